@@ -73,6 +73,31 @@ def scene_facts(s):
         "view_layers": [l.name for l in s.view_layers],
         "file_output_nodes": sorted(output_nodes(s), key=lambda n: n["path"]),
         "driven_settings": [d.data_path for d in driven],
+        "colors": color_facts(s),
+    }
+
+
+# The images of a scene that its picture needs; Blender does not tell.
+NEEDED = ("seen", "seen too", "sky")
+
+
+def color_facts(s):
+    image = s.render.image_settings
+    own = image.color_management == "OVERRIDE"
+    linear = image.file_format in {"OPEN_EXR", "OPEN_EXR_MULTILAYER", "HDR", "CINEON", "DPX"}
+    of = image if own else s
+    look = of.view_settings.look
+    spaces = {}
+    for i in bpy.data.images:
+        if i.name in NEEDED:
+            spaces.setdefault(i.colorspace_settings.name, i.name)
+    return {
+        "display": "" if linear else of.display_settings.display_device,
+        "view": "" if linear else of.view_settings.view_transform,
+        "look": "" if linear or look == "None" else look,
+        "output_space": image.linear_colorspace_settings.name if linear and own else "",
+        "sequencer": s.sequencer_colorspace_settings.name if rendering_facts(s)["sequenced"] else "",
+        "images": [{"image": name, "space": space} for space, name in spaces.items()],
     }
 
 
@@ -322,6 +347,46 @@ def views():
     r = bpy.context.scene.render
     r.use_multiview = True
     r.use_stamp, r.use_stamp_filename, r.use_stamp_hostname = True, True, False
+
+
+def colors():
+    """A display, a view, a look; images in spaces, of which one is used by nothing."""
+    s = bpy.context.scene
+    add_camera("Kamera")
+    s.display_settings.display_device = "sRGB"
+    s.view_settings.view_transform, s.view_settings.look = "Filmic", "Low Contrast"
+    o = cube("Box")
+    material = bpy.data.materials.new("Paint")
+    material.use_nodes = True
+    o.data.materials.append(material)
+    nodes = material.node_tree.nodes
+    for name, space, socket in (("seen", "Filmic sRGB", "Base Color"), ("seen too", "Non-Color", "Roughness"), ("unused", "Raw", None)):
+        image = bpy.data.images.new(name, 2, 2)
+        image.colorspace_settings.name, image.use_fake_user = space, True
+        texture = nodes.new("ShaderNodeTexImage")
+        texture.image = image
+        if socket:
+            material.node_tree.links.new(texture.outputs["Color"], nodes["Principled BSDF"].inputs[socket])
+
+
+def colors_of_output():
+    """Output that is linear in a space of its own, of an edit."""
+    s = bpy.context.scene
+    image = s.render.image_settings
+    image.file_format, image.color_management = "OPEN_EXR", "OVERRIDE"
+    image.linear_colorspace_settings.name = "Linear ACES"
+    s.sequencer_colorspace_settings.name = "Linear ACEScg"
+    s.sequence_editor_create().sequences.new_effect("red", "COLOR", 1, 1, frame_end=9)
+
+
+def colors_overridden():
+    """A picture with settings of its own, which hold in place of the scene's."""
+    s = bpy.context.scene
+    image = s.render.image_settings
+    image.color_management = "OVERRIDE"
+    image.display_settings.display_device = "XYZ"
+    image.view_settings.view_transform = "Raw"
+    s.view_settings.look = "High Contrast"
 
 
 def host_stamp():
@@ -1099,7 +1164,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
+    for make in (settings, views, colors, colors_of_output, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

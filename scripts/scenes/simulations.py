@@ -2,7 +2,7 @@
 
     blender --background --factory-startup --python simulations.py -- FOLDER [NAME ...]
 
-Every scene is 48x48 pixels at one sample. The names are those of the functions below;
+Every scene is 48x48 pixels at two samples. The names are those of the functions below;
 "NAME_kept" is the same scene with Blender's persistent data, with which Blender goes on
 with more simulations when it renders in the background.
 """
@@ -20,7 +20,7 @@ def base():
     bpy.ops.wm.read_factory_settings(use_empty=True)
     scene = bpy.context.scene
     scene.render.engine = "CYCLES"
-    scene.cycles.samples = 1
+    scene.cycles.samples = 2  # a played frame has fewer, and none of it may stay
     scene.cycles.use_denoising = False
     scene.render.resolution_x = scene.render.resolution_y = 48
     scene.frame_start, scene.frame_end = 1, 20

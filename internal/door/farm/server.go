@@ -156,6 +156,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
 		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
+		Colors: req.Colors,
 	})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ but nothing else of it is promised.
 """
 
 import array
+import ast
 import ctypes
 import hashlib
 import json
@@ -117,6 +118,58 @@ def animation_curves(scene):
     for track in data.nla_tracks:
         curves.extend(curve for strip in track.strips for curve in getattr(strip.action, "fcurves", ()))
     return curves
+
+
+# -- colour management ---------------------------------------------------------
+
+
+def taken(owner, setting):
+    """The names that a setting takes. Scripts get no list of them, but the error for a
+    name that is none has one."""
+    try:
+        setattr(owner, setting, "\x01")
+    except TypeError as error:
+        listed = str(error).partition(" not found in ")[2]
+        names = ast.literal_eval(listed) if listed else ()
+        return [names] if isinstance(names, str) else list(names)
+    return []
+
+
+def offered_colors():
+    """What this Blender has: displays with their views, looks and colour spaces. Nothing
+    where that cannot be told. It asks with the current scene: Blender lists the views of
+    its display for every scene."""
+    scene, image = bpy.context.scene, bpy.data.images.new("colors", 1, 1)
+    display, view = scene.display_settings, scene.view_settings
+    before = display.display_device, view.view_transform, view.look
+    try:
+        displays, looks = [], []
+        for name in taken(display, "display_device"):
+            display.display_device = name
+            views = taken(view, "view_transform")
+            displays.append({"name": name, "views": views})
+            for each in views:
+                view.view_transform = each
+                looks.extend(look for look in taken(view, "look") if look not in ["None"] + looks)
+        return {"displays": displays, "looks": looks, "spaces": taken(image.colorspace_settings, "name")}
+    except (TypeError, ValueError, SyntaxError) as error:
+        print("The colour management cannot be listed:", error, file=sys.stderr)
+        return {}
+    finally:
+        display.display_device, view.view_transform, view.look = before
+        bpy.data.images.remove(image)
+
+
+def settle_colors(scene, switched):
+    """Blender gives a scene its defaults for names that it lacks, but not the output's own
+    settings, and ends when it writes with them (3.4). Then the scene's hold."""
+    image = scene.render.image_settings
+    if getattr(image, "color_management", "") != "OVERRIDE":  # 3.2
+        return
+    names = (image.display_settings.display_device, image.view_settings.view_transform, image.view_settings.look, image.linear_colorspace_settings.name)
+    if not all(names):
+        image.color_management = "FOLLOW_SCENE"
+        switched.add("output_colors_off")
 
 
 # -- what a scene asks for ---------------------------------------------------
@@ -474,8 +527,13 @@ class Run:
         self.scenes = rendered_scenes(scene)
         self.first, self.last, self.step = scene.frame_start, scene.frame_end, scene.frame_step
         self.next, self.until, self.renders = None, None, False
-        # Kept data is Cycles' own too, so Cycles renders played frames as well, with one sample.
-        self.samples = any(looks_aside(other) or other.render.use_persistent_data for other in self.scenes)
+        # Where Cycles looks at other moments, it renders played frames as well: with one
+        # sample, unless data is kept, which the samples are part of. Else it renders none,
+        # and learns of their changes by the next frame: Blender tells it in each frame of
+        # all that can change by the frame.
+        aside = any(looks_aside(other) for other in self.scenes)
+        kept = any(other.render.use_persistent_data for other in self.scenes)
+        self.skips, self.samples = not aside, aside and not kept
         self.before = []  # each scene with its samples, while frames are played
         self.begun = 0.0
 
@@ -517,7 +575,7 @@ class Run:
     def prepare(self):
         """Sets the next frame up, before Blender begins it."""
         plays = self.next < self.until
-        Skipping.now = plays and not self.samples
+        Skipping.now = plays and self.skips
         if plays and self.samples and not self.before:
             self.before = [(scene, scene.cycles.samples) for scene in self.scenes]
             for scene, _ in self.before:
@@ -646,6 +704,7 @@ class Driver:
             build_hash=build_hash.lower(),
             devices=offered_devices(),
             denoiser=bool(_cycles.with_openimagedenoise),
+            colors=offered_colors(),
         )
 
     def warm(self):
@@ -713,6 +772,7 @@ class Driver:
                 raise
             settle_denoising(scene, "off", self.backend, switched)  # a noisy look is better than none
         settle_output(scene, switched)
+        settle_colors(scene, switched)
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")

@@ -3,6 +3,7 @@ package blender
 import (
 	"time"
 
+	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -55,6 +56,7 @@ type Info struct {
 	BuildHash string       `json:"build_hash"` // "unknown" where the build has none
 	Devices   []DeviceInfo `json:"devices"`    // GPUs first
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
+	Colors    colour.Offer `json:"colors"`     // for colour management
 	Sandbox   string       `json:"-"`          // the sandbox layers in force, in one line
 	// Synthetic reports that this is not Blender; only package synthetic sets it.
 	Synthetic bool `json:"-"`
@@ -94,7 +96,8 @@ type Opened struct {
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
 	// denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
-	// camera alone), special_files_dropped (paths to devices and the like count as
+	// camera alone), output_colors_off (the scene's colour management, because Blender has
+	// not what the output's own names), special_files_dropped (paths to devices and the like count as
 	// missing files), stamp_names_off (no file or host name burnt in).
 	Switched []string `json:"switched"`
 	// KeepsData reports whether data is kept between frames: Options.KeepData is set,

@@ -64,6 +64,25 @@ type Scene struct {
 	Multiview       bool             `json:"multiview"`       // several views, such as two eyes
 	StampNames      bool             `json:"stamp_names"`     // the picture shows the file's or the computer's name
 	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
+	Colors          *Colors          `json:"colors"`          // nil where the file has no colour management (before 2.64)
+}
+
+// Colors is what the scene's picture needs of Blender's colour management, by the names of
+// the OpenColorIO configuration that the file was made with. What does not change the
+// picture is "".
+type Colors struct {
+	Display     string       `json:"display"` // "" for linear formats, as view and look are
+	View        string       `json:"view"`
+	Look        string       `json:"look"`         // "" for none
+	OutputSpace string       `json:"output_space"` // of a linear format, where it is not the scene's
+	Sequencer   string       `json:"sequencer"`    // where strips make the picture
+	Images      []ImageSpace `json:"images"`       // each space of images that the picture needs, with the first of them
+}
+
+// ImageSpace is the colour space of an image.
+type ImageSpace struct {
+	Image string `json:"image"`
+	Space string `json:"space"`
 }
 
 // Rendering is what is rendered for a frame of the active scene: the scene itself, the

@@ -101,6 +101,9 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 		Simulations:     f.simulationFacts(),
 		Thumbnail:       f.Thumbnail,
 	}
+	if found {
+		scene.Colors = f.colors(active, rendering.Sequenced)
+	}
 	facts.MissingFiles = missing(facts.LinkedLibraries, facts.Externals)
 	facts.Partial = f.partial()
 	return facts, f.Err()

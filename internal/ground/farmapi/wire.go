@@ -11,7 +11,11 @@
 // does. Start reading at wire.go.
 package farmapi
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"svc.example/internal/ground/colour"
+)
 
 // Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a
 // part of a file is answered as bytes, and a frame is delivered as multipart (part
@@ -50,6 +54,9 @@ type RegisterRequest struct {
 	DeviceName       string `json:"device_name"`
 	Denoise          string `json:"denoise"` // DenoiseKeep, DenoiseOff or DenoiseNone
 	Sandbox          string `json:"sandbox"` // what is in force around its Blender, one line for the operator; "none"
+	// Colors is what its Blender has for colour management. One that is too long, or that
+	// no Blender can have, counts as not told.
+	Colors colour.Offer `json:"colors"`
 }
 
 // RegisterReply names the worker and the times that the server expects of it.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/farmapi"
@@ -32,6 +33,7 @@ type Worker struct {
 	DeviceName     string
 	Denoise        string // what it does to scenes that ask for denoising: farmapi.DenoiseKeep and its like
 	Sandbox        string // the active layers around its Blender
+	Colors         colour.Offer
 }
 
 // Register adds a worker and returns its id. It inherits the standing of a worker with
@@ -60,7 +62,7 @@ func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	}
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
-		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, RegisteredAt: tx.Now, SeenAt: tx.Now,
+		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		SuspendedUntil: key.PausedUntil,
 	})
 	if err != nil {
@@ -128,6 +130,13 @@ type Offer struct {
 	Workers        int
 	DenoiseOff     int // workers that render without denoising
 	NoDenoiser     int // workers that refuse scenes that ask for denoising
+	Colors         []OfferedColors
+}
+
+// OfferedColors is what the Blenders of some workers have for colour management.
+type OfferedColors struct {
+	colour.Offer
+	Workers int
 }
 
 // Offered returns what the workers online would do to a scene. A suspended worker counts:
@@ -152,6 +161,15 @@ func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
 	}
 	if len(versions) != 1 {
 		out.BlenderVersion = ""
+	}
+	colors, err := tx.WorkersColors(ctx, onlineSince(tx))
+	if err != nil {
+		return Offer{}, fmt.Errorf("read what workers offer: %w", err)
+	}
+	for _, c := range colors {
+		if offer := colour.Read(c.Colors); offer.Known() {
+			out.Colors = append(out.Colors, OfferedColors{offer, int(c.Workers)})
+		}
 	}
 	return out, nil
 }

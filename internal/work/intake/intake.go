@@ -290,7 +290,11 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 // farmOf is what a quote tells of the workers that are online.
 func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
 	o, err := dispatch.Offered(ctx, tx)
-	return quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser}, err
+	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser}
+	for _, c := range o.Colors {
+		farm.Colors = append(farm.Colors, quote.Colors(c))
+	}
+	return farm, err
 }
 
 // removed is the error of an upload whose file is gone.

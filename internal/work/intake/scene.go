@@ -129,6 +129,12 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		UsesAutorunScripts: len(f.Scripted) > 0 || f.PythonDrivers > 0 && slices.Contains(f.Partial, "python_drivers"),
 	}
 	out.FrameWidth, out.FrameHeight = s.FrameSize()
+	if c := s.Colors; c != nil {
+		out.ColorManagement = &quote.ColorManagement{Display: c.Display, View: c.View, Look: c.Look, OutputSpace: c.OutputSpace, Sequencer: c.Sequencer}
+		for _, i := range c.Images {
+			out.ColorManagement.Images = append(out.ColorManagement.Images, quote.ImageSpace(i))
+		}
+	}
 	for _, m := range f.MissingFiles {
 		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy})
 	}

@@ -2,9 +2,11 @@ package intake_test
 
 import (
 	"bytes"
+	"os"
 	"slices"
 	"testing"
 
+	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -17,6 +19,62 @@ import (
 )
 
 // The file of these tests is of Blender 3.4.
+// The file asks for sRGB, Filmic and Low Contrast.
+func TestAFilesColorsAreJudgedByTheBlendersThatAreOnline(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("../../ground/blendfile/testdata/colors.blend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := colour.Of(304)
+	few := colour.Offer{Displays: []colour.Display{{Name: "sRGB", Views: []string{"Standard"}}}, Looks: all.Looks, Spaces: all.Spaces}
+	lie := colour.Offer{Displays: []colour.Display{{Name: "sRGB", Views: []string{"\x1b[2J"}}}}
+	huge := colour.Offer{Displays: []colour.Display{{Name: "sRGB", Views: slices.Repeat([]string{"Standard"}, 10000)}}}
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		h := newService(t, dbtest.Open(t, db.Config{URL: url}))
+		key := h.nodeKey()
+		for name, c := range map[string]struct {
+			online []colour.Offer
+			lack   int // workers that lack something; -1 for no warning
+		}{
+			"all have all":              {[]colour.Offer{all, all}, -1},
+			"one has no Filmic":         {[]colour.Offer{all, few}, 1},
+			"two have no Filmic":        {[]colour.Offer{few, few, all}, 2},
+			"one tells what cannot be":  {[]colour.Offer{lie}, -1},
+			"one tells too much":        {[]colour.Offer{huge}, -1},
+			"an old worker tells none":  {[]colour.Offer{{}}, -1},
+			"a liar hides no true lack": {[]colour.Offer{lie, few}, 1},
+		} {
+			workers := make([]string, 0, len(c.online))
+			for _, offer := range c.online {
+				workerID := id.New(id.Node)
+				workers = append(workers, workerID)
+				h.must(func(tx *db.Tx) error {
+					return dispatch.AddWorker(t.Context(), tx, dispatch.Worker{WorkerID: workerID, KeyID: key, Name: name, Renderer: contract.RendererID, BlenderVersion: "3.4.1", Colors: offer})
+				})
+			}
+			inspected, err := h.inspect(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lack := -1
+			for _, w := range inspected.Quote.Warnings {
+				if w.Code == quote.WarnColors {
+					lack = int(w.Detail.(map[string]any)["missing"].([]any)[0].(map[string]any)["workers"].(float64))
+				}
+			}
+			if lack != c.lack {
+				t.Errorf("%s: %d workers lack something, want %d: %+v", name, lack, c.lack, inspected.Quote.Warnings)
+			}
+			for _, workerID := range workers {
+				if err := (&dispatch.Workers{DB: h.DB}).MarkOffline(t.Context(), workerID); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	})
+}
+
 func TestAFilesVersionIsJudgedByTheBlenderThatWillRender(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
 )
 
@@ -17,6 +18,15 @@ type Farm struct {
 	Workers        int
 	DenoiseOff     int // workers that render without denoising
 	NoDenoiser     int // workers that refuse scenes that ask for denoising
+	// Colors is what the Blenders of workers have for colour management, of those that
+	// told it.
+	Colors []Colors
+}
+
+// Colors is what the Blenders of some workers have for colour management. It is Known.
+type Colors struct {
+	colour.Offer
+	Workers int
 }
 
 // Renderer returns the version of the Blender that will render: that of the workers
@@ -73,6 +83,9 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 	undenoised := farm.DenoiseOff > 0 || farm.Workers > 0 && farm.NoDenoiser == farm.Workers
 	warn(len(s.Denoising) > 0 && undenoised, WarnDenoiseOff, map[string]any{"denoising": first(s.Denoising, mostDetail), "workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
 		"The picture is denoised by the %s; %d of %d workers online do not denoise.", listed(s.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
+	colors := farm.colorLacks(s.ColorManagement)
+	warn(len(colors) > 0, WarnColors, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "workers": farm.Workers},
+		"The picture's colours need what the renderer's Blender lacks: %s.", listed(colors, lackText))
 	warn(len(s.Unrendered) > 0, WarnSequencerOff, map[string]any{"count": len(s.Unrendered), "strips": first(s.Unrendered, mostDetail)},
 		"Strips of the sequencer show scenes of other engines: %s.", listed(s.Unrendered, shotText))
 	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")

@@ -37,6 +37,8 @@ type Scene struct {
 	Denoising            []string      `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
 	Sequenced            bool          `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
 	Unrendered           []Shot        `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
+	// ColorManagement is nil of a scene that was inspected before.
+	ColorManagement *ColorManagement `json:"color_management,omitempty" doc:"What the picture needs of Blender's colour management."`
 	// SampleLayers and LayerSamples are what a pixel of the scene takes: so many times the
 	// scene's samples, and so many more. OtherPixelSamples is the work of other scenes that
 	// a frame shows. The zero values are those of a scene that was inspected before.

@@ -20,6 +20,7 @@ const (
 	WarnUnbaked          WarningCode = "unbaked_simulation"
 	WarnNewerFile        WarningCode = "newer_file_version"
 	WarnDenoiseOff       WarningCode = "denoise_off"
+	WarnColors           WarningCode = "color_management_missing"
 	WarnSequencerOff     WarningCode = "sequencer_off"
 	WarnMultiviewOff     WarningCode = "multiview_off"
 	WarnStampOff         WarningCode = "stamp_off"
@@ -71,6 +72,9 @@ func WarningTable() []WarningRow {
 		{WarnNewerFile, SeverityPicture, "The file was saved by a newer Blender than the one that renders.",
 			"What is new in that Blender is not rendered, or is rendered in another way.",
 			"Compare one frame before ordering all, or save the file in the renderer's version."},
+		{WarnColors, SeverityPicture, "The file asks for a display, view transform, look or colour space that the renderer's Blender does not have.",
+			"Blender takes its default: the sRGB display, the display's first view (Standard), no look; an image in an unknown colour space is not converted.",
+			"Choose what a plain Blender of the renderer's version has (Render > Color Management; each image's Color Space), or render to OpenEXR and apply your own configuration to the frames."},
 		{WarnSequencerOff, SeverityPicture, "Strips of the sequencer show scenes that another engine than Cycles renders.",
 			"These strips are left out, as if they were muted.",
 			"Render those scenes on your computer and put the pictures in place of the strips, or set their engine to Cycles."},

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/quote"
 )
@@ -64,6 +65,10 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 		quote.WarnScriptsDisabled: func(s *quote.Scene, _ *quote.Farm) int { s.UsesAutorunScripts = true; return 0 },
 		quote.WarnNewerFile:       func(s *quote.Scene, _ *quote.Farm) int { s.FileVersion = "4.2"; return 0 },
 		quote.WarnDenoiseOff:      func(_ *quote.Scene, f *quote.Farm) int { f.DenoiseOff = 1; return 0 },
+		quote.WarnColors: func(s *quote.Scene, _ *quote.Farm) int {
+			s.ColorManagement = &quote.ColorManagement{Display: "sRGB", View: "ACES 2.0"}
+			return 0
+		},
 		quote.WarnSequencerOff: func(s *quote.Scene, _ *quote.Farm) int {
 			s.Unrendered = []quote.Shot{{Strip: "title", Scene: "Title", Engine: "BLENDER_EEVEE"}}
 			return 0
@@ -106,7 +111,8 @@ func TestTheWorstWarningComesFirst(t *testing.T) {
 	all := quote.Scene{
 		FileVersion: "4.9", Denoising: []string{"compositor"}, DrivenSamples: true, Unrendered: []quote.Shot{{}}, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
 		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
-		ResolutionX: 4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
+		ColorManagement: &quote.ColorManagement{Display: "Cinema"},
+		ResolutionX:     4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
 	}
 	var want []quote.WarningCode
 	for _, row := range quote.WarningTable() {
@@ -120,18 +126,72 @@ func TestTheWorstWarningComesFirst(t *testing.T) {
 // A job with a denoiser somewhere renders as the scene says: what refuses it fails no job.
 func TestDenoisingIsOffOnlyWhereAFrameCanShowIt(t *testing.T) {
 	t.Parallel()
-	for farm, want := range map[quote.Farm]bool{
-		{}:                          false,
-		{Workers: 2}:                false,
-		{Workers: 2, NoDenoiser: 1}: false,
-		{Workers: 2, NoDenoiser: 2}: true,
-		{Workers: 2, DenoiseOff: 1}: true,
+	for _, c := range []struct {
+		farm quote.Farm
+		want bool
+	}{
+		{quote.Farm{}, false},
+		{quote.Farm{Workers: 2}, false},
+		{quote.Farm{Workers: 2, NoDenoiser: 1}, false},
+		{quote.Farm{Workers: 2, NoDenoiser: 2}, true},
+		{quote.Farm{Workers: 2, DenoiseOff: 1}, true},
 	} {
-		if got := len(codes(quote.Scene{Denoising: []string{"compositor"}}, farm, 0)) > 0; got != want {
+		farm := c.farm
+		if got := len(codes(quote.Scene{Denoising: []string{"compositor"}}, farm, 0)) > 0; got != c.want {
 			t.Errorf("%+v: warned %v", farm, got)
 		}
 		if got := codes(quote.Scene{}, farm, 0); len(got) > 0 {
 			t.Errorf("%+v: a scene without denoising: %q", farm, got)
+		}
+	}
+}
+
+// What the workers' Blenders have counts where they told it, else what is known of the
+// version that renders.
+func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
+	t.Parallel()
+	has := func(view string, workers int) quote.Colors {
+		return quote.Colors{Workers: workers, Offer: colour.Offer{
+			Displays: []colour.Display{{Name: "sRGB", Views: []string{"Standard", view}}, {Name: "XYZ", Views: []string{"Raw"}}},
+			Looks:    []string{"Punchy"}, Spaces: []string{"sRGB", "Linear"},
+		}}
+	}
+	asked := quote.ColorManagement{Display: "sRGB", View: "AgX", Look: "Punchy", Images: []quote.ImageSpace{{Image: "wood", Space: "sRGB"}}}
+	with := func(change func(*quote.ColorManagement)) *quote.ColorManagement {
+		c := asked
+		change(&c)
+		return &c
+	}
+	online := func(colors ...quote.Colors) quote.Farm { return quote.Farm{Workers: 3, Colors: colors} }
+	for name, c := range map[string]struct {
+		asked *quote.ColorManagement
+		farm  quote.Farm
+		want  []quote.ColorLack
+	}{
+		"all is there":                     {&asked, online(has("AgX", 3)), nil},
+		"a scene inspected before":         {nil, online(has("Filmic", 3)), nil},
+		"nothing is asked for":             {&quote.ColorManagement{}, online(has("Filmic", 3)), nil},
+		"one worker of three lacks a view": {&asked, online(has("AgX", 2), has("Filmic", 1)), []quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Standard", Workers: 1}}},
+		"a display": {with(func(c *quote.ColorManagement) { c.Display = "Cinema" }), online(has("AgX", 3)),
+			[]quote.ColorLack{{Kind: "display", Name: "Cinema", UsedBy: "scene", Instead: "sRGB", Workers: 3}}},
+		"a view that another display has": {with(func(c *quote.ColorManagement) { c.Display = "XYZ" }), online(has("AgX", 3)),
+			[]quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Raw", Workers: 3}}},
+		"a look": {with(func(c *quote.ColorManagement) { c.Look = "Soft" }), online(has("AgX", 3)),
+			[]quote.ColorLack{{Kind: "look", Name: "Soft", UsedBy: "scene", Instead: "None", Workers: 3}}},
+		"an image's space": {with(func(c *quote.ColorManagement) { c.Images = []quote.ImageSpace{{Image: "sky", Space: "Alien"}} }), online(has("AgX", 3)),
+			[]quote.ColorLack{{Kind: "color_space", Name: "Alien", UsedBy: "image sky", Instead: "no conversion", Workers: 3}}},
+		"nobody is online: the contract's 4.1":     {&quote.ColorManagement{Display: "sRGB", View: "AgX", Look: "AgX - Punchy", Images: []quote.ImageSpace{{Image: "sky", Space: "Linear ACES"}}}, quote.Farm{}, nil},
+		"nobody told: 3.4":                         {&quote.ColorManagement{Display: "sRGB", View: "AgX"}, quote.Farm{BlenderVersion: "3.4.1"}, []quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Standard"}}},
+		"nobody told: a version that is not known": {&quote.ColorManagement{Display: "Cinema"}, quote.Farm{BlenderVersion: "5.2.0"}, nil},
+	} {
+		var got []quote.ColorLack
+		for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(quote.Scene{ColorManagement: c.asked}, c.farm, quote.Frames{}, 0) {
+			if w.Code == quote.WarnColors {
+				got = w.Detail.(map[string]any)["missing"].([]quote.ColorLack)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }

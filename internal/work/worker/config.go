@@ -163,6 +163,6 @@ func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 	}
 	return farmapi.RegisterRequest{
 		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox,
+		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox, Colors: info.Colors,
 	}, nil
 }

@@ -22,9 +22,9 @@ type Set struct {
 	found    []uint32            // to be visited
 	loaded   map[uint32]bool     // what Blender loads because another file links it
 	all      bool                // Blender loads everything
-	drawn    layerCount // the view layers whose objects are rendered
-	fades    map[uint32]bool // what has curves of objects' visibility: objects with drivers, and actions; made when asked for
-	replaced []edge // to materials that are replaced, unless a layer is found that shows them
+	drawn    layerCount          // the view layers whose objects are rendered
+	fades    map[uint32]bool     // what has curves of objects' visibility: objects with drivers, and actions; made when asked for
+	replaced []edge              // to materials that are replaced, unless a layer is found that shows them
 	names    map[string]uint32   // data-blocks by their names with code; made when asked for
 	unknown  bool
 }

@@ -1,6 +1,6 @@
 -- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at, suspended_until)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @registered_at, @seen_at, @suspended_until)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, registered_at, seen_at, suspended_until)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @colors, @registered_at, @seen_at, @suspended_until)
 RETURNING *;
 
 -- name: WorkerGet :one
@@ -333,6 +333,11 @@ SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LI
 -- name: WorkersOffer :many
 -- What the workers that are online would do to a scene.
 SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= @since GROUP BY blender_version, denoise;
+
+-- name: WorkersColors :many
+-- What the Blenders of workers that are online have for colour management; the most common
+-- ones, so that a key with many workers makes no quote slow.
+SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= @since AND colors <> '' GROUP BY colors ORDER BY workers DESC, colors LIMIT 8;
 
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;

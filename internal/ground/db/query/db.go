@@ -1449,6 +1449,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workerSuspendStmt, err = db.PrepareContext(ctx, workerSuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSuspend: %w", err)
 	}
+	if q.workersColorsStmt, err = db.PrepareContext(ctx, workersColors); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersColors: %w", err)
+	}
 	if q.workersForStmt, err = db.PrepareContext(ctx, workersFor); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersFor: %w", err)
 	}
@@ -3883,6 +3886,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerSuspendStmt: %w", cerr)
 		}
 	}
+	if q.workersColorsStmt != nil {
+		if cerr := q.workersColorsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersColorsStmt: %w", cerr)
+		}
+	}
 	if q.workersForStmt != nil {
 		if cerr := q.workersForStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersForStmt: %w", cerr)
@@ -4487,6 +4495,7 @@ type Queries struct {
 	workerSeenStmt                  *sql.Stmt
 	workerSumStmt                   *sql.Stmt
 	workerSuspendStmt               *sql.Stmt
+	workersColorsStmt               *sql.Stmt
 	workersForStmt                  *sql.Stmt
 	workersForgetStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
@@ -4986,6 +4995,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerSeenStmt:                  q.workerSeenStmt,
 		workerSumStmt:                   q.workerSumStmt,
 		workerSuspendStmt:               q.workerSuspendStmt,
+		workersColorsStmt:               q.workersColorsStmt,
 		workersForStmt:                  q.workersForStmt,
 		workersForgetStmt:               q.workersForgetStmt,
 		workersHoldStmt:                 q.workersHoldStmt,

@@ -1444,7 +1444,7 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 }
 
 const workerAfter = `-- name: WorkerAfter :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
 `
 
 func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, error) {
@@ -1473,6 +1473,7 @@ func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, erro
 			&i.SuspendedUntil,
 			&i.Renderer,
 			&i.RowSum,
+			&i.Colors,
 		); err != nil {
 			return nil, err
 		}
@@ -1488,9 +1489,9 @@ func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, erro
 }
 
 const workerCreate = `-- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, registered_at, seen_at, suspended_until)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, registered_at, seen_at, suspended_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors
 `
 
 type WorkerCreateParams struct {
@@ -1504,6 +1505,7 @@ type WorkerCreateParams struct {
 	DeviceName     string
 	Denoise        string
 	Sandbox        string
+	Colors         string
 	RegisteredAt   int64
 	SeenAt         int64
 	SuspendedUntil int64
@@ -1521,6 +1523,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		arg.DeviceName,
 		arg.Denoise,
 		arg.Sandbox,
+		arg.Colors,
 		arg.RegisteredAt,
 		arg.SeenAt,
 		arg.SuspendedUntil,
@@ -1543,6 +1546,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.SuspendedUntil,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Colors,
 	)
 	return i, err
 }
@@ -1568,7 +1572,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1591,12 +1595,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.SuspendedUntil,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Colors,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1619,6 +1624,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.SuspendedUntil,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Colors,
 	)
 	return i, err
 }
@@ -1700,7 +1706,7 @@ func (q *Queries) WorkerSum(ctx context.Context, arg WorkerSumParams) error {
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors
 `
 
 type WorkerSuspendParams struct {
@@ -1735,8 +1741,43 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.SuspendedUntil,
 		&i.Renderer,
 		&i.RowSum,
+		&i.Colors,
 	)
 	return i, err
+}
+
+const workersColors = `-- name: WorkersColors :many
+SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= $1 AND colors <> '' GROUP BY colors ORDER BY workers DESC, colors LIMIT 8
+`
+
+type WorkersColorsRow struct {
+	Colors  string
+	Workers int64
+}
+
+// What the Blenders of workers that are online have for colour management; the most common
+// ones, so that a key with many workers makes no quote slow.
+func (q *Queries) WorkersColors(ctx context.Context, since int64) ([]WorkersColorsRow, error) {
+	rows, err := q.query(ctx, q.workersColorsStmt, workersColors, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkersColorsRow
+	for rows.Next() {
+		var i WorkersColorsRow
+		if err := rows.Scan(&i.Colors, &i.Workers); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const workersFor = `-- name: WorkersFor :many
@@ -1911,7 +1952,7 @@ func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) (Worke
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -1946,6 +1987,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.SuspendedUntil,
 			&i.Renderer,
 			&i.RowSum,
+			&i.Colors,
 		); err != nil {
 			return nil, err
 		}
@@ -2012,7 +2054,7 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2041,6 +2083,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.SuspendedUntil,
 			&i.Renderer,
 			&i.RowSum,
+			&i.Colors,
 		); err != nil {
 			return nil, err
 		}

@@ -563,6 +563,7 @@ type Worker struct {
 	SuspendedUntil int64
 	Renderer       string
 	RowSum         string
+	Colors         string
 }
 
 type Workspace struct {

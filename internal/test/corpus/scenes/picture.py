@@ -248,6 +248,7 @@ STAMPS = ("date", "time", "render_time", "frame", "frame_range", "memory", "host
 def stamped(s, *names):
     s.render.use_stamp = True
     s.render.stamp_font_size = 8
+    s.render.resolution_x, s.render.resolution_y = 240, 120  # room for whole lines
     for name in STAMPS:
         setattr(s.render, "use_stamp_" + name, name in names)
     s.render.stamp_note_text = "shot 7"
@@ -353,5 +354,9 @@ def freestyle():
         from base import Missing
 
         raise Missing("this Blender is built without Freestyle")
+    if bpy.app.version < (4, 0, 0):
+        from base import Missing
+
+        raise Missing("this Blender, with the Python of its system, ends when it draws lines")
     s.render.use_freestyle = True
     s.view_layers[0].freestyle_settings.linesets.new("lines")

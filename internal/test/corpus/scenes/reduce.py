@@ -21,7 +21,8 @@ def reduce():
         bpy.ops.wm.open_mainfile(filepath=path, load_ui=True, use_scripts=False)
     except RuntimeError as error:
         if bpy.data.filepath != path:
-            return {"missing": "this Blender cannot open it: " + str(error).strip().splitlines()[-1]}
+            print(error, file=sys.stderr)
+            return {"missing": "this Blender cannot open it"}
     scene = bpy.context.scene
     if scene.render.engine != "CYCLES":
         return {"missing": "its engine is " + scene.render.engine}

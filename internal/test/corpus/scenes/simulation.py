@@ -315,7 +315,8 @@ def boids():
     emitter_scene(physics_type="BOIDS")
 
 
-@scene("particles with the physics of a fluid, not baked")
+@scene("particles with the physics of a fluid, not baked",
+       why="Blender adds up forces in the order in which its threads come: with two threads, runs of it differ")
 def particles_fluid():
     emitter_scene(physics_type="FLUID")
 
@@ -391,10 +392,10 @@ def dynamic_paint_waves():
     paint_scene("WAVE")
 
 
-@scene("dynamic paint, waves, baked in the file")
-def dynamic_paint_baked():
+@scene("dynamic paint, waves, baked, which it can be on disk only")
+def dynamic_paint_baked(path):
     paint_scene("WAVE")
-    baked()
+    baked_on_disk(path)
 
 
 @scene("dynamic paint, displacement that dries, not baked")

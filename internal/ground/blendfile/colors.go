@@ -1,0 +1,90 @@
+package blendfile
+
+import (
+	"slices"
+	"strings"
+
+	"svc.example/internal/ground/blendfile/records"
+)
+
+// Values of ImageFormatData.color_management and Image.source.
+const (
+	colorsOverride = 1 // the output has settings of its own; else the scene's hold
+	imageViewer    = 5 // a render's result
+)
+
+// mostSpaces bounds the colour spaces that are named. Blender's own configurations have
+// some twenty.
+const mostSpaces = 64
+
+// colors reads what the picture of the active scene needs of Blender's colour management.
+func (f *file) colors(r records.Record, sequenced bool) *Colors {
+	if !r.Has("view_settings.view_transform") {
+		return nil
+	}
+	c := &Colors{Images: f.imageSpaces()}
+	override := r.Int("r.im_format.color_management") == colorsOverride
+	from := ""
+	if override {
+		from = "r.im_format."
+	}
+	format, _ := outputFormat(r)
+	if linear(format) {
+		if override {
+			c.OutputSpace = r.Text(from + "linear_colorspace_settings.name")
+		}
+	} else {
+		c.Display = r.Text(from + "display_settings.display_device")
+		c.View = r.Text(from + "view_settings.view_transform")
+		c.Look = r.Text(from + "view_settings.look")
+	}
+	if sequenced {
+		c.Sequencer = r.Text("sequencer_colorspace_settings.name")
+	}
+	if f.Version < 280 {
+		c.rename()
+	}
+	if c.Look == "None" {
+		c.Look = ""
+	}
+	return c
+}
+
+// linear reports whether a format holds the picture as it was computed, without a view.
+func linear(format string) bool {
+	return slices.Contains([]string{"OPEN_EXR", "OPEN_EXR_MULTILAYER", "HDR", "CINEON", "DPX"}, format)
+}
+
+// rename gives what Blender has called differently since 2.80 its new name, as Blender does
+// when it opens the file.
+func (c *Colors) rename() {
+	switch c.View {
+	case "Default":
+		c.View = "Standard"
+	case "RRT", "Film":
+		c.View = "Filmic"
+	case "Log":
+		c.View = "Filmic Log"
+	}
+	c.Look = strings.TrimPrefix(c.Look, "Filmic - ")
+}
+
+// imageSpaces lists the colour spaces of the images that the picture needs.
+func (f *file) imageSpaces() []ImageSpace {
+	all := []ImageSpace{}
+	for r := range f.Facts("IM", "Image") {
+		space := r.Text("colorspace_settings.name")
+		if space == "" || r.Int("source") == imageViewer || !f.reach.Rendered(r) {
+			continue
+		}
+		if slices.ContainsFunc(all, func(i ImageSpace) bool { return i.Space == space }) {
+			continue
+		}
+		name := r.Name()
+		if len(all) == mostSpaces || !f.spend(len(name)+len(space)) {
+			break
+		}
+		all = append(all, ImageSpace{name, space})
+	}
+	return all
+}

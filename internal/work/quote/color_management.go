@@ -1,0 +1,97 @@
+package quote
+
+import (
+	"slices"
+
+	"svc.example/internal/ground/colour"
+)
+
+// ColorManagement is what a scene asks of Blender's colour management for its picture, as
+// far as it changes the picture. A member that is "" asks for nothing.
+type ColorManagement struct {
+	Display     string       `json:"display,omitempty" doc:"Display device; absent where the output is linear."`
+	View        string       `json:"view,omitempty" doc:"View transform; absent where the output is linear."`
+	Look        string       `json:"look,omitempty" doc:"Absent where there is none or the output is linear."`
+	OutputSpace string       `json:"output_space,omitempty" doc:"Colour space of a linear output that has one of its own."`
+	Sequencer   string       `json:"sequencer_space,omitempty" doc:"Colour space of the sequencer, where it makes the picture."`
+	Images      []ImageSpace `json:"images,omitempty" doc:"Each colour space of images that the picture needs, with one of them."`
+}
+
+// ImageSpace is a colour space, and one image that is in it.
+type ImageSpace struct {
+	Image string `json:"image"`
+	Space string `json:"space"`
+}
+
+// ColorLack is a name of the colour management that a Blender does not have.
+type ColorLack struct {
+	Kind    string `json:"kind"` // display, view, look or color_space
+	Name    string `json:"name"`
+	UsedBy  string `json:"used_by,omitempty"` // scene, output, sequencer or an image
+	Instead string `json:"instead"`           // what Blender renders
+	// Workers is how many of those that are online lack it; 0 where that is judged by the
+	// version.
+	Workers int `json:"workers,omitempty"`
+}
+
+// asRead is what Blender does with an image in an unknown colour space, and with linear
+// output: it converts nothing.
+const asRead = "no conversion"
+
+// lacks compares with what a Blender has. It tells what is rendered instead, as Blender
+// 3.4.1 does it.
+func (c ColorManagement) lacks(o colour.Offer) (all []ColorLack) {
+	display, ok := o.Display(c.Display)
+	if !ok && c.Display != "" {
+		all = append(all, ColorLack{Kind: "display", Name: c.Display, UsedBy: "scene", Instead: display.Name})
+	}
+	if c.View != "" && !slices.Contains(display.Views, c.View) {
+		all = append(all, ColorLack{Kind: "view", Name: c.View, UsedBy: "scene", Instead: display.Views[0]})
+	}
+	if c.Look != "" && !o.HasLook(c.Look) {
+		all = append(all, ColorLack{Kind: "look", Name: c.Look, UsedBy: "scene", Instead: "None"})
+	}
+	spaces := []ColorLack{{Name: c.OutputSpace, UsedBy: "output", Instead: "the scene's own linear space"}, {Name: c.Sequencer, UsedBy: "sequencer", Instead: "sRGB"}}
+	for _, i := range c.Images {
+		spaces = append(spaces, ColorLack{Name: i.Space, UsedBy: "image " + i.Image, Instead: asRead})
+	}
+	for _, s := range spaces {
+		if s.Name != "" && !o.HasSpace(s.Name) {
+			s.Kind = "color_space"
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// colorLacks lists what the Blender that will render does not have: any of the workers'
+// that told what theirs have, else the renderer's version.
+func (f Farm) colorLacks(c *ColorManagement) (all []ColorLack) {
+	if c == nil {
+		return nil
+	}
+	for _, of := range f.Colors {
+		for _, lack := range c.lacks(of.Offer) {
+			same := func(other ColorLack) bool {
+				return other.Kind == lack.Kind && other.Name == lack.Name && other.UsedBy == lack.UsedBy
+			}
+			at := slices.IndexFunc(all, same)
+			if at < 0 {
+				at, all = len(all), append(all, lack)
+			}
+			all[at].Workers += of.Workers
+		}
+	}
+	if _, version := f.Renderer(); len(f.Colors) == 0 && colour.Of(version).Known() {
+		return c.lacks(colour.Of(version))
+	}
+	return all
+}
+
+func lackText(l ColorLack) string {
+	kind := l.Kind
+	if kind == "color_space" {
+		kind = "colour space"
+	}
+	return kind + " " + l.Name + " of the " + l.UsedBy + ", rendered with " + l.Instead
+}
