@@ -76,6 +76,9 @@ func Summary(rows []Row) string {
 			known = append(known, fmt.Sprintf("- `%s`: %s.", s.Name, why))
 		default:
 			why := r.Problem
+			if len(r.Beside) > 0 {
+				why = "it needs files that were not sent, and no warning says so"
+			}
 			if len(r.Unsteady) > 0 {
 				why = fmt.Sprintf("two runs of Blender differ in the frames %s", numbers(r.Unsteady))
 			}
