@@ -121,7 +121,7 @@ type search struct {
 	answer   int                          // bytes left
 	links    int                          // bytes left for names of data-blocks that are used of libraries
 	unpacked int64                        // bytes left
-	dirs     *[]string
+	dirs     map[string][]string          // folders of the tree, by their folded names; made when asked for
 	partial  bool
 }
 
@@ -150,12 +150,12 @@ func (b *blend) name() string {
 	return name
 }
 
-// full reports whether the answer has no room left, and notes it.
+// full reports whether the search has to end: the answer has no room left, or too much was
+// looked at.
 func (s *search) full() bool {
-	if s.answer <= 0 {
-		s.partial = true
-	}
-	return s.answer <= 0
+	full := s.answer <= 0 || s.tree.steps < 0 || s.ctx.Err() != nil
+	s.partial = s.partial || full
+	return full
 }
 
 func (s *search) close() {

@@ -20,7 +20,7 @@ func (s *search) gather() ([]File, error) {
 			merge(&all[i], f)
 			return
 		}
-		if s.full() {
+		if s.tree.steps < 0 { // what ran out while it was looked for may be wrong
 			return
 		}
 		s.answer -= f.cost()
@@ -34,6 +34,9 @@ func (s *search) gather() ([]File, error) {
 		}
 	}
 	for _, b := range blends {
+		if s.full() {
+			break
+		}
 		if err := s.open(b); err != nil {
 			if s.ctx.Err() != nil {
 				return nil, s.ctx.Err()
@@ -42,9 +45,15 @@ func (s *search) gather() ([]File, error) {
 		}
 		libraries := b.open.Libraries()
 		for i := range libraries {
+			if s.full() {
+				break
+			}
 			add(s.libraryFile(b, libraries, i))
 		}
 		for _, r := range b.open.References() {
+			if s.full() {
+				break
+			}
 			if f, ok := s.file(b, &r); ok {
 				add(f)
 			}
@@ -52,7 +61,7 @@ func (s *search) gather() ([]File, error) {
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
-	return all, nil
+	return all, s.ctx.Err()
 }
 
 // merge puts what two data-blocks say of one file together.

@@ -96,13 +96,6 @@ func (s *search) onThisDisk(place string) bool {
 // folder of the same name, and of all such places shares the most folders with the path. The
 // name alone is never enough: real projects have files of one name in every folder.
 func (s *search) byTail(place string, find set) (in, bool) {
-	if s.dirs == nil {
-		dirs, ok := s.tree.allFolders(tailNames)
-		if !ok {
-			dirs = nil
-		}
-		s.dirs = &dirs
-	}
 	wanted := parts(place)
 	if len(wanted) < 2 {
 		return in{}, false
@@ -110,12 +103,9 @@ func (s *search) byTail(place string, find set) (in, bool) {
 	name, wanted := wanted[len(wanted)-1], wanted[:len(wanted)-1]
 	var best in
 	most, several := 0, false
-	for _, dir := range *s.dirs {
-		if s.tree.steps--; s.tree.steps < 0 {
-			return in{}, false
-		}
+	for _, dir := range s.foldersNamed(wanted[len(wanted)-1]) {
 		n := commonTail(parts(dir), wanted)
-		if n == 0 || n < most {
+		if s.tree.steps -= n; n < most || s.tree.steps < 0 {
 			continue
 		}
 		found, _ := find(path.Join(dir, name), false)
@@ -131,6 +121,20 @@ func (s *search) byTail(place string, find set) (in, bool) {
 		}
 	}
 	return best, most > 0 && !several
+}
+
+// foldersNamed are the folders of the tree of a name, but for case. It is empty for a tree
+// that has too many names to say which is the only one.
+func (s *search) foldersNamed(name string) []string {
+	if s.dirs == nil {
+		s.dirs = map[string][]string{}
+		all, _ := s.tree.allFolders(tailNames)
+		for _, dir := range all {
+			key := fold(path.Base(dir))
+			s.dirs[key] = append(s.dirs[key], dir)
+		}
+	}
+	return s.dirs[fold(name)]
 }
 
 // commonTail is how many names two paths share at their ends, but for case.

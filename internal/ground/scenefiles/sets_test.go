@@ -1,6 +1,8 @@
 package scenefiles
 
 import (
+	"context"
+	"fmt"
 	"slices"
 	"testing"
 	"testing/fstest"
@@ -16,7 +18,8 @@ func searchOf(names ...string) *search {
 		files[n] = &fstest.MapFile{Data: []byte(n)}
 	}
 	return &search{
-		o: Options{Memory: memory.NewBudget(0)}.withDefaults(), answer: DefaultMaxAnswer, main: &blend{path: "scene.blend"},
+		ctx: context.Background(),
+		o:   Options{Memory: memory.NewBudget(0)}.withDefaults(), answer: DefaultMaxAnswer, main: &blend{path: "scene.blend"},
 		tree: &tree{files: files, folders: map[string]*folder{}, left: DefaultMaxNames, steps: stepsLimit},
 	}
 }
@@ -149,6 +152,26 @@ func TestWhatLeadsOutOfTheTreeIsOutsideAndOtherMachinesAreMissing(t *testing.T) 
 	s := searchOf("scene.blend")
 	if f := s.locate("/home/bob/a.png", s.main, s.single); f.Status != StatusMissing {
 		t.Errorf("of a tree that is on no disk: %s", f.Status)
+	}
+}
+
+// Many paths can each stand for the same thousands of files.
+func TestASearchEndsWhenTooMuchWasLookedAt(t *testing.T) {
+	t.Parallel()
+	var names []string
+	for n := range 1000 {
+		names = append(names, fmt.Sprintf("p/a%04d.png", n))
+	}
+	s := searchOf(names...)
+	s.tree.steps = 100_000
+	looked := 0
+	for ; !s.full() && looked < 1000; looked++ {
+		if _, err := s.numbered(fmt.Sprintf("p/a%04d.png", looked), false, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if looked > 10 || !s.partial {
+		t.Errorf("%d sequences of 1000 files each, partial %v", looked, s.partial)
 	}
 }
 

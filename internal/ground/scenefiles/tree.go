@@ -18,7 +18,7 @@ type tree struct {
 	files   fs.FS
 	folders map[string]*folder
 	left    int // names that may still be listed
-	steps   int // names that may still be compared: a pattern compares many
+	steps   int // names that may still be looked at; at less than 0 the search has to end
 	partial bool
 }
 
@@ -38,6 +38,7 @@ type entry struct {
 const (
 	listedAtOnce = 1024
 	maxDepth     = 64 // of paths, and of folders in a cache
+	statCost     = 20 // steps of asking the system about a file
 )
 
 // errEscapes says that a link of the tree leads out of it, or in circles.
@@ -229,6 +230,7 @@ func (w *walk) isLink(at string) bool {
 
 // file is the name and the size of a regular file; ok is false where there is none.
 func (t *tree) file(at string) (n Name, ok bool) {
+	t.steps -= statCost
 	info, err := fs.Stat(t.files, at)
 	if err != nil || !info.Mode().IsRegular() {
 		return Name{}, false
