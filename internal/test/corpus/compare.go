@@ -171,13 +171,14 @@ func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	var byHand, cut ordered
 	var beside sync.WaitGroup
 	beside.Go(func() { byHand = l.byHand(ctx, r, false) })
-	beside.Go(func() { cut, r.Kills = l.cut(ctx, scene) })
+	var kills int
+	beside.Go(func() { cut, kills = l.cut(ctx, scene) })
 	whole := client.Range{Start: quote.FrameStart, End: quote.FrameEnd, Step: quote.FrameStep}
 	orders[Whole] = l.order(ctx, quote.UploadID, []client.Range{whole})
 	orders[Alone] = l.order(ctx, quote.UploadID, alone(scene))
 	orders[Ranges] = l.order(ctx, quote.UploadID, halves(scene))
 	beside.Wait()
-	orders[Cut] = cut
+	orders[Cut], r.Kills = cut, kills
 	if byHand.err != nil {
 		r.Problem = byHand.err.Error()
 		return r

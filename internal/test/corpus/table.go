@@ -75,17 +75,7 @@ func Summary(rows []Row) string {
 			}
 			known = append(known, fmt.Sprintf("- `%s`: %s.", s.Name, why))
 		default:
-			why := r.Problem
-			if len(r.Beside) > 0 {
-				why = "it needs files that were not sent, and no warning says so"
-			}
-			if len(r.Unsteady) > 0 {
-				why = fmt.Sprintf("two runs of Blender differ in the frames %s", numbers(r.Unsteady))
-			}
-			if why != "" {
-				why = " (" + cell(why) + ")"
-			}
-			wrong = append(wrong, "`"+s.Name+"`"+why)
+			wrong = append(wrong, "`"+s.Name+"`"+r.trouble())
 		}
 	}
 	fmt.Fprintf(&b, "%d of %d scenes are equal in every frame of every order: %d frames of the service, and %d workers and Blenders that were killed meanwhile.", equal, len(rows)-missing, frames, kills)
@@ -106,6 +96,19 @@ func Summary(rows []Row) string {
 		b.WriteString("\nAll frames of these are one picture, so they show nothing of how frames depend on each other: " + strings.Join(quoted(dull), ", ") + ".\n")
 	}
 	return b.String()
+}
+
+// trouble says in brackets what is known of a row that is not as it should be.
+func (r Row) trouble() string {
+	switch {
+	case r.Problem != "":
+		return " (" + cell(r.Problem) + ")"
+	case len(r.Beside) > 0:
+		return " (it needs files that were not sent, and no warning says so)"
+	case len(r.Unsteady) > 0:
+		return fmt.Sprintf(" (two runs of Blender differ in the frames %s)", numbers(r.Unsteady))
+	}
+	return ""
 }
 
 func quoted(names []string) (all []string) {
