@@ -1,6 +1,7 @@
 package scenefiles
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -11,57 +12,66 @@ import (
 func (s *search) gather() ([]File, error) {
 	known := map[string]int{}
 	all := []File{}
-	add := func(f File) {
-		key := string(f.Kind) + "\x00" + f.From + "\x00" + f.Stored + "\x00" + f.Path
-		if f.Kind == KindLibrary {
-			key = f.Path + "\x00" + f.Wanted
-		}
-		if i, twice := known[key]; twice {
-			merge(&all[i], f)
-			return
-		}
-		if s.tree.steps < 0 { // what ran out while it was looked for may be wrong
-			return
-		}
-		s.answer -= f.cost()
-		known[key] = len(all)
-		all = append(all, f)
-	}
-	blends := []*blend{s.main}
-	for _, key := range sortedKeys(s.blends) {
-		if b := s.blends[key]; b != s.main {
-			blends = append(blends, b)
-		}
-	}
-	for _, b := range blends {
+	for _, b := range s.reached() {
 		if s.full() {
 			break
 		}
-		if err := s.open(b); err != nil {
-			if s.ctx.Err() != nil {
-				return nil, s.ctx.Err()
-			}
-			continue
+		if s.open(b) != nil {
+			continue // what links it says why
 		}
-		libraries := b.open.Libraries()
-		for i := range libraries {
-			if s.full() {
-				break
+		for f := range s.filesOf(b) {
+			key := string(f.Kind) + "\x00" + f.From + "\x00" + f.Stored + "\x00" + f.Path
+			if f.Kind == KindLibrary {
+				key = f.Path + "\x00" + f.Wanted
 			}
-			add(s.libraryFile(b, libraries, i))
-		}
-		for _, r := range b.open.References() {
-			if s.full() {
-				break
+			if i, twice := known[key]; twice {
+				merge(&all[i], f)
+				continue
 			}
-			if f, ok := s.file(b, &r); ok {
-				add(f)
-			}
+			s.answer -= f.cost()
+			known[key] = len(all)
+			all = append(all, f)
 		}
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
 	return all, s.ctx.Err()
+}
+
+// reached are the .blend files that the scene comes from, the main one first.
+func (s *search) reached() []*blend {
+	all := []*blend{s.main}
+	for _, key := range sortedKeys(s.blends) {
+		if b := s.blends[key]; b != s.main {
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// filesOf yields what an open .blend says of other files, until the search has to end.
+func (s *search) filesOf(b *blend) iter.Seq[File] {
+	return func(yield func(File) bool) {
+		libraries := b.open.Libraries()
+		for i := range libraries {
+			if s.full() {
+				return
+			}
+			// The answer may be wrong where the steps ran out while a file was looked for.
+			if f := s.libraryFile(b, libraries, i); s.tree.steps < 0 || !yield(f) {
+				return
+			}
+		}
+		for _, r := range b.open.References() {
+			if s.full() {
+				return
+			}
+			f, ok := s.file(b, &r)
+			if s.tree.steps < 0 || ok && !yield(f) {
+				return
+			}
+		}
+	}
 }
 
 // merge puts what two data-blocks say of one file together.
