@@ -116,17 +116,17 @@ func (r Range) List() List {
 // Ranges divides a list into ranges, in rising order. Frames that follow each other are
 // one range; of the others, three or more with equal distances are.
 func (l List) Ranges() (ranges []Range) {
-	for len(l) > 0 {
-		n := l.consecutive()
+	for rest := l; len(rest) > 0; {
+		n := rest.consecutive()
 		if n == 1 {
-			n = l.stepped()
+			n = rest.stepped()
 		}
 		step := 1
 		if n > 1 {
-			step = l[1] - l[0]
+			step = rest[1] - rest[0]
 		}
-		ranges = append(ranges, Range{l[0], l[n-1], step})
-		l = l[n:]
+		ranges = append(ranges, Range{rest[0], rest[n-1], step})
+		rest = rest[n:]
 	}
 	return ranges
 }
