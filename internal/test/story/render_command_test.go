@@ -114,8 +114,9 @@ func (c *renderCommand) command(arguments ...string) (*exec.Cmd, *bytes.Buffer) 
 func (c *renderCommand) endedBy(signal syscall.Signal, stage string, after bool, frames string) (said string, code int) {
 	c.t.Helper()
 	command, text := c.command("--frames", frames)
-	ended := make(chan struct{})
+	started, ended := make(chan struct{}), make(chan struct{})
 	c.proxy.at(stage, after, func() {
+		<-started
 		_ = command.Process.Signal(signal)
 		if signal == syscall.SIGKILL {
 			<-ended // its answer must not come before its end
@@ -124,6 +125,7 @@ func (c *renderCommand) endedBy(signal syscall.Signal, stage string, after bool,
 	if err := command.Start(); err != nil {
 		c.t.Fatal(err)
 	}
+	close(started)
 	err := command.Wait()
 	close(ended)
 	exit, ok := errors.AsType[*exec.ExitError](err)
