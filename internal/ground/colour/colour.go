@@ -95,7 +95,7 @@ func aliases(name string) []string {
 		"Linear ACES":   {"ACES2065-1"},
 		"Linear ACEScg": {"ACEScg"},
 		"Raw":           {"Non-Color"},
-		"XYZ":           {"Linear CIE-XYZ E"},
+		"XYZ":           {"Linear CIE-XYZ D65"},
 	}[name]
 }
 
@@ -112,14 +112,17 @@ func Of(version int) Offer {
 		}
 	case version == 400 || version == 401:
 		wide := []string{"Standard", "AgX", "False Color", "Raw"}
-		rec := []string{"Standard", "AgX", "Filmic", "Filmic Log", "False Color", "Raw"}
-		looks := []string{"AgX - Punchy", "AgX - Greyscale", "AgX - Base Contrast"}
-		for _, look := range filmic {
-			looks = append(looks, look, "AgX - "+look)
+		looks := slices.Clone(filmic)
+		for _, view := range []string{"AgX - ", "False Color - "} {
+			for _, look := range []string{"Punchy", "Greyscale", "Very High Contrast", "High Contrast", "Medium High Contrast", "Base Contrast", "Medium Low Contrast", "Low Contrast", "Very Low Contrast"} {
+				looks = append(looks, view+look)
+			}
 		}
 		return Offer{
-			Displays: []Display{{"sRGB", rec}, {"Display P3", wide}, {"Rec.1886", rec}, {"Rec.2020", wide}},
-			Looks:    looks,
+			Displays: []Display{
+				{"sRGB", []string{"Standard", "AgX", "Filmic", "Filmic Log", "False Color", "Raw"}}, {"Display P3", wide}, {"Rec.1886", wide}, {"Rec.2020", wide},
+			},
+			Looks: looks,
 			Spaces: []string{
 				"ACES2065-1", "ACEScg", "AgX Base Display P3", "AgX Base Rec.1886", "AgX Base Rec.2020", "AgX Base sRGB", "AgX Log", "Display P3", "Filmic Log", "Filmic sRGB",
 				"Linear CIE-XYZ D65", "Linear CIE-XYZ E", "Linear DCI-P3 D65", "Linear FilmLight E-Gamut", "Linear Rec.2020", "Linear Rec.709", "Non-Color", "Rec.1886", "Rec.2020", "sRGB",

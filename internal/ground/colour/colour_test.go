@@ -3,6 +3,7 @@ package colour_test
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -53,5 +54,18 @@ func TestAColourSpaceIsFoundUnderItsOldName(t *testing.T) {
 	t.Parallel()
 	if o := colour.Of(401); !o.HasSpace("Linear ACES") || o.HasSpace("Alien") || colour.Of(304).HasSpace("ACEScg") {
 		t.Error("names of colour spaces are mistaken")
+	}
+}
+
+func TestLooksOf401BelongToAView(t *testing.T) {
+	t.Parallel()
+	o := colour.Of(401)
+	for look, want := range map[string]bool{"AgX - Base Contrast": true, "False Color - Punchy": true, "Medium Contrast": true, "AgX - Medium Contrast": false} {
+		if o.HasLook(look) != want {
+			t.Errorf("%q: %v", look, !want)
+		}
+	}
+	if d, ok := o.Display("Rec.1886"); !ok || slices.Contains(d.Views, "Filmic") {
+		t.Errorf("Rec.1886 has %q", d.Views)
 	}
 }
