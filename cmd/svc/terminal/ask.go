@@ -43,26 +43,35 @@ func Yes(ctx context.Context, in io.Reader, out io.Writer) (bool, error) {
 func IsYes(word string) bool { return word == "y" || word == "yes" }
 
 // Answer reads the answer to a question, in lower case; "" at the end of the input. The end
-// of ctx returns its error; the goroutine that reads is then left behind, because a read
-// from a terminal cannot be cancelled, and ends with the process.
+// of ctx returns its error.
 func Answer(ctx context.Context, in io.Reader, out io.Writer) (word string, err error) {
-	answer := make(chan string, 1)
+	line, err := awaitLine(ctx, in)
+	if err != nil {
+		fmt.Fprintln(out)
+	}
+	return strings.ToLower(strings.TrimSpace(line)), err
+}
+
+// awaitLine reads a line, to the end of the input at most. The end of ctx returns its
+// error; the goroutine that reads is then left behind, because a read from a terminal
+// cannot be cancelled, and ends with the process.
+func awaitLine(ctx context.Context, in io.Reader) (string, error) {
+	read := make(chan string, 1)
 	go func() {
 		line, _ := bufio.NewReader(in).ReadString('\n')
-		answer <- strings.ToLower(strings.TrimSpace(line))
+		read <- line
 	}()
 	select {
 	case <-ctx.Done():
-		fmt.Fprintln(out)
 		return "", ctx.Err()
-	case word := <-answer:
-		return word, nil
+	case line := <-read:
+		return line, nil
 	}
 }
 
 // Secret asks on a terminal and reads a line without showing it, from before the question
 // on: whoever pastes does not wait. The end of ctx, as by Ctrl-C, returns its error and
-// gives the terminal back as it was; what reads is left behind as in Yes.
+// gives the terminal back as it was.
 func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
 	before, err := term.GetState(int(in.Fd()))
 	if err == nil {
@@ -72,24 +81,9 @@ func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (s
 		return "", err
 	}
 	Askf(out, "%s", question)
-	type read struct {
-		line []byte
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		line, err := term.ReadPassword(int(in.Fd()))
-		done <- read{line, err}
-	}()
-	select {
-	case <-ctx.Done():
-		fmt.Fprintln(out)
-		return "", errors.Join(ctx.Err(), term.Restore(int(in.Fd()), before))
-	case r := <-done:
-		fmt.Fprintln(out)
-		if errors.Is(r.err, io.EOF) {
-			r.err = nil // nothing was typed
-		}
-		return string(r.line), errors.Join(r.err, term.Restore(int(in.Fd()), before))
-	}
+	// What reads may be left behind, so it must not change the terminal, as
+	// term.ReadPassword does: it could hide the typing again after it was given back.
+	line, err := awaitLine(ctx, in)
+	fmt.Fprintln(out)
+	return strings.TrimRight(line, "\r\n"), errors.Join(err, term.Restore(int(in.Fd()), before))
 }
