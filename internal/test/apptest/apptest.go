@@ -8,7 +8,7 @@ package apptest
 import (
 	"cmp"
 	"context"
-	"log/slog"
+	"io"
 	"sync"
 	"testing"
 	"time"
@@ -22,13 +22,13 @@ const stopTimeout = 3 * time.Second
 
 // Start opens a service and serves. When the test ends, the service is stopped,
 // audited and closed; a breach fails the test. Without a folder in cfg the test's
-// own is used, and without a log nothing is logged.
+// own is used; without a log what it would say is held against secrets only.
 func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 	t.Helper()
 	cfg.Listen, cfg.Data = "127.0.0.1:0", cmp.Or(cfg.Data, t.TempDir())
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, stopTimeout)
 	if cfg.Log == nil {
-		cfg.Log = slog.New(slog.DiscardHandler)
+		cfg.Log = Logger(t, io.Discard)
 	}
 	service, err := app.Open(t.Context(), cfg)
 	if err != nil {
@@ -68,8 +68,8 @@ func Serve(t testing.TB, service *app.App) (url string, stop func()) {
 	})
 }
 
-// Audit checks every promise over a service's whole store, and reports each breach
-// as an error of the test.
+// Audit checks every promise over a service's whole store, and that no log has a secret of
+// it. It reports each breach as an error of the test.
 func Audit(t testing.TB, service *app.App) {
 	t.Helper()
 	found, err := service.Audit(context.Background())
@@ -79,4 +79,5 @@ func Audit(t testing.TB, service *app.App) {
 	for _, b := range found.Breaches {
 		t.Errorf("breach of %q at %s: %s", b.Rule, b.Subject, b.Detail)
 	}
+	logged.hold(t, service)
 }

@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"errors"
 	"net"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
@@ -28,11 +30,12 @@ type serveProcess struct {
 	lines   chan string // of its standard output, behind the address; closed at its end
 }
 
-// serveBinary starts svc serve on a data folder and waits for its address.
-func serveBinary(binary, data string, environment []string, arguments ...string) (*serveProcess, error) {
+// serveBinary starts svc serve on a data folder, with a guarded log, and waits for its
+// address.
+func serveBinary(t testing.TB, binary, data string, environment []string, arguments ...string) (*serveProcess, error) {
 	arguments = append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data}, arguments...)
 	s := &serveProcess{cmd: exec.Command(binary, arguments...), lines: make(chan string, 1000)}
-	s.cmd.Env = environment
+	s.cmd.Env, s.cmd.Stderr = environment, apptest.LogWriter(t, t.Output())
 	s.cmd.SysProcAttr = diesWithTheTest()
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
@@ -82,7 +85,7 @@ func (s *serveProcess) stop() error {
 func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
-	s, err := serveBinary(apptest.Binary(t), data, os.Environ(), "--worker", "none")
+	s, err := serveBinary(t, apptest.Binary(t), data, os.Environ(), "--worker", "none")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +124,7 @@ func TestSystemdLearnsThatTheServiceServes(t *testing.T) {
 		told <- string(text[:n])
 	}()
 	environment := append(os.Environ(), "NOTIFY_SOCKET="+systemd.LocalAddr().String())
-	s, err := serveBinary(apptest.Binary(t), t.TempDir(), environment, "--worker", "none")
+	s, err := serveBinary(t, apptest.Binary(t), t.TempDir(), environment, "--worker", "none")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,19 +162,28 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, demo.Filename), scene, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": scriptServe, "member": scriptMember, "exitcode": scriptExitCode,
+			"serve": scriptServe(t), "member": scriptMember, "exitcode": scriptExitCode,
 		},
 	})
 }
 
 // scriptServe is `serve DATA [flags]`: it starts the service, which ends with the
-// script, and sets SVC_SERVER.
-func scriptServe(ts *testscript.TestScript, _ bool, args []string) {
-	environment := append(os.Environ(), "SVC_BLENDER="+ts.Getenv("SVC_BLENDER"), "SVC_DEVICE="+ts.Getenv("SVC_DEVICE"), "SVC_ALLOW_BLENDER_VERSION=true")
-	s, err := serveBinary(ts.Getenv("SVC"), ts.MkAbs(args[0]), environment, args[1:]...)
-	ts.Check(err)
-	ts.Setenv("SVC_SERVER", s.address)
-	ts.Defer(func() { ts.Check(s.stop()) })
+// script, and sets SVC_SERVER. What is left is audited, and the log held against it.
+func scriptServe(t *testing.T) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, _ bool, args []string) {
+		environment := append(os.Environ(), "SVC_BLENDER="+ts.Getenv("SVC_BLENDER"), "SVC_DEVICE="+ts.Getenv("SVC_DEVICE"), "SVC_ALLOW_BLENDER_VERSION=true")
+		data := ts.MkAbs(args[0])
+		s, err := serveBinary(t, ts.Getenv("SVC"), data, environment, args[1:]...)
+		ts.Check(err)
+		ts.Setenv("SVC_SERVER", s.address)
+		ts.Defer(func() {
+			ts.Check(s.stop())
+			left, err := app.Open(context.Background(), app.Config{Data: data, Log: logOf(t)})
+			ts.Check(err)
+			apptest.Audit(t, left)
+			ts.Check(left.Close())
+		})
+	}
 }
 
 // scriptMember is `member NAME VARIABLE`: it puts a member of the JSON object on

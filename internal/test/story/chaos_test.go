@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 	"svc.example/internal/work/wallet"
@@ -375,7 +376,7 @@ type faultTarget struct {
 }
 
 func (v *faultTarget) start(t *testing.T) {
-	v.p, v.stopped = launchLogging(t, v.role, v.config(), io.MultiWriter(t.Output(), &v.log)), false
+	v.p, v.stopped = launchLogging(t, v.role, v.config(), apptest.LogWriter(t, io.MultiWriter(t.Output(), &v.log))), false
 }
 
 // restart kills the process and starts it anew.

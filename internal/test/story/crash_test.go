@@ -18,6 +18,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
@@ -198,7 +199,7 @@ func supervise(t *testing.T, config serverConfig) (stop func() (killed bool)) {
 
 func keepUp(t *testing.T, config serverConfig, stopping <-chan struct{}) (killed bool) {
 	for {
-		p, err := begin(serverRole, config, t.Output())
+		p, err := begin(serverRole, config, apptest.LogWriter(t, t.Output()))
 		if err != nil {
 			t.Error(err)
 			return killed

@@ -31,7 +31,7 @@ func onSmallDisk(t *testing.T) (svc *service, data string) {
 	}
 	// The database is elsewhere: SQLite would resolve the path below to this process's own.
 	database := dbtest.URL(t, "postgres")
-	s, err := serveBinary(wrapper, mount, os.Environ(), "--worker", "none", "--min-free", "1MiB", "--database", database)
+	s, err := serveBinary(t, wrapper, mount, os.Environ(), "--worker", "none", "--min-free", "1MiB", "--database", database)
 	if err != nil {
 		t.Fatal(err)
 	}

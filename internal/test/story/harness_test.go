@@ -62,7 +62,6 @@ func parallelGiven() (given bool) {
 // each a painter renders what is started there.
 var shared = apptest.Share(func(c *app.Config) {
 	c.Embedded = &app.EmbeddedWorker{Renderer: &painter{}}
-	c.Log = slog.New(slog.DiscardHandler)
 })
 
 // sharedOn is the shared service on an engine. A story has a workspace of its own
@@ -125,6 +124,12 @@ func eachEngine(t *testing.T, story func(t *testing.T, config app.Config)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		story(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: url, Log: logOf(t)})
 	})
+}
+
+// logOf shows the log of a story that fails, and fails one whose log has a secret.
+func logOf(t *testing.T) *slog.Logger {
+	t.Helper()
+	return apptest.Logger(t, t.Output())
 }
 
 // service is a service that runs in this process.

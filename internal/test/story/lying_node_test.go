@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/dispatch"
 )
@@ -100,7 +101,7 @@ func TestALyingNodeFailsNoJobAndIsPaused(t *testing.T) {
 	const jobs = 25
 	each(t, func(t *testing.T, config app.Config) {
 		var log logged
-		config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
 		svc := start(t, config)
 		c := svc.caller(credit)
 		g := barrierAt(1)
@@ -154,7 +155,7 @@ func TestAWorkerThatPaintsOtherPixelsIsFoundOut(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.DoubleRender = 100
 		var log logged
-		config.Log = slog.New(slog.NewTextHandler(&log, nil))
+		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
 		svc := start(t, config)
 		c := svc.caller(credit)
 		svc.worker(&defectiveRenderer{

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
@@ -232,7 +233,7 @@ func diesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeath
 // launch starts a process; it does not outlive the story.
 func launch(t *testing.T, role string, config any) *process {
 	t.Helper()
-	return launchLogging(t, role, config, guarded{t, t.Output()})
+	return launchLogging(t, role, config, apptest.LogWriter(t, t.Output()))
 }
 
 // launchLogging is launch of a process that logs to log.

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )
@@ -66,7 +67,7 @@ func TestASyntheticJobSaysSoEverywhere(t *testing.T) {
 		svc := start(t, config)
 		c := svc.caller(credit)
 		job := c.start(3)
-		stop := svc.worker(synthetic.Renderer{}, func(w *worker.Config) { w.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+		stop := svc.worker(synthetic.Renderer{}, func(w *worker.Config) { w.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil)) })
 		done := c.await(job.JobID, client.StatusCompleted)
 		if done.Renderer != contract.SyntheticRenderer || done.Application != contract.SyntheticApplication || done.Version != "none" ||
 			done.Engine != "none" || done.RenderDevice != "CPU" || done.DeviceName != synthetic.DeviceName {

@@ -70,7 +70,7 @@ func (l *locked) String() string {
 func TestTextOfStrangersIsShownEscaped(t *testing.T) {
 	t.Parallel()
 	var log locked
-	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: slog.New(slog.NewTextHandler(&log, nil))})
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Log: slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))})
 	c := svc.caller(credit)
 
 	q := c.quoteOf(hostileScene(t), 1)

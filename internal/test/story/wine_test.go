@@ -44,7 +44,7 @@ func TestTheWindowsProgramTellsTheStory(t *testing.T) {
 			return os.WriteFile(filepath.Join(env.WorkDir, demo.Filename), scene, 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"serve": scriptServe, "member": scriptMember, "exitcode": scriptExitCode, "cut": scriptCut,
+			"serve": scriptServe(t), "member": scriptMember, "exitcode": scriptExitCode, "cut": scriptCut,
 		},
 	})
 }
