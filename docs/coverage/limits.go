@@ -14,6 +14,8 @@ func limits() []Rule {
 			"ratelimit.TestABurstFromManyProcessesIsCountedOnce", "front.TestEachDoorHasItsOwnCount").lines("rate"),
 		shown("8", "All credentials of a workspace have five budgets together, and each message of an array counts",
 			"ratelimit.TestTenKeysOfAWorkspaceAreFiveBudgets", "ratelimit.TestProcessesHoldAWorkspacesLimitTogether", "agent.TestEachMessageOfAnArrayCounts"),
+		shown("8", "Parts of projects have a limit of their own, and are bounded in size, number and storage",
+			"api.TestPartsHaveALimitOfTheirOwn", "api.TestBadPartsMeetTheirCode", "intake.TestAWorkspaceHasSoManyPartsWithoutAProject"),
 		shown("8", "The bounds of a webhook's address and secret", "api.TestAWebhookIsNamedAtTheUpload", "api.TestBadRequestsMeetTheirCode").lines("webhook_url", "webhook_secret"),
 		shown("8", "A frame has the time that limits and each quote say, and no more", "operator.TestLimitsSayWhatTheFlagsSay", "api.TestQuoteStandsAtBothPlaces",
 			"worker.TestAFrameMayTakeTheTimeThatTheServerSays", "story.TestAFileWithoutEndFailsItsJob", "blender.TestAFrameThatTakesTooLongEnds"),

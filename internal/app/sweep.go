@@ -85,6 +85,7 @@ func (a *App) Forget(ctx context.Context) {
 		"failed attempts":   func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetFailedAttempts(ctx, d, logs) },
 		"logs of frames":    func(ctx context.Context, d *db.DB) (int64, error) { return frames.ForgetLogs(ctx, d, logs) },
 		"previews":          preview.Forget,
+		"parts":             func(ctx context.Context, d *db.DB) (int64, error) { return intake.ForgetParts(ctx, d, a.Blobs) },
 		"rejected receipts": func(ctx context.Context, d *db.DB) (int64, error) { return leaderboard.ForgetRejected(ctx, d, workers) },
 		"workers that left": func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetWorkers(ctx, d, workers) },
 	} {

@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/ratelimit"
 )
 
@@ -32,6 +33,8 @@ type meter struct {
 func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	m := meter{front: f, class: "api", limits: ratelimit.Limits{Client: f.Rate, Workspace: f.Rate.Times(contract.WorkspaceRate)}, header: h}
 	switch path := r.URL.Path; {
+	case strings.HasPrefix(path, links.PartsPath):
+		m.class, m.limits.Client, m.limits.Workspace = "parts", f.Rate.Times(contract.PartRate), m.limits.Workspace.Times(contract.PartRate)
 	case strings.HasPrefix(path, "/farm/"):
 		m.class, m.limits = "farm", ratelimit.Limits{Client: f.FarmRate}
 	// A form of a page counts like a request of the API: it does the same work.

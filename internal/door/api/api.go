@@ -109,6 +109,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	s := &server{Config: c, Guard: guard}
 	s.uploads(api)
 	s.storedUploads(api)
+	s.parts(api)
 	s.previews(api)
 	s.renders(api)
 	s.jobs(api)

@@ -62,6 +62,7 @@ func jobExamples(at links.Links) map[string]any {
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
 		"PreviewRequest": map[string]int{"frame": 125}, "Preview": examplePreviewBody(at),
+		"Part":         partBody{OK: true, SHA256: sample.InputSHA256, SizeBytes: 734003},
 		"RenderFrames": exampleFramesBody(at), "UploadDeleted": map[string]any{"ok": true, "upload_id": sample.UploadID, "deleted": true},
 	}
 }

@@ -58,7 +58,7 @@ func newWorld(t *testing.T, url string) *world {
 		c.Webhooks.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	w := &world{service: s, path: map[string]string{
-		"n": "1", "result_id": "BMR-0", "gpu_slug": "nvidia-t4", "gpu_a": "nvidia-t4", "gpu_b": "nvidia-l4",
+		"sha256": hashOf([]byte("a part")), "n": "1", "result_id": "BMR-0", "gpu_slug": "nvidia-t4", "gpu_a": "nvidia-t4", "gpu_b": "nvidia-l4",
 	}}
 	inspected := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene()))
 	w.path["upload_id"] = inspected.text("upload_id")
@@ -82,6 +82,7 @@ func newWorld(t *testing.T, url string) *world {
 	skew.Store(0)
 	w.samples = map[string]sample{
 		"inspectUpload": {body: s.form(nil, "scene.blend", demo.Scene())}, "createUpload": {body: s.form(nil, "scene.blend", demo.Scene())},
+		"sendPart":    {body: body{kind: "application/octet-stream", data: []byte("a part")}},
 		"quoteUpload": {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
 		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
 		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},

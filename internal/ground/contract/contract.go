@@ -66,6 +66,15 @@ const (
 	// UnstartedStorage is the default bound on the bytes of a workspace's uploads that
 	// no job uses, 5 GiB (decisions 15).
 	UnstartedStorage = 5 << 30
+	// MaxPartBytes bounds a part of a project that is sent alone, 32 MiB. MaxLooseParts is
+	// how many parts a workspace may have that no project uses; each goes LoosePartLife
+	// after it was sent (decisions 16).
+	MaxPartBytes  = 32 << 20
+	MaxLooseParts = 20_000
+	LoosePartLife = 24 * time.Hour
+	// PartRate is how many times the rate limit of other requests sends parts: a part can
+	// be a file of a few bytes.
+	PartRate = 500
 	// FrameTime is the default bound on the rendering of a frame, far more than a frame
 	// that its price covers takes. /limits and each quote show the operator's.
 	FrameTime = 2 * time.Hour

@@ -77,7 +77,7 @@ func TestUploadsBecomeProjects(t *testing.T) {
 			if len(uploads) != 0 || err != nil {
 				t.Errorf("without a project are %v, %v", uploads, err)
 			}
-			unused, err := tx.AuditUnusedContent(ctx)
+			unused, err := tx.AuditUnusedContent(ctx, 0)
 			if len(unused) != 0 {
 				t.Errorf("unused content: %v", unused)
 			}

@@ -110,6 +110,12 @@ SELECT c.* FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = ?1)
 ORDER BY c.sha256;
 
+-- name: ContentLoose
+SELECT * FROM content c
+WHERE c.created_at < CAST(?1 AS bigint) AND (c.workspace_id = CAST(?2 AS text) OR CAST(?2 AS text) = '')
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
+ORDER BY c.workspace_id, c.sha256 LIMIT 500;
+
 -- name: WebhookAttemptsOf
 SELECT * FROM webhook_attempt WHERE delivery_id IN (SELECT i.value FROM json_each(?1) i) ORDER BY delivery_id, number;
 

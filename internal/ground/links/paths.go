@@ -5,6 +5,7 @@ package links
 const (
 	RendersPath     = "/v1/renders"      // the older flow's jobs (spec 4.1)
 	NodeJobsPath    = "/node/v1/jobs"    // the Job API's jobs (spec 4.3)
+	PartsPath       = "/node/v1/parts/"  // parts of projects, by SHA-256
 	SigningKeysPath = "/v1/signing-keys" // what receipts are checked with
 	DownloadPath    = "/v1/artifacts/"   // signed downloads, by job id
 

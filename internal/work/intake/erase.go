@@ -8,10 +8,11 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/project"
 )
 
-// Erase removes the uploads of a workspace, with their names and what inspect read, and
-// those that are awaited or being fetched. It returns the keys of the blobs that go, to be
+// Erase removes the uploads of a workspace, with their names and what inspect read, those
+// that are awaited or being fetched, and parts of projects to come. It returns the keys of the blobs that go, to be
 // deleted after the commit. It locks each upload, so afterwards no job can start. The
 // rows stay for the jobs that name them, with size and hash. Repeating it is safe.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) (blobKeys []string, err error) {
@@ -39,5 +40,6 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) (blobKeys []strin
 			return nil, fmt.Errorf("erase upload %s: %w", uploadID, err)
 		}
 	}
-	return blobKeys, nil
+	loose, err := project.EraseLoose(ctx, tx, workspaceID)
+	return append(blobKeys, loose...), err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -58,7 +59,7 @@ func (in *Intake) Expire(ctx context.Context, l lease.Lease, uploadID string) er
 	if err != nil {
 		return err
 	}
-	return in.deleteBlobs(ctx, unused)
+	return deleteBlobs(ctx, in.Blobs, unused)
 }
 
 // Delete removes an upload for its owner, as Expire does at its time, and gives its
@@ -86,7 +87,7 @@ func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) erro
 	if err != nil {
 		return err
 	}
-	return in.deleteBlobs(ctx, unused)
+	return deleteBlobs(ctx, in.Blobs, unused)
 }
 
 // remove marks a locked upload as removed, ends its previews and removes its project. It
@@ -106,9 +107,9 @@ func remove(ctx context.Context, tx *db.Tx, uploadID string) (unused []string, e
 
 // deleteBlobs deletes blobs after their rows: the sweep finds a blob without a row, but
 // nobody could mend a row without its blob.
-func (in *Intake) deleteBlobs(ctx context.Context, keys []string) (err error) {
+func deleteBlobs(ctx context.Context, blobs blob.Store, keys []string) (err error) {
 	for _, key := range keys {
-		err = errors.Join(err, in.Blobs.Delete(context.WithoutCancel(ctx), key))
+		err = errors.Join(err, blobs.Delete(context.WithoutCancel(ctx), key))
 	}
 	return err
 }

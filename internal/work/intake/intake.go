@@ -11,8 +11,6 @@ package intake
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -75,17 +73,10 @@ type File struct {
 // Received is a complete file that can be rendered. End it with Quote or Abort, on
 // every path: until then its blob is open. Not safe for concurrent use.
 type Received struct {
-	intake      *Intake
-	workspaceID string
-	uploadID    string
-	filename    string
-	place       *place
-	key         string
-	blob        blob.Writer // nil for content that the workspace has
-	stored      bool        // the blob is committed
-	sha256      string
-	size        int64
-	scene       quote.Scene
+	*draft
+	uploadID string
+	filename string
+	scene    quote.Scene
 }
 
 // Inspection is the answer of inspect: what the file asks for and what it would cost.
@@ -112,26 +103,12 @@ func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f F
 	if err != nil {
 		return nil, sizeFirst(f.Body, err)
 	}
-	r := &Received{intake: in, workspaceID: workspaceID, uploadID: uploadID, filename: name, place: &place{}}
-	// The key is not the upload's id: several files may arrive for one id at once, and
-	// a replaced blob must never be read under the old name.
-	r.key = "uploads/" + id.New(id.Upload)
-	known := false
-	if f.SHA256 != "" {
-		if known, err = in.knows(ctx, workspaceID, f.SHA256); err != nil {
-			return nil, err
-		}
+	d, err := in.begin(ctx, workspaceID, f.SHA256, f.Announced)
+	if err != nil {
+		return nil, err
 	}
-	if !known {
-		if r.place, err = in.enter(ctx, workspaceID, f.Announced); err != nil {
-			return nil, err
-		}
-		if r.blob, err = in.Blobs.Create(ctx, r.key); err != nil {
-			r.Abort()
-			return nil, fmt.Errorf("store upload: %w", err)
-		}
-	}
-	if err := r.read(ctx, f.Body); err != nil {
+	r := &Received{draft: d, uploadID: uploadID, filename: name}
+	if err := r.inspect(ctx, f.Body); err != nil {
 		r.Abort()
 		return nil, err
 	}
@@ -147,17 +124,13 @@ func (in *Intake) knows(ctx context.Context, workspaceID, sha256 string) (known 
 	return known, err
 }
 
-// read makes the single pass: body -> limit -> hash and blob -> blendfile. The limit
+// inspect makes the single pass: body -> limit -> hash and blob -> blendfile. The limit
 // comes first and blendfile last, so that no byte beyond the limit is hashed, stored or
 // parsed.
-func (r *Received) read(ctx context.Context, body io.Reader) error {
+func (r *Received) inspect(ctx context.Context, body io.Reader) error {
 	// The reader counts down from the limit, so a body without a length is bounded too.
-	source := &capped{body: body, left: contract.MaxUploadBytes, sum: sha256.New(), blob: io.Discard,
-		take: func(n int) error { return r.place.take(ctx, n) }}
-	if r.blob != nil {
-		source.blob = r.blob
-	}
-	facts, err := blendfile.Inspect(source, blendfile.Options{Memory: r.intake.Memory})
+	source := r.source(ctx, body, contract.MaxUploadBytes, TooLarge)
+	facts, err := blendfile.Inspect(source, blendfile.Options{Memory: r.in.Memory})
 	if err != nil {
 		// What is refused is not kept, and takes no room.
 		source.blob, source.take = io.Discard, func(int) error { return nil }
@@ -172,9 +145,9 @@ func (r *Received) read(ctx context.Context, body io.Reader) error {
 	if err != nil {
 		return refusal(err)
 	}
-	r.size, r.sha256 = source.size, hex.EncodeToString(source.sum.Sum(nil))
+	r.draft.read(source)
 	var farm quote.Farm
-	err = r.intake.DB.Read(ctx, func(tx *db.Tx) (err error) {
+	err = r.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		farm, err = farmOf(ctx, tx)
 		return err
 	})
@@ -208,12 +181,7 @@ func (r *Received) SHA256() string { return r.sha256 }
 func (r *Received) Size() int64 { return r.size }
 
 // Abort discards the file. After Quote it does nothing, so it can be deferred.
-func (r *Received) Abort() {
-	if r.blob != nil {
-		r.blob.Abort()
-	}
-	r.place.leave(0)
-}
+func (r *Received) Abort() { r.abort() }
 
 // OpenQuote returns a quote of an upload that a job can accept, in the caller's
 // transaction: the newest one while it is open, else a new one for the same frames at
@@ -328,13 +296,14 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 // capped passes on at most left bytes, and hashes and stores them on the way. After the
 // first error it returns that error for ever, so that no reader goes on behind a gap.
 type capped struct {
-	body io.Reader
-	left int64
-	size int64
-	sum  hash.Hash
-	take func(n int) error // asks for room, before the bytes are written
-	blob io.Writer
-	err  error // why reading stopped before the end
+	body     io.Reader
+	left     int64
+	tooLarge func() error // of a body with more
+	size     int64
+	sum      hash.Hash
+	take     func(n int) error // asks for room, before the bytes are written
+	blob     io.Writer
+	err      error // why reading stopped before the end
 }
 
 func (c *capped) Read(p []byte) (int, error) {
@@ -344,7 +313,7 @@ func (c *capped) Read(p []byte) (int, error) {
 	n, err := c.body.Read(p)
 	// More than the limit was read: the surplus is neither hashed nor stored.
 	if int64(n) > c.left {
-		c.err = TooLarge()
+		c.err = c.tooLarge()
 		return 0, c.err
 	}
 	if c.err = c.take(n); c.err != nil {

@@ -92,9 +92,9 @@ func (p *place) grow(n int64) bool {
 func (p *place) growExactly(ctx context.Context, n int64) error {
 	p.of.settling.Lock()
 	defer p.of.settling.Unlock()
-	var stored int64
+	var waiting project.Waiting
 	err := p.in.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		stored, err = project.Unstarted(ctx, tx, p.workspaceID)
+		waiting, err = project.Unstarted(ctx, tx, p.workspaceID)
 		return err
 	})
 	if err != nil {
@@ -102,9 +102,9 @@ func (p *place) growExactly(ctx context.Context, n int64) error {
 	}
 	p.in.arrivals.mu.Lock()
 	defer p.in.arrivals.mu.Unlock()
-	p.of.stored = stored
+	p.of.stored = waiting.Bytes
 	if !p.grow(n) {
-		return p.in.full(stored + p.of.held - p.held)
+		return p.in.full(waiting.Bytes + p.of.held - p.held)
 	}
 	return nil
 }
@@ -152,9 +152,13 @@ func (in *Intake) limit() int64 {
 // other processes have stored. The caller has locked the workspace's row. added is
 // what the file adds. Errors: storage_limit_reached.
 func (in *Intake) checkStored(ctx context.Context, tx *db.Tx, workspaceID string, added int64) error {
-	stored, err := project.Unstarted(ctx, tx, workspaceID)
-	if err == nil && stored > in.limit() {
-		err = in.full(stored - added)
+	waiting, err := project.Unstarted(ctx, tx, workspaceID)
+	if err == nil && waiting.Loose > contract.MaxLooseParts {
+		err = fault.New(fault.StorageLimitReached, "%d parts of this workspace are in no project, the most at once.", waiting.Loose-1).
+			With(storageDetail{waiting.Bytes - added, in.limit()}).WithAction("Make the projects of these parts, or wait: a part without a project goes a day after it was sent.")
+	}
+	if err == nil && waiting.Bytes > in.limit() {
+		err = in.full(waiting.Bytes - added)
 	}
 	return err
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
@@ -15,7 +16,7 @@ import (
 
 // Audit reports uploads without a project, removed uploads that still have one, projects
 // that differ from their upload or from the content that they use, and content that no
-// project uses. It reads page by page. It compares rows only; whether each blob is in the
+// project uses and that is no part that waits for one. It reads page by page. It compares rows only; whether each blob is in the
 // store is for the audit package. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format string, args ...any)) error {
 	uploads, err := tx.AuditProjectless(ctx)
@@ -28,7 +29,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format strin
 	if err := auditProjects(ctx, tx, breach); err != nil {
 		return fmt.Errorf("audit projects: %w", err)
 	}
-	unused, err := tx.AuditUnusedContent(ctx)
+	unused, err := tx.AuditUnusedContent(ctx, contract.MaxPartBytes)
 	if err != nil {
 		return fmt.Errorf("audit content: %w", err)
 	}

@@ -4,7 +4,8 @@
 // What always holds: an upload has a project until it is removed. A project never
 // changes. Its content is on disk before the project is in the database. A workspace
 // stores the same bytes once, and never shares them with another workspace. Content
-// is removed with the last project that uses it.
+// is removed with the last project that uses it; a part that was sent for a project that
+// never came, after a day.
 //
 // The package leaves receiving and inspecting files to intake, and rendering to
 // worker. Start reading at Manifest and Create.
@@ -51,15 +52,6 @@ func Known(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (bool, er
 		return false, fmt.Errorf("look for the content %s: %w", sha256, err)
 	}
 	return n > 0, nil
-}
-
-// Unstarted returns how many bytes of a workspace's content no job uses; a job that
-// failed or was cancelled uses nothing. Equal bytes count once.
-func Unstarted(ctx context.Context, tx *db.Tx, workspaceID string) (bytes int64, err error) {
-	if bytes, err = tx.ContentUnstarted(ctx, workspaceID); err != nil {
-		return 0, fmt.Errorf("sum the unstarted content of %s: %w", workspaceID, err)
-	}
-	return bytes, nil
 }
 
 // Create makes the project of an upload. Keep has registered all its parts in the same

@@ -25,11 +25,27 @@ SELECT CAST(count(*) AS bigint) FROM content WHERE workspace_id = @workspace_id 
 
 -- name: ContentUnstarted :one
 -- The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
--- failed or were cancelled, which cost nothing.
-SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) FROM content c
+-- failed or were cancelled, which cost nothing. loose is how many of them no project has.
+SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) AS bytes,
+  CAST(coalesce(sum(CASE WHEN NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256) THEN 1 ELSE 0 END), 0) AS bigint) AS loose
+FROM content c
 WHERE c.workspace_id = @workspace_id AND NOT EXISTS (
   SELECT 1 FROM project_content p JOIN job j ON j.upload_id = p.upload_id
   WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256 AND j.status NOT IN ('failed', 'cancelled'));
+
+-- name: ContentRenew :one
+-- A part that no project has, sent again.
+UPDATE content SET created_at = @now WHERE content.workspace_id = @workspace_id AND content.sha256 = @sha256 AND content.created_at < CAST(@now AS bigint)
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256)
+RETURNING *;
+
+-- name: ContentLoose :many
+-- Parts that no project has, of all workspaces or of one. Locked, so that none is sent
+-- again, nor used, before it is removed.
+SELECT * FROM content c
+WHERE c.created_at < CAST(@before AS bigint) AND (c.workspace_id = CAST(@workspace_id AS text) OR CAST(@workspace_id AS text) = '')
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
+ORDER BY c.workspace_id, c.sha256 LIMIT 500 FOR UPDATE;
 
 -- name: ContentKeys :many
 SELECT blob_key FROM content;
@@ -55,8 +71,9 @@ SELECT u.upload_id FROM upload u LEFT JOIN project p ON p.upload_id = u.upload_i
 WHERE (u.removed_at = 0) <> (p.upload_id IS NOT NULL);
 
 -- name: AuditUnusedContent :many
+-- Content that no project has and that is larger than a part: parts wait for their project.
 SELECT c.workspace_id, c.sha256 FROM content c
-WHERE NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256);
+WHERE c.size_bytes > CAST(@most AS bigint) AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256);
 
 -- name: AuditProjects :many
 -- A page of projects, each with its upload; '' and 0 where there is none. A manifest may

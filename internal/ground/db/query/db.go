@@ -468,11 +468,17 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.contentLockStmt, err = db.PrepareContext(ctx, contentLock); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentLock: %w", err)
 	}
+	if q.contentLooseStmt, err = db.PrepareContext(ctx, contentLoose); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentLoose: %w", err)
+	}
 	if q.contentOfProjectStmt, err = db.PrepareContext(ctx, contentOfProject); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentOfProject: %w", err)
 	}
 	if q.contentRemoveUnusedStmt, err = db.PrepareContext(ctx, contentRemoveUnused); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentRemoveUnused: %w", err)
+	}
+	if q.contentRenewStmt, err = db.PrepareContext(ctx, contentRenew); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentRenew: %w", err)
 	}
 	if q.contentSumStmt, err = db.PrepareContext(ctx, contentSum); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentSum: %w", err)
@@ -2251,6 +2257,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing contentLockStmt: %w", cerr)
 		}
 	}
+	if q.contentLooseStmt != nil {
+		if cerr := q.contentLooseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentLooseStmt: %w", cerr)
+		}
+	}
 	if q.contentOfProjectStmt != nil {
 		if cerr := q.contentOfProjectStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentOfProjectStmt: %w", cerr)
@@ -2259,6 +2270,11 @@ func (q *Queries) Close() error {
 	if q.contentRemoveUnusedStmt != nil {
 		if cerr := q.contentRemoveUnusedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentRemoveUnusedStmt: %w", cerr)
+		}
+	}
+	if q.contentRenewStmt != nil {
+		if cerr := q.contentRenewStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentRenewStmt: %w", cerr)
 		}
 	}
 	if q.contentSumStmt != nil {
@@ -4168,8 +4184,10 @@ type Queries struct {
 	contentKeysStmt                 *sql.Stmt
 	contentKnownStmt                *sql.Stmt
 	contentLockStmt                 *sql.Stmt
+	contentLooseStmt                *sql.Stmt
 	contentOfProjectStmt            *sql.Stmt
 	contentRemoveUnusedStmt         *sql.Stmt
+	contentRenewStmt                *sql.Stmt
 	contentSumStmt                  *sql.Stmt
 	contentUnstartedStmt            *sql.Stmt
 	credentialsAliveStmt            *sql.Stmt
@@ -4668,8 +4686,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentKeysStmt:                 q.contentKeysStmt,
 		contentKnownStmt:                q.contentKnownStmt,
 		contentLockStmt:                 q.contentLockStmt,
+		contentLooseStmt:                q.contentLooseStmt,
 		contentOfProjectStmt:            q.contentOfProjectStmt,
 		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
+		contentRenewStmt:                q.contentRenewStmt,
 		contentSumStmt:                  q.contentSumStmt,
 		contentUnstartedStmt:            q.contentUnstartedStmt,
 		credentialsAliveStmt:            q.credentialsAliveStmt,

@@ -130,7 +130,7 @@ func (q *Queries) AuditProjects(ctx context.Context, after string) ([]AuditProje
 
 const auditUnusedContent = `-- name: AuditUnusedContent :many
 SELECT c.workspace_id, c.sha256 FROM content c
-WHERE NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
+WHERE c.size_bytes > CAST($1 AS bigint) AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
 `
 
 type AuditUnusedContentRow struct {
@@ -138,8 +138,9 @@ type AuditUnusedContentRow struct {
 	Sha256      string
 }
 
-func (q *Queries) AuditUnusedContent(ctx context.Context) ([]AuditUnusedContentRow, error) {
-	rows, err := q.query(ctx, q.auditUnusedContentStmt, auditUnusedContent)
+// Content that no project has and that is larger than a part: parts wait for their project.
+func (q *Queries) AuditUnusedContent(ctx context.Context, most int64) ([]AuditUnusedContentRow, error) {
+	rows, err := q.query(ctx, q.auditUnusedContentStmt, auditUnusedContent, most)
 	if err != nil {
 		return nil, err
 	}
@@ -334,6 +335,50 @@ func (q *Queries) ContentLock(ctx context.Context, uploadID string) ([]Content, 
 	return items, nil
 }
 
+const contentLoose = `-- name: ContentLoose :many
+SELECT workspace_id, sha256, size_bytes, blob_key, created_at, row_sum FROM content c
+WHERE c.created_at < CAST($1 AS bigint) AND (c.workspace_id = CAST($2 AS text) OR CAST($2 AS text) = '')
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
+ORDER BY c.workspace_id, c.sha256 LIMIT 500 FOR UPDATE
+`
+
+type ContentLooseParams struct {
+	Before      int64
+	WorkspaceID string
+}
+
+// Parts that no project has, of all workspaces or of one. Locked, so that none is sent
+// again, nor used, before it is removed.
+func (q *Queries) ContentLoose(ctx context.Context, arg ContentLooseParams) ([]Content, error) {
+	rows, err := q.query(ctx, q.contentLooseStmt, contentLoose, arg.Before, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Content
+	for rows.Next() {
+		var i Content
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.BlobKey,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contentOfProject = `-- name: ContentOfProject :one
 SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at, c.row_sum FROM project_content p JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256
 WHERE p.upload_id = $1 AND p.sha256 = $2
@@ -376,6 +421,33 @@ func (q *Queries) ContentRemoveUnused(ctx context.Context, arg ContentRemoveUnus
 	return result.RowsAffected()
 }
 
+const contentRenew = `-- name: ContentRenew :one
+UPDATE content SET created_at = $1 WHERE content.workspace_id = $2 AND content.sha256 = $3 AND content.created_at < CAST($1 AS bigint)
+  AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256)
+RETURNING workspace_id, sha256, size_bytes, blob_key, created_at, row_sum
+`
+
+type ContentRenewParams struct {
+	Now         int64
+	WorkspaceID string
+	Sha256      string
+}
+
+// A part that no project has, sent again.
+func (q *Queries) ContentRenew(ctx context.Context, arg ContentRenewParams) (Content, error) {
+	row := q.queryRow(ctx, q.contentRenewStmt, contentRenew, arg.Now, arg.WorkspaceID, arg.Sha256)
+	var i Content
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Sha256,
+		&i.SizeBytes,
+		&i.BlobKey,
+		&i.CreatedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
 const contentSum = `-- name: ContentSum :exec
 UPDATE content SET row_sum = $1 WHERE workspace_id = $2 AND sha256 = $3
 `
@@ -392,19 +464,26 @@ func (q *Queries) ContentSum(ctx context.Context, arg ContentSumParams) error {
 }
 
 const contentUnstarted = `-- name: ContentUnstarted :one
-SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) FROM content c
+SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) AS bytes,
+  CAST(coalesce(sum(CASE WHEN NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256) THEN 1 ELSE 0 END), 0) AS bigint) AS loose
+FROM content c
 WHERE c.workspace_id = $1 AND NOT EXISTS (
   SELECT 1 FROM project_content p JOIN job j ON j.upload_id = p.upload_id
   WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256 AND j.status NOT IN ('failed', 'cancelled'))
 `
 
+type ContentUnstartedRow struct {
+	Bytes int64
+	Loose int64
+}
+
 // The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
-// failed or were cancelled, which cost nothing.
-func (q *Queries) ContentUnstarted(ctx context.Context, workspaceID string) (int64, error) {
+// failed or were cancelled, which cost nothing. loose is how many of them no project has.
+func (q *Queries) ContentUnstarted(ctx context.Context, workspaceID string) (ContentUnstartedRow, error) {
 	row := q.queryRow(ctx, q.contentUnstartedStmt, contentUnstarted, workspaceID)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
+	var i ContentUnstartedRow
+	err := row.Scan(&i.Bytes, &i.Loose)
+	return i, err
 }
 
 const projectCreate = `-- name: ProjectCreate :exec

@@ -1,0 +1,83 @@
+package intake
+
+import (
+	"context"
+	"io"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/project"
+)
+
+// Part is a part of a project's file that arrives alone (decisions 16).
+type Part struct {
+	SHA256    string // that it must have, in lower-case hex
+	Announced int64  // bytes; -1 when the sender has not said
+	Body      io.Reader
+}
+
+// ReceivePart stores a part. It reads all of it even when the workspace has the part, which
+// then lives its whole life again; stored is false. A part that no project uses goes
+// contract.LoosePartLife after it was sent last. Errors: upload_too_large,
+// storage_limit_reached, content_hash_mismatch, invalid_request for an empty part or a body
+// that breaks off, and the body's own.
+func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (size int64, stored bool, err error) {
+	if p.Announced > contract.MaxPartBytes {
+		return 0, false, partTooLarge()
+	}
+	d, err := in.begin(ctx, workspaceID, p.SHA256, p.Announced)
+	if err != nil {
+		return 0, false, err
+	}
+	defer d.abort()
+	source := d.source(ctx, p.Body, contract.MaxPartBytes, partTooLarge)
+	if _, err := io.Copy(io.Discard, source); err != nil {
+		return 0, false, source.err
+	}
+	d.read(source)
+	switch {
+	case d.sha256 != p.SHA256:
+		return 0, false, fault.New(fault.ContentHashMismatch, "The path says %s; the SHA-256 of the %d bytes is %s.", p.SHA256, d.size, d.sha256)
+	case d.size == 0:
+		return 0, false, fault.Field("body", "is empty; a file of 0 bytes has no parts")
+	}
+	err = d.write(ctx, func(tx *db.Tx) error {
+		if err := identity.LockWorkspace(ctx, tx, workspaceID); err != nil {
+			return err
+		}
+		if err := d.keep(ctx, tx); err != nil {
+			return err
+		}
+		if d.added == 0 {
+			return project.Renew(ctx, tx, workspaceID, d.sha256)
+		}
+		return in.checkStored(ctx, tx, workspaceID, d.added)
+	})
+	return d.size, d.added > 0, err
+}
+
+func partTooLarge() error {
+	return fault.New(fault.UploadTooLarge, "A part has at most %d bytes.", contract.MaxPartBytes).WithAction("Send the file in smaller parts.")
+}
+
+// ForgetParts removes parts that no project has used within contract.LoosePartLife, and
+// returns how many.
+func ForgetParts(ctx context.Context, d *db.DB, blobs blob.Store) (n int64, err error) {
+	for {
+		var keys []string
+		err := d.Write(ctx, func(tx *db.Tx) (err error) {
+			keys, err = project.ForgetLoose(ctx, tx)
+			return err
+		})
+		if err != nil || len(keys) == 0 {
+			return n, err
+		}
+		n += int64(len(keys))
+		if err := deleteBlobs(ctx, blobs, keys); err != nil {
+			return n, err
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package project
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+)
+
+// Waiting is what a workspace stores that no job uses.
+type Waiting struct {
+	Bytes int64
+	Loose int64 // parts that no project has
+}
+
+// Unstarted returns what of a workspace's content no job uses; a job that failed or was
+// cancelled uses nothing. Equal bytes count once.
+func Unstarted(ctx context.Context, tx *db.Tx, workspaceID string) (Waiting, error) {
+	row, err := tx.ContentUnstarted(ctx, workspaceID)
+	if err != nil {
+		return Waiting{}, fmt.Errorf("sum the unstarted content of %s: %w", workspaceID, err)
+	}
+	return Waiting{Bytes: row.Bytes, Loose: row.Loose}, nil
+}
+
+// Renew gives a part that no project has its whole life again. Of other content it does
+// nothing. Keep has locked it in the same transaction.
+func Renew(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) error {
+	row, err := tx.ContentRenew(ctx, query.ContentRenewParams{Now: tx.Now, WorkspaceID: workspaceID, Sha256: sha256})
+	if _, err := contentRows.Changed(ctx, tx, row, err); err != nil {
+		return fmt.Errorf("renew the part %s: %w", sha256, err)
+	}
+	return nil
+}
+
+// EraseLoose removes all parts of a workspace that no project has. It returns the keys of
+// their blobs, to be deleted after the commit.
+func EraseLoose(ctx context.Context, tx *db.Tx, workspaceID string) (blobKeys []string, err error) {
+	for {
+		keys, err := removeLoose(ctx, tx, query.ContentLooseParams{Before: tx.Now + 1, WorkspaceID: workspaceID})
+		if err != nil || len(keys) == 0 {
+			return blobKeys, err
+		}
+		blobKeys = append(blobKeys, keys...)
+	}
+}
+
+// ForgetLoose removes some parts that no project has contract.LoosePartLife after they were
+// sent. It returns the keys of their blobs, to be deleted after the commit; none when no
+// such part is left.
+func ForgetLoose(ctx context.Context, tx *db.Tx) (blobKeys []string, err error) {
+	return removeLoose(ctx, tx, query.ContentLooseParams{Before: tx.Now - contract.LoosePartLife.Microseconds()})
+}
+
+// removeLoose removes some parts. A project that is made meanwhile has locked those that it
+// uses: they are waited for, and stay.
+func removeLoose(ctx context.Context, tx *db.Tx, of query.ContentLooseParams) (blobKeys []string, err error) {
+	loose, err := tx.ContentLoose(ctx, of)
+	for _, c := range loose {
+		var n int64
+		if n, err = tx.ContentRemoveUnused(ctx, query.ContentRemoveUnusedParams{WorkspaceID: c.WorkspaceID, Sha256: c.Sha256}); err != nil {
+			break
+		}
+		if n == 1 {
+			blobKeys = append(blobKeys, c.BlobKey)
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("remove parts without a project: %w", err)
+	}
+	return blobKeys, nil
+}
