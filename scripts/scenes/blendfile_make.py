@@ -81,6 +81,13 @@ def scene_facts(s):
 NEEDED = ("seen", "seen too", "sky")
 
 
+# The colour spaces of clips, strips and nodes that the pictures of scenes need.
+OTHER_SPACES = {
+    "Noded": [("movie clip filmed", "Filmic Log"), ("node Convert Colorspace", "Linear ACES"), ("node Convert Colorspace", "Linear")],
+    "Edited": [("strip plate", "Filmic sRGB"), ("strip inner", "XYZ")],
+}
+
+
 def color_facts(s):
     image = s.render.image_settings
     own = image.color_management == "OVERRIDE"
@@ -98,6 +105,7 @@ def color_facts(s):
         "output_space": image.linear_colorspace_settings.name if linear and own else "",
         "sequencer": s.sequencer_colorspace_settings.name if rendering_facts(s)["sequenced"] else "",
         "images": [{"image": name, "space": space} for space, name in spaces.items()],
+        "others": [{"used_by": used, "space": space} for used, space in OTHER_SPACES.get(s.name, [])],
     }
 
 
@@ -377,6 +385,43 @@ def colors_of_output():
     image.linear_colorspace_settings.name = "Linear ACES"
     s.sequencer_colorspace_settings.name = "Linear ACEScg"
     s.sequence_editor_create().sequences.new_effect("red", "COLOR", 1, 1, frame_end=9)
+
+
+def spaces_of_nodes():
+    """A movie clip and a conversion that lead to the picture, and some that do not."""
+    s = bpy.context.scene
+    s.name = "Noded"
+    add_camera("Kamera")
+    with tempfile.TemporaryDirectory() as folder:
+        image = bpy.data.images.new("still", 2, 2)
+        image.filepath_raw, image.file_format = os.path.join(folder, "still.png"), "PNG"
+        image.save()
+        clips = [bpy.data.movieclips.load(image.filepath_raw, check_existing=False) for _ in range(2)]
+        bpy.data.images.remove(image)
+    for clip, name, space in zip(clips, ("filmed", "not shown"), ("Filmic Log", "Filmic sRGB")):
+        clip.name, clip.filepath, clip.colorspace_settings.name, clip.use_fake_user = name, "//still.png", space, True
+    s.use_nodes = True
+    nodes, links = s.node_tree.nodes, s.node_tree.links
+    nodes.clear()
+    clip, convert, muted, end = [nodes.new("CompositorNode" + kind) for kind in ("MovieClip", "ConvertColorSpace", "ConvertColorSpace", "Composite")]
+    clip.clip = clips[0]
+    convert.from_color_space, convert.to_color_space = "Linear ACES", "Linear"
+    muted.from_color_space, muted.to_color_space, muted.mute = "XYZ", "Linear ACEScg", True
+    nodes.new("CompositorNodeConvertColorSpace").from_color_space = "Raw"
+    for source, target in ((clip, convert), (convert, muted), (muted, end)):
+        links.new(source.outputs[0], target.inputs[0])
+
+
+def spaces_of_strips():
+    """Strips with colour spaces: one that is seen, one in a meta strip, one that is muted."""
+    s = bpy.context.scene
+    s.name = "Edited"
+    strips = s.sequence_editor_create().sequences
+    for channel, (name, space) in enumerate((("plate", "Filmic sRGB"), ("muted", "Filmic Log")), start=1):
+        strip = strips.new_image(name, "//still.png", channel, 1)
+        strip.colorspace_settings.name, strip.mute = space, name == "muted"
+    meta = strips.new_meta("meta", 3, 1)
+    meta.sequences.new_image("inner", "//still.png", 1, 1).colorspace_settings.name = "XYZ"
 
 
 def colors_overridden():
@@ -1164,7 +1209,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

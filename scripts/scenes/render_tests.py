@@ -273,14 +273,21 @@ for name, place in (("circle", "sin(frame / 2)"), ("circle_of_two", "turn / 2 + 
             of.name, of.targets[0].id, of.targets[0].data_path = variable, cube, target
     save(name)
 
-# Colours. In two of these a test replaces the name of the view by one that no Blender of
-# this version has: they are not compressed.
-for name in ("colors_plain", "colors_scene", "colors_output"):
+# Colours. In these, but the first, a test replaces a name of a view or a colour space by
+# one that no Blender has: they are not compressed.
+for name in ("colors_plain", "colors_scene", "colors_output", "colors_node"):
     scene = base()
     scene.view_settings.view_transform = "False Color" if name == "colors_scene" else "Standard"
     if name == "colors_output":
         image = scene.render.image_settings
         image.color_management, image.view_settings.view_transform = "OVERRIDE", "False Color"
+    if name == "colors_node":
+        scene.use_nodes = True
+        tree = scene.node_tree
+        convert = tree.nodes.new("CompositorNodeConvertColorSpace")
+        convert.from_color_space, convert.to_color_space = "Filmic sRGB", "Linear"
+        tree.links.new(tree.nodes["Render Layers"].outputs["Image"], convert.inputs["Image"])
+        tree.links.new(convert.outputs["Image"], tree.nodes["Composite"].inputs["Image"])
     bpy.ops.wm.save_as_mainfile(filepath=os.path.join(FOLDER, name + ".blend"), compress=False, relative_remap=False)
 
 # A texture and a library that are not there where the file is opened.

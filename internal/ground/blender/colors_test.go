@@ -29,20 +29,28 @@ func TestABlenderTellsWhatItHasForColours(t *testing.T) {
 }
 
 // Blender replaces a view that it lacks by the display's first one. It does not do so for
-// the output's own view, and ends when it writes the picture: then the scene's holds.
-func TestAViewThatBlenderLacksIsReplaced(t *testing.T) {
+// the output's own view, and ends when it writes the picture: then the scene's holds. It
+// also ends at a node that converts from a colour space that it lacks.
+func TestColoursThatBlenderLacksAreReplaced(t *testing.T) {
 	t.Parallel()
 	want := picture(t, filepath.Join(byHand(t, scene(t, "colors_plain"), "3"), "frame_0003.png"))
-	for name, switched := range map[string][]string{"colors_scene": {}, "colors_output": {"output_colors_off"}} {
+	for name, c := range map[string]struct {
+		lacks    string
+		switched []string
+	}{
+		"colors_scene":  {"False Color", []string{}},
+		"colors_output": {"False Color", []string{"output_colors_off"}},
+		"colors_node":   {"Filmic sRGB", []string{"color_conversions_off"}},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			content, err := os.ReadFile(scene(t, name))
 			if err != nil {
 				t.Fatal(err)
 			}
-			before, after := []byte("False Color\x00"), []byte("Cinema 2040\x00")
+			before, after := []byte(c.lacks+"\x00"), []byte("Cinema 2040\x00")
 			if n := bytes.Count(content, before); n != 1 {
-				t.Fatalf("the view is %d times in the file", n)
+				t.Fatalf("%s is %d times in the file", c.lacks, n)
 			}
 			file := filepath.Join(t.TempDir(), "scene.blend")
 			if err := os.WriteFile(file, bytes.Replace(content, before, after, 1), 0o600); err != nil {
@@ -53,8 +61,8 @@ func TestAViewThatBlenderLacksIsReplaced(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(opened.Switched, switched) {
-				t.Errorf("switched %q, want %q", opened.Switched, switched)
+			if !slices.Equal(opened.Switched, c.switched) {
+				t.Errorf("switched %q, want %q", opened.Switched, c.switched)
 			}
 			if got := picture(t, render(t, p, 3).Path); got != want {
 				t.Errorf("the picture is %+v, with the default view by hand %+v", got, want)

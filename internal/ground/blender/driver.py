@@ -164,12 +164,17 @@ def settle_colors(scene, switched):
     """Blender gives a scene its defaults for names that it lacks, but not the output's own
     settings, and ends when it writes with them (3.4). Then the scene's hold."""
     image = scene.render.image_settings
-    if getattr(image, "color_management", "") != "OVERRIDE":  # 3.2
-        return
-    names = (image.display_settings.display_device, image.view_settings.view_transform, image.view_settings.look, image.linear_colorspace_settings.name)
-    if not all(names):
-        image.color_management = "FOLLOW_SCENE"
-        switched.add("output_colors_off")
+    if getattr(image, "color_management", "") == "OVERRIDE":  # 3.2
+        names = (image.display_settings.display_device, image.view_settings.view_transform, image.view_settings.look, image.linear_colorspace_settings.name)
+        if not all(names):
+            image.color_management = "FOLLOW_SCENE"
+            switched.add("output_colors_off")
+    # It also ends at a node that converts from or to a colour space that it lacks (3.4).
+    for other in bpy.data.scenes:
+        for node in nodes_of(compositor_tree(other)):
+            if node.bl_idname == "CompositorNodeConvertColorSpace" and not node.mute and not (node.from_color_space and node.to_color_space):
+                node.mute = True
+                switched.add("color_conversions_off")
 
 
 # -- what a scene asks for ---------------------------------------------------

@@ -95,7 +95,8 @@ type Opened struct {
 	Width  int    `json:"width"`  // pixels of a picture, unless an animation changes it
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
-	// denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
+	// color_conversions_off (compositor nodes that convert from or to a colour space that
+	// this Blender lacks), denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
 	// camera alone), output_colors_off (the scene's colour management, because Blender has
 	// not what the output's own names), special_files_dropped (paths to devices and the like count as
 	// missing files), stamp_names_off (no file or host name burnt in).

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc.example/internal/ground/blendfile/reach"
 	"svc.example/internal/ground/blendfile/records"
 )
 
@@ -13,8 +14,8 @@ const (
 	imageViewer    = 5 // a render's result
 )
 
-// mostSpaces bounds the colour spaces that are named. Blender's own configurations have
-// some twenty.
+// mostSpaces bounds the colour spaces that are named of images, and of all others together.
+// Blender's own configurations have some twenty.
 const mostSpaces = 64
 
 // colors reads what the picture of the active scene needs of Blender's colour management.
@@ -22,7 +23,7 @@ func (f *file) colors(r records.Record, sequenced bool) *Colors {
 	if !r.Has("view_settings.view_transform") {
 		return nil
 	}
-	c := &Colors{Images: f.imageSpaces()}
+	c := &Colors{Images: f.imageSpaces(), Others: f.otherSpaces(r)}
 	override := r.Int("r.im_format.color_management") == colorsOverride
 	from := ""
 	if override {
@@ -87,4 +88,47 @@ func (f *file) imageSpaces() []ImageSpace {
 		all = append(all, ImageSpace{name, space})
 	}
 	return all
+}
+
+// otherSpaces lists the colour spaces of what else the picture comes from: movie clips, the
+// strips of the sequencer, and nodes that convert between two spaces.
+func (f *file) otherSpaces(scene records.Record) []UsedSpace {
+	all := []UsedSpace{}
+	add := func(used, name, space string) {
+		u := UsedSpace{used + " " + name, space}
+		if space == "" || slices.Contains(all, u) || len(all) == mostSpaces || !f.spend(len(u.UsedBy)+len(space)) {
+			return
+		}
+		all = append(all, u)
+	}
+	for r := range f.Facts("MC", "MovieClip") {
+		if f.reach.Rendered(r) {
+			add("movie clip", r.Name(), r.Text("colorspace_settings.name"))
+		}
+	}
+	strips, _ := reach.Sequenced(f.File, scene)
+	f.stripSpaces(strips, add, 0)
+	for r := range f.Everywhere("NodeConvertColorSpace") {
+		if f.reach.Uses(r) {
+			add("node", "Convert Colorspace", r.Text("from_color_space"))
+			add("node", "Convert Colorspace", r.Text("to_color_space"))
+		}
+	}
+	return all
+}
+
+// stripSpaces adds the spaces of strips, those of meta strips and of edits that strips show
+// included.
+func (f *file) stripSpaces(strips []reach.Strip, add func(used, name, space string), depth int) {
+	if depth > reach.MaxNesting {
+		return
+	}
+	for _, s := range strips {
+		add("strip", stripName(s.Record), s.Follow("strip", "Strip").Text("colorspace_settings.name"))
+		f.stripSpaces(s.Inner, add, depth+1)
+		if s.OfStrips {
+			inner, _ := reach.Sequenced(f.File, s.Scene)
+			f.stripSpaces(inner, add, depth+1)
+		}
+	}
 }

@@ -134,6 +134,9 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		for _, i := range c.Images {
 			out.ColorManagement.Images = append(out.ColorManagement.Images, quote.ImageSpace(i))
 		}
+		for _, o := range c.Others {
+			out.ColorManagement.Others = append(out.ColorManagement.Others, quote.UsedSpace(o))
+		}
 	}
 	for _, m := range f.MissingFiles {
 		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy})

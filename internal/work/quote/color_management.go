@@ -2,6 +2,7 @@ package quote
 
 import (
 	"slices"
+	"strings"
 
 	"svc.example/internal/ground/colour"
 )
@@ -15,6 +16,13 @@ type ColorManagement struct {
 	OutputSpace string       `json:"output_space,omitempty" doc:"Colour space of a linear output that has one of its own."`
 	Sequencer   string       `json:"sequencer_space,omitempty" doc:"Colour space of the sequencer, where it makes the picture."`
 	Images      []ImageSpace `json:"images,omitempty" doc:"Each colour space of images that the picture needs, with one of them."`
+	Others      []UsedSpace  `json:"others,omitempty" doc:"The colour spaces of movie clips, strips and compositor nodes that the picture needs."`
+}
+
+// UsedSpace is a colour space, and what is in it or converts from or to it.
+type UsedSpace struct {
+	UsedBy string `json:"used_by"` // such as "strip Plate"
+	Space  string `json:"space"`
 }
 
 // ImageSpace is a colour space, and one image that is in it.
@@ -27,16 +35,19 @@ type ImageSpace struct {
 type ColorLack struct {
 	Kind    string `json:"kind"` // display, view, look or color_space
 	Name    string `json:"name"`
-	UsedBy  string `json:"used_by,omitempty"` // scene, output, sequencer or an image
+	UsedBy  string `json:"used_by,omitempty"` // scene, output, sequencer, an image, a movie clip, a strip or a node
 	Instead string `json:"instead"`           // what Blender renders
 	// Workers is how many of those that are online lack it; 0 where that is judged by the
 	// version.
 	Workers int `json:"workers,omitempty"`
 }
 
-// asRead is what Blender does with an image in an unknown colour space, and with linear
-// output: it converts nothing.
-const asRead = "no conversion"
+// What is done with an unknown colour space: Blender converts an image by none, and a clip
+// or a strip by the one of its kind of file. Workers mute a node.
+const (
+	asRead     = "no conversion"
+	asItsFiles = "the default of its files"
+)
 
 // lacks compares with what a Blender has. It tells what is rendered instead, as Blender
 // 3.4.1 does it.
@@ -54,6 +65,13 @@ func (c ColorManagement) lacks(o colour.Offer) (all []ColorLack) {
 	spaces := []ColorLack{{Name: c.OutputSpace, UsedBy: "output", Instead: "the scene's own linear space"}, {Name: c.Sequencer, UsedBy: "sequencer", Instead: "sRGB"}}
 	for _, i := range c.Images {
 		spaces = append(spaces, ColorLack{Name: i.Space, UsedBy: "image " + i.Image, Instead: asRead})
+	}
+	for _, u := range c.Others {
+		instead := asItsFiles
+		if strings.HasPrefix(u.UsedBy, "node ") {
+			instead = asRead
+		}
+		spaces = append(spaces, ColorLack{Name: u.Space, UsedBy: u.UsedBy, Instead: instead})
 	}
 	for _, s := range spaces {
 		if s.Name != "" && !o.HasSpace(s.Name) {

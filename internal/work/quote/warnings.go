@@ -73,7 +73,7 @@ func WarningTable() []WarningRow {
 			"What is new in that Blender is not rendered, or is rendered in another way.",
 			"Compare one frame before ordering all, or save the file in the renderer's version."},
 		{WarnColors, SeverityPicture, "The file asks for a display, view transform, look or colour space that the renderer's Blender does not have.",
-			"Blender takes its default: the sRGB display, the display's first view (Standard), no look; an image in an unknown colour space is not converted.",
+			"Blender takes its default: the sRGB display, the display's first view (Standard), no look; an image in an unknown colour space is not converted, a clip or a strip is read as its files usually are, and a node that converts from or to one is muted.",
 			"Choose what a plain Blender of the renderer's version has (Render > Color Management; each image's Color Space), or render to OpenEXR and apply your own configuration to the frames."},
 		{WarnSequencerOff, SeverityPicture, "Strips of the sequencer show scenes that another engine than Cycles renders.",
 			"These strips are left out, as if they were muted.",

@@ -180,6 +180,12 @@ func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
 			[]quote.ColorLack{{Kind: "look", Name: "Soft", UsedBy: "scene", Instead: "None", Workers: 3}}},
 		"an image's space": {with(func(c *quote.ColorManagement) { c.Images = []quote.ImageSpace{{Image: "sky", Space: "Alien"}} }), online(has("AgX", 3)),
 			[]quote.ColorLack{{Kind: "color_space", Name: "Alien", UsedBy: "image sky", Instead: "no conversion", Workers: 3}}},
+		"a strip's and a node's space": {with(func(c *quote.ColorManagement) {
+			c.Others = []quote.UsedSpace{{UsedBy: "strip plate", Space: "Alien"}, {UsedBy: "node Convert Colorspace", Space: "Stranger"}, {UsedBy: "movie clip a", Space: "sRGB"}}
+		}), online(has("AgX", 3)), []quote.ColorLack{
+			{Kind: "color_space", Name: "Alien", UsedBy: "strip plate", Instead: "the default of its files", Workers: 3},
+			{Kind: "color_space", Name: "Stranger", UsedBy: "node Convert Colorspace", Instead: "no conversion", Workers: 3},
+		}},
 		"nobody is online: the contract's 4.1":     {&quote.ColorManagement{Display: "sRGB", View: "AgX", Look: "AgX - Punchy", Images: []quote.ImageSpace{{Image: "sky", Space: "Linear ACES"}}}, quote.Farm{}, nil},
 		"nobody told: 3.4":                         {&quote.ColorManagement{Display: "sRGB", View: "AgX"}, quote.Farm{BlenderVersion: "3.4.1"}, []quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Standard"}}},
 		"nobody told: a version that is not known": {&quote.ColorManagement{Display: "Cinema"}, quote.Farm{BlenderVersion: "5.2.0"}, nil},
