@@ -39,7 +39,7 @@ RETURNING *;
 
 -- name: LeaseClaimIDs
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0,
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, due_at = ?3, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || ?1
 WHERE lease_id IN (SELECT i.value FROM json_each(?4) i) AND state = 'waiting' AND due_at <= ?3
 RETURNING *;

@@ -174,7 +174,8 @@ func ClaimOf(ctx context.Context, tx *db.Tx, queue, subject string, skipped []in
 }
 
 // ClaimIDs leases to holder those of the named items that wait and are due, even if they
-// failed on holder before. It leaves out items that others have claimed meanwhile.
+// failed on holder before. It leaves out items that others have claimed meanwhile. The rows'
+// due_at becomes the time of the claim.
 func ClaimIDs(ctx context.Context, tx *db.Tx, ids []string, holder string, life time.Duration) ([]Lease, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -139,7 +139,22 @@ func (w *World) Job(t TB, workspaceID string, n int) (jobID string) {
 // JobOver is Job over the file of a hash, in which inspect found a scene.
 func (w *World) JobOver(t TB, workspaceID string, n int, sum, scene string) (jobID string) {
 	t.Helper()
-	r := w.quoted(t, workspaceID, n, sum, scene)
+	return w.start(t, w.quoted(t, workspaceID, 1, n, sum, scene))
+}
+
+// simulation is a scene whose frames depend on those before, from frame 1 on.
+const simulation = `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG",
+	"frame_start": 1, "simulations": [{"kind": "cloth", "object": "Flag"}]}`
+
+// JobThatPlays starts a job of frames first to last of a scene that has a simulation from
+// frame 1 on.
+func (w *World) JobThatPlays(t TB, workspaceID string, first, last int) (jobID string) {
+	t.Helper()
+	return w.start(t, w.quoted(t, workspaceID, first, last, theFile, simulation))
+}
+
+func (w *World) start(t TB, r job.StartRequest) (jobID string) {
+	t.Helper()
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		o, err := w.Jobs.Start(ctx, tx, r)
 		jobID = o.JobID
@@ -151,7 +166,7 @@ func (w *World) JobOver(t TB, workspaceID string, n int, sum, scene string) (job
 // HeldJob is Job by the older flow: the job waits for its submit.
 func (w *World) HeldJob(t TB, workspaceID string, n int) (jobID string) {
 	t.Helper()
-	r := w.quoted(t, workspaceID, n, theFile, scene)
+	r := w.quoted(t, workspaceID, 1, n, theFile, scene)
 	r.Flow = job.FlowPublicV1
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		q, err := quote.Take(ctx, tx, workspaceID, r.UploadID, r.QuoteID)
@@ -168,12 +183,13 @@ func (w *World) HeldJob(t TB, workspaceID string, n int) (jobID string) {
 // NewUpload makes an upload with a quote of its frames 1 to n.
 func (w *World) NewUpload(t TB, workspaceID string, n int) (uploadID string) {
 	t.Helper()
-	return w.quoted(t, workspaceID, n, theFile, scene).UploadID
+	return w.quoted(t, workspaceID, 1, n, theFile, scene).UploadID
 }
 
-// quoted makes an upload and a quote of its frames 1 to n.
-func (w *World) quoted(t TB, workspaceID string, n int, sum, scene string) job.StartRequest {
+// quoted makes an upload and a quote of its frames first to last.
+func (w *World) quoted(t TB, workspaceID string, first, last int, sum, scene string) job.StartRequest {
 	t.Helper()
+	n := int64(last - first + 1)
 	upload, quoteID := id.New(id.Upload), id.New(id.Quote)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		_, err := tx.UploadCreate(ctx, query.UploadCreateParams{
@@ -189,8 +205,8 @@ func (w *World) quoted(t TB, workspaceID string, n int, sum, scene string) job.S
 			return err
 		}
 		return tx.QuoteCreate(ctx, query.QuoteCreateParams{
-			QuoteID: quoteID, UploadID: upload, WorkspaceID: workspaceID, FrameStart: 1, FrameEnd: int64(n), FrameStep: 1, FrameCount: int64(n),
-			PriceCents: int64(n), PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
+			QuoteID: quoteID, UploadID: upload, WorkspaceID: workspaceID, FrameStart: int64(first), FrameEnd: int64(last), FrameStep: 1, FrameCount: n,
+			PriceCents: n, PricingVersion: "fixed-1c-v1", Qualified: 1, Warnings: "[]", CreatedAt: tx.Now, ExpiresAt: tx.Now + time.Hour.Microseconds(),
 		})
 	})
 	return job.StartRequest{Principal: identity.Principal{WorkspaceID: workspaceID, Scopes: identity.AllScopes()}, UploadID: upload, QuoteID: quoteID, Flow: job.FlowJobAPI}

@@ -15,16 +15,25 @@ type FrameTime struct{ Mean, Low, High time.Duration }
 // rivals of unknown length that need nothing to such that always take their share. ok is
 // false while no worker is online.
 func (o *Outlook) Finish(jobID, workspace string, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
-	if o.Online == 0 {
+	with := func(each time.Duration) work {
+		// However many workers there are, one renders the last frame.
+		return work{all: left * each.Seconds(), last: min(1, left) * each.Seconds()}
+	}
+	return o.finish(jobID, workspace, o.Online, with(each.Mean), with(each.Low), with(each.High))
+}
+
+// finish is Finish for a job with so much work, at least and at most, that shares so many
+// workers with the others.
+func (o *Outlook) finish(jobID, workspace string, workers int64, mean, low, high work) (seconds float64, span ETARange, ok bool) {
+	if workers == 0 {
 		return 0, span, false
 	}
-	until := func(each time.Duration, unknown func(turn) float64) float64 {
-		// However many workers there are, one renders the last frame.
-		return max(o.sharedWork(jobID, workspace, left*each.Seconds(), unknown)/float64(o.Online), min(1, left)*each.Seconds())
+	until := func(own work, unknown func(turn) float64) float64 {
+		return max(o.sharedWork(jobID, workspace, own.all, unknown)/float64(workers), own.last)
 	}
-	seconds = until(each.Mean, turn.work)
-	span.LowSeconds = until(each.Low, func(turn) float64 { return 0 })
-	span.HighSeconds = until(each.High, func(turn) float64 { return math.Inf(1) })
+	seconds = until(mean, turn.work)
+	span.LowSeconds = until(low, func(turn) float64 { return 0 })
+	span.HighSeconds = until(high, func(turn) float64 { return math.Inf(1) })
 	return seconds, span, true
 }
 

@@ -132,8 +132,12 @@ func (q playQueue) stretches() (all []stretch) {
 // or nowhere. It goes on behind that; else it takes what nobody goes on to, the next such
 // frames ahead of it first; else the end of what another would render.
 func (q playQueue) run(worker string, after *int64) []int64 {
+	return q.choose(q.stretches(), worker, after)
+}
+
+// choose is run, of stretches; those of nobody are in the order of their frames.
+func (q playQueue) choose(all []stretch, worker string, after *int64) []int64 {
 	var ahead, loose, shared *stretch
-	all := q.stretches()
 	for i := range all {
 		s := &all[i]
 		switch {
@@ -170,12 +174,7 @@ func (q playQueue) cut(items []int64, after *int64) int {
 	if q.render == 0 || q.play == 0 {
 		return share
 	}
-	from := q.first
-	if after != nil && *after < items[0] {
-		from = *after + q.step
-	}
-	before := float64(max(0, items[0]-from)) / float64(q.step) // frames to play
-	late := before*q.play - q.render/2
+	late := q.before(items[0], after)*q.play - q.render/2
 	switch {
 	case late <= 0:
 		return share
@@ -185,4 +184,13 @@ func (q playQueue) cut(items []int64, after *int64) int {
 	// Each frame that is left to the other gives its render time, and takes that of one
 	// more frame to play.
 	return max(share, int(late/(q.render-q.play))+1)
+}
+
+// before is how many frames a worker plays that comes from where it is to a frame.
+func (q playQueue) before(frame int64, after *int64) float64 {
+	from := q.first
+	if after != nil && *after < frame {
+		from = *after + q.step
+	}
+	return float64(max(0, frame-from)) / float64(q.step)
 }

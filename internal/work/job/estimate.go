@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -165,6 +166,39 @@ func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewRo
 	return found, missing
 }
 
+// findRests finds what is left of those of some jobs of a workspace, newest first, whose
+// frames depend on those before: of all that render in one statement.
+func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewRow) (rests map[string]*dispatch.Rest, err error) {
+	rendering := map[string]dispatch.Playing{}
+	queued := map[string]*dispatch.Rest{}
+	for _, v := range views {
+		if !isLive(v) || !v.Plays {
+			continue
+		}
+		p := dispatch.Playing{
+			From: v.PlaysFrom, Step: v.Job.FrameStep, Frames: v.Job.FramesCompleted, Render: v.Job.RenderUs, Played: v.Played, PlayFor: v.PlayUs,
+		}
+		if Status(v.Job.Status) == Rendering {
+			rendering[v.Job.JobID] = p
+			continue
+		}
+		span, err := spanOf(v.Job.FrameStart, v.Job.FrameEnd, v.Job.FrameStep, v.Job.FrameCount, v.Job.Frames)
+		if err != nil {
+			return nil, fmt.Errorf("read the frames of %s: %w", v.Job.JobID, err)
+		}
+		queued[v.Job.JobID] = dispatch.RestOf(p, span)
+	}
+	if len(rendering) == 0 {
+		return queued, nil
+	}
+	newest, oldest := views[0].Job, views[len(views)-1].Job
+	if rests, err = dispatch.FindRests(ctx, tx, newest.WorkspaceID, oldest.JobID, newest.JobID, rendering); err != nil {
+		return nil, err
+	}
+	maps.Copy(rests, queued)
+	return rests, nil
+}
+
 // estimate fills when a live job will have its last frame. A job for which no worker is
 // there may wait for any time: it has no estimate.
 func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) {
@@ -187,7 +221,14 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 	var eta float64
 	var span dispatch.ETARange
 	var ok bool
-	if basis == FreePreview || basis == SimilarScenes {
+	typical := 1.0
+	if basis == JobFrames && len(own) < fewFrames {
+		typical = typicalShare(own)
+	}
+	if rest := s.rests[o.JobID]; rest != nil {
+		each.Mean = time.Duration(typical * float64(each.Mean))
+		eta, span, ok = s.outlook.FinishRest(o.JobID, o.WorkspaceID, rest, each)
+	} else if basis == FreePreview || basis == SimilarScenes {
 		eta, span, ok = s.outlook.Finish(o.JobID, o.WorkspaceID, left, each)
 	} else if foreseeable(view) {
 		times := make([]time.Time, 0, len(own))
@@ -195,13 +236,10 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 			times = append(times, f.at)
 		}
 		eta, span, ok = dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), times, view.Job.FramesCompleted, begun, left)
+		eta, span.LowSeconds = eta*typical, span.LowSeconds*typical
 	}
 	if !ok {
 		return
-	}
-	if basis == JobFrames && len(own) < fewFrames {
-		typical := typicalShare(own)
-		eta, span.LowSeconds = eta*typical, span.LowSeconds*typical
 	}
 	// However many workers share the rest, one renders the last frame.
 	least := max(leastETA, restOfFrame(view, begun)*each.Mean.Seconds())

@@ -28,6 +28,7 @@ type surroundings struct {
 	capable  map[string]dispatch.Capable // of the jobs that not every worker may render, by id
 	accepted map[string][]acceptedFrame  // the last frames of foreseeable jobs, newest first, by id
 	similar  map[string]foreseen         // how long frames took in previews and similar jobs, by id
+	rests    map[string]*dispatch.Rest   // of the live jobs whose frames depend on those before, by id
 }
 
 // surround reads the surroundings of jobs of one workspace, newest first, but for the
@@ -41,6 +42,9 @@ func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow
 		return around, err
 	}
 	if around.similar, err = j.similar.of(ctx, tx, around.outlook, views); err != nil {
+		return around, err
+	}
+	if around.rests, err = findRests(ctx, tx, views); err != nil {
 		return around, err
 	}
 	if slices.ContainsFunc(views, func(v query.JobViewRow) bool { return waits(v) && v.Choosy }) {

@@ -64,6 +64,17 @@ FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = @job_id;
 -- The frames of a job that are not accepted.
 SELECT item, state, holder, due_at FROM lease WHERE queue = 'frame' AND subject = @job_id ORDER BY item;
 
+-- name: FramesPlaying :many
+-- The frames that are not accepted of a workspace's rendering jobs from oldest to newest
+-- whose frames depend on those before; of a frame that is held, also the last one before it
+-- that its holder rendered, 0 for none. Who takes a frame that somebody lost begins anew: it
+-- often is the one who lost it, and with it all that it had.
+SELECT l.subject, l.item, l.state, l.holder, l.due_at, l.progress, CAST(CASE WHEN l.state = 'held' AND l.attempt = 1 THEN coalesce((
+    SELECT f.frame FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.frame < l.item ORDER BY f.frame DESC LIMIT 1), 0) ELSE 0 END AS bigint) AS after
+FROM turn t JOIN job j ON j.job_id = t.party JOIN lease l ON l.queue = 'frame' AND l.subject = t.party
+WHERE t.within = @workspace_id AND t.plays = 1 AND t.party >= @oldest AND t.party <= @newest AND j.status = 'rendering'
+ORDER BY l.subject, l.item;
+
 -- name: TurnDelete :exec
 DELETE FROM turn WHERE party = @party;
 

@@ -63,14 +63,14 @@ RETURNING *;
 -- name: LeaseClaimIDs :many
 -- ids is a JSON array. What another holds, or is about to, is skipped and not
 -- waited for. The rows are picked by their ids alone: with state and due_at beside
--- them PostgreSQL walks all that waits.
+-- them PostgreSQL walks all that waits. Of what is held, due_at says since when.
 WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))))
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0,
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, due_at = @now, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST(@holder AS text)
 WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= @now
 RETURNING *;

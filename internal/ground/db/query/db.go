@@ -615,6 +615,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.framesPartlyBlankStmt, err = db.PrepareContext(ctx, framesPartlyBlank); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesPartlyBlank: %w", err)
 	}
+	if q.framesPlayingStmt, err = db.PrepareContext(ctx, framesPlaying); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesPlaying: %w", err)
+	}
 	if q.framesQueuedStmt, err = db.PrepareContext(ctx, framesQueued); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesQueued: %w", err)
 	}
@@ -2502,6 +2505,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing framesPartlyBlankStmt: %w", cerr)
 		}
 	}
+	if q.framesPlayingStmt != nil {
+		if cerr := q.framesPlayingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesPlayingStmt: %w", cerr)
+		}
+	}
 	if q.framesQueuedStmt != nil {
 		if cerr := q.framesQueuedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesQueuedStmt: %w", cerr)
@@ -4233,6 +4241,7 @@ type Queries struct {
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
+	framesPlayingStmt               *sql.Stmt
 	framesQueuedStmt                *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
 	idempotencyAfterStmt            *sql.Stmt
@@ -4735,6 +4744,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
+		framesPlayingStmt:               q.framesPlayingStmt,
 		framesQueuedStmt:                q.framesQueuedStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
 		idempotencyAfterStmt:            q.idempotencyAfterStmt,

@@ -638,6 +638,65 @@ func (q *Queries) FramesHeld(ctx context.Context, arg FramesHeldParams) ([]Frame
 	return items, nil
 }
 
+const framesPlaying = `-- name: FramesPlaying :many
+SELECT l.subject, l.item, l.state, l.holder, l.due_at, l.progress, CAST(CASE WHEN l.state = 'held' AND l.attempt = 1 THEN coalesce((
+    SELECT f.frame FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.frame < l.item ORDER BY f.frame DESC LIMIT 1), 0) ELSE 0 END AS bigint) AS after
+FROM turn t JOIN job j ON j.job_id = t.party JOIN lease l ON l.queue = 'frame' AND l.subject = t.party
+WHERE t.within = $1 AND t.plays = 1 AND t.party >= $2 AND t.party <= $3 AND j.status = 'rendering'
+ORDER BY l.subject, l.item
+`
+
+type FramesPlayingParams struct {
+	WorkspaceID string
+	Oldest      string
+	Newest      string
+}
+
+type FramesPlayingRow struct {
+	Subject  string
+	Item     int64
+	State    string
+	Holder   string
+	DueAt    int64
+	Progress int64
+	After    int64
+}
+
+// The frames that are not accepted of a workspace's rendering jobs from oldest to newest
+// whose frames depend on those before; of a frame that is held, also the last one before it
+// that its holder rendered, 0 for none. Who takes a frame that somebody lost begins anew: it
+// often is the one who lost it, and with it all that it had.
+func (q *Queries) FramesPlaying(ctx context.Context, arg FramesPlayingParams) ([]FramesPlayingRow, error) {
+	rows, err := q.query(ctx, q.framesPlayingStmt, framesPlaying, arg.WorkspaceID, arg.Oldest, arg.Newest)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesPlayingRow
+	for rows.Next() {
+		var i FramesPlayingRow
+		if err := rows.Scan(
+			&i.Subject,
+			&i.Item,
+			&i.State,
+			&i.Holder,
+			&i.DueAt,
+			&i.Progress,
+			&i.After,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const framesQueued = `-- name: FramesQueued :many
 SELECT item, state, holder, due_at FROM lease WHERE queue = 'frame' AND subject = $1 ORDER BY item
 `

@@ -1469,7 +1469,9 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.job_id = $2
 `
@@ -1487,13 +1489,18 @@ type JobViewRow struct {
 	Choosy            bool
 	ServedUs          int64
 	WorkspaceServedUs int64
+	Plays             bool
+	PlaysFrom         int64
+	Played            int64
+	PlayUs            int64
 }
 
 // A job, and what its endpoints, its leases and its turn say of it at this moment: one
 // statement, because this read is the most frequent one. notified is whether a webhook
 // gets its end; held is how many of its frames are held, and progress how far those are
 // altogether, in parts of a thousand of one; choosy is whether some worker may not take
-// each of its frames; served_us is the place of its turn within its workspace's.
+// each of its frames; served_us is the place of its turn within its workspace's; plays is
+// whether its frames depend on those before, and the members behind what that took.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
 	row := q.queryRow(ctx, q.jobViewStmt, jobView, arg.Queue, arg.JobID)
 	var i JobViewRow
@@ -1547,6 +1554,10 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Choosy,
 		&i.ServedUs,
 		&i.WorkspaceServedUs,
+		&i.Plays,
+		&i.PlaysFrom,
+		&i.Played,
+		&i.PlayUs,
 	)
 	return i, err
 }
@@ -1561,7 +1572,9 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.workspace_id = $2 AND job.job_id < $3 AND (CAST($4 AS text) = '' OR job.status = CAST($4 AS text))
 ORDER BY job.job_id DESC
@@ -1584,6 +1597,10 @@ type JobViewsRow struct {
 	Choosy            bool
 	ServedUs          int64
 	WorkspaceServedUs int64
+	Plays             bool
+	PlaysFrom         int64
+	Played            int64
+	PlayUs            int64
 }
 
 // A page of a workspace's jobs as JobView shows one, the newest first; a status of ”
@@ -1653,6 +1670,10 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Choosy,
 			&i.ServedUs,
 			&i.WorkspaceServedUs,
+			&i.Plays,
+			&i.PlaysFrom,
+			&i.Played,
+			&i.PlayUs,
 		); err != nil {
 			return nil, err
 		}

@@ -490,7 +490,7 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0,
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, due_at = $3, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= $3
 RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
@@ -505,7 +505,7 @@ type LeaseClaimIDsParams struct {
 
 // ids is a JSON array. What another holds, or is about to, is skipped and not
 // waited for. The rows are picked by their ids alone: with state and due_at beside
-// them PostgreSQL walks all that waits.
+// them PostgreSQL walks all that waits. Of what is held, due_at says since when.
 func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimIDsStmt, leaseClaimIDs,
 		arg.Holder,
