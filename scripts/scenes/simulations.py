@@ -111,7 +111,7 @@ def dynamic_paint(scene):
     bpy.ops.dpaint.type_toggle(type="CANVAS")
     canvas.modifiers[0].canvas_settings.canvas_surfaces[0].surface_type = "WAVE"
     brush = ball(0.3, 0.3)
-    brush.modifiers.new("it", "DYNAMIC_PAINT")
+    brush.modifiers.new("it", "DYNAMIC_PAINT").ui_type = "BRUSH"
     bpy.ops.dpaint.type_toggle(type="BRUSH")
     moves(brush, 2, -0.5, 10)
 

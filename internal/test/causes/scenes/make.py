@@ -713,6 +713,127 @@ def samples_by_a_muted_curve(s, plane):
     s.cycles.samples = 1
 
 
+# Bakes of simulations on disk.
+
+
+def bake_on_disk():
+    """Bakes what is simulated into a folder beside the scene."""
+    path = bpy.data.filepath
+    for o in bpy.data.objects:
+        for m in o.modifiers:
+            if m.type in ("CLOTH", "SOFT_BODY"):
+                m.point_cache.frame_start, m.point_cache.frame_end, m.point_cache.use_disk_cache = 1, 10, True
+            elif m.type == "PARTICLE_SYSTEM":
+                c = m.particle_system.point_cache
+                c.frame_start, c.frame_end, c.use_disk_cache = 1, 10, True
+            elif m.type == "DYNAMIC_PAINT" and m.canvas_settings:
+                for surface in m.canvas_settings.canvas_surfaces:
+                    surface.frame_start, surface.frame_end, surface.point_cache.use_disk_cache = 1, 10, True
+    bpy.ops.wm.save_as_mainfile(filepath=path)
+    bpy.ops.ptcache.bake_all(bake=True)
+
+
+def grid(name="cloth", location=(0, 0, 1)):
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=12, y_subdivisions=12, size=2, location=location, rotation=(0.5, 0.3, 0))
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+@scene("missing_cache", frame=10)
+def cloth_on_disk(s, plane):
+    """a cloth baked to a folder"""
+    grid().modifiers.new("cloth", "CLOTH")
+    bake_on_disk()
+
+
+@scene("missing_cache", frame=10)
+def cloth_on_disk_of_a_hidden_object(s, plane):
+    """a cloth baked to a folder, of an object that renders leave out"""
+    o = grid()
+    o.modifiers.new("cloth", "CLOTH")
+    o.hide_render = True
+    bake_on_disk()
+
+
+@scene("missing_cache", frame=10)
+def cloth_in_the_file(s, plane):
+    """a cloth baked into the file"""
+    c = grid().modifiers.new("cloth", "CLOTH").point_cache
+    c.frame_start, c.frame_end = 1, 10
+    bpy.ops.ptcache.bake_all(bake=True)
+
+
+@scene("missing_cache", frame=10)
+def soft_body_on_disk(s, plane):
+    """a soft body baked to a folder"""
+    grid().modifiers.new("soft", "SOFT_BODY").settings.use_goal = False
+    bake_on_disk()
+
+
+@scene("missing_cache", frame=10)
+def particles_on_disk(s, plane):
+    """particles baked to a folder"""
+    plane.modifiers.new("emitter", "PARTICLE_SYSTEM")
+    settings = plane.particle_systems[0].settings
+    settings.count, settings.frame_start, settings.frame_end, settings.particle_size = 50, 1, 5, 0.4
+    settings.render_type, settings.instance_object = "OBJECT", extra()
+    bake_on_disk()
+
+
+def painted(kind):
+    canvas = grid("canvas", (0, 0, 0.5))
+    canvas.rotation_euler = (0, 0, 0)
+    bpy.ops.mesh.primitive_cube_add(size=0.8, location=(-1, 0, 0.5))
+    brush = bpy.context.object
+    brush.keyframe_insert("location", frame=1)
+    brush.location[0] = 1
+    brush.keyframe_insert("location", frame=10)
+    brush.hide_render = True
+    for thing, role in ((canvas, "CANVAS"), (brush, "BRUSH")):
+        thing.modifiers.new("paint", "DYNAMIC_PAINT").ui_type = role
+        with bpy.context.temp_override(object=thing, active_object=thing):
+            bpy.ops.dpaint.type_toggle(type=role)
+    surface = canvas.modifiers[0].canvas_settings.canvas_surfaces[0]
+    surface.surface_format, surface.surface_type = "VERTEX", kind
+    if kind == "PAINT":
+        with bpy.context.temp_override(object=canvas, active_object=canvas):
+            bpy.ops.dpaint.output_toggle(output="A")
+        nodes, links, shader = material(canvas)
+        colour = nodes.new("ShaderNodeVertexColor")
+        colour.layer_name = surface.output_name_a
+        links.new(colour.outputs["Color"], shader.inputs["Base Color"])
+    return surface
+
+
+@scene("missing_cache", frame=10)
+def colour_on_disk(s, plane):
+    """colour of dynamic paint baked to a folder"""
+    painted("PAINT")
+    bake_on_disk()
+
+
+@scene("missing_cache", frame=10)
+def waves_on_disk(s, plane):
+    """waves of dynamic paint baked to a folder"""
+    painted("WAVE")
+    bake_on_disk()
+
+
+@scene("missing_cache", frame=10)
+def displacement_on_disk(s, plane):
+    """displacement of dynamic paint baked to a folder"""
+    painted("DISPLACE")
+    bake_on_disk()
+
+
+@scene("missing_cache", frame=10)
+def waves_on_disk_whose_brush_is_gone(s, plane):
+    """waves of dynamic paint baked to a folder, whose brush was removed since"""
+    painted("WAVE")
+    bake_on_disk()
+    bpy.data.objects.remove([o for o in s.objects if o.name.startswith("Cube")][0])
+
+
 os.makedirs(FOLDER, exist_ok=True)
 listed = []
 bpy.context.preferences.filepaths.save_version = 0

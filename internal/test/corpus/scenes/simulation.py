@@ -361,10 +361,10 @@ def hair_baked():
 
 def paint_scene(kind):
     s = stage(end=8)
-    canvas = sheet(24, 4, -0.6, "canvas")
+    canvas = sheet(24, 4, -0.2, "canvas")  # the brush goes through it
     brush = moving_cube(8, size=1)
     for thing, role in ((canvas, "CANVAS"), (brush, "BRUSH")):
-        thing.modifiers.new("paint", "DYNAMIC_PAINT")
+        thing.modifiers.new("paint", "DYNAMIC_PAINT").ui_type = role
         with bpy.context.temp_override(object=thing, active_object=thing):
             bpy.ops.dpaint.type_toggle(type=role)
     surface = canvas.modifiers["paint"].canvas_settings.canvas_surfaces[0]
