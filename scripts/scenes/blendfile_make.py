@@ -78,13 +78,14 @@ def scene_facts(s):
 
 
 # The images of a scene that its picture needs; Blender does not tell.
-NEEDED = ("seen", "seen too", "sky")
+NEEDED = ("seen", "seen too", "sky", "need_deep.png")
 
 
-# The colour spaces of clips, strips and nodes that the pictures of scenes need.
+# The colour spaces of clips, strips and nodes that the pictures of these files need.
 OTHER_SPACES = {
-    "Noded": [("movie clip filmed", "Filmic Log"), ("node Convert Colorspace", "Linear ACES"), ("node Convert Colorspace", "Linear")],
-    "Edited": [("strip plate", "Filmic sRGB"), ("strip inner", "XYZ")],
+    "spaces_of_nodes.blend": [("movie clip filmed", "Filmic Log"), ("node Convert Colorspace", "Linear ACES"), ("node Convert Colorspace", "Linear")],
+    "sequencer.blend": [("movie clip need_clip.png", "sRGB"), ("strip file", "sRGB")],
+    "spaces_of_strips.blend": [("strip plate", "Filmic sRGB"), ("strip inner", "XYZ")],
 }
 
 
@@ -105,7 +106,7 @@ def color_facts(s):
         "output_space": image.linear_colorspace_settings.name if linear and own else "",
         "sequencer": s.sequencer_colorspace_settings.name if rendering_facts(s)["sequenced"] else "",
         "images": [{"image": name, "space": space} for space, name in spaces.items()],
-        "others": [{"used_by": used, "space": space} for used, space in OTHER_SPACES.get(s.name, [])],
+        "others": [{"used_by": used, "space": space} for used, space in OTHER_SPACES.get(bpy.path.basename(bpy.data.filepath), [])],
     }
 
 
@@ -118,24 +119,26 @@ def rendering_facts(s):
     }
 
 
-def strip_shots(edit):
+def strip_shots(edit, first=-sys.maxsize, last=sys.maxsize):
     for q in edit.sequences:
         if q.mute or edit.channels[q.channel].mute:
             continue
+        seen = max(first, q.frame_final_start), min(last, q.frame_final_end - 1)
         if q.type == "META":
-            yield from strip_shots(q)
+            yield from strip_shots(q, *seen)
         elif q.type == "SCENE" and q.scene_input == "SEQUENCER":
-            yield from strip_shots(q.scene.sequence_editor)
+            for shot in strip_shots(q.scene.sequence_editor):
+                yield {**shot, "first": seen[0], "last": seen[1]}
         elif q.type == "SCENE":
-            yield from layer_shots(q.name, q.scene)
+            yield from layer_shots(q.name, q.scene, *seen)
 
 
-def layer_shots(strip, s):
+def layer_shots(strip, s, first=0, last=0):
     layers = [s]
     if s.use_nodes and s.render.use_compositing:
         layers = [n.scene for n in s.node_tree.nodes if n.type == "R_LAYERS" and not n.mute]
     for scene in dict.fromkeys(layers):
-        yield {"strip": strip, "scene": scene.name, "engine": scene.render.engine}
+        yield {"strip": strip, "scene": scene.name, "engine": scene.render.engine, "first": first, "last": last}
 
 
 def output_nodes(s):
@@ -390,7 +393,6 @@ def colors_of_output():
 def spaces_of_nodes():
     """A movie clip and a conversion that lead to the picture, and some that do not."""
     s = bpy.context.scene
-    s.name = "Noded"
     add_camera("Kamera")
     with tempfile.TemporaryDirectory() as folder:
         image = bpy.data.images.new("still", 2, 2)
@@ -415,7 +417,6 @@ def spaces_of_nodes():
 def spaces_of_strips():
     """Strips with colour spaces: one that is seen, one in a meta strip, one that is muted."""
     s = bpy.context.scene
-    s.name = "Edited"
     strips = s.sequence_editor_create().sequences
     for channel, (name, space) in enumerate((("plate", "Filmic sRGB"), ("muted", "Filmic Log")), start=1):
         strip = strips.new_image(name, "//still.png", channel, 1)

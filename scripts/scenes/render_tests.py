@@ -238,6 +238,13 @@ strips.new_scene("shot", shown, 1, 1).frame_final_duration = 1
 strips.new_scene("title", title, 1, 2).frame_final_duration = 1
 bpy.context.window.scene = edit
 save("edit")
+strips["shot"].frame_final_duration, strips["title"].frame_start = 2, 1
+strips["title"].frame_final_duration = 2
+strips.new_effect("mixed", "GAMMA_CROSS", 3, 1, frame_end=3, seq1=strips["shot"], seq2=strips["title"]).blend_type = "REPLACE"
+strips["title"].mute = True  # the effect takes it in all the same
+save("edit_of_effects")
+strips.remove(strips["mixed"])
+strips["title"].mute = False
 strips.remove(strips["shot"])
 save("edit_of_titles")
 

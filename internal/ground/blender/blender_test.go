@@ -291,6 +291,7 @@ func TestSwitchesAreReported(t *testing.T) {
 		"denoise_no_layer": {blender.Keep, nil, "frame_0001.png"},
 		"denoise_loose":    {blender.Keep, nil, "frame_0001.png"},
 		"edit":             {blender.Keep, []string{"sequencer_off"}, "frame_0001.png"},
+		"edit_of_effects":  {blender.Keep, []string{"sequencer_off"}, "frame_0001.png"},
 		"two_scenes":       {blender.Off, nil, "frame_0001.png"},
 	} {
 		t.Run(name, func(t *testing.T) {

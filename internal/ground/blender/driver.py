@@ -202,15 +202,19 @@ def nodes_of(tree, seen=None):
 
 def shown_strips(scene):
     """The strips that make a scene's picture: no sounds, none that are muted or in a muted
-    channel; those in meta strips, and those of scenes that are shown by their strips."""
+    channel, unless an effect takes them in; those in meta strips, and those of scenes that
+    are shown by their strips."""
     if not sequenced(scene):
         return
     edits, entered = [scene.sequence_editor], {scene}
     for edit in edits:  # it grows on the way
         channels = getattr(edit, "channels", None)  # 3.3
-        for strip in strips_of(edit):
-            if strip.type == "SOUND" or strip.mute or (channels is not None and channels[strip.channel].mute):
-                continue
+        seen = [
+            strip for strip in strips_of(edit)
+            if not (strip.type == "SOUND" or strip.mute or (channels is not None and channels[strip.channel].mute))
+        ]
+        for strip in seen:  # it grows on the way
+            seen.extend(taken for taken in inputs_of(strip) if taken not in seen)
             yield strip
             if strip.type == "META":
                 edits.append(strip)
@@ -221,6 +225,11 @@ def shown_strips(scene):
 
 def strips_of(edit):
     return edit.strips if hasattr(edit, "strips") else edit.sequences  # 4.4
+
+
+def inputs_of(strip):
+    """The strips that an effect takes in, muted or not."""
+    return [taken for taken in (getattr(strip, "input_1", None), getattr(strip, "input_2", None)) if taken is not None]
 
 
 def shows_strips(strip):
@@ -279,9 +288,23 @@ def settle_engines(scene, switched):
     if strips and len(others) == len(strips):
         shown = foreign(others[0].scene)[0]
         raise Refusal("blender_crashed", refusal % ("the scene %s, which the strip %s shows," % (shown.name, others[0].name), shown.render.engine), final=True)
+    taken = [each for strip in shown_strips(scene) for each in inputs_of(strip)]
     for strip in others:
         strip.mute = True
+        if strip in taken:  # an effect renders it all the same
+            strip.scene = empty_scene()
         switched.add("sequencer_off")
+
+
+def empty_scene():
+    """A scene of which Cycles renders nothing, transparent."""
+    name = "svc: left out"
+    if name not in bpy.data.scenes:
+        empty = bpy.data.scenes.new(name)
+        empty.render.engine, empty.render.film_transparent, empty.cycles.samples = "CYCLES", True, 1
+        empty.camera = bpy.data.objects.new(name, bpy.data.cameras.new(name))
+        empty.collection.objects.link(empty.camera)
+    return bpy.data.scenes[name]
 
 
 def layers_to_denoise(scene):

@@ -110,6 +110,8 @@ type Shot struct {
 	Strip  string `json:"strip"` // that shows it; "" where it is no strip
 	Scene  string `json:"scene"`
 	Engine string `json:"engine"`
+	First  int    `json:"first"` // frames in which it may be seen; 0 where it is no strip
+	Last   int    `json:"last"`
 }
 
 // Work is what a pixel of a scene takes: so many times the scene's samples, and so many

@@ -15,11 +15,11 @@ func (f *file) rendering(active records.Record, scene *Scene) *Rendering {
 	strips, sequenced := reach.Sequenced(f.File, active)
 	s.Sequenced = sequenced
 	if sequenced {
-		s.Shots = w.shots(strips, s.Shots, 0)
+		s.Shots = w.shots(strips, s.Shots, math.MinInt32, math.MaxInt32, 0)
 		s.OtherWork = w.stripsWork(strips, 0)
 	} else {
 		for _, shown := range w.frame(active) {
-			s.Shots = w.add(s.Shots, "", shown)
+			s.Shots = w.add(s.Shots, Shot{}, shown)
 			if shown.Addr() == active.Addr() {
 				l := f.cycles(active).layers
 				s.Work = Work{Layers: l.scenes, Samples: l.own}
@@ -64,32 +64,38 @@ func (w *rendering) frame(scene records.Record) []records.Record {
 	return scenes
 }
 
-// shots lists the scenes that strips render, in the order of the strips.
-func (w *rendering) shots(strips []reach.Strip, found []Shot, depth int) []Shot {
+// shots lists the scenes that strips render, in the order of the strips. Nothing is seen
+// before frame first and from frame end on.
+func (w *rendering) shots(strips []reach.Strip, found []Shot, first, end, depth int) []Shot {
 	if depth > reach.MaxNesting {
 		return found
 	}
 	for _, s := range strips {
-		found = w.shots(s.Inner, found, depth+1)
+		seen := Shot{Strip: stripName(s.Record), First: max(first, s.First), Last: min(end, s.End) - 1}
+		found = w.shots(s.Inner, found, seen.First, seen.Last+1, depth+1)
 		switch {
 		case !s.Scene.OK():
 		case s.OfStrips:
 			if !w.shot[s.Scene.Addr()] {
 				w.shot[s.Scene.Addr()] = true
 				inner, _ := reach.Sequenced(w.f.File, s.Scene)
-				found = w.shots(inner, found, depth+1)
+				at := len(found)
+				found = w.shots(inner, found, math.MinInt32, math.MaxInt32, depth+1)
+				for i := range found[at:] { // their edit has another timeline
+					found[at+i].First, found[at+i].Last = seen.First, seen.Last
+				}
 			}
 		default:
 			for _, scene := range w.frame(s.Scene) {
-				found = w.add(found, stripName(s.Record), scene)
+				found = w.add(found, seen, scene)
 			}
 		}
 	}
 	return found
 }
 
-func (w *rendering) add(shots []Shot, strip string, scene records.Record) []Shot {
-	shot := Shot{Strip: strip, Scene: scene.Name(), Engine: scene.Text("r.engine")}
+func (w *rendering) add(shots []Shot, shot Shot, scene records.Record) []Shot {
+	shot.Scene, shot.Engine = scene.Name(), scene.Text("r.engine")
 	if !w.f.spend(len(shot.Strip) + len(shot.Scene) + len(shot.Engine)) {
 		w.f.Fail(&TooLargeError{What: "bytes of answer", Limit: answerBudget})
 		return shots

@@ -86,8 +86,9 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 	colors := farm.colorLacks(s.ColorManagement)
 	warn(len(colors) > 0, WarnColors, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "workers": farm.Workers},
 		"The picture's colours need what the renderer's Blender lacks: %s.", listed(colors, lackText))
-	warn(len(s.Unrendered) > 0, WarnSequencerOff, map[string]any{"count": len(s.Unrendered), "strips": first(s.Unrendered, mostDetail)},
-		"Strips of the sequencer show scenes of other engines: %s.", listed(s.Unrendered, shotText))
+	unrendered := slices.DeleteFunc(slices.Clone(s.Unrendered), func(s Shot) bool { return !s.in(frames) })
+	warn(len(unrendered) > 0, WarnSequencerOff, map[string]any{"count": len(unrendered), "strips": first(unrendered, mostDetail)},
+		"Strips of the sequencer show scenes of other engines: %s.", listed(unrendered, shotText))
 	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")
 	warn(s.StampNames, WarnStampOff, nil, "The scene writes the file's or the computer's name into the picture.")
 	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)

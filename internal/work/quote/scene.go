@@ -53,6 +53,13 @@ type Shot struct {
 	Strip  string `json:"strip"`
 	Scene  string `json:"scene"`
 	Engine string `json:"engine"`
+	First  int    `json:"first,omitempty" doc:"First frame in which it may be seen; absent with last where that is not known."`
+	Last   int    `json:"last,omitempty"`
+}
+
+// in reports whether a frame may show the strip.
+func (s Shot) in(frames Frames) bool {
+	return s.First == 0 && s.Last == 0 || frames.Count() == 0 || frames.Start <= s.Last && s.First <= frames.End
 }
 
 // SampleSpan is the most samples that keyframes set in a part of the timeline.

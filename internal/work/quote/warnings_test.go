@@ -202,6 +202,28 @@ func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
 	}
 }
 
+func TestAStripIsToldOnlyWhereTheFramesMayShowIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		shot   quote.Shot
+		frames quote.Frames
+		told   bool
+	}{
+		"before it":            {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 1, End: 9, Step: 1}, false},
+		"behind it":            {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 21, End: 30, Step: 1}, false},
+		"its last frame":       {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 20, End: 30, Step: 1}, true},
+		"no frames are known":  {quote.Shot{First: 10, Last: 20}, quote.Frames{}, true},
+		"inspected without it": {quote.Shot{}, quote.Frames{Start: 21, End: 30, Step: 1}, true},
+		"below and above zero": {quote.Shot{First: -5, Last: 0}, quote.Frames{Start: 0, End: 3, Step: 1}, true},
+	} {
+		scene := quote.Scene{Unrendered: []quote.Shot{c.shot}}
+		told := slices.ContainsFunc(quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, c.frames, 0), func(w quote.Warning) bool { return w.Code == quote.WarnSequencerOff })
+		if told != c.told {
+			t.Errorf("%s: told is %v", name, told)
+		}
+	}
+}
+
 func TestWarningsNameWhatIsConcerned(t *testing.T) {
 	t.Parallel()
 	scene := quote.Scene{

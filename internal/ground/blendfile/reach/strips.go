@@ -1,12 +1,21 @@
 package reach
 
-import "svc.example/internal/ground/blendfile/records"
+import (
+	"math"
+	"slices"
 
-// Strip is a strip of the sequencer whose picture can be seen: one that is not muted, nor
-// its channel, and no sound.
+	"svc.example/internal/ground/blendfile/records"
+)
+
+// Strip is a strip of the sequencer whose picture can be seen: no sound; not muted, nor its
+// channel, unless an effect takes it in, which asks for neither; and not replaced by another
+// strip all along.
 type Strip struct {
 	records.Record
 	Channel int
+	// First and End are where it is seen in the timeline of its edit: from frame First on,
+	// and before frame End.
+	First, End int
 	// Scene is what a scene strip shows; empty for others, and where it is linked.
 	Scene records.Record
 	// OfStrips is set where a scene strip shows the strips of its scene, not the scene.
@@ -22,6 +31,7 @@ const (
 	stripSound     = 4
 	stripMuted     = 1 << 5  // Sequence.flag
 	stripOfStrips  = 1 << 30 // Sequence.flag: SEQ_SCENE_STRIPS
+	blendReplace   = 0       // Sequence.blend_mode
 	channelMuted   = 1 << 1  // SeqTimelineChannel.flag
 	sceneSequences = 1 << 0  // RenderData.scemode: the sequencer makes the picture
 )
@@ -54,11 +64,25 @@ func visible(f *records.File, of records.Record, depth int) (strips []Strip) {
 			muted[c.Int("index")] = true
 		}
 	}
+	var seen []records.Record
+	others := map[uint64]records.Record{}
 	for r := range of.List("seqbase", "Sequence") {
-		s := Strip{Record: r, Channel: r.Int("machine"), OfStrips: r.Int("flag")&stripOfStrips != 0}
-		if r.Int("flag")&stripMuted != 0 || muted[s.Channel] || r.Int("type") == stripSound {
-			continue
+		if r.Int("flag")&stripMuted != 0 || muted[r.Int("machine")] || r.Int("type") == stripSound {
+			others[r.Addr()] = r
+		} else {
+			seen = append(seen, r)
 		}
+	}
+	for i := 0; i < len(seen); i++ {
+		r := seen[i]
+		for _, input := range inputs(r) {
+			if taken, ok := others[input]; ok {
+				delete(others, input)
+				seen = append(seen, taken)
+			}
+		}
+		s := Strip{Record: r, Channel: r.Int("machine"), OfStrips: r.Int("flag")&stripOfStrips != 0}
+		s.First, s.End = span(r)
 		switch r.Int("type") {
 		case stripMeta:
 			s.Inner = visible(f, r, depth+1)
@@ -67,8 +91,56 @@ func visible(f *records.File, of records.Record, depth int) (strips []Strip) {
 		}
 		strips = append(strips, s)
 	}
-	return strips
+	return uncovered(strips)
 }
+
+// inputs are the strips that an effect takes in, by address; 0 for none.
+func inputs(r records.Record) [3]uint64 {
+	return [3]uint64{r.Ptr("seq1"), r.Ptr("seq2"), r.Ptr("seq3")}
+}
+
+// number reads a member that some versions store as a float and others as an integer.
+func number(r records.Record, member string) float64 {
+	if v := r.Float(member); v != 0 {
+		return v
+	}
+	return float64(r.Int(member))
+}
+
+// span is where a strip stands between its handles. Where its speed can be another than
+// that of the edit, its end is open.
+func span(r records.Record) (first, end int) {
+	start := number(r, "start")
+	first = int(math.Floor(start + number(r, "startofs") - number(r, "startstill")))
+	if speed := r.Float("speed_factor"); speed != 0 && speed != 1 || r.Float("media_playback_rate") != 0 || r.Ptr("retiming_keys") != 0 || r.Ptr("retiming_handles") != 0 {
+		return first, math.MaxInt32
+	}
+	return first, int(math.Ceil(start + number(r, "len") - number(r, "endofs") + number(r, "endstill")))
+}
+
+// uncovered leaves out what is never seen: a strip above it replaces it in each of its
+// frames, and no effect takes it in. What a worker leaves out covers nothing.
+func uncovered(strips []Strip) []Strip {
+	covers := func(s Strip) bool {
+		return s.Int("blend_mode") == blendReplace && s.Ptr("seq1") == 0 && (!s.Scene.OK() || s.OfStrips || s.Scene.Text("r.engine") == Engine)
+	}
+	taken := map[uint64]bool{}
+	for _, s := range strips {
+		for _, input := range inputs(s.Record) {
+			taken[input] = true
+		}
+	}
+	above := slices.DeleteFunc(slices.Clone(strips), func(s Strip) bool { return !covers(s) })
+	if len(above) == 0 || len(above) > mostCovers {
+		return strips
+	}
+	return slices.DeleteFunc(strips, func(s Strip) bool {
+		return !taken[s.Addr()] && slices.ContainsFunc(above, func(by Strip) bool { return by.Channel > s.Channel && by.First <= s.First && by.End >= s.End })
+	})
+}
+
+// mostCovers bounds the strips that others are held against. In longer edits all count.
+const mostCovers = 1000
 
 // Layers lists the scenes whose objects a scene renders: itself, or those whose render
 // layers its compositor takes in, connected or not.

@@ -12,6 +12,9 @@ import sys
 
 import bpy
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import plain_engine
+
 FOLDER = sys.argv[sys.argv.index("--") + 1]
 SCENES = []
 
@@ -658,6 +661,85 @@ def one_eye(s, plane):
     """views that are defined and switched off"""
     s.render.use_multiview = False
     s.render.views_format = "STEREO_3D"
+
+
+FOREIGN_OFF = "for q in scene.sequence_editor.sequences_all:\n    if q.type == 'SCENE' and q.scene.render.engine != 'CYCLES': q.mute = True"
+
+
+def edited(s, first=1, last=20):
+    """A strip that shows the scene, beside one that shows a scene of another engine."""
+    other = s.copy()
+    other.name = "Other"
+    other.render.engine = plain_engine.NAME
+    edit = bpy.data.scenes.new("Edit")
+    edit.render.engine = "CYCLES"
+    edit.render.resolution_x = edit.render.resolution_y = 32
+    edit.frame_start, edit.frame_end = 1, 20
+    strips = edit.sequence_editor_create().sequences
+    strips.new_scene("shot", s, 1, 1).frame_final_duration = 20
+    foreign = strips.new_scene("other", other, 2, first)
+    foreign.frame_final_duration = last - first + 1
+    bpy.context.window.scene = edit
+    return strips, foreign
+
+
+@scene("sequencer_off", frame=5, edit=FOREIGN_OFF)
+def strip_of_another_engine(s, plane):
+    """a strip that shows a scene of another engine"""
+    edited(s)
+
+
+@scene("sequencer_off", frame=20, edit=FOREIGN_OFF)
+def strip_of_another_engine_at_the_end(s, plane):
+    """such a strip in the last frame that is rendered"""
+    edited(s, first=20, last=30)
+
+
+@scene("sequencer_off", frame=5, also=[1, 20], edit=FOREIGN_OFF)
+def strip_of_another_engine_after_the_end(s, plane):
+    """such a strip behind the frames that are rendered"""
+    edited(s, first=21, last=30)
+
+
+@scene("sequencer_off", frame=5, also=[1, 20], edit=FOREIGN_OFF)
+def strip_of_another_engine_muted(s, plane):
+    """such a strip that is muted"""
+    edited(s)[1].mute = True
+
+
+@scene("sequencer_off", frame=5, also=[1, 20], edit=FOREIGN_OFF)
+def strip_of_another_engine_replaced(s, plane):
+    """such a strip below one that replaces it all along"""
+    strips, _ = edited(s)
+    above = strips.new_effect("above", "COLOR", 3, 1, frame_end=21)
+    above.color, above.blend_type = (0.1, 0.5, 0.2), "REPLACE"
+
+
+@scene("sequencer_off", frame=5, also=[20], edit=FOREIGN_OFF)
+def strip_of_another_engine_replaced_in_part(s, plane):
+    """such a strip below one that ends before it"""
+    strips, _ = edited(s)
+    above = strips.new_effect("above", "COLOR", 3, 1, frame_end=20)
+    above.color, above.blend_type = (0.1, 0.5, 0.2), "REPLACE"
+
+
+@scene("sequencer_off", frame=5, edit="scene.sequence_editor.sequences['other'].scene = bpy.data.scenes['Empty']")
+def strip_of_another_engine_in_an_effect(s, plane):
+    """such a strip that is muted, and that an effect takes in which replaces it"""
+    strips, foreign = edited(s)
+    foreign.mute = True
+    empty = bpy.data.scenes.new("Empty")
+    empty.render.engine, empty.render.film_transparent, empty.camera, empty.use_fake_user = "CYCLES", True, s.camera, True
+    strips.new_effect("mixed", "GAMMA_CROSS", 3, 1, frame_end=21, seq1=strips["shot"], seq2=foreign).blend_type = "REPLACE"
+
+
+@scene("sequencer_off", frame=5, edit=FOREIGN_OFF)
+def strip_of_another_engine_in_a_meta_strip(s, plane):
+    """such a strip in a meta strip"""
+    strips, foreign = edited(s)
+    meta = strips.new_meta("meta", 3, 1)
+    foreign.move_to_meta(meta)
+    meta.frame_final_end = 21
 
 
 @scene("file_output_disabled", edit="scene.use_nodes = False")

@@ -20,6 +20,9 @@ import traceback
 
 import bpy
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import plain_engine  # registers an engine for scenes that ask for it
+
 listed, result = sys.argv[sys.argv.index("--") + 1:]
 
 
