@@ -425,6 +425,22 @@ def spaces_of_strips():
     meta.sequences.new_image("inner", "//still.png", 1, 1).colorspace_settings.name = "XYZ"
 
 
+def strips_of_engines():
+    """A strip of a scene of Cycles, and one of another engine, which has no camera,
+    denoises and takes more samples."""
+    s = bpy.context.scene
+    add_camera("Kamera")
+    s.cycles.samples, s.cycles.use_denoising = 2, False
+    other = bpy.data.scenes.new("Other")
+    other.render.engine, other.cycles.samples, other.cycles.use_denoising = "BLENDER_EEVEE", 1000, True
+    edit = bpy.data.scenes.new("Edit")
+    edit.render.engine = "CYCLES"
+    strips = edit.sequence_editor_create().sequences
+    strips.new_scene("shot", s, 1, 1)
+    strips.new_scene("title", other, 2, 1)
+    bpy.context.window.scene = edit
+
+
 def colors_overridden():
     """A picture with settings of its own, which hold in place of the scene's."""
     s = bpy.context.scene
@@ -1210,7 +1226,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

@@ -86,8 +86,11 @@ func (w *rendering) shots(strips []reach.Strip, found []Shot, first, end, depth 
 				}
 			}
 		default:
-			for _, scene := range w.frame(s.Scene) {
+			for _, scene := range reach.Layers(w.f.File, s.Scene) {
 				found = w.add(found, seen, scene)
+			}
+			if !s.LeftOut {
+				w.frame(s.Scene)
 			}
 		}
 	}
@@ -123,7 +126,7 @@ func (w *rendering) stripsWork(strips []reach.Strip, depth int) (total int64) {
 		switch {
 		case len(s.Inner) > 0:
 			work = w.stripsWork(s.Inner, depth+1)
-		case s.Scene.OK():
+		case s.Scene.OK() && !s.LeftOut:
 			work = w.shotWork(s, depth)
 		}
 		most[s.Channel] = max(most[s.Channel], work)

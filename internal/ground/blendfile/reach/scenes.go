@@ -51,8 +51,8 @@ func (w *Set) show(from uint32, strips []Strip) {
 		w.show(from, s.Inner)
 		w.linked(s.Ptr("scene"))
 		if !s.OfStrips && s.Scene.OK() {
-			if s.Scene.Text("r.engine") != Engine {
-				continue // it is left out
+			if s.LeftOut {
+				continue
 			}
 			w.frame(s.Scene)
 			w.seeAt(from, s.Ptr("scene_camera"))

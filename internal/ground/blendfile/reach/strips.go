@@ -20,6 +20,9 @@ type Strip struct {
 	Scene records.Record
 	// OfStrips is set where a scene strip shows the strips of its scene, not the scene.
 	OfStrips bool
+	// LeftOut is set where a scene strip shows what another engine than Cycles renders, if
+	// only as a layer: workers mute it.
+	LeftOut bool
 	// Inner are the strips of a meta strip.
 	Inner []Strip
 }
@@ -88,6 +91,7 @@ func visible(f *records.File, of records.Record, depth int) (strips []Strip) {
 			s.Inner = visible(f, r, depth+1)
 		case stripScene:
 			s.Scene, _ = f.DataBlock("SC", "Scene", r.Ptr("scene"))
+			s.LeftOut = s.Scene.OK() && !s.OfStrips && slices.ContainsFunc(Layers(f, s.Scene), func(layer records.Record) bool { return layer.Text("r.engine") != Engine })
 		}
 		strips = append(strips, s)
 	}
@@ -122,7 +126,7 @@ func span(r records.Record) (first, end int) {
 // frames, and no effect takes it in. What a worker leaves out covers nothing.
 func uncovered(strips []Strip) []Strip {
 	covers := func(s Strip) bool {
-		return s.Int("blend_mode") == blendReplace && s.Ptr("seq1") == 0 && (!s.Scene.OK() || s.OfStrips || s.Scene.Text("r.engine") == Engine)
+		return s.Int("blend_mode") == blendReplace && s.Ptr("seq1") == 0 && !s.LeftOut
 	}
 	taken := map[uint64]bool{}
 	for _, s := range strips {
