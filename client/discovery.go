@@ -56,7 +56,10 @@ type Limits struct {
 	// Free previews of an upload, and of a workspace within 24 hours; 0 is none.
 	FreePreviewsPerUpload int `json:"free_previews_per_upload"`
 	FreePreviewsPerDay    int `json:"free_previews_per_day"`
-	RateLimit             struct {
+	// Of the workers that are online: what renders. Capabilities.Renderers has the
+	// contract's.
+	BlenderVersions []string `json:"blender_versions"`
+	RateLimit       struct {
 		PerMinute int `json:"requests_per_minute_per_client"`
 		Burst     int `json:"burst"`
 	} `json:"rate_limit"`

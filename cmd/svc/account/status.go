@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -90,7 +91,7 @@ func (s *status) printText(app *kong.Context) {
 	table := terminal.NewTable(app.Stdout)
 	table.Row("server", s.Server)
 	for _, r := range s.Capabilities.Renderers {
-		table.Row("renderer", r.Application+" "+r.Version)
+		table.Row("renderer", r.Application+" "+versionText(s.Limits.BlenderVersions, r.Version))
 	}
 	table.Row("queue", queueText(s.Capabilities))
 	table.Rowf("price", "%s a frame", terminal.Money(s.Capabilities.Pricing.AmountMinor, s.Capabilities.Pricing.Currency))
@@ -111,6 +112,18 @@ func (s *status) printText(app *kong.Context) {
 		table.Rowf("balance", "%s, and %s reserved", terminal.Money(s.Key.AvailableCents, s.Key.Currency), terminal.Money(s.Key.ReservedCents, s.Key.Currency))
 	}
 	_ = table.Flush() // nobody reads a closed standard output
+}
+
+// versionText says which versions the workers have that are online, and where that is
+// another than the contract's.
+func versionText(workers []string, contract string) string {
+	switch {
+	case len(workers) == 0:
+		return contract + ", the contract's"
+	case len(workers) == 1 && workers[0] == contract:
+		return contract
+	}
+	return fmt.Sprintf("%s on the workers; the contract's is %s", strings.Join(workers, ", "), contract)
 }
 
 // queueText says whether a job would be taken, and when.

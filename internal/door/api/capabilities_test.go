@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func TestDiscoverySaysThePublishedConstants(t *testing.T) {
 
 const limitsText = `{"ok":true,"contract":"SVC-PUBLIC-API-V1","frame_count":{"minimum":1,"maximum":10000},"accepted_extensions":[".blend"],
 	"required_render_engine":"CYCLES","render_backend":"GPU","maximum_upload_size_bytes":104857600,"unstarted_storage_bytes":5368709120,"maximum_frame_seconds":7200,
-	"free_previews_per_upload":3,"free_previews_per_day":20,
+	"free_previews_per_upload":3,"free_previews_per_day":20,"blender_versions":[],
 	"availability":{"classification":"LIVE_PUBLIC_ALPHA"},"rate_limit":{"requests_per_minute_per_client":60,"burst":20},
 	"workspace_rate_limit":{"requests_per_minute":300,"burst":100}}`
 
@@ -74,14 +75,18 @@ func TestHealthTellsTheTimeOfTheService(t *testing.T) {
 func TestCapabilitiesFollowTheQueue(t *testing.T) {
 	t.Parallel()
 	eachAlone(t, func(t *testing.T, s *service) {
-		want := func(state string) {
+		want := func(state, blenders string) {
 			t.Helper()
 			again := time.NewTicker(20 * time.Millisecond)
 			defer again.Stop()
 			late := time.After(await.Patience)
 			for {
-				got := s.call("GET", "/v1/capabilities", "", body{}).body["availability"].(map[string]any)["queue_state"]
-				if got == state {
+				is := s.call("GET", "/v1/capabilities", "", body{}).body
+				got := is["availability"].(map[string]any)["queue_state"]
+				if versions := fmt.Sprint(is["limits"].(map[string]any)["blender_versions"]); got == state {
+					if versions != blenders {
+						t.Errorf("the workers have the Blenders %s, want %s", versions, blenders)
+					}
 					return
 				}
 				select {
@@ -91,10 +96,11 @@ func TestCapabilitiesFollowTheQueue(t *testing.T) {
 				}
 			}
 		}
-		want("no_workers")
+		want("no_workers", "[]")
 		s.render() // registers, and finds nothing
-		want("idle")
+		want("idle", "[4.1.1]")
+		s.renderWith("3.4.1")
 		s.post("/node/v1/uploads/"+s.upload+"/start", s.terms())
-		want("busy")
+		want("busy", "[3.4.1 4.1.1]")
 	})
 }

@@ -34,6 +34,12 @@ func (s *service) put(fields map[string]string, header map[string]string) answer
 // render renders all frames that wait, as a worker does.
 func (s *service) render() {
 	s.t.Helper()
+	s.renderWith("4.1.1")
+}
+
+// renderWith is render by a worker with another version of Blender.
+func (s *service) renderWith(version string) {
+	s.t.Helper()
 	ctx := s.t.Context()
 	var key identity.NewKey
 	err := s.app.DB.Write(ctx, func(tx *db.Tx) (err error) {
@@ -45,7 +51,7 @@ func (s *service) render() {
 	}
 	door := farmapi.NewClient(s.base, key.Secret)
 	me, err := door.Register(ctx, farmapi.RegisterRequest{
-		Name: "test", BlenderVersion: "4.1.1", BlenderBuildHash: "test", Device: "GPU", DeviceName: "Test GPU", Denoise: "keep",
+		Name: "test", BlenderVersion: version, BlenderBuildHash: "test", Device: "GPU", DeviceName: "Test GPU", Denoise: "keep",
 	})
 	if err != nil {
 		s.t.Fatal(err)

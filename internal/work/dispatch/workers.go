@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/colour"
@@ -172,6 +173,22 @@ func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
 		}
 	}
 	return out, nil
+}
+
+// BlenderVersions lists the versions of the Blenders of the workers online, sorted.
+// Suspended workers count, as in Offered.
+func BlenderVersions(ctx context.Context, tx *db.Tx) (versions []string, err error) {
+	rows, err := tx.WorkersOffer(ctx, onlineSince(tx))
+	if err != nil {
+		return nil, fmt.Errorf("read what workers offer: %w", err)
+	}
+	for _, r := range rows {
+		if r.BlenderVersion != "" {
+			versions = append(versions, r.BlenderVersion)
+		}
+	}
+	slices.Sort(versions)
+	return slices.Compact(versions), nil
 }
 
 // onlineSince is the earliest last report of an online worker, in microseconds since

@@ -21,27 +21,41 @@ const (
 // Accepts reports whether the service accepts new jobs. Running jobs are not affected.
 func (j *Jobs) Accepts() bool { return j.Accepting == nil || j.Accepting() }
 
-// QueueState reads the state of the queue, over all workspaces, for discovery
-// (decisions 12). It says nothing about a particular job.
-func (j *Jobs) QueueState(ctx context.Context) (state QueueState, err error) {
+// mostVersions bounds the versions that discovery shows.
+const mostVersions = 16
+
+// Discovered is what discovery says of the queue and of who works it off, over all
+// workspaces (decisions 12). It says nothing about a particular job.
+type Discovered struct {
+	Queue    QueueState
+	Blenders []string // the versions of the workers online, sorted; never nil
+}
+
+// Discover reads it.
+func (j *Jobs) Discover(ctx context.Context) (d Discovered, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		online, err := dispatch.AnyOnline(ctx, tx)
 		if err != nil {
 			return err
 		}
+		versions, err := dispatch.BlenderVersions(ctx, tx)
+		if err != nil {
+			return err
+		}
+		d.Blenders = append([]string{}, versions[:min(len(versions), mostVersions)]...)
 		queued, err := tx.JobQueuedCount(ctx)
 		if err != nil {
 			return fmt.Errorf("count queued jobs: %w", err)
 		}
 		switch {
 		case !online:
-			state = QueueNoWorkers
+			d.Queue = QueueNoWorkers
 		case queued > 0:
-			state = QueueBusy
+			d.Queue = QueueBusy
 		default:
-			state = QueueIdle
+			d.Queue = QueueIdle
 		}
 		return nil
 	})
-	return state, err
+	return d, err
 }

@@ -119,6 +119,7 @@ type limitsBody struct {
 	FrameSeconds       int      `json:"maximum_frame_seconds" minimum:"1" doc:"How long a worker may render a frame; 7200 unless the operator set another figure. A frame that takes longer fails with frame_time_exceeded, and a job that fails costs nothing."`
 	PreviewsOfUpload   int      `json:"free_previews_per_upload" minimum:"0" doc:"3 unless the operator set another figure. 0: none."`
 	PreviewsOfDay      int      `json:"free_previews_per_day" minimum:"0" doc:"Of a workspace within 24 hours; 20 unless the operator set another figure. 0: none."`
+	BlenderVersions    []string `json:"blender_versions" required:"false" nullable:"false" maxItems:"16" doc:"Of the workers that are online, sorted: what renders. Empty while none is."`
 	Availability       struct {
 		Classification string `json:"classification" const:"LIVE_PUBLIC_ALPHA"`
 	} `json:"availability"`
@@ -160,16 +161,22 @@ func (s *Server) capabilities(api huma.API) {
 			return &pricingOutput{pricing()}, nil
 		})
 	huma.Register(api, op("getLimits", "/v1/limits", "What a request may ask for"),
-		func(context.Context, *struct{}) (*limitsOutput, error) { return &limitsOutput{s.limits()}, nil })
+		func(ctx context.Context, _ *struct{}) (*limitsOutput, error) {
+			body, err := now.get(func() (*capabilitiesBody, error) { return s.readCapabilities(ctx) })
+			if err != nil {
+				return nil, err
+			}
+			return &limitsOutput{body.Limits}, nil
+		})
 }
 
 // readCapabilities reads the queue's state and encodes the answer.
 func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error) {
-	queue, err := s.Jobs.QueueState(ctx)
+	found, err := s.Jobs.Discover(ctx)
 	if err != nil {
 		return nil, err
 	}
-	b := s.capabilitiesOf(queue)
+	b := s.capabilitiesOf(found)
 	var text bytes.Buffer
 	if err := operation.Marshal(&text, b); err != nil {
 		return nil, fmt.Errorf("write capabilities: %w", err)
@@ -178,9 +185,9 @@ func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error
 	return &b, nil
 }
 
-// capabilitiesOf returns the answer for a state of the queue. Everything else
+// capabilitiesOf returns the answer for what was found of the queue. Everything else
 // in it is constant while the process runs.
-func (s *Server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
+func (s *Server) capabilitiesOf(found job.Discovered) capabilitiesBody {
 	return capabilitiesBody{
 		OK: true, Contract: contract.APIContract,
 		Renderers: []rendererBody{{
@@ -188,12 +195,12 @@ func (s *Server) capabilitiesOf(queue job.QueueState) capabilitiesBody {
 			Engines: []string{contract.Engine}, InputFormats: []string{contract.InputExtension},
 			OutputFormat: contract.OutputExtension, RenderDevice: contract.RenderDevice,
 		}},
-		Availability: availabilityBody{Classification: contract.Availability, AcceptingJobs: s.Jobs.Accepts(), QueueState: queue},
+		Availability: availabilityBody{Classification: contract.Availability, AcceptingJobs: s.Jobs.Accepts(), QueueState: found.Queue},
 		Pricing: priceModelBody{
 			Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, AmountMinor: contract.CentsPerFrame,
 			Unit: contract.PricingUnit, QuoteRequired: true, QuoteLifetimeSeconds: int(contract.QuoteLifetime.Seconds()),
 		},
-		Limits: s.limits(),
+		Limits: s.limits(found.Blenders),
 		Cancellation: cancellationBody{
 			Supported: true, Until: contract.CancelUntil, States: job.CancellableStates(), Method: http.MethodPost, Path: "/renders/{job_id}/cancel",
 		},
@@ -219,14 +226,15 @@ func pricing() pricingBody {
 	}
 }
 
-// limits returns spec 2.4, with the limits that the operator has set.
-func (s *Server) limits() limitsBody {
+// limits returns spec 2.4, with the limits that the operator has set and the versions of
+// the workers' Blenders.
+func (s *Server) limits(blenders []string) limitsBody {
 	b := limitsBody{
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
 		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,
 		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
 		FrameSeconds:     int(cmp.Or(s.FrameTime, contract.FrameTime).Seconds()),
-		PreviewsOfUpload: s.Previews.Upload, PreviewsOfDay: s.Previews.Day,
+		PreviewsOfUpload: s.Previews.Upload, PreviewsOfDay: s.Previews.Day, BlenderVersions: blenders,
 	}
 	b.Availability.Classification = contract.Availability
 	b.RateLimit.PerMinute, b.RateLimit.Burst = s.Rate.PerMinute, s.Rate.Burst

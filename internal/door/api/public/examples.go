@@ -23,8 +23,8 @@ func Examples(at links.Links) map[string]any {
 	}}
 	bodies := map[string]any{
 		"Health":       healthBody{true, contract.Service, sample.Time(0)},
-		"Capabilities": s.capabilitiesOf(job.QueueIdle),
-		"Limits":       s.limits(),
+		"Capabilities": s.capabilitiesOf(job.Discovered{Queue: job.QueueIdle, Blenders: []string{contract.BlenderVersion}}),
+		"Limits":       s.limits([]string{contract.BlenderVersion}),
 		"Pricing":      pricing(),
 		"SigningKeys":  keys.Body,
 	}
