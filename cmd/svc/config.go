@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"maps"
 	"os"
 	"slices"
@@ -38,6 +40,51 @@ func readConfig(r io.Reader) (kong.Resolver, error) {
 	}
 	flags, err := kong.JSON(bytes.NewReader(text))
 	return configFile{flags, slices.Sorted(maps.Keys(members))}, err
+}
+
+// systemConfig reads the configuration file that need not be named; none is no resolver.
+func systemConfig(path string) []kong.Resolver {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return []kong.Resolver{unread{fmt.Errorf("the configuration file cannot be read: %w. Run this as the service's user (on a packaged one: sudo -u svc), or name another file with --config", err)}}
+	}
+	resolver, err := readConfig(bytes.NewReader(text))
+	if err != nil {
+		return []kong.Resolver{malformed{fmt.Errorf("%s is no configuration file: %w. It is one JSON object with flags; mend it, or move it away", path, err)}}
+	}
+	return []kong.Resolver{resolver}
+}
+
+// malformed is a configuration file that no command takes.
+type malformed struct{ error }
+
+func (m malformed) Validate(*kong.Application) error                         { return m.error }
+func (malformed) Resolve(*kong.Context, *kong.Path, *kong.Flag) (any, error) { return nil, nil }
+
+// unread is a configuration file that this user may not read. Without it the commands of
+// operators would work on another store, or serve without what their operator has set.
+// Others go on: a person who renders on the same machine has no part in it.
+type unread struct{ error }
+
+// ofOperators are the commands that a configuration file is for.
+var ofOperators = []string{"serve", "admin", "worker", "bench"}
+
+func (unread) Validate(*kong.Application) error { return nil }
+
+// Resolve refuses every flag of an operator's command, unless --config names a file.
+func (u unread) Resolve(ctx *kong.Context, _ *kong.Path, _ *kong.Flag) (any, error) {
+	for _, f := range ctx.Flags() {
+		if named, _ := ctx.FlagValue(f).(kong.ConfigFlag); named != "" {
+			return nil, nil
+		}
+	}
+	if command := ctx.Selected(); command != nil && slices.Contains(ofOperators, strings.Fields(command.FullPath())[1]) {
+		return nil, u.error
+	}
+	return nil, nil
 }
 
 // Resolve returns the file's value of a flag, nil for none. kong asks after it has read

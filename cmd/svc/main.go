@@ -90,17 +90,7 @@ func main() {
 	}
 	// Standard output belongs to a command's result, which scripts read.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	parser, err := kong.New(&program{},
-		kong.Name("svc"),
-		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
-		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
-		kong.Help(manual.Help),
-		kong.Configuration(readConfig, "/etc/svc/config.json"),
-		kong.Vars{"version": version()},
-	)
-	if err != nil {
-		panic(err) // the structs above do not fit kong
-	}
+	parser := newParser("/etc/svc/config.json")
 	ctx, err := parser.Parse(os.Args[1:])
 	if err != nil {
 		if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
@@ -109,6 +99,24 @@ func main() {
 		parser.FatalIfErrorf(shown(usageError(err)))
 	}
 	ctx.FatalIfErrorf(finish(ctx, ctx.Run()))
+}
+
+// newParser makes the parser of the command line. system is where the operator's
+// configuration file lies that --config need not name; it may be missing.
+func newParser(system string) *kong.Kong {
+	parser, err := kong.New(&program{},
+		kong.Name("svc"),
+		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
+		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
+		kong.Help(manual.Help),
+		kong.Configuration(readConfig), // of --config
+		kong.Resolvers(systemConfig(system)...),
+		kong.Vars{"version": version()},
+	)
+	if err != nil {
+		panic(err) // the structs above do not fit kong
+	}
+	return parser
 }
 
 // finish turns the error of a command into what is shown. With --json the failure is an

@@ -52,12 +52,17 @@ func (c *audit) printFound(ctx context.Context, k *kong.Context, d *db.DB, found
 		if dead > 0 {
 			terminal.Printf(k.Stdout, "%s; see svc admin dead-letter list", terminal.CountOf(int(dead), "dead letter"))
 		}
-		terminal.Printf(k.Stdout, "%d jobs, %d wallets, %d receipts, %d benchmark results, %d leaves in the log: %d breaches", found.Jobs, found.Wallets, found.Receipts, found.Benchmarks, found.Leaves, len(found.Breaches))
+		terminal.Printf(k.Stdout, "%s, %s, %s, %s, %s in the log: %s", terminal.CountOf(found.Jobs, "job"), terminal.CountOf(found.Wallets, "wallet"), terminal.CountOf(found.Receipts, "receipt"),
+			terminal.CountOf(found.Benchmarks, "benchmark result"), terminal.Count(found.Leaves, "leaf", "leaves"), breachCount(found.Breaches))
 	}
 	if err == nil && len(found.Breaches) > 0 {
-		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %d breaches", len(found.Breaches)))
+		err = terminal.Exit(terminal.ExitFailure, fmt.Errorf("the audit found %s", breachCount(found.Breaches)))
 	}
 	return terminal.Told(err)
+}
+
+func breachCount(breaches []app.Breach) string {
+	return terminal.Count(len(breaches), "breach", "breaches")
 }
 
 // auditProgress shows how far each part of an audit is: a bar on a terminal, else a line

@@ -61,7 +61,7 @@ func (f adminFlags) copy(k *kong.Context, done string, run func(context.Context,
 	case f.JSON:
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "backup": report})
 	}
-	terminal.Printf(k.Stdout, "%s: %d jobs, %d leaves of the log, %d files of %s; the audit is clean",
-		done, report.Jobs, report.Leaves, report.Blobs, terminal.InBytes.Text(report.Bytes))
+	terminal.Printf(k.Stdout, "%s: %s, %s of the log, %s of %s; the audit is clean",
+		done, terminal.CountOf(report.Jobs, "job"), terminal.Count(report.Leaves, "leaf", "leaves"), terminal.CountOf(report.Blobs, "file"), terminal.InBytes.Text(report.Bytes))
 	return nil
 }

@@ -81,7 +81,7 @@ func (c *jobShow) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "job": o, "frames": held, "failures": failed})
 	}
-	terminal.Printf(k.Stdout, "%s  %s, %d of %d frames, %s", o.JobID, o.Status, o.FramesCompleted, o.FrameCount, o.Filename)
+	terminal.Printf(k.Stdout, "%s  %s, %d of %s, %s", o.JobID, o.Status, o.FramesCompleted, terminal.CountOf(o.FrameCount, "frame"), o.Filename)
 	terminal.Printf(k.Stdout, "workspace %s, upload %s, created %s", o.WorkspaceID, o.UploadID, o.CreatedAt.Format(time.DateTime))
 	terminal.Printf(k.Stdout, "price %s, reserved %s, charged %s", wallet.Money(o.PriceCents), wallet.Money(o.ReservedCents), wallet.Money(o.ChargedCents))
 	if o.WaitingReason != nil {
@@ -135,8 +135,8 @@ func (f changeFlags) end(k *kong.Context, jobID string, end func(ctx context.Con
 	var o job.Object
 	err := f.change(func(ctx context.Context, tx *db.Tx) (string, error) {
 		record, err := job.Read(ctx, tx, jobID)
-		return fmt.Sprintf("end %s of %s (%s, %d of %d frames) and give %s back", jobID, record.WorkspaceID, record.Status,
-			record.FramesCompleted, record.FrameCount, wallet.Money(record.PriceCents)), err
+		return fmt.Sprintf("end %s of %s (%s, %d of %s) and give %s back", jobID, record.WorkspaceID, record.Status,
+			record.FramesCompleted, terminal.CountOf(record.FrameCount, "frame"), wallet.Money(record.PriceCents)), err
 	}, func(ctx context.Context, tx *db.Tx) (err error) {
 		o, err = end(ctx, tx)
 		return err

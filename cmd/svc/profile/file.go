@@ -77,7 +77,7 @@ func read(path string) (file, error) {
 		return all, nil
 	}
 	if err != nil {
-		return all, fmt.Errorf("read the profiles: %w", err)
+		return all, fmt.Errorf("the profiles cannot be read: %w. Give the file and its folder to this user; svc config path names it", err)
 	}
 	from := json.NewDecoder(bytes.NewReader(text))
 	from.DisallowUnknownFields()

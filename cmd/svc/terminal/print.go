@@ -36,11 +36,14 @@ func Money(cents int64, currency string) string {
 
 // CountOf formats a number of things, such as "1 frame" or "3 frames". thing must
 // form its plural with an s.
-func CountOf(n int, thing string) string {
+func CountOf[N int | int64](n N, thing string) string { return Count(n, thing, thing+"s") }
+
+// Count is CountOf where the plural is another word, such as "leaves".
+func Count[N int | int64](n N, one, more string) string {
 	if n == 1 {
-		return "1 " + thing
+		return "1 " + one
 	}
-	return fmt.Sprintf("%d %ss", n, thing)
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // Finding formats what a person should look at in count frames, such as "frames 3,7-9:

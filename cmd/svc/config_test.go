@@ -1,0 +1,42 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// A configuration file that is there and cannot be read stops the commands that it is for,
+// and no others; --config names another one.
+func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	good, mistyped := write("good.json", `{"data": "/srv/svc"}`), write("mistyped.json", `{"dta": "/srv/svc"}`)
+	broken, missing, unreadable := write("broken.json", `{"data":`), filepath.Join(folder, "missing.json"), folder // nobody can read a folder as a file
+	for _, c := range []struct{ system, line, want string }{
+		{good, "admin audit", ""},
+		{missing, "admin audit", ""},
+		{mistyped, "admin audit", `"dta"`},
+		{unreadable, "admin audit", "cannot be read"},
+		{unreadable, "serve", "--config"},
+		{unreadable, "worker run --server http://127.0.0.1:9 --key x", "cannot be read"},
+		{unreadable, "admin audit --config " + good, ""},
+		{unreadable, "status", ""},
+		{unreadable, "version", ""},
+		{broken, "admin audit", "is no configuration file"},
+		{broken, "status", "is no configuration file"},
+	} {
+		_, err := newParser(c.system).Parse(strings.Fields(c.line))
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("svc %s with %s: %v, want %q", c.line, filepath.Base(c.system), err, c.want)
+		}
+	}
+}
