@@ -146,6 +146,38 @@ def packed():
     say("packed", "scene.blend")
 
 
+def moves():
+    """Simulations in a library: main.blend links it, packed.blend has it in itself."""
+    s = fresh()
+    c = bpy.data.collections.new("Set")
+    c.use_fake_user = True
+    for name in ("Cloth", "Baked", "Hidden", "Elsewhere"):
+        o = plane(s, name)
+        s.collection.objects.unlink(o)
+        (bpy.data.collections.new("Other") if name == "Elsewhere" else c).objects.link(o)
+        cache = o.modifiers.new("Cloth", "CLOTH").point_cache
+        cache.frame_start, cache.frame_end = 1, 2
+        o.hide_render = name == "Hidden"
+        if name == "Baked":
+            s.collection.objects.link(o)
+            bpy.context.view_layer.objects.active = o
+            with bpy.context.temp_override(point_cache=cache, active_object=o, object=o):
+                bpy.ops.ptcache.bake(bake=True)
+            s.collection.objects.unlink(o)
+    save("moves/lib/set.blend")
+    s = fresh()
+    camera(s)
+    c, = link(os.path.join(OUT, "moves/lib/set.blend"), "collections", "Set")
+    holder = bpy.data.objects.new("Holder", None)
+    holder.instance_type, holder.instance_collection = "COLLECTION", c
+    s.collection.objects.link(holder)
+    relative("moves")
+    save("moves/main.blend")
+    bpy.ops.file.pack_libraries()
+    save("moves/packed.blend")
+    say("moves", "main.blend")
+
+
 def kinds():
     """One file with paths of every kind."""
     s = fresh()
@@ -228,7 +260,7 @@ def say(project, main):
         f.write("\n")
 
 
-for make in (chain, packed, kinds):
+for make in (chain, packed, moves, kinds):
     make()
     shutil.rmtree(os.path.join(KEPT, make.__name__), ignore_errors=True)
 shutil.copytree(OUT, KEPT, ignore=shutil.ignore_patterns("*.blend1"), dirs_exist_ok=True)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -49,6 +50,8 @@ type inspected struct {
 	// they are on this disk. FilesPartial says that there are more.
 	Files        []scenefiles.File `json:"files"`
 	FilesPartial bool              `json:"files_partial"`
+	// LibrarySimulations run from frame to frame in libraries, as these are on this disk.
+	LibrarySimulations []blendfile.Simulation `json:"library_simulations"`
 
 	found *scenefiles.Found
 }
@@ -89,6 +92,9 @@ func readFacts(path string) (*inspected, error) {
 		return nil, fmt.Errorf("open the file: %w", err)
 	}
 	facts, err := blendfile.Inspect(file, blendfile.Options{ReadAll: true})
+	if err == nil {
+		err = scenefiles.Complete(context.Background(), facts, info.Name(), func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -117,7 +123,7 @@ func (f *inspected) findFiles(path, root string) error {
 	if err != nil {
 		return fmt.Errorf("find the scene's files: %w", err)
 	}
-	f.found, f.Files, f.FilesPartial = found, found.Files, found.Partial
+	f.found, f.Files, f.FilesPartial, f.LibrarySimulations = found, found.Files, found.Partial, found.Simulations
 	return nil
 }
 
@@ -144,6 +150,7 @@ func (f *inspected) print(w io.Writer) {
 		row("", "%s", w.SuggestedAction)
 	}
 	printFiles(row, f.found)
+	f.printSimulations(row)
 	f.printLists(row)
 	_ = table.Flush() // nobody reads a closed standard output
 }
@@ -171,6 +178,16 @@ func printScene(row func(name, format string, args ...any), s *blendfile.Scene, 
 	}
 	row("camera", "%s", camera)
 	row("layers", "%s", strings.Join(s.ViewLayers, ", "))
+}
+
+// printSimulations names the simulations of libraries that Blender has to compute. A warning
+// has those of the file and of packed libraries.
+func (f *inspected) printSimulations(row func(name, format string, args ...any)) {
+	for _, s := range f.LibrarySimulations {
+		if !s.Baked && !s.Cached && s.Folder == "" && !slices.Contains(f.Simulations, s) {
+			row("simulation", "%s (%s), in %s, is not baked", s.Owner, strings.ReplaceAll(string(s.Kind), "_", " "), s.From)
+		}
+	}
 }
 
 // printLists names all scripts, which a warning names the first of, and the settings that

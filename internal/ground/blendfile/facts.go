@@ -29,6 +29,7 @@ type Facts struct {
 	// Partial names the lists that are not whole because the file holds more
 	// than the memory bound lets Inspect keep or answer: "externals",
 	// "linked_libraries", "python_drivers", "simulations", "texts". Each entry that is there is right. Scene is never partial.
+	// Package scenefiles adds "packed_libraries".
 	Partial []string `json:"partial,omitempty"`
 }
 
@@ -215,6 +216,9 @@ type MissingFile struct {
 	Path   string `json:"path"`    // as written
 	Owner  string `json:"owner"`   // name of the data-block that wants it, without code prefix
 	UsedBy string `json:"used_by"` // what uses that data-block, such as "material Floor"; "" when it is not known
+	// From is the path of the packed library that names it, from which its path counts; ""
+	// for the file itself.
+	From string `json:"from,omitempty"`
 }
 
 // Script is Python that Blender does not run for an untrusted file, and without which

@@ -79,7 +79,7 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 	var scene *Scene
 	var rendering *Rendering
 	if found {
-		f.sims = f.simulations(active)
+		f.sims = f.simulations(active.Int("r.efra"))
 		scene = f.scene(active) // first of all that has a part of the answer's bytes
 		rendering = f.rendering(active, scene)
 	}

@@ -113,11 +113,7 @@ func (f *Opened) Libraries() []Library {
 // References lists the files that the file refers to, except libraries.
 func (f *Opened) References() []Reference {
 	f.again()
-	scene := records.Record{} // of a library the data counts, in whatever scene others show it
-	if f.main {
-		scene = f.active
-	}
-	f.file.sims = f.file.simulations(scene)
+	f.file.sims = f.file.simulations(f.LastFrame())
 	all := f.file.references()
 	if f.file.reach == nil && !f.main {
 		for i := range all {
@@ -125,6 +121,20 @@ func (f *Opened) References() []Reference {
 		}
 	}
 	return all
+}
+
+// LastFrame is the last one of the active scene; 0 where there is none.
+func (f *Opened) LastFrame() int { return f.active.Int("r.efra") }
+
+// Simulations lists what runs from frame to frame of what was said by Render and Enter.
+// lastFrame is that of the scene that is rendered.
+func (f *Opened) Simulations(lastFrame int) []Simulation {
+	if f.file.reach == nil && !f.main {
+		return nil // it is not known what of it is used
+	}
+	f.again()
+	f.file.sims = f.file.simulations(lastFrame)
+	return f.file.simulationFacts()
 }
 
 // again lets the file be asked once more.

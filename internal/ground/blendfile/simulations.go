@@ -23,6 +23,8 @@ type Simulation struct {
 	Cached bool `json:"cached"`
 	// Folder is what it was baked to, as written, or DiskCache; "" for the file itself.
 	Folder string `json:"folder"`
+	// From is the path of the library that has the object; "" for the file itself.
+	From string `json:"from,omitempty"`
 
 	cache *records.Record // its point cache
 }
@@ -54,9 +56,9 @@ type found struct {
 
 const modifierRenders = 1 << 1 // ModifierData.mode
 
-// simulations finds what runs from frame to frame when the active scene is rendered. Smoke
-// and fluids of before 2.82 are none: no Blender that svc knows loads them.
-func (f *file) simulations(scene records.Record) (all []found) {
+// simulations finds what runs from frame to frame when the active scene is rendered, to its
+// last frame. Smoke and fluids of before 2.82 are none: no Blender that svc knows loads them.
+func (f *file) simulations(lastFrame int) (all []found) {
 	add := func(s Simulation, by records.Record) {
 		if s.Owner == "" {
 			s.Owner = f.OwnerName(by)
@@ -67,7 +69,7 @@ func (f *file) simulations(scene records.Record) (all []found) {
 		}
 		all = append(all, found{s, by})
 	}
-	f.lastFrame = scene.Int("r.efra")
+	f.lastFrame = lastFrame
 	// Whatever is given up of what follows, this list is what is not whole.
 	before := maps.Clone(f.Lost)
 	defer func() {
@@ -96,6 +98,7 @@ func (f *file) simulations(scene records.Record) (all []found) {
 func (f *file) simulationFacts() []Simulation {
 	all := make([]Simulation, 0, len(f.sims))
 	for _, s := range f.sims {
+		s.cache = nil // it holds the file's memory
 		all = append(all, s.Simulation)
 	}
 	return all

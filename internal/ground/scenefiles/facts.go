@@ -4,12 +4,17 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"svc.example/internal/ground/blendfile"
 )
 
 // Found is what a search found.
 type Found struct {
 	Main  string `json:"main"` // path of the .blend in the tree
 	Files []File `json:"files"`
+	// Simulations run from frame to frame in libraries, in objects that the picture comes
+	// from. Those of the main file itself are facts of it: see blendfile.Facts.
+	Simulations []blendfile.Simulation `json:"simulations"`
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
 	// reader keeps. What is listed is right.
 	Partial bool `json:"partial"`
@@ -37,6 +42,9 @@ type File struct {
 	Lacking []string `json:"lacking,omitempty"`
 	// Problem says why a library that is there could not be read; "" for none.
 	Problem string `json:"problem,omitempty"`
+
+	of       blendfile.Kind
+	packedIn bool // what names it is packed in another .blend
 }
 
 // Name is a file of the tree.

@@ -21,7 +21,8 @@ type Options struct {
 	// It tells which absolute paths lead into the tree.
 	Base string
 	// Memory is what the .blend files that are open at once may keep together with others,
-	// beyond 1 MiB each; nil means DefaultMemory of its own.
+	// beyond 1 MiB each; nil means DefaultMemory of its own. Where others hold what a .blend
+	// takes, the search ends with blendfile.ErrBusy; its own memory just bounds what is read.
 	Memory *memory.Budget
 	// MaxOpen caps the .blend files that are open at once; 0 means DefaultMaxOpen. Each keeps
 	// what Memory says, and a decoder while it is read.
@@ -36,6 +37,9 @@ type Options struct {
 	// MaxUnpacked caps what is unpacked of all .blend files together, in bytes; 0 means
 	// DefaultMaxUnpacked. For each alone the caps of package blendfile hold.
 	MaxUnpacked int64
+	// MaxLinks caps the names of data-blocks that are used of libraries, in bytes; 0 means
+	// DefaultMaxLinks.
+	MaxLinks int
 }
 
 // Defaults and fixed limits.
@@ -46,13 +50,13 @@ const (
 	DefaultMaxAnswer         = 16 << 20 // 10,000 files, the most of a project, take a quarter
 	DefaultMaxBlends         = 2000
 	DefaultMaxUnpacked int64 = 64 << 30
+	DefaultMaxLinks          = 32 << 20
 
-	maxOpen     = 8   // .blend files at once; each has a decoder
-	nameCost    = 100 // bytes of an entry beside its texts
-	linksBudget = 32 << 20
-	stepsLimit  = 50_000_000
-	maxTurns    = 20     // how often a .blend may learn that more of it is used, on average
-	tailNames   = 50_000 // names of a tree that is searched for a file by the end of its path
+	maxOpen    = 8   // .blend files at once; each has a decoder
+	nameCost   = 100 // bytes of an entry beside its texts
+	stepsLimit = 50_000_000
+	maxTurns   = 20     // how often a .blend may learn that more of it is used, on average
+	tailNames  = 50_000 // names of a tree that is searched for a file by the end of its path
 )
 
 func (o Options) withDefaults() Options {
@@ -64,20 +68,23 @@ func (o Options) withDefaults() Options {
 	o.MaxAnswer = cmp.Or(o.MaxAnswer, DefaultMaxAnswer)
 	o.MaxBlends = cmp.Or(o.MaxBlends, DefaultMaxBlends)
 	o.MaxUnpacked = cmp.Or(o.MaxUnpacked, DefaultMaxUnpacked)
+	o.MaxLinks = cmp.Or(o.MaxLinks, DefaultMaxLinks)
 	return o
 }
 
 // Find finds the files that the active scene of a .blend needs. main is its path in the
 // tree. A link in the tree that leads out of it must not open: os.Root.FS is such a tree.
-// Errors: those of blendfile.Open for the main file, and of the context. A library that
-// cannot be read is no error: see File.Problem.
+// Errors: those of blendfile.Open for the main file, blendfile.ErrBusy as Options.Memory
+// says, and those of the context. A library that cannot be read is no error: see
+// File.Problem.
 func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, error) {
+	shared := o.Memory != nil
 	o = o.withDefaults()
 	if !fs.ValidPath(main) {
 		return nil, fmt.Errorf("open %q: %w", main, fs.ErrInvalid)
 	}
 	s := &search{
-		ctx: ctx, o: o, blends: map[string]*blend{}, answer: o.MaxAnswer, links: linksBudget, unpacked: o.MaxUnpacked, base: absolute(o.Base),
+		ctx: ctx, shared: shared, o: o, blends: map[string]*blend{}, answer: o.MaxAnswer, links: o.MaxLinks, unpacked: o.MaxUnpacked, base: absolute(o.Base),
 		tree: &tree{files: files, folders: map[string]*folder{}, left: o.MaxNames, steps: stepsLimit},
 	}
 	defer s.close()
@@ -90,11 +97,7 @@ func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, err
 	if err := s.follow(); err != nil {
 		return nil, err
 	}
-	found, err := s.gather()
-	if err != nil {
-		return nil, err
-	}
-	return &Found{Main: main, Files: found, Partial: s.partial || s.tree.partial || s.tree.steps < 0}, nil
+	return s.gather()
 }
 
 // absolute is a folder of this machine as a place.
@@ -109,6 +112,7 @@ func absolute(folder string) string {
 // search is one run of Find.
 type search struct {
 	ctx      context.Context
+	shared   bool // others have a part of o.Memory
 	o        Options
 	base     string
 	tree     *tree
@@ -203,12 +207,16 @@ func (s *search) read(b *blend) error {
 		s.partial = true
 		return &blendfile.TooLargeError{What: "unpacked bytes of all files", Limit: s.o.MaxUnpacked}
 	}
-	r, err := s.bytes(b)
+	o := s.options()
+	for in := b; in != nil; in = in.inside { // whatever becomes of it, the way there is read
+		s.unpacked -= in.at
+	}
+	r, err := s.bytes(b, o)
 	if err != nil {
 		return err
 	}
 	counted := &counter{ctx: s.ctx, r: r}
-	opened, err := blendfile.Open(counted, s.options())
+	opened, err := blendfile.Open(counted, o)
 	_ = r.Close() // it was only read
 	if err := s.ctx.Err(); err != nil {
 		if opened != nil {
@@ -221,7 +229,7 @@ func (s *search) read(b *blend) error {
 		s.unpacked -= min(blendfile.DefaultMaxUnpacked, counted.n*int64(blendfile.DefaultMaxRatio))
 		return err
 	}
-	s.unpacked -= opened.Unpacked() + b.at
+	s.unpacked -= opened.Unpacked()
 	if b.main {
 		opened.Render()
 	}
@@ -238,7 +246,7 @@ func (s *search) options() blendfile.Options {
 }
 
 // bytes opens the bytes of a .blend.
-func (s *search) bytes(b *blend) (io.ReadCloser, error) {
+func (s *search) bytes(b *blend, o blendfile.Options) (io.ReadCloser, error) {
 	if b.inside == nil {
 		if _, ok := s.tree.file(b.path); !ok {
 			return nil, fmt.Errorf("open %s: %w", b.path, fs.ErrNotExist)
@@ -249,11 +257,11 @@ func (s *search) bytes(b *blend) (io.ReadCloser, error) {
 		}
 		return f, nil
 	}
-	around, err := s.bytes(b.inside)
+	around, err := s.bytes(b.inside, o)
 	if err != nil {
 		return nil, err
 	}
-	section, err := blendfile.Section(around, s.options(), b.at, b.size)
+	section, err := blendfile.Section(around, o, b.at, b.size)
 	if err != nil {
 		_ = around.Close()
 		return nil, err
@@ -296,8 +304,8 @@ func (s *search) follow() error {
 			return nil
 		}
 		if err := s.open(b); err != nil {
-			if s.ctx.Err() != nil {
-				return s.ctx.Err()
+			if err := s.ends(err); err != nil {
+				return err
 			}
 			continue
 		}
@@ -315,6 +323,15 @@ func (s *search) follow() error {
 		}
 	}
 	return nil
+}
+
+// ends is the error of the search where a library could not be read for err; nil where it
+// goes on without.
+func (s *search) ends(err error) error {
+	if s.ctx.Err() == nil && s.shared && errors.Is(err, blendfile.ErrBusy) {
+		return err
+	}
+	return s.ctx.Err()
 }
 
 // enter says that a data-block of a .blend is used.

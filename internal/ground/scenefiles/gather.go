@@ -8,15 +8,20 @@ import (
 	"svc.example/internal/ground/blendfile"
 )
 
-// gather lists the files of all .blend files that were reached. The error is the context's.
-func (s *search) gather() ([]File, error) {
+// gather lists the files of all .blend files that were reached, and the simulations of the
+// libraries among them. The error is the context's.
+func (s *search) gather() (*Found, error) {
 	known := map[string]int{}
-	all := []File{}
+	all, simulations := []File{}, []blendfile.Simulation{}
+	lastFrame := 0
 	for _, b := range s.reached() {
 		if s.full() {
 			break
 		}
-		if s.open(b) != nil {
+		if err := s.open(b); err != nil {
+			if err := s.ends(err); err != nil {
+				return nil, err
+			}
 			continue // what links it says why
 		}
 		for f := range s.filesOf(b) {
@@ -32,10 +37,29 @@ func (s *search) gather() ([]File, error) {
 			known[key] = len(all)
 			all = append(all, f)
 		}
+		if b.main {
+			lastFrame = b.open.LastFrame()
+		} else {
+			simulations = append(simulations, s.simulationsOf(b, lastFrame)...)
+		}
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
-	return all, s.ctx.Err()
+	partial := s.partial || s.tree.partial || s.tree.steps < 0
+	return &Found{Main: s.main.path, Files: all, Simulations: simulations, Partial: partial}, s.ctx.Err()
+}
+
+// simulationsOf lists what runs from frame to frame in a library.
+func (s *search) simulationsOf(b *blend, lastFrame int) (all []blendfile.Simulation) {
+	for _, m := range b.open.Simulations(lastFrame) {
+		if s.answer -= nameCost + len(m.Owner) + len(m.Folder) + len(b.path); s.answer <= 0 {
+			s.partial = true
+			break
+		}
+		m.From = b.path
+		all = append(all, m)
+	}
+	return all
 }
 
 // reached are the .blend files that the scene comes from, the main one first.
@@ -109,6 +133,7 @@ func (s *search) libraryFile(b *blend, libraries []blendfile.Library, number int
 		f = s.locate(l.Path, b, s.single)
 	}
 	f.Kind, f.From, f.Owner, f.UsedBy, f.Reach = KindLibrary, b.path, l.Name, l.UsedBy, ReachUnneeded
+	f.of, f.packedIn = blendfile.KindLibrary, b.inside != nil
 	if b.level(number) > blendfile.None {
 		if target := s.library(b, libraries, number); target != nil && target.failed != nil {
 			f.Problem = target.failed.Error()
@@ -154,6 +179,7 @@ func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 		s.partial = s.partial || r.More
 	}
 	f.Kind, f.From, f.Owner, f.UsedBy = kindOf(r.Kind), b.path, r.Owner, r.UsedBy
+	f.of, f.packedIn = r.Kind, b.inside != nil
 	f.Reach = reachOf(r)
 	return f, r.Bake == nil || r.Bake.Baked || f.There()
 }

@@ -1,6 +1,10 @@
 package scenefiles
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
 	"slices"
 	"testing"
 
@@ -87,5 +91,35 @@ func TestNoPictureNeedsASound(t *testing.T) {
 	r := drawn(blendfile.KindSound, "//a.wav")
 	if got := reachOf(&r); got != ReachUnneeded {
 		t.Error(got)
+	}
+}
+
+// The way to a packed library is read for each of them, so it counts where there is none, too.
+func TestWhatIsReadToAPackedLibraryCounts(t *testing.T) {
+	t.Parallel()
+	f, err := os.Open("testdata/packed/scene.blend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	whole, err := blendfile.Section(f, blendfile.Options{}, 0, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer whole.Close()
+	content, err := io.ReadAll(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := int64(len(content) / 4)
+	s := searchOf()
+	s.tree.files = lone{"scene.blend", func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+	s.o, s.unpacked = Options{}.withDefaults(), int64(len(content))
+	around := &blend{path: "scene.blend"}
+	for turn, want := range []int64{int64(len(content)) - at, int64(len(content)) - 2*at} {
+		err := s.read(&blend{path: "none.blend", inside: around, at: at, size: 100})
+		if !errors.Is(err, blendfile.ErrNotBlend) || s.unpacked > want {
+			t.Errorf("library %d: %v, %d bytes may still be read, want at most %d", turn, err, s.unpacked, want)
+		}
 	}
 }

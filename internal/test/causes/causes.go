@@ -5,6 +5,7 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/scenefiles"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )
@@ -187,6 +189,9 @@ func read(path string) (*blendfile.Facts, error) {
 	}
 	defer func() { _ = file.Close() }()
 	facts, err := blendfile.Inspect(file, blendfile.Options{ReadAll: true})
+	if err == nil {
+		err = scenefiles.Complete(context.Background(), facts, filepath.Base(path), func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{})
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

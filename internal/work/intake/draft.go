@@ -25,6 +25,7 @@ type draft struct {
 	key         string
 	blob        blob.Writer // nil for content that the workspace has
 	stored      bool        // the blob is committed
+	tried       bool        // a transaction may have kept it
 	added       int64       // bytes more that the workspace has, after keep
 	sha256      string
 	size        int64
@@ -59,7 +60,39 @@ func (d *draft) abort() {
 	if d.blob != nil {
 		d.blob.Abort()
 	}
+	if d.stored && !d.tried {
+		d.stored = false
+		_ = d.in.Blobs.Delete(context.Background(), d.key) // if this fails, the sweep finds it
+	}
 	d.place.leave(0)
+}
+
+// errUnknown reports that bytes which the workspace was said to have are not there.
+var errUnknown = errors.New("the workspace does not have this content")
+
+// open reads what arrived, from its beginning: the blob, which is committed for it, or the
+// same bytes that the workspace has. Error: errUnknown.
+func (d *draft) open(ctx context.Context) (r io.ReadCloser, err error) {
+	key := d.key
+	if d.blob != nil {
+		err = d.commit()
+	} else {
+		err = d.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
+			key, err = project.Key(ctx, tx, d.workspaceID, d.sha256)
+			return err
+		})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if key == "" {
+		return nil, errUnknown
+	}
+	r, err = d.in.Blobs.Open(ctx, key)
+	if d.blob == nil && errors.Is(err, blob.ErrNotFound) {
+		return nil, errUnknown
+	}
+	return r, err
 }
 
 // source reads content of at most most bytes; tooLarge is the error of more. What is read
@@ -115,6 +148,9 @@ var errContentGone = errors.New("the content was removed meanwhile")
 // commit makes the blob durable. A file that was not written, because the workspace
 // had its bytes, has to be sent again.
 func (d *draft) commit() error {
+	if d.stored {
+		return nil
+	}
 	if d.blob == nil {
 		return fault.New(fault.Unavailable, "The upload with these bytes was removed while they arrived again.").After(time.Second).
 			WithAction("Send the request again.")
@@ -129,6 +165,7 @@ func (d *draft) commit() error {
 // try runs the transaction of write. A blob that is not used is deleted before it returns,
 // so that no bytes lie on the disk that nobody counts.
 func (d *draft) try(ctx context.Context, inTx func(*db.Tx) error) error {
+	d.tried = true
 	err := d.in.DB.Write(ctx, func(tx *db.Tx) error {
 		d.added = 0
 		return inTx(tx)

@@ -87,8 +87,8 @@ type Inspection struct {
 	FrameTime time.Duration // that a frame may take
 }
 
-// Receive reads one file and inspects it on the way. It stores no row: a crash before
-// Quote leaves only a blob that was never committed. Errors: upload_too_large,
+// Receive reads one file and inspects it on the way, and afterwards what is packed in it. It
+// stores no row: a crash before Quote leaves at most a blob that the sweep finds. Errors: upload_too_large,
 // storage_limit_reached, unsupported_file, file_damaged, file_too_new, no_scene,
 // engine_not_supported, no_camera, invalid_request when the body breaks off,
 // unavailable when others hold Memory, and the body's own.
@@ -155,6 +155,9 @@ func (r *Received) inspect(ctx context.Context, body io.Reader) error {
 		return err
 	}
 	if err := Renderable(facts, farm); err != nil {
+		return err
+	}
+	if err := r.complete(ctx, facts); err != nil {
 		return err
 	}
 	r.scene = SceneOf(facts, r.filename)

@@ -139,16 +139,14 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	for _, m := range f.MissingFiles {
-		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy})
-	}
-	for _, l := range f.LinkedLibraries {
-		if !l.Packed && l.Needed {
-			out.LinkedLibraries = append(out.LinkedLibraries, l.Path)
+		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy, From: m.From})
+		if m.Kind == blendfile.KindLibrary {
+			out.LinkedLibraries = append(out.LinkedLibraries, m.Path)
 		}
 	}
 	for _, m := range f.Simulations {
 		out.Simulations = append(out.Simulations, quote.Simulation{
-			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: cacheFolder(m.Folder, filename),
+			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: cacheFolder(m.Folder, filename), From: m.From,
 		})
 	}
 	for _, shot := range foreignShots(f) {

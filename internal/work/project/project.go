@@ -54,6 +54,16 @@ func Known(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (bool, er
 	return n > 0, nil
 }
 
+// Key is the key of the blob with content of a workspace; "" where it has none of this hash.
+// Like Known it takes no lock.
+func Key(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (string, error) {
+	key, err := tx.ContentKey(ctx, query.ContentKeyParams{WorkspaceID: workspaceID, Sha256: sha256})
+	if err != nil && !db.IsNotFound(err) {
+		return "", fmt.Errorf("look for the content %s: %w", sha256, err)
+	}
+	return key, nil
+}
+
 // Create makes the project of an upload. Keep has registered all its parts in the same
 // transaction. The manifest is stored in its canonical form. An upload has one project;
 // a second Create for it is an error.

@@ -128,10 +128,11 @@ func itself(s string) string { return s }
 // fileText names a missing file and what it changes, as in "//wood.png (image wood, used
 // by material Floor)".
 func fileText(m MissingFile) string {
-	if m.UsedBy == "" {
-		return fmt.Sprintf("%s (%s %s)", m.Path, m.Kind, m.Owner)
+	user := ""
+	if m.UsedBy != "" {
+		user = ", used by " + m.UsedBy
 	}
-	return fmt.Sprintf("%s (%s %s, used by %s)", m.Path, m.Kind, m.Owner, m.UsedBy)
+	return fmt.Sprintf("%s (%s %s%s%s)", m.Path, m.Kind, m.Owner, user, inLibrary(m.From))
 }
 
 // shotText names a strip and what it shows.
@@ -163,7 +164,15 @@ func scriptText(s Script) string {
 
 // simulationText names a simulation, as in "Curtain (cloth)".
 func simulationText(m Simulation) string {
-	return fmt.Sprintf("%s (%s)", m.Object, strings.ReplaceAll(m.Kind, "_", " "))
+	return fmt.Sprintf("%s (%s%s)", m.Object, strings.ReplaceAll(m.Kind, "_", " "), inLibrary(m.From))
+}
+
+// inLibrary names the packed library that something is in.
+func inLibrary(path string) string {
+	if path == "" {
+		return ""
+	}
+	return ", in " + path
 }
 
 // missing lists the missing files that no other warning names: libraries and bakes of

@@ -77,6 +77,7 @@ type MissingFile struct {
 	Owner string `json:"owner" doc:"The data-block that wants it."`
 	// UsedBy is what the missing file changes in the picture.
 	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
+	From   string `json:"from,omitempty" doc:"The packed library that names it, and from which its path counts; absent for the upload itself."`
 }
 
 // Simulation is state that runs from frame to frame: what it shows in a frame follows
@@ -89,6 +90,7 @@ type Simulation struct {
 	Baked      bool   `json:"baked" doc:"Blender reads each frame from a bake."`
 	Cached     bool   `json:"cached" doc:"Each frame is stored in the file, without a bake."`
 	Folder     string `json:"folder,omitempty" doc:"The folder of its bake, as written; absent where the bake is in the file or there is none."`
+	From       string `json:"from,omitempty" doc:"The packed library that has the object; absent for the upload itself."`
 }
 
 // Plays reports whether frames depend on the frames before: then a worker plays the scene

@@ -28,10 +28,11 @@ type edge struct {
 type edgeKind uint8
 
 const (
-	draws   edgeKind = 1 << iota // what it leads to is seen where from is
-	depends                      // from is computed from it
-	nested                       // a collection in a collection
-	ofNode                       // of a node: it counts where the node does
+	draws     edgeKind = 1 << iota // what it leads to is seen where from is
+	depends                        // from is computed from it
+	nested                         // a collection in a collection
+	ofNode                         // of a node: it counts where the node does
+	instances                      // the collection that an object shows copies of
 )
 
 // newGraph makes the graph of the words that were kept of a file.
@@ -143,6 +144,8 @@ func (m member) leads(from, to string) edgeKind {
 	switch {
 	case m.of == "CollectionChild":
 		return draws | depends | nested
+	case m.of == "Object" && to == "GR":
+		return draws | depends | instances
 	case m.of == "bNode" && to == "OB":
 		return depends | ofNode
 	case m.of == "bNode" || strings.HasPrefix(m.of, "bNodeSocketValue"):

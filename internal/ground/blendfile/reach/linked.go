@@ -43,7 +43,8 @@ func (w *Set) Enter(name string, level Level) bool {
 		}
 		w.settle()
 	case Computed:
-		w.need(at, w.needs)
+		w.needed, w.shown = append(w.needed, at), nil
+		w.need(at, w.needs, nil)
 	}
 	w.load(at)
 	return true

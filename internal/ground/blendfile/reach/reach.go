@@ -14,6 +14,7 @@ type Set struct {
 	seen     map[uint32]uint32    // what is rendered, with the data-block that uses it first
 	needs    map[uint32]bool      // that, and what it is computed from
 	shown    map[uint32]bool      // what those of it that are not hidden are computed from; made when asked for
+	needed   []uint32             // what another file is computed from
 	walked   map[port]bool        // what of a scene was walked, by part and address; strips by scene and address
 	letters  map[uint32]fontStyle // of texts
 	nodes    nodeWalk
@@ -108,7 +109,7 @@ func (w *Set) settle() {
 		}
 	}
 	for at := range w.seen {
-		w.need(at, w.needs)
+		w.need(at, w.needs, nil)
 	}
 }
 
@@ -135,8 +136,9 @@ func (w *Set) seeAt(from uint32, addr uint64) {
 	}
 }
 
-// need notes everything that a data-block is computed from.
-func (w *Set) need(ordinal uint32, known map[uint32]bool) {
+// need notes everything that a data-block is computed from. Of a collection that an object
+// shows copies of, that is what copied says; all of it where that is nil.
+func (w *Set) need(ordinal uint32, known map[uint32]bool, copied func(collection uint32) []uint32) {
 	open := []uint32{ordinal}
 	for len(open) > 0 {
 		at := open[len(open)-1]
@@ -148,7 +150,11 @@ func (w *Set) need(ordinal uint32, known map[uint32]bool) {
 		used, walked := w.ofNodes[at]
 		open = append(open, used...)
 		for _, e := range w.g.of(at) {
-			if (!walked || e.kind&ofNode == 0) && !w.overridden(e) {
+			switch {
+			case walked && e.kind&ofNode != 0, w.overridden(e):
+			case e.kind&instances != 0 && copied != nil:
+				open = append(open, copied(e.to)...)
+			default:
 				open = append(open, e.to)
 			}
 		}
@@ -236,13 +242,51 @@ func (w *Set) Shown(r records.Record) bool {
 	}
 	if w.shown == nil {
 		w.shown = map[uint32]bool{}
+		c := copies{w, map[uint32]bool{}}
+		for _, at := range w.needed {
+			w.need(at, w.shown, c.of)
+		}
 		for at := range w.seen {
-			if !w.hidden(at) {
-				w.need(at, w.shown)
+			switch {
+			case w.g.code(at) == "GR": // seen as copies, or used by what is seen
+				for _, to := range c.of(at) {
+					w.need(to, w.shown, c.of)
+				}
+			case !w.hidden(at):
+				w.need(at, w.shown, c.of)
 			}
 		}
 	}
 	return w.shown[r.Owner()]
+}
+
+// copies walks collections of which objects show copies: those of hidden objects are not
+// seen.
+type copies struct {
+	*Set
+	walked map[uint32]bool
+}
+
+// of lists what is shown of a collection that was not walked before.
+func (c copies) of(collection uint32) (shown []uint32) {
+	open := []uint32{collection}
+	for len(open) > 0 {
+		at := open[len(open)-1]
+		open = open[:len(open)-1]
+		if c.walked[at] || c.hidden(at) {
+			continue
+		}
+		c.walked[at] = true
+		for _, e := range c.g.of(at) {
+			switch {
+			case e.kind&nested != 0:
+				open = append(open, e.to)
+			case !c.hidden(e.to):
+				shown = append(shown, e.to)
+			}
+		}
+	}
+	return shown
 }
 
 // Renders reports whether the objects of a scene are rendered: of the active one, or of one

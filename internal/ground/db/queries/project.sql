@@ -20,6 +20,9 @@ ORDER BY c.sha256 FOR UPDATE;
 DELETE FROM content WHERE content.workspace_id = @workspace_id AND content.sha256 = @sha256
   AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = content.workspace_id AND p.sha256 = content.sha256);
 
+-- name: ContentKey :one
+SELECT blob_key FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;
+
 -- name: ContentKnown :one
 SELECT CAST(count(*) AS bigint) FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;
 

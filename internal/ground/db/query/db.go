@@ -459,6 +459,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.contentKeepStmt, err = db.PrepareContext(ctx, contentKeep); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentKeep: %w", err)
 	}
+	if q.contentKeyStmt, err = db.PrepareContext(ctx, contentKey); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentKey: %w", err)
+	}
 	if q.contentKeysStmt, err = db.PrepareContext(ctx, contentKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentKeys: %w", err)
 	}
@@ -2243,6 +2246,11 @@ func (q *Queries) Close() error {
 	if q.contentKeepStmt != nil {
 		if cerr := q.contentKeepStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentKeepStmt: %w", cerr)
+		}
+	}
+	if q.contentKeyStmt != nil {
+		if cerr := q.contentKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentKeyStmt: %w", cerr)
 		}
 	}
 	if q.contentKeysStmt != nil {
@@ -4189,6 +4197,7 @@ type Queries struct {
 	candidatesOfStmt                *sql.Stmt
 	confirmerOnlineStmt             *sql.Stmt
 	contentKeepStmt                 *sql.Stmt
+	contentKeyStmt                  *sql.Stmt
 	contentKeysStmt                 *sql.Stmt
 	contentKnownStmt                *sql.Stmt
 	contentLockStmt                 *sql.Stmt
@@ -4692,6 +4701,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		candidatesOfStmt:                q.candidatesOfStmt,
 		confirmerOnlineStmt:             q.confirmerOnlineStmt,
 		contentKeepStmt:                 q.contentKeepStmt,
+		contentKeyStmt:                  q.contentKeyStmt,
 		contentKeysStmt:                 q.contentKeysStmt,
 		contentKnownStmt:                q.contentKnownStmt,
 		contentLockStmt:                 q.contentLockStmt,

@@ -255,6 +255,22 @@ func (q *Queries) ContentKeep(ctx context.Context, arg ContentKeepParams) (strin
 	return blob_key, err
 }
 
+const contentKey = `-- name: ContentKey :one
+SELECT blob_key FROM content WHERE workspace_id = $1 AND sha256 = $2
+`
+
+type ContentKeyParams struct {
+	WorkspaceID string
+	Sha256      string
+}
+
+func (q *Queries) ContentKey(ctx context.Context, arg ContentKeyParams) (string, error) {
+	row := q.queryRow(ctx, q.contentKeyStmt, contentKey, arg.WorkspaceID, arg.Sha256)
+	var blob_key string
+	err := row.Scan(&blob_key)
+	return blob_key, err
+}
+
 const contentKeys = `-- name: ContentKeys :many
 SELECT blob_key FROM content
 `

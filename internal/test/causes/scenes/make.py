@@ -431,6 +431,51 @@ def linked_world_of_another_scene(s, plane):
     bpy.data.scenes.new("second").world = lend(world, "worlds", "lent")
 
 
+def pack_library(thing, kind):
+    """Lends a thing and packs the library; only what that names stays beside the scene."""
+    thing.name = "lent"
+    lent = lend(thing, kind, "lent")
+    bpy.ops.file.pack_libraries()
+    os.remove(os.path.join(os.path.dirname(bpy.data.filepath), "library.blend"))
+    return lent
+
+
+@scene("missing_files")
+def texture_in_a_packed_library(s, plane):
+    """an image texture of a material in a packed library"""
+    textured(plane)
+    m = plane.active_material
+    plane.active_material = None
+    plane.active_material = pack_library(m, "materials")
+
+
+@scene("missing_files")
+def texture_in_a_packed_library_of_a_hidden_object(s, plane):
+    """an image texture of an object in a packed library that renders leave out"""
+    other = extra()
+    textured(other)
+    other.hide_render = True
+    s.collection.objects.link(pack_library(other, "objects"))
+
+
+@scene("missing_files")
+def texture_in_a_packed_library_not_used(s, plane):
+    """an image texture in a packed library, of a material that only another scene uses"""
+    other = extra()
+    textured(other)
+    m = other.active_material
+    other.active_material = None
+    other.active_material = pack_library(m, "materials")
+    bpy.data.scenes.new("second").collection.objects.link(other)
+    s.collection.objects.unlink(other)
+
+
+@scene("linked_libraries")
+def linked_and_packed(s, plane):
+    """an object of a library that is packed"""
+    s.collection.objects.link(pack_library(extra(), "objects"))
+
+
 # Python.
 
 
@@ -568,6 +613,18 @@ def driver_of_a_hidden_parent(s, plane):
     other = extra()
     other.hide_render, plane.parent = True, other
     driven(other, "location", "len(bpy.data.objects) / 3", 0)
+
+
+@scene("scripts_disabled", scripts=True)
+def driver_of_a_hidden_object_of_an_instance(s, plane):
+    """a driver in Python of an object that renders leave out, in an instanced collection"""
+    other = extra()
+    other.hide_render = True
+    part = bpy.data.collections.new("part")
+    part.objects.link(other)
+    s.collection.objects.unlink(other)
+    bpy.ops.object.collection_instance_add(collection="part")
+    driven(other, "location", "len(bpy.data.objects)", 0)
 
 
 @scene("scripts_disabled", scripts=True)

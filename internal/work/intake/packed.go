@@ -1,0 +1,30 @@
+package intake
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/scenefiles"
+)
+
+// complete adds to the facts of a file what the libraries that are packed in it say. Only a
+// .blend's end tells which of its bytes are libraries, so they are read from the blob, which
+// is committed for it. Where the sender named other bytes than those that came, the caller
+// finds that out. Errors: unavailable when others hold Memory.
+func (r *Received) complete(ctx context.Context, facts *blendfile.Facts) error {
+	err := scenefiles.Complete(ctx, facts, r.filename, func() (io.ReadCloser, error) { return r.open(ctx) },
+		scenefiles.Options{Memory: r.in.Memory, MaxOpen: packedOpen, MaxUnpacked: blendfile.DefaultMaxUnpacked, MaxAnswer: packedAnswer, MaxLinks: packedAnswer})
+	if err == nil || errors.Is(err, errUnknown) {
+		return nil
+	}
+	return refusal(err)
+}
+
+// Memory that no budget counts: of each .blend that is open at once 1 MiB and a decoder,
+// and of the answer and the names that lead to it as much as the facts may have.
+const (
+	packedOpen   = 2
+	packedAnswer = 2 << 20
+)
