@@ -56,6 +56,8 @@ type Config struct {
 	// Unstarted bounds the bytes of a workspace's uploads that no job uses; 0 means
 	// contract.UnstartedStorage.
 	Unstarted int64
+	// ProjectSize bounds the bytes of all files of a project; 0 means contract.ProjectSize.
+	ProjectSize int64
 	// FreePreviews bounds the free previews of an upload and of a workspace; nil means the
 	// contract's, the zero Limits means none.
 	FreePreviews *preview.Limits

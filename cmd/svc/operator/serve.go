@@ -44,6 +44,7 @@ type Serve struct {
 	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
 	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
 	Inspecting  terminal.Size `name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
+	ProjectSize terminal.Size `name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of all files of a project together."`
 	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
 	Previews    previewLimits `name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews of one upload, and of one workspace within 24 hours. Workers render them when no frame waits. 0 means none."`
 	SheetFrames int           `name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. One of a longer job shows an even choice. Making one reads a picture for each."`
@@ -108,7 +109,7 @@ func (c *Serve) Run(k *kong.Context) error {
 func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
-	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting)
+	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)
 	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}

@@ -110,6 +110,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	s.uploads(api)
 	s.storedUploads(api)
 	s.parts(api)
+	s.projects(api)
 	s.previews(api)
 	s.renders(api)
 	s.jobs(api)

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 )
@@ -62,9 +63,19 @@ func jobExamples(at links.Links) map[string]any {
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
 		"PreviewRequest": map[string]int{"frame": 125}, "Preview": examplePreviewBody(at),
-		"Part":         partBody{OK: true, SHA256: sample.InputSHA256, SizeBytes: 734003},
+		"ProjectRequest": exampleProject(), "Part": partBody{OK: true, SHA256: sample.InputSHA256, SizeBytes: 734003},
 		"RenderFrames": exampleFramesBody(at), "UploadDeleted": map[string]any{"ok": true, "upload_id": sample.UploadID, "deleted": true},
 	}
+}
+
+func exampleProject() any {
+	var in projectInput
+	in.Body.Main = "shots/" + sample.Filename
+	in.Body.Files = []project.Listed{
+		{Path: "shots/" + sample.Filename, SizeBytes: 734003, Parts: []string{sample.InputSHA256}},
+		{Path: "textures/wood.png", SizeBytes: 41000000, Parts: []string{sample.FrameSHA256, sample.ArtifactSHA256}},
+	}
+	return in.Body
 }
 
 func exampleQuoteBody() quoteBody {

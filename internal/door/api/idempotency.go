@@ -197,13 +197,20 @@ func (c *bufferedContext) BodyWriter() io.Writer { return &c.body }
 
 // byBody is the fingerprinter of JSON routes: path and body. Errors:
 // invalid_request.
-func byBody(r *http.Request) (string, error) {
+func byBody(r *http.Request) (string, error) { return byBodyOf(contract.MaxJSONBodyBytes)(r) }
+
+// byBodyOf is byBody for routes whose bodies have at most so many bytes.
+func byBodyOf(most int64) fingerprinter {
+	return func(r *http.Request) (string, error) { return fingerprintOf(r, most) }
+}
+
+func fingerprintOf(r *http.Request, most int64) (string, error) {
 	if r.Header.Get(operation.IdempotencyKey) == "" {
 		return "", nil
 	}
 	// One byte more than a body may have: huma finds a longer one and refuses
 	// it with its own code.
-	body, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
+	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
 	if err != nil {
 		return "", fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
 	}

@@ -98,6 +98,11 @@ func keyedRequests(s *service) map[string]func() keyedRequest {
 		"quoteUpload": func() keyedRequest {
 			return keyedRequest{"/node/v1/uploads/" + inspected().text("upload_id") + "/quote", s.agent, key("quote"), jsonBody(`{"frame_start":1,"frame_end":2}`)}
 		},
+		"createProject": func() keyedRequest {
+			scene, parts := cut("scene.blend", demo.Scene(), len(demo.Scene()))
+			s.sendPart(parts[0])
+			return keyedRequest{"/node/v1/projects", s.agent, key("project"), listed("scene.blend", []sentFile{scene}, "")}
+		},
 		"previewInspectedUpload": func() keyedRequest {
 			return keyedRequest{"/node/v1/uploads/" + inspected().text("upload_id") + "/preview", s.agent, key("look"), jsonBody(`{"frame":2}`)}
 		},

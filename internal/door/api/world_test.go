@@ -80,10 +80,13 @@ func newWorld(t *testing.T, url string) *world {
 	skew.Store(-int64(contract.SessionLife))
 	w.expired = w.open(s.owner)
 	skew.Store(0)
+	scene, parts := cut("scene.blend", demo.Scene(), len(demo.Scene()))
+	s.sendPart(parts[0])
 	w.samples = map[string]sample{
 		"inspectUpload": {body: s.form(nil, "scene.blend", demo.Scene())}, "createUpload": {body: s.form(nil, "scene.blend", demo.Scene())},
-		"sendPart":    {body: body{kind: "application/octet-stream", data: []byte("a part")}},
-		"quoteUpload": {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
+		"createProject": {body: listed("scene.blend", []sentFile{scene}, "")},
+		"sendPart":      {body: body{kind: "application/octet-stream", data: []byte("a part")}},
+		"quoteUpload":   {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
 		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
 		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},

@@ -72,6 +72,10 @@ const (
 	MaxPartBytes  = 32 << 20
 	MaxLooseParts = 20_000
 	LoosePartLife = 24 * time.Hour
+	// ProjectSize is the default bound on the bytes of all files of a project, 8 GiB.
+	ProjectSize = 8 << 30
+	// MaxProjectBytes bounds the JSON of a project's listing, 8 MiB.
+	MaxProjectBytes = 8 << 20
 	// PartRate is how many times the rate limit of other requests sends parts: a part can
 	// be a file of a few bytes.
 	PartRate = 500

@@ -110,6 +110,19 @@ SELECT c.* FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = ?1)
 ORDER BY c.sha256;
 
+-- name: ContentsOf
+SELECT c.* FROM content c
+WHERE c.workspace_id = ?1 AND c.sha256 IN (SELECT h.value FROM json_each(?2) AS h);
+
+-- name: ContentHold
+SELECT c.* FROM content c
+WHERE c.workspace_id = ?1 AND c.sha256 IN (SELECT h.value FROM json_each(?2) AS h)
+ORDER BY c.sha256;
+
+-- name: ProjectUse
+INSERT INTO project_content (upload_id, workspace_id, sha256)
+SELECT CAST(?1 AS text), CAST(?2 AS text), h.value FROM json_each(?3) AS h;
+
 -- name: ContentLoose
 SELECT * FROM content c
 WHERE c.created_at < CAST(?1 AS bigint) AND (c.workspace_id = CAST(?2 AS text) OR CAST(?2 AS text) = '')

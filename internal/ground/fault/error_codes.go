@@ -62,6 +62,8 @@ const (
 	LinkInvalid          Code = "link_invalid"
 	SignInFailed         Code = "sign_in_failed"
 	UploadTooLarge       Code = "upload_too_large"
+	InvalidProjectPath   Code = "invalid_project_path"
+	PartsMissing         Code = "parts_missing"
 	UploadTooSlow        Code = "upload_too_slow"
 	UploadInUse          Code = "upload_in_use"
 	StorageLimitReached  Code = "storage_limit_reached"
@@ -167,6 +169,7 @@ func malformed() []Entry {
 		{NoScene, 400, false, "Save a file that holds a scene and upload it again.", DoorAPI},
 		{NoCamera, 400, false, "Give the active scene a camera, save, and upload again.", DoorAPI},
 		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again.", DoorAPI},
+		{InvalidProjectPath, 400, false, "Name the files by relative paths with / between folders, without . and .., in composed Unicode, and no two that differ only by case.", DoorAPI},
 		{PriceNotAccepted, 400, false, "Send the request without price_cents: the locked quote is the price.", DoorAPI},
 		{LegalRequired, 400, false, "Send legal_acceptance with the value SVC_LEGAL_V1.", DoorAPI},
 		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},
@@ -226,6 +229,7 @@ func conflicting() []Entry {
 		{ArtifactExpired, 410, false, "The artifact is past its retention. Render the scene again.", DoorAPI},
 		{UploadInUse, 409, false, "Wait until the jobs of this upload have ended, or cancel them, then delete it.", DoorAPI},
 		{StorageLimitReached, 409, false, "Start the uploads that wait, or delete those that are not needed (DELETE /v1/uploads/{upload_id}), then upload again.", DoorAPI},
+		{PartsMissing, 409, false, "Send the parts that detail.missing names, then the project again.", DoorAPI},
 		{PreviewLimitReached, 409, false, "Decide by the previews that there are, or order again at detail.available_at where that is not null.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then ask again.", DoorAPI},

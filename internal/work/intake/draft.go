@@ -16,55 +16,101 @@ import (
 	"svc.example/internal/work/project"
 )
 
-// draft is content of a workspace while it arrives: its place, and its blob until that is
-// committed. End it with write or abort, on every path. Not safe for concurrent use.
+// draft is what arrives for a workspace and is stored together: one file, the files of an
+// archive, or nothing but what the workspace has. End it with write or abort, on every path.
+// Not safe for concurrent use.
 type draft struct {
 	in          *Intake
 	workspaceID string
 	place       *place
-	key         string
-	blob        blob.Writer // nil for content that the workspace has
-	stored      bool        // the blob is committed
-	tried       bool        // a transaction may have kept it
-	added       int64       // bytes more that the workspace has, after keep
-	sha256      string
-	size        int64
+	contents    []*content
 }
 
-// begin makes room for content. sha256 is the hash that it is said to have, "" for none:
-// what the workspace has is not written again and costs no storage. Errors:
-// storage_limit_reached.
-func (in *Intake) begin(ctx context.Context, workspaceID, sha256 string, announced int64) (*draft, error) {
-	// The key is of its own: the same bytes may arrive twice at once, and a replaced blob
-	// must never be read under the old name.
-	d := &draft{in: in, workspaceID: workspaceID, place: &place{}, key: "uploads/" + id.New(id.Upload)}
-	known, err := false, error(nil)
-	if sha256 != "" {
-		known, err = in.knows(ctx, workspaceID, sha256)
-	}
-	if known || err != nil {
-		return d, err
-	}
-	if d.place, err = in.enter(ctx, workspaceID, announced); err != nil {
+// content is bytes of a draft, and their blob until that is committed.
+type content struct {
+	in     *Intake
+	place  *place
+	key    string
+	blob   blob.Writer // nil for what the workspace has
+	stored bool        // the blob is committed
+	added  bool        // the workspace did not have it
+	sha256 string
+	size   int64
+}
+
+// begin makes a draft with room for announced bytes. Errors: storage_limit_reached.
+func (in *Intake) begin(ctx context.Context, workspaceID string, announced int64) (*draft, error) {
+	p, err := in.enter(ctx, workspaceID, announced)
+	if err != nil {
 		return nil, err
 	}
-	if d.blob, err = in.Blobs.Create(ctx, d.key); err != nil {
-		d.abort()
-		return nil, fmt.Errorf("store upload: %w", err)
-	}
-	return d, nil
+	return &draft{in: in, workspaceID: workspaceID, place: p}, nil
 }
 
-// abort discards the content. After write it does nothing, so it can be deferred.
-func (d *draft) abort() {
-	if d.blob != nil {
-		d.blob.Abort()
+// beginKnown makes a draft of what the workspace has, which costs no storage.
+func (in *Intake) beginKnown(workspaceID string) *draft {
+	return &draft{in: in, workspaceID: workspaceID, place: &place{}}
+}
+
+// beginOne makes a draft of one content. sha256 is the hash that it is said to have, ""
+// for none: what the workspace has is not written again. Errors: storage_limit_reached.
+func (in *Intake) beginOne(ctx context.Context, workspaceID, sha256 string, announced int64) (*draft, *content, error) {
+	if sha256 != "" {
+		known, err := in.knows(ctx, workspaceID, sha256)
+		if err != nil {
+			return nil, nil, err
+		}
+		if known {
+			d := in.beginKnown(workspaceID)
+			c := &content{in: in, place: d.place}
+			d.contents = []*content{c}
+			return d, c, nil
+		}
 	}
-	if d.stored && !d.tried {
-		d.stored = false
-		_ = d.in.Blobs.Delete(context.Background(), d.key) // if this fails, the sweep finds it
+	d, err := in.begin(ctx, workspaceID, announced)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := d.add(ctx)
+	if err != nil {
+		d.abort()
+		return nil, nil, err
+	}
+	return d, c, nil
+}
+
+// add begins another content.
+func (d *draft) add(ctx context.Context) (*content, error) {
+	// The key is of its own: the same bytes may arrive twice at once, and a replaced blob
+	// must never be read under the old name.
+	c := &content{in: d.in, place: d.place, key: "uploads/" + id.New(id.Upload)}
+	w, err := d.in.Blobs.Create(ctx, c.key)
+	if err != nil {
+		return nil, fmt.Errorf("store upload: %w", err)
+	}
+	c.blob = w
+	d.contents = append(d.contents, c)
+	return c, nil
+}
+
+// abort discards what has arrived. After write it does nothing, so it can be deferred.
+func (d *draft) abort() {
+	for _, c := range d.contents {
+		c.abort()
 	}
 	d.place.leave(0)
+}
+
+// abort discards a content that no row names.
+func (c *content) abort() {
+	if c.blob != nil {
+		c.blob.Abort() // of a committed one it does nothing
+	}
+	if c.stored && !c.added {
+		// If this fails, the sweep finds it.
+		_ = c.in.Blobs.Delete(context.Background(), c.key)
+		c.stored = false
+	}
 }
 
 // errUnknown reports that bytes which the workspace was said to have are not there.
@@ -72,13 +118,13 @@ var errUnknown = errors.New("the workspace does not have this content")
 
 // open reads what arrived, from its beginning: the blob, which is committed for it, or the
 // same bytes that the workspace has. Error: errUnknown.
-func (d *draft) open(ctx context.Context) (r io.ReadCloser, err error) {
-	key := d.key
-	if d.blob != nil {
-		err = d.commit()
+func (c *content) open(ctx context.Context, workspaceID string) (r io.ReadCloser, err error) {
+	key := c.key
+	if c.blob != nil {
+		err = c.commit()
 	} else {
-		err = d.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			key, err = project.Key(ctx, tx, d.workspaceID, d.sha256)
+		err = c.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
+			key, err = project.Key(ctx, tx, workspaceID, c.sha256)
 			return err
 		})
 	}
@@ -88,8 +134,8 @@ func (d *draft) open(ctx context.Context) (r io.ReadCloser, err error) {
 	if key == "" {
 		return nil, errUnknown
 	}
-	r, err = d.in.Blobs.Open(ctx, key)
-	if d.blob == nil && errors.Is(err, blob.ErrNotFound) {
+	r, err = c.in.Blobs.Open(ctx, key)
+	if c.blob == nil && errors.Is(err, blob.ErrNotFound) {
 		return nil, errUnknown
 	}
 	return r, err
@@ -97,100 +143,128 @@ func (d *draft) open(ctx context.Context) (r io.ReadCloser, err error) {
 
 // source reads content of at most most bytes; tooLarge is the error of more. What is read
 // from it is hashed and stored.
-func (d *draft) source(ctx context.Context, body io.Reader, most int64, tooLarge func() error) *capped {
+func (c *content) source(ctx context.Context, body io.Reader, most int64, tooLarge func() error) *capped {
 	source := &capped{body: body, left: most, tooLarge: tooLarge, sum: sha256.New(), blob: io.Discard,
-		take: func(n int) error { return d.place.take(ctx, n) }}
-	if d.blob != nil {
-		source.blob = d.blob
+		take: func(n int) error { return c.place.take(ctx, n) }}
+	if c.blob != nil {
+		source.blob = c.blob
 	}
 	return source
 }
 
 // read is what a source has read to its end.
-func (d *draft) read(from *capped) {
-	d.size, d.sha256 = from.size, hex.EncodeToString(from.sum.Sum(nil))
+func (c *content) read(from *capped) {
+	c.size, c.sha256 = from.size, hex.EncodeToString(from.sum.Sum(nil))
 }
 
-// write makes the content durable and runs inTx, which calls keep, in a transaction. It may
-// run it twice. On an error nothing is kept. Errors: those of inTx, and unavailable when the
-// content that the sender named was removed meanwhile.
+// write makes everything durable and runs inTx, which calls keep, in a transaction. It may
+// run it twice. On an error nothing is kept. Errors: those of inTx, and unavailable when
+// content that the workspace had was removed meanwhile.
 //
-// The blob is committed before the transaction: a crash in between leaves a blob
+// Blobs are committed before the transaction: a crash in between leaves a blob
 // without a row, which the sweep removes. The other order could leave a row without its
 // file, which nothing could mend.
 func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
-	// Bytes that the workspace has are not made durable a second time.
-	known, err := d.in.knows(ctx, d.workspaceID, d.sha256)
-	if err == nil && !known {
-		err = d.commit()
-	}
-	if err != nil {
-		return err
+	for _, c := range d.contents {
+		if err := c.commitUnknown(ctx, d.workspaceID); err != nil {
+			return err
+		}
 	}
 	return d.place.settle(func() (added int64, err error) {
+		defer func() { // before the place is left, so that nobody counts bytes on the disk twice
+			for _, c := range d.contents {
+				if !errors.Is(err, db.ErrUnknown) {
+					c.abort()
+				}
+				if c.added {
+					added += c.size
+				}
+			}
+		}()
 		err = d.try(ctx, inTx)
-		if errors.Is(err, errContentGone) {
-			if err = d.commit(); err == nil {
+		if gone, ok := errors.AsType[*goneError](err); ok {
+			if err = gone.content.commit(); err == nil {
 				err = d.try(ctx, inTx)
 			}
 		}
-		if d.blob != nil { // before the place is left; a committed blob stays
-			d.blob.Abort()
-		}
-		return d.added, err
+		return 0, err
 	})
 }
 
-// errContentGone reports that content which the workspace had was removed before the
-// transaction came to it.
-var errContentGone = errors.New("the content was removed meanwhile")
-
-// commit makes the blob durable. A file that was not written, because the workspace
-// had its bytes, has to be sent again.
-func (d *draft) commit() error {
-	if d.stored {
-		return nil
-	}
-	if d.blob == nil {
-		return fault.New(fault.Unavailable, "The upload with these bytes was removed while they arrived again.").After(time.Second).
-			WithAction("Send the request again.")
-	}
-	if err := d.blob.Commit(); err != nil {
-		return fmt.Errorf("store upload: %w", err)
-	}
-	d.stored = true
-	return nil
-}
-
-// try runs the transaction of write. A blob that is not used is deleted before it returns,
-// so that no bytes lie on the disk that nobody counts.
+// try runs the transaction of write. What it has added is taken back where it fails; of one
+// whose end is not known it stands.
 func (d *draft) try(ctx context.Context, inTx func(*db.Tx) error) error {
-	d.tried = true
+	none := func() {
+		for _, c := range d.contents {
+			c.added = false
+		}
+	}
 	err := d.in.DB.Write(ctx, func(tx *db.Tx) error {
-		d.added = 0
+		none()
 		return inTx(tx)
 	})
-	unknown := errors.Is(err, db.ErrUnknown)
-	if err != nil && !unknown {
-		d.added = 0
-	}
-	if d.stored && d.added == 0 && !unknown {
-		// If this fails, the sweep finds it.
-		_ = d.in.Blobs.Delete(context.WithoutCancel(ctx), d.key)
+	if err != nil && !errors.Is(err, db.ErrUnknown) {
+		none()
 	}
 	return err
 }
 
-// keep registers the content in the transaction of write. If the workspace has the same
-// bytes, those are used, and nothing is added. Error: errContentGone.
-func (d *draft) keep(ctx context.Context, tx *db.Tx) error {
-	kept, err := project.Keep(ctx, tx, d.workspaceID, project.Content{SHA256: d.sha256, SizeBytes: d.size, BlobKey: d.key})
-	if err != nil || !kept {
-		return err
+// commitUnknown makes content durable that the workspace does not have.
+func (c *content) commitUnknown(ctx context.Context, workspaceID string) error {
+	if c.stored {
+		return nil
 	}
-	if !d.stored {
-		return errContentGone
+	known, err := c.in.knows(ctx, workspaceID, c.sha256)
+	if err == nil && !known {
+		err = c.commit()
 	}
-	d.added = d.size
+	return err
+}
+
+// goneError reports that content which the workspace had was removed before the
+// transaction came to it.
+type goneError struct{ content *content }
+
+func (e *goneError) Error() string {
+	return "the content " + e.content.sha256 + " was removed meanwhile"
+}
+
+// commit makes the blob durable. A file that was not written, because the workspace
+// had its bytes, has to be sent again.
+func (c *content) commit() error {
+	if c.stored {
+		return nil
+	}
+	if c.blob == nil {
+		return fault.New(fault.Unavailable, "The upload with these bytes was removed while they arrived again.").After(time.Second).
+			WithAction("Send the request again.")
+	}
+	if err := c.blob.Commit(); err != nil {
+		return fmt.Errorf("store upload: %w", err)
+	}
+	c.stored = true
 	return nil
+}
+
+// keep registers the contents in the transaction of write, and checks the bound of the
+// workspace, whose row the caller has locked. If the workspace has the same bytes, those are
+// used, and nothing is added. Errors: storage_limit_reached, goneError.
+func (d *draft) keep(ctx context.Context, tx *db.Tx) error {
+	var added int64
+	for _, c := range d.contents {
+		kept, err := project.Keep(ctx, tx, d.workspaceID, project.Content{SHA256: c.sha256, SizeBytes: c.size, BlobKey: c.key})
+		if err != nil {
+			return err
+		}
+		if kept && !c.stored {
+			return &goneError{c}
+		}
+		if c.added = kept; kept {
+			added += c.size
+		}
+	}
+	if added == 0 {
+		return nil
+	}
+	return d.in.checkStored(ctx, tx, d.workspaceID, added)
 }

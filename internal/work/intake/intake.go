@@ -18,6 +18,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"time"
 	"unicode"
 
@@ -47,6 +48,9 @@ type Intake struct {
 	// bytes count once. 0 means contract.UnstartedStorage. Several processes hold it
 	// together for what is stored, each alone for what arrives.
 	Unstarted int64
+	// ProjectSize bounds the bytes of all files of a project together. 0 means
+	// contract.ProjectSize.
+	ProjectSize int64
 	// Memory is the memory that inspections share; nil bounds each alone.
 	Memory *memory.Budget
 	// Guard decides which addresses may be fetched; Fetcher fetches them within
@@ -55,6 +59,10 @@ type Intake struct {
 	Fetcher *http.Client
 
 	arrivals arrivals
+	projects struct {
+		once   sync.Once
+		places chan struct{}
+	}
 }
 
 // File is a file that arrives.
@@ -75,7 +83,10 @@ type File struct {
 type Received struct {
 	*draft
 	uploadID string
-	filename string
+	manifest project.Manifest
+	filename string // of the main file, as are hash and size
+	sha256   string
+	size     int64
 	scene    quote.Scene
 }
 
@@ -103,12 +114,12 @@ func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f F
 	if err != nil {
 		return nil, sizeFirst(f.Body, err)
 	}
-	d, err := in.begin(ctx, workspaceID, f.SHA256, f.Announced)
+	d, c, err := in.beginOne(ctx, workspaceID, f.SHA256, f.Announced)
 	if err != nil {
 		return nil, err
 	}
 	r := &Received{draft: d, uploadID: uploadID, filename: name}
-	if err := r.inspect(ctx, f.Body); err != nil {
+	if err := r.inspect(ctx, c, f.Body); err != nil {
 		r.Abort()
 		return nil, err
 	}
@@ -127,9 +138,9 @@ func (in *Intake) knows(ctx context.Context, workspaceID, sha256 string) (known 
 // inspect makes the single pass: body -> limit -> hash and blob -> blendfile. The limit
 // comes first and blendfile last, so that no byte beyond the limit is hashed, stored or
 // parsed.
-func (r *Received) inspect(ctx context.Context, body io.Reader) error {
+func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) error {
 	// The reader counts down from the limit, so a body without a length is bounded too.
-	source := r.source(ctx, body, contract.MaxUploadBytes, TooLarge)
+	source := c.source(ctx, body, contract.MaxUploadBytes, TooLarge)
 	facts, err := blendfile.Inspect(source, blendfile.Options{Memory: r.in.Memory})
 	if err != nil {
 		// What is refused is not kept, and takes no room.
@@ -145,23 +156,30 @@ func (r *Received) inspect(ctx context.Context, body io.Reader) error {
 	if err != nil {
 		return refusal(err)
 	}
-	r.draft.read(source)
+	c.read(source)
+	r.size, r.sha256 = c.size, c.sha256
+	r.manifest = project.SingleFile(r.filename, r.sha256, r.size)
+	if err := r.renderable(ctx, facts); err != nil {
+		return err
+	}
+	if err := r.complete(ctx, c, facts); err != nil {
+		return err
+	}
+	r.scene = SceneOf(facts, r.filename)
+	return nil
+}
+
+// renderable is Renderable for the farm as it is.
+func (r *Received) renderable(ctx context.Context, facts *blendfile.Facts) error {
 	var farm quote.Farm
-	err = r.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
+	err := r.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		farm, err = farmOf(ctx, tx)
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	if err := Renderable(facts, farm); err != nil {
-		return err
-	}
-	if err := r.complete(ctx, facts); err != nil {
-		return err
-	}
-	r.scene = SceneOf(facts, r.filename)
-	return nil
+	return Renderable(facts, farm)
 }
 
 // sizeFirst reads a file that is refused for err, and keeps nothing of it. A file that

@@ -13,8 +13,8 @@ import (
 // .blend's end tells which of its bytes are libraries, so they are read from the blob, which
 // is committed for it. Where the sender named other bytes than those that came, the caller
 // finds that out. Errors: unavailable when others hold Memory.
-func (r *Received) complete(ctx context.Context, facts *blendfile.Facts) error {
-	err := scenefiles.Complete(ctx, facts, r.filename, func() (io.ReadCloser, error) { return r.open(ctx) },
+func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Facts) error {
+	err := scenefiles.Complete(ctx, facts, r.filename, func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) },
 		scenefiles.Options{Memory: r.in.Memory, MaxOpen: packedOpen, MaxUnpacked: blendfile.DefaultMaxUnpacked, MaxAnswer: packedAnswer, MaxLinks: packedAnswer})
 	if err == nil || errors.Is(err, errUnknown) {
 		return nil

@@ -28,20 +28,20 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 	if p.Announced > contract.MaxPartBytes {
 		return 0, false, partTooLarge()
 	}
-	d, err := in.begin(ctx, workspaceID, p.SHA256, p.Announced)
+	d, c, err := in.beginOne(ctx, workspaceID, p.SHA256, p.Announced)
 	if err != nil {
 		return 0, false, err
 	}
 	defer d.abort()
-	source := d.source(ctx, p.Body, contract.MaxPartBytes, partTooLarge)
+	source := c.source(ctx, p.Body, contract.MaxPartBytes, partTooLarge)
 	if _, err := io.Copy(io.Discard, source); err != nil {
 		return 0, false, source.err
 	}
-	d.read(source)
+	c.read(source)
 	switch {
-	case d.sha256 != p.SHA256:
-		return 0, false, fault.New(fault.ContentHashMismatch, "The path says %s; the SHA-256 of the %d bytes is %s.", p.SHA256, d.size, d.sha256)
-	case d.size == 0:
+	case c.sha256 != p.SHA256:
+		return 0, false, fault.New(fault.ContentHashMismatch, "The path says %s; the SHA-256 of the %d bytes is %s.", p.SHA256, c.size, c.sha256)
+	case c.size == 0:
 		return 0, false, fault.Field("body", "is empty; a file of 0 bytes has no parts")
 	}
 	err = d.write(ctx, func(tx *db.Tx) error {
@@ -51,12 +51,12 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 		if err := d.keep(ctx, tx); err != nil {
 			return err
 		}
-		if d.added == 0 {
-			return project.Renew(ctx, tx, workspaceID, d.sha256)
+		if c.added {
+			return nil
 		}
-		return in.checkStored(ctx, tx, workspaceID, d.added)
+		return project.Renew(ctx, tx, workspaceID, c.sha256)
 	})
-	return d.size, d.added > 0, err
+	return c.size, c.added, err
 }
 
 func partTooLarge() error {

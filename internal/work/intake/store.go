@@ -81,15 +81,18 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	return out, lease.Add(ctx, tx, lease.ExpireQueue, ExpireUpload+"/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention))
 }
 
-// makeProject creates the upload's project. Errors: storage_limit_reached,
-// errContentGone.
+// makeProject creates the upload's project. Errors: those of draft.keep, and parts_missing
+// when parts of a project were removed meanwhile.
 func (r *Received) makeProject(ctx context.Context, tx *db.Tx) error {
-	err := r.keep(ctx, tx)
-	if err == nil {
-		err = project.Create(ctx, tx, r.workspaceID, r.uploadID, project.SingleFile(r.filename, r.sha256, r.size))
+	if err := r.keep(ctx, tx); err != nil {
+		return err
 	}
-	if err == nil && r.added > 0 {
-		err = r.in.checkStored(ctx, tx, r.workspaceID, r.added)
+	lacks, err := project.Hold(ctx, tx, r.workspaceID, r.manifest.Parts())
+	if err == nil && len(lacks) > 0 {
+		err = partsMissing(lacks)
+	}
+	if err == nil {
+		err = project.Create(ctx, tx, r.workspaceID, r.uploadID, r.manifest)
 	}
 	return err
 }

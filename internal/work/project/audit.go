@@ -3,7 +3,6 @@ package project
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -98,21 +97,29 @@ func strange(row query.AuditProjectsRow, uses []query.AuditUsesRow) string {
 		return fmt.Sprintf("it belongs to %q, its upload to %q", p.WorkspaceID, row.Owner)
 	case p.CreatedAt != row.UploadedAt:
 		return fmt.Sprintf("it is of %d, its upload of %d", p.CreatedAt, row.UploadedAt)
-	case len(m.Files) == 1 && !reflect.DeepEqual(m, SingleFile(row.Filename, row.Sha256, row.SizeBytes)):
-		return fmt.Sprintf("its file is %+v, the upload is %q of %d bytes with the hash %s", m.Files[0], row.Filename, row.SizeBytes, row.Sha256)
+	case m.Name() != row.Filename || m.MainFile().SHA256 != row.Sha256 || m.MainFile().SizeBytes != row.SizeBytes:
+		return fmt.Sprintf("its main file is %+v, the upload is %q of %d bytes with the hash %s", m.MainFile(), row.Filename, row.SizeBytes, row.Sha256)
 	}
+	sizes := map[string]int64{}
 	var used []string
 	for _, use := range uses {
 		used = append(used, use.Sha256)
 		if use.WorkspaceID != p.WorkspaceID || use.SizeBytes < 0 || use.KeptAt > p.CreatedAt+overlap {
 			return fmt.Sprintf("it uses %s of workspace %q, which has %d bytes since %d", use.Sha256, use.WorkspaceID, use.SizeBytes, use.KeptAt)
 		}
-		if len(m.Files) == 1 && use.SizeBytes != row.SizeBytes {
-			return fmt.Sprintf("it has %d bytes, its content %d", row.SizeBytes, use.SizeBytes)
-		}
+		sizes[use.Sha256] = use.SizeBytes
 	}
-	if !slices.Equal(used, m.parts()) {
-		return fmt.Sprintf("it uses the content %q, its manifest lists %q", used, m.parts())
+	if !slices.Equal(used, m.Parts()) {
+		return fmt.Sprintf("it uses the content %q, its manifest lists %q", used, m.Parts())
+	}
+	for _, f := range m.Files {
+		var size int64
+		for _, sum := range f.Parts {
+			size += sizes[sum]
+		}
+		if size != f.SizeBytes {
+			return fmt.Sprintf("its file %q has %d bytes, its content %d", f.Path, f.SizeBytes, size)
+		}
 	}
 	return ""
 }

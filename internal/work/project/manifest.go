@@ -42,9 +42,9 @@ func SingleFile(filename, sha256 string, size int64) Manifest {
 	return Manifest{Main: filename, Files: []File{{Path: filename, SHA256: sha256, SizeBytes: size, Parts: []string{sha256}}}}
 }
 
-// parts returns the hash of each content of the project once, sorted. Sorting fixes
+// Parts returns the hash of each content of the project once, sorted. Sorting fixes
 // the order of locks.
-func (m Manifest) parts() []string {
+func (m Manifest) Parts() []string {
 	var all []string
 	for _, f := range m.Files {
 		all = append(all, f.Parts...)
@@ -74,13 +74,12 @@ func (m Manifest) Check() error {
 	return nil
 }
 
-// check looks at one file alone. A file of 0 bytes is allowed, but has a part all the
-// same.
+// check looks at one file alone. A file of 0 bytes may have no parts.
 func (f File) check() error {
 	if err := CheckPath(f.Path); err != nil {
 		return err
 	}
-	if f.SizeBytes < 0 || len(f.Parts) == 0 {
+	if f.SizeBytes < 0 || f.SizeBytes > 0 && len(f.Parts) == 0 {
 		return fmt.Errorf("the file %q has %d bytes in %d parts", f.Path, f.SizeBytes, len(f.Parts))
 	}
 	for _, sum := range append([]string{f.SHA256}, f.Parts...) {

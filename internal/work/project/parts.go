@@ -3,6 +3,7 @@ package project
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -23,6 +24,44 @@ func Unstarted(ctx context.Context, tx *db.Tx, workspaceID string) (Waiting, err
 		return Waiting{}, fmt.Errorf("sum the unstarted content of %s: %w", workspaceID, err)
 	}
 	return Waiting{Bytes: row.Bytes, Loose: row.Loose}, nil
+}
+
+// Stored returns what a workspace has of some content, by hash, and which it lacks. It takes
+// no lock.
+func Stored(ctx context.Context, tx *db.Tx, workspaceID string, hashes []string) (has map[string]Content, lacks []string, err error) {
+	rows, err := tx.ContentsOf(ctx, query.ContentsOfParams{WorkspaceID: workspaceID, Hashes: jsonOf(hashes)})
+	return sorted(rows, hashes, err)
+}
+
+// Hold is Stored, and locks what there is until tx ends, so that Create can use it.
+func Hold(ctx context.Context, tx *db.Tx, workspaceID string, hashes []string) (lacks []string, err error) {
+	rows, err := tx.ContentHold(ctx, query.ContentHoldParams{WorkspaceID: workspaceID, Hashes: jsonOf(hashes)})
+	_, lacks, err = sorted(rows, hashes, err)
+	return lacks, err
+}
+
+func sorted(rows []query.Content, hashes []string, err error) (has map[string]Content, lacks []string, _ error) {
+	if err != nil {
+		return nil, nil, fmt.Errorf("look for parts: %w", err)
+	}
+	has = map[string]Content{}
+	for _, row := range rows {
+		has[row.Sha256] = Content{SHA256: row.Sha256, SizeBytes: row.SizeBytes, BlobKey: row.BlobKey}
+	}
+	for _, sum := range hashes {
+		if _, ok := has[sum]; !ok {
+			lacks = append(lacks, sum)
+		}
+	}
+	return has, lacks, nil
+}
+
+// jsonOf writes hashes as the JSON array that statements take.
+func jsonOf(hashes []string) string {
+	if len(hashes) == 0 {
+		return "[]"
+	}
+	return `["` + strings.Join(hashes, `","`) + `"]`
 }
 
 // Renew gives a part that no project has its whole life again. Of other content it does

@@ -79,10 +79,9 @@ func Create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, m Mani
 	if err != nil {
 		return fmt.Errorf("make a project: %w", err)
 	}
-	for _, sum := range m.parts() {
-		if err := tx.ProjectUse(ctx, query.ProjectUseParams{UploadID: uploadID, WorkspaceID: workspaceID, Sha256: sum}); err != nil {
-			return fmt.Errorf("make a project of the content %s: %w", sum, err)
-		}
+	err = tx.ProjectUse(ctx, query.ProjectUseParams{UploadID: uploadID, WorkspaceID: workspaceID, Hashes: jsonOf(m.Parts())})
+	if err != nil {
+		return fmt.Errorf("make a project of its content: %w", err)
 	}
 	return nil
 }

@@ -66,6 +66,10 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 	}
 	missing := s.missing()
 	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
+	remapped := s.remapped()
+	warn(len(remapped) > 0, WarnRemapped, map[string]any{"count": len(remapped), "files": first(remapped, mostDetail)},
+		"The .blend looks elsewhere for files of the project: %s.", listed(remapped, remappedText))
+	warn(s.FilesPartial, WarnFilesPartial, nil, "Not all files of the project were looked for.")
 	caches := s.missingCaches()
 	warn(len(caches) > 0, WarnMissingCache, map[string]any{"count": len(caches), "files": first(caches, mostDetail)}, "The upload lacks what simulations were baked to: %s.", listed(caches, fileText))
 	warn(len(s.LinkedLibraries) > 0, WarnLinkedLibraries, map[string]any{"count": len(s.LinkedLibraries), "paths": first(s.LinkedLibraries, mostDetail)},

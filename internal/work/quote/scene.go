@@ -23,20 +23,23 @@ type Scene struct {
 	FileVersion          string        `json:"file_version" doc:"Version of the Blender that saved the file, such as 4.1."`
 	MissingFiles         []MissingFile `json:"missing_files" doc:"Files that the picture needs and that are not packed into the upload."`
 	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of the .blend files that the picture needs data of, as written."`
-	Scripts              []string      `json:"scripts" doc:"Names of text blocks; none of them is run."`
-	UsesAutorunScripts   bool          `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
-	AutorunScripts       []Script      `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
-	DrivenSamples        bool          `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
-	FileOutputNodes      []string      `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
-	Simulations          []Simulation  `json:"simulations" doc:"What runs from frame to frame in the picture."`
-	OutputFormat         string        `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
-	MovieOutput          bool          `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
-	Denoise              bool          `json:"denoise" doc:"True when the scene asks for denoising."`
-	Multiview            bool          `json:"multiview" doc:"True when the scene renders several views."`
-	StampNames           bool          `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
-	Denoising            []string      `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
-	Sequenced            bool          `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
-	Unrendered           []Shot        `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
+	// Files is nil of a .blend that was sent alone: MissingFiles and LinkedLibraries say what it lacks.
+	Files              []SceneFile  `json:"files,omitempty" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
+	FilesPartial       bool         `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
+	Scripts            []string     `json:"scripts" doc:"Names of text blocks; none of them is run."`
+	UsesAutorunScripts bool         `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
+	AutorunScripts     []Script     `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
+	DrivenSamples      bool         `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
+	FileOutputNodes    []string     `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
+	Simulations        []Simulation `json:"simulations" doc:"What runs from frame to frame in the picture."`
+	OutputFormat       string       `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
+	MovieOutput        bool         `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
+	Denoise            bool         `json:"denoise" doc:"True when the scene asks for denoising."`
+	Multiview          bool         `json:"multiview" doc:"True when the scene renders several views."`
+	StampNames         bool         `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
+	Denoising          []string     `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
+	Sequenced          bool         `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
+	Unrendered         []Shot       `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
 	// ColorManagement is nil of a scene that was inspected before.
 	ColorManagement *ColorManagement `json:"color_management,omitempty" doc:"What the picture needs of Blender's colour management."`
 	// SampleLayers and LayerSamples are what a pixel of the scene takes: so many times the
@@ -77,7 +80,7 @@ type MissingFile struct {
 	Owner string `json:"owner" doc:"The data-block that wants it."`
 	// UsedBy is what the missing file changes in the picture.
 	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
-	From   string `json:"from,omitempty" doc:"The packed library that names it, and from which its path counts; absent for the upload itself."`
+	From   string `json:"from,omitempty" doc:"The library that names it, packed or in the project, and from which its path counts; absent for the upload itself."`
 }
 
 // Simulation is state that runs from frame to frame: what it shows in a frame follows
@@ -90,7 +93,7 @@ type Simulation struct {
 	Baked      bool   `json:"baked" doc:"Blender reads each frame from a bake."`
 	Cached     bool   `json:"cached" doc:"Each frame is stored in the file, without a bake."`
 	Folder     string `json:"folder,omitempty" doc:"The folder of its bake, as written; absent where the bake is in the file or there is none."`
-	From       string `json:"from,omitempty" doc:"The packed library that has the object; absent for the upload itself."`
+	From       string `json:"from,omitempty" doc:"The library that has the object, packed or in the project; absent for the upload itself."`
 }
 
 // Plays reports whether frames depend on the frames before: then a worker plays the scene

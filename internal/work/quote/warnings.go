@@ -14,6 +14,8 @@ type WarningCode string
 // The codes of warnings. Their texts and their order are in Warnings.
 const (
 	WarnMissingFiles     WarningCode = "missing_files"
+	WarnRemapped         WarningCode = "paths_remapped"
+	WarnFilesPartial     WarningCode = "files_partial"
 	WarnMissingCache     WarningCode = "missing_cache"
 	WarnLinkedLibraries  WarningCode = "linked_libraries"
 	WarnScriptsDisabled  WarningCode = "scripts_disabled"
@@ -60,6 +62,12 @@ func WarningTable() []WarningRow {
 		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
 			"What is linked from them is not rendered.",
 			"Pack the linked libraries (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
+		{WarnRemapped, SeverityPicture, "Files of the project are not where the .blend looks for them: it has an absolute path, or one that differs by case.",
+			"They count as missing: a missing image is magenta; of other missing files nothing is rendered.",
+			"Make the paths relative (File > External Data > Make Paths Relative), write names as the files have them, save and send the project again."},
+		{WarnFilesPartial, SeverityPicture, "The project names more files than the search goes through.",
+			"Files that were not looked for may be missing; a missing image is magenta, of other missing files nothing is rendered.",
+			"Send only the files that the scene needs, or compare one frame before ordering all."},
 		{WarnMissingCache, SeverityPicture, "A simulation was baked to a folder that is not in the upload.",
 			"The simulation stands still, or is not seen.",
 			"Send the folder along, or bake into the .blend (Physics > Cache, Disk Cache off; for node bakes: Packed), save the file and send it again."},

@@ -53,6 +53,13 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 			return 0
 		},
 		quote.WarnLinkedLibraries: func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
+		quote.WarnRemapped: func(s *quote.Scene, _ *quote.Farm) int {
+			s.Files = []quote.SceneFile{
+				{Path: "tex/wood.png", Kind: "image", Status: quote.FileRemapped, Stored: `C:\tex\wood.png`}, {Path: "tex/a.png", Kind: "image", Status: quote.FileFound},
+			}
+			return 0
+		},
+		quote.WarnFilesPartial: func(s *quote.Scene, _ *quote.Farm) int { s.FilesPartial = true; return 0 },
 		quote.WarnMissingCache: func(s *quote.Scene, _ *quote.Farm) int {
 			s.MissingFiles = []quote.MissingFile{{Kind: "simulation", Path: "//blendcache_shot", Owner: "Curtain"}}
 			s.Simulations = []quote.Simulation{{Kind: "cloth", Object: "Curtain", Baked: true, Folder: "//blendcache_shot"}}
@@ -109,6 +116,7 @@ func codes(s quote.Scene, f quote.Farm, skipped int) []quote.WarningCode {
 func TestTheWorstWarningComesFirst(t *testing.T) {
 	t.Parallel()
 	all := quote.Scene{
+		Files: []quote.SceneFile{{Path: "a.png", Status: quote.FileRemapped}}, FilesPartial: true,
 		FileVersion: "4.9", Denoising: []string{"compositor"}, DrivenSamples: true, Unrendered: []quote.Shot{{}}, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
 		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
 		ColorManagement: &quote.ColorManagement{Display: "Cinema"},

@@ -60,8 +60,12 @@ func operationCodes() map[string][]fault.Code {
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
 
 		"inspectUpload": all(session, file),
-		"sendPart":      all(session, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),
-		"quoteUpload":   all(session, json, once, frames, codes{fault.UploadNotFound}),
+		"createProject": all(session, json, once, frames, codes{
+			fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera,
+			fault.EngineNotSupported, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached,
+		}),
+		"sendPart":    all(session, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),
+		"quoteUpload": all(session, json, once, frames, codes{fault.UploadNotFound}),
 		"startUpload": all(session, json, once, money, hook, codes{
 			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
 		}),

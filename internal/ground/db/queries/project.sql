@@ -50,6 +50,17 @@ WHERE c.created_at < CAST(@before AS bigint) AND (c.workspace_id = CAST(@workspa
   AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
 ORDER BY c.workspace_id, c.sha256 LIMIT 500 FOR UPDATE;
 
+-- name: ContentsOf :many
+-- What a workspace has of some content; hashes is a JSON array.
+SELECT c.* FROM content c
+WHERE c.workspace_id = @workspace_id AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST(@hashes AS text) AS json)) AS h);
+
+-- name: ContentHold :many
+-- The same, locked in one order, so that nobody removes it before a project uses it.
+SELECT c.* FROM content c
+WHERE c.workspace_id = @workspace_id AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST(@hashes AS text) AS json)) AS h)
+ORDER BY c.sha256 FOR UPDATE;
+
 -- name: ContentKeys :many
 SELECT blob_key FROM content;
 
@@ -57,7 +68,9 @@ SELECT blob_key FROM content;
 INSERT INTO project (upload_id, workspace_id, manifest, created_at) VALUES (@upload_id, @workspace_id, @manifest, @created_at);
 
 -- name: ProjectUse :exec
-INSERT INTO project_content (upload_id, workspace_id, sha256) VALUES (@upload_id, @workspace_id, @sha256);
+-- One row a content; hashes is a JSON array.
+INSERT INTO project_content (upload_id, workspace_id, sha256)
+SELECT CAST(@upload_id AS text), CAST(@workspace_id AS text), h.value FROM json_array_elements_text(CAST(CAST(@hashes AS text) AS json)) AS h;
 
 -- name: ProjectGet :one
 SELECT * FROM project WHERE upload_id = @upload_id;

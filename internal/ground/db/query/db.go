@@ -456,6 +456,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.confirmerOnlineStmt, err = db.PrepareContext(ctx, confirmerOnline); err != nil {
 		return nil, fmt.Errorf("error preparing query ConfirmerOnline: %w", err)
 	}
+	if q.contentHoldStmt, err = db.PrepareContext(ctx, contentHold); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentHold: %w", err)
+	}
 	if q.contentKeepStmt, err = db.PrepareContext(ctx, contentKeep); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentKeep: %w", err)
 	}
@@ -488,6 +491,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.contentUnstartedStmt, err = db.PrepareContext(ctx, contentUnstarted); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentUnstarted: %w", err)
+	}
+	if q.contentsOfStmt, err = db.PrepareContext(ctx, contentsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentsOf: %w", err)
 	}
 	if q.credentialsAliveStmt, err = db.PrepareContext(ctx, credentialsAlive); err != nil {
 		return nil, fmt.Errorf("error preparing query CredentialsAlive: %w", err)
@@ -2243,6 +2249,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing confirmerOnlineStmt: %w", cerr)
 		}
 	}
+	if q.contentHoldStmt != nil {
+		if cerr := q.contentHoldStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentHoldStmt: %w", cerr)
+		}
+	}
 	if q.contentKeepStmt != nil {
 		if cerr := q.contentKeepStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentKeepStmt: %w", cerr)
@@ -2296,6 +2307,11 @@ func (q *Queries) Close() error {
 	if q.contentUnstartedStmt != nil {
 		if cerr := q.contentUnstartedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentUnstartedStmt: %w", cerr)
+		}
+	}
+	if q.contentsOfStmt != nil {
+		if cerr := q.contentsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentsOfStmt: %w", cerr)
 		}
 	}
 	if q.credentialsAliveStmt != nil {
@@ -4196,6 +4212,7 @@ type Queries struct {
 	candidatesDropStmt              *sql.Stmt
 	candidatesOfStmt                *sql.Stmt
 	confirmerOnlineStmt             *sql.Stmt
+	contentHoldStmt                 *sql.Stmt
 	contentKeepStmt                 *sql.Stmt
 	contentKeyStmt                  *sql.Stmt
 	contentKeysStmt                 *sql.Stmt
@@ -4207,6 +4224,7 @@ type Queries struct {
 	contentRenewStmt                *sql.Stmt
 	contentSumStmt                  *sql.Stmt
 	contentUnstartedStmt            *sql.Stmt
+	contentsOfStmt                  *sql.Stmt
 	credentialsAliveStmt            *sql.Stmt
 	deadLetterAddStmt               *sql.Stmt
 	deadLetterAfterStmt             *sql.Stmt
@@ -4700,6 +4718,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		candidatesDropStmt:              q.candidatesDropStmt,
 		candidatesOfStmt:                q.candidatesOfStmt,
 		confirmerOnlineStmt:             q.confirmerOnlineStmt,
+		contentHoldStmt:                 q.contentHoldStmt,
 		contentKeepStmt:                 q.contentKeepStmt,
 		contentKeyStmt:                  q.contentKeyStmt,
 		contentKeysStmt:                 q.contentKeysStmt,
@@ -4711,6 +4730,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentRenewStmt:                q.contentRenewStmt,
 		contentSumStmt:                  q.contentSumStmt,
 		contentUnstartedStmt:            q.contentUnstartedStmt,
+		contentsOfStmt:                  q.contentsOfStmt,
 		credentialsAliveStmt:            q.credentialsAliveStmt,
 		deadLetterAddStmt:               q.deadLetterAddStmt,
 		deadLetterAfterStmt:             q.deadLetterAfterStmt,

@@ -223,6 +223,48 @@ func (q *Queries) AuditUses(ctx context.Context, arg AuditUsesParams) ([]AuditUs
 	return items, nil
 }
 
+const contentHold = `-- name: ContentHold :many
+SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at, c.row_sum FROM content c
+WHERE c.workspace_id = $1 AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST($2 AS text) AS json)) AS h)
+ORDER BY c.sha256 FOR UPDATE
+`
+
+type ContentHoldParams struct {
+	WorkspaceID string
+	Hashes      string
+}
+
+// The same, locked in one order, so that nobody removes it before a project uses it.
+func (q *Queries) ContentHold(ctx context.Context, arg ContentHoldParams) ([]Content, error) {
+	rows, err := q.query(ctx, q.contentHoldStmt, contentHold, arg.WorkspaceID, arg.Hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Content
+	for rows.Next() {
+		var i Content
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.BlobKey,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contentKeep = `-- name: ContentKeep :one
 INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -502,6 +544,47 @@ func (q *Queries) ContentUnstarted(ctx context.Context, workspaceID string) (Con
 	return i, err
 }
 
+const contentsOf = `-- name: ContentsOf :many
+SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at, c.row_sum FROM content c
+WHERE c.workspace_id = $1 AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST($2 AS text) AS json)) AS h)
+`
+
+type ContentsOfParams struct {
+	WorkspaceID string
+	Hashes      string
+}
+
+// What a workspace has of some content; hashes is a JSON array.
+func (q *Queries) ContentsOf(ctx context.Context, arg ContentsOfParams) ([]Content, error) {
+	rows, err := q.query(ctx, q.contentsOfStmt, contentsOf, arg.WorkspaceID, arg.Hashes)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Content
+	for rows.Next() {
+		var i Content
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.BlobKey,
+			&i.CreatedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const projectCreate = `-- name: ProjectCreate :exec
 INSERT INTO project (upload_id, workspace_id, manifest, created_at) VALUES ($1, $2, $3, $4)
 `
@@ -558,16 +641,18 @@ func (q *Queries) ProjectRemoveUses(ctx context.Context, uploadID string) error 
 }
 
 const projectUse = `-- name: ProjectUse :exec
-INSERT INTO project_content (upload_id, workspace_id, sha256) VALUES ($1, $2, $3)
+INSERT INTO project_content (upload_id, workspace_id, sha256)
+SELECT CAST($1 AS text), CAST($2 AS text), h.value FROM json_array_elements_text(CAST(CAST($3 AS text) AS json)) AS h
 `
 
 type ProjectUseParams struct {
 	UploadID    string
 	WorkspaceID string
-	Sha256      string
+	Hashes      string
 }
 
+// One row a content; hashes is a JSON array.
 func (q *Queries) ProjectUse(ctx context.Context, arg ProjectUseParams) error {
-	_, err := q.exec(ctx, q.projectUseStmt, projectUse, arg.UploadID, arg.WorkspaceID, arg.Sha256)
+	_, err := q.exec(ctx, q.projectUseStmt, projectUse, arg.UploadID, arg.WorkspaceID, arg.Hashes)
 	return err
 }

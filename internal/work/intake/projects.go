@@ -1,0 +1,211 @@
+package intake
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/work/project"
+	"svc.example/internal/work/quote"
+)
+
+// maxProjects bounds the projects that a process inspects at once: each is read as a whole.
+const maxProjects = 4
+
+// ReceiveProject inspects a project whose parts the workspace has sent (decisions 16). End
+// it with Quote or Abort. Errors: those of project.Listing, parts_missing, and of Receive
+// those that are about the .blend, for the main file and libraries that the picture needs.
+func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l project.Listing) (*Received, error) {
+	if err := l.Check(in.projectSize()); err != nil {
+		return nil, err
+	}
+	leave, err := in.enterProject(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	var has map[string]project.Content
+	err = in.DB.Read(ctx, func(tx *db.Tx) error {
+		var lacks []string
+		has, lacks, err = project.Stored(ctx, tx, workspaceID, l.Parts())
+		if err == nil && len(lacks) > 0 {
+			err = partsMissing(lacks)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	keys := map[string]string{}
+	for sum, c := range has {
+		keys[sum] = c.BlobKey
+	}
+	m, err := l.Manifest(has, func(f project.File) (string, error) {
+		return hashIn(project.NewTree(ctx, in.Blobs, project.Manifest{Files: []project.File{f}}, keys), f.Path)
+	})
+	if err != nil {
+		return nil, gone(err)
+	}
+	r := &Received{draft: in.beginKnown(workspaceID), uploadID: id.New(id.Upload), manifest: m}
+	return r, gone(r.inspectProject(ctx, project.NewTree(ctx, in.Blobs, m, keys)))
+}
+
+// enterProject waits for one of maxProjects places. Call leave to give it back.
+func (in *Intake) enterProject(ctx context.Context) (leave func(), err error) {
+	in.projects.once.Do(func() { in.projects.places = make(chan struct{}, maxProjects) })
+	select {
+	case in.projects.places <- struct{}{}:
+		return func() { <-in.projects.places }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// projectSize is ProjectSize with its default.
+func (in *Intake) projectSize() int64 { return cmp.Or(in.ProjectSize, contract.ProjectSize) }
+
+func partsMissing(lacks []string) error {
+	return fault.New(fault.PartsMissing, "%d parts of the project are missing.", len(lacks)).With(map[string][]string{"missing": lacks})
+}
+
+// gone is the error of a part that was removed while its project was read.
+func gone(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fault.New(fault.Unavailable, "A part was removed while the project was read.").WithAction("Send the project again: it is told which parts are missing.").Wrap(err)
+	}
+	return err
+}
+
+// hashIn is the SHA-256 of a file of a tree.
+func hashIn(tree fs.FS, path string) (string, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return "", err
+	}
+	sum, err := digest.Of(f)
+	return sum, errors.Join(err, f.Close())
+}
+
+// inspectProject reads the main file and the libraries of it, and looks for all files that
+// the scene needs. The project's content is stored, or committed.
+func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
+	main := r.manifest.MainFile()
+	name, err := CleanName(r.manifest.Name())
+	if err == nil && name != r.manifest.Name() {
+		err = fault.New(fault.UnsupportedFile, "The main file's name %q begins or ends with a space, or holds what is not text.", r.manifest.Name())
+	}
+	if err != nil {
+		return err
+	}
+	r.filename, r.sha256, r.size = name, main.SHA256, main.SizeBytes
+	facts, err := r.in.factsIn(tree, main.Path)
+	if err != nil {
+		return refusal(err)
+	}
+	if err := r.renderable(ctx, facts); err != nil {
+		return err
+	}
+	r.scene = SceneOf(facts, r.filename)
+	found, err := scenefiles.Find(ctx, tree, main.Path, scenefiles.Options{Memory: r.in.Memory})
+	if err != nil {
+		return refusal(err)
+	}
+	for _, f := range found.Files {
+		if f.Problem != "" && f.Reach == scenefiles.ReachNeeded {
+			return fault.New(fault.FileDamaged, "The library %q cannot be read: %s.", f.Path, f.Problem).With(map[string]string{"path": f.Path})
+		}
+	}
+	putFiles(&r.scene, found)
+	return r.in.putLibraries(&r.scene, tree, found)
+}
+
+// factsIn reads a .blend of a tree.
+func (in *Intake) factsIn(tree fs.FS, path string) (*blendfile.Facts, error) {
+	f, err := tree.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	defer func() { _ = f.Close() }()
+	return blendfile.Inspect(f, blendfile.Options{Memory: in.Memory})
+}
+
+// putFiles puts what was found into a scene, in place of what the main file alone tells.
+func putFiles(s *quote.Scene, found *scenefiles.Found) {
+	s.Files, s.FilesPartial = []quote.SceneFile{}, found.Partial
+	s.MissingFiles, s.LinkedLibraries = []quote.MissingFile{}, []string{}
+	from := func(at string) string { // "" of the main file
+		if at == found.Main {
+			return ""
+		}
+		return at
+	}
+	for _, m := range found.Simulations {
+		s.Simulations = append(s.Simulations, quote.Simulation{
+			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: m.Folder, From: m.From,
+		})
+	}
+	for i := range found.Files {
+		f := &found.Files[i]
+		s.Files = append(s.Files, quote.SceneFile{
+			Path: f.Path, Kind: string(f.Kind), From: f.From, Owner: f.Owner, UsedBy: f.UsedBy, Status: statusOf(f), Wanted: f.Wanted, Stored: f.Stored,
+		})
+		for _, lacking := range f.Lacking {
+			if f.Reach == scenefiles.ReachNeeded {
+				s.MissingFiles = append(s.MissingFiles, quote.MissingFile{Kind: string(f.Kind), Path: lacking, Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
+			}
+		}
+		switch {
+		case !f.Gone():
+		case f.Kind == scenefiles.KindLibrary:
+			s.LinkedLibraries = append(s.LinkedLibraries, f.Stored)
+		default:
+			s.MissingFiles = append(s.MissingFiles, quote.MissingFile{Kind: string(f.Kind), Path: f.Stored, Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
+		}
+	}
+}
+
+// statusOf is the status of a file as callers are told it. What the picture does not need is
+// unused, there or not.
+func statusOf(f *scenefiles.File) quote.FileStatus {
+	switch {
+	case f.Status == scenefiles.StatusPacked:
+		return quote.FilePacked
+	case f.Reach == scenefiles.ReachUnneeded, f.Reach == scenefiles.ReachPerhaps && !f.There():
+		return quote.FileUnused
+	case f.Status == scenefiles.StatusFound:
+		return quote.FileFound
+	case f.Status == scenefiles.StatusRemapped:
+		return quote.FileRemapped
+	}
+	return quote.FileMissing
+}
+
+// putLibraries adds the Python of libraries that the picture needs. What of it the main file
+// uses is not known, so all counts.
+func (in *Intake) putLibraries(s *quote.Scene, tree fs.FS, found *scenefiles.Found) error {
+	read := map[string]bool{found.Main: true}
+	for _, f := range found.Files {
+		if f.Kind != scenefiles.KindLibrary || f.Reach != scenefiles.ReachNeeded || !f.There() || read[f.Path] {
+			continue
+		}
+		read[f.Path] = true
+		facts, err := in.factsIn(tree, f.Path)
+		if err != nil {
+			return refusal(err)
+		}
+		for _, script := range facts.Scripted {
+			script.Owner += " of " + f.Path
+			s.AutorunScripts, s.UsesAutorunScripts = append(s.AutorunScripts, quote.Script(script)), true
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package quote
+
+// SceneFile is a file that a scene of a project names, or files that belong together: the
+// tiles or the pictures of a set, a folder of caches.
+type SceneFile struct {
+	Path   string     `json:"path" doc:"Where it is in the project; of what is missing, where Blender looks for it."`
+	Kind   string     `json:"kind" enum:"image,sequence,udim,movie,volume,font,sound,cache,simulation,script,light,library"`
+	From   string     `json:"from" doc:"The .blend of the project that names it."`
+	Owner  string     `json:"owner,omitempty" doc:"The data-block that wants it."`
+	UsedBy string     `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
+	Status FileStatus `json:"status" enum:"found,remapped,missing,packed,unused"`
+	Wanted string     `json:"wanted,omitempty" doc:"Where Blender looks, of a file that is remapped."`
+	Stored string     `json:"stored" doc:"The path as the .blend has it."`
+}
+
+// FileStatus says whether the project has a file that the scene names.
+type FileStatus string
+
+// The statuses. What the picture does not need is unused, there or not.
+const (
+	FileFound    FileStatus = "found"
+	FileRemapped FileStatus = "remapped" // in the project, but not where Blender looks
+	FileMissing  FileStatus = "missing"
+	FilePacked   FileStatus = "packed"
+	FileUnused   FileStatus = "unused"
+)
+
+// remapped lists the files that are in the project where Blender does not look.
+func (s Scene) remapped() (out []SceneFile) {
+	for _, f := range s.Files {
+		if f.Status == FileRemapped {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// remappedText says where a file is and where it is wanted.
+func remappedText(f SceneFile) string { return f.Path + " (wanted as " + f.Stored + ")" }
