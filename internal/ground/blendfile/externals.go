@@ -98,6 +98,21 @@ func (f *file) images(add adder) {
 		if ok {
 			packed := r.Ptr("packedfile") != 0 || r.Ptr("packedfiles.first") != 0
 			f.imageFacts(r, add(r, kind, pathOf(r), packed))
+			f.eyes(r, kind, packed, add)
+		}
+	}
+}
+
+// eyes adds the files of a stereo image that has one for each eye. One view is rendered, so
+// no picture shows them; the image itself is the file of the first.
+func (f *file) eyes(r records.Record, kind Kind, packed bool, add adder) {
+	if r.Ptr("views.first") == 0 || f.Gone(r, "ImageView") {
+		return
+	}
+	for view := range r.List("views", "ImageView") {
+		if path := view.Text("filepath"); path != pathOf(r) {
+			ref := add(r, kind, path, packed)
+			ref.aside, ref.Level = true, min(ref.Level, Computed)
 		}
 	}
 }

@@ -1,6 +1,8 @@
 package blendfile_test
 
 import (
+	"bytes"
+	"maps"
 	"os"
 	"testing"
 
@@ -69,5 +71,39 @@ func TestWhatIsLinkedAndNotThereMayBeAnything(t *testing.T) {
 	library.Enter("MAno such material", blendfile.Drawn)
 	if got := level(t, library, "//far.png"); got != blendfile.Loaded {
 		t.Errorf("level %d, want %d", got, blendfile.Loaded)
+	}
+}
+
+// dnaEyes describes stereo images, whose views no Blender finds without a window.
+const dnaEyes = listBase + `
+ID: void *next; void *prev; ID *newid; Library *lib; char name[66]; short flag; int tag
+PackedFile: int size; int seek; void *data
+ImageView: ImageView *next; ImageView *prev; char name[64]; char filepath[1024]
+Image: ID id; char name[1024]; PackedFile *packedfile; ListBase views; short source; short flag; int pad
+FileGlobal: char subvstr[4]; int pad; void *curscene`
+
+func TestTheSecondEyeOfAnImageIsAFileThatNoPictureShows(t *testing.T) {
+	t.Parallel()
+	s := newSynth(form{version: 304, bits: 64}, dnaEyes)
+	s.block("GLOB", "FileGlobal", 0, values{})
+	s.block("IM", "Image", 0x1000, values{"id.name": "IMwall", "name": "//wall_L.png", "source": 1, "views.first": addr(0x2000), "views.last": addr(0x2001)})
+	s.block("DATA", "ImageView", 0x2000, values{"next": addr(0x2001), "name": "left", "filepath": "//wall_L.png"})
+	s.block("DATA", "ImageView", 0x2001, values{"prev": addr(0x2000), "name": "right", "filepath": "//wall_R.png"})
+	opened, err := blendfile.Open(bytes.NewReader(s.bytes()), blendfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	opened.Render() // without a scene everything may count
+	got := map[string]blendfile.Level{}
+	for _, r := range opened.References() {
+		got[r.Path] = r.Level
+	}
+	if want := map[string]blendfile.Level{"//wall_L.png": blendfile.Drawn, "//wall_R.png": blendfile.Computed}; !maps.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	facts := inspectBytes(t, s.bytes())
+	if len(facts.MissingFiles) != 1 || len(facts.Externals) != 1 {
+		t.Errorf("missing %+v of %+v, want the left one alone", facts.MissingFiles, facts.Externals)
 	}
 }

@@ -84,6 +84,8 @@ const (
 	// StatusOutside is a path that leads out of the tree. Nobody looked there.
 	StatusOutside Status = "outside"
 	StatusPacked  Status = "packed" // its bytes are in the .blend
+	// StatusUnused is said by Words only, of a file that the picture does not need.
+	StatusUnused Status = "unused"
 )
 
 // Reach says whether the picture comes from a file.
@@ -107,6 +109,24 @@ func (f *File) There() bool { return f.Status == StatusFound || f.Status == Stat
 // packed.
 func (f *File) Gone() bool {
 	return f.Reach == ReachNeeded && (f.Status == StatusMissing || f.Status == StatusOutside)
+}
+
+// Words are the kind and the status in the words of the interface, which has fewer
+// (decisions 16): what a shader node reads is an image; what nobody may look for is missing;
+// and missing is only what the picture needs.
+func (f *File) Words() (kind Kind, status Status) {
+	kind, status = f.Kind, f.Status
+	if kind == KindScript || kind == KindLight {
+		kind = KindImage
+	}
+	switch {
+	case f.Gone():
+		status = StatusMissing
+	case status == StatusPacked:
+	case !f.There() || f.Reach == ReachUnneeded:
+		status = StatusUnused
+	}
+	return kind, status
 }
 
 // Bytes is the size of all its files.
