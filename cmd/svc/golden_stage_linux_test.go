@@ -8,6 +8,10 @@ import (
 	"log/slog"
 	"maps"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -270,6 +274,7 @@ type take struct {
 	folder string
 	env    map[string]string
 	names  map[string]string
+	ready  func() // waits until something may be typed; nil for at once
 }
 
 func (s *stage) take(t *testing.T) *take {
@@ -281,7 +286,7 @@ func (s *stage) take(t *testing.T) *take {
 	return &take{s, t, folder, map[string]string{
 		"HOME": folder, "PATH": "/nowhere", "TERM": "xterm-256color", "PWD": folder,
 		"SVC_SERVER": s.url, "SVC_KEY": s.main.Agent.Secret, "SVC_DATA": s.admin,
-	}, maps.Clone(s.names)}
+	}, maps.Clone(s.names), nil}
 }
 
 // command is the program with the words of a command line. Words in ” have blanks.
@@ -410,6 +415,66 @@ func unsound(r *take) {
 	if _, err := dbtest.Raw(r.t, app.Config{Data: r.env["SVC_DATA"]}.DatabaseURL()).Exec(damage); err != nil {
 		r.t.Fatal(err)
 	}
+}
+
+// heldStore is ownStore in PostgreSQL, where somebody holds the benchmark results: whoever
+// reads them waits for as long as the test lasts.
+func heldStore(r *take) {
+	noStore(r)
+	database := dbtest.URL(r.t, "postgres")
+	to := app.Config{Data: r.env["SVC_DATA"], Database: database, Log: slog.New(slog.DiscardHandler)}
+	if _, _, err := app.Restore(r.t.Context(), to, r.admin, func(string, int64, int64) {}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.hold(database)
+}
+
+// heldDatabase gives the run an empty data folder, and an empty PostgreSQL of which
+// somebody holds that table.
+func heldDatabase(r *take) {
+	noStore(r)
+	r.hold(dbtest.URL(r.t, "postgres"))
+}
+
+// hold holds a table of a database until the test ends, and gives that to the run.
+func (r *take) hold(database string) {
+	r.t.Helper()
+	r.env["SVC_DATABASE"] = database
+	pool := dbtest.Raw(r.t, database)
+	holder, err := pool.Begin()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = holder.Rollback() })
+	if _, err := holder.Exec("LOCK TABLE benchmark_receipt IN ACCESS EXCLUSIVE MODE"); err != nil {
+		r.t.Fatal(err)
+	}
+	r.ready = func() {
+		await.Until(r.t, "somebody who waits for the table", func() bool {
+			var waiting int
+			err := pool.QueryRow(`SELECT count(*) FROM pg_locks
+				WHERE NOT granted AND relation = 'benchmark_receipt'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting)
+			return err == nil && waiting > 0
+		})
+	}
+}
+
+// heldLog gives the run a service that never answers with a tile of the log.
+func heldLog(r *take) {
+	service, err := url.Parse(r.url)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(service)
+	held := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.Contains(q.URL.Path, "/tile/") {
+			<-q.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, q)
+	}))
+	r.t.Cleanup(held.Close)
+	r.env["SVC_SERVER"] = held.URL
 }
 
 // must runs a line before the one that is shown.

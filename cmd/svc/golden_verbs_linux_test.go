@@ -152,6 +152,7 @@ var verbs = []verb{
 	}},
 	{words: "log verify", lines: []line{
 		{},
+		{args: "--checkpoint known", exit: 130, with: heldLog, types: []string{"leaves", "\x03"}, plain: true},
 		{args: "--server {URL}/elsewhere", exit: 1},
 		{args: "--server nowhere", exit: 2},
 	}},
@@ -287,10 +288,13 @@ var verbs = []verb{
 	}},
 	{words: "admin backup", lines: []line{
 		{args: "copy"},
+		{args: "copy", exit: 130, with: heldStore, types: []string{"", "\x03"}, plain: true},
 		{args: "out", exit: 2},
 	}},
 	{words: "admin restore", lines: []line{
 		{args: "../backup", with: noStore, types: asked},
+		{args: "../backup", exit: 130, with: noStore, types: []string{"[y/N] ", "\x03"}, plain: true},
+		{args: "../backup --yes", exit: 130, with: heldDatabase, types: []string{"", "\x03"}, plain: true},
 		{args: "out --yes", exit: 2, with: noStore},
 	}},
 	{words: "admin erase-workspace", lines: []line{
@@ -306,6 +310,7 @@ var verbs = []verb{
 	{words: "admin audit", lines: []line{
 		{},
 		{with: unsound, exit: 1},
+		{exit: 130, with: heldStore, types: []string{"", "\x03"}, plain: true},
 		{with: noStore, exit: 2},
 	}},
 	{words: "completion", raw: true, lines: []line{

@@ -39,6 +39,9 @@ var ErrNotEmpty = errors.New("it is not empty")
 // ErrNoBackup means that a folder holds no whole backup.
 var ErrNoBackup = errors.New("it holds no whole backup")
 
+// ErrUnaudited means that everything was restored, and that the audit did not come to its end.
+var ErrUnaudited = errors.New("everything is restored, but not audited")
+
 // ErrUnsound means that the audit of a copy found breaches.
 var ErrUnsound = errors.New("the audit found breaches in the copy")
 
@@ -49,13 +52,15 @@ const backupRounds = 3
 // Backup copies a service into a folder that is empty or missing, while the service runs:
 // the database as a SQLite file, whatever engine it comes from, the keys of the data
 // folder, and every file that the snapshot names. The copy is a data folder of its own. It
-// ends with an audit of the copy, whose breaches it returns with ErrUnsound. Errors:
-// ErrNotEmpty, db.ErrNoStore.
-func Backup(ctx context.Context, cfg Config, folder string, progress BackupProgress) (BackupReport, []audit.Breach, error) {
-	report := BackupReport{MadeAt: time.Now().UTC().Truncate(time.Second)}
+// ends with an audit of the copy, whose breaches it returns with ErrUnsound. After any other
+// error, and after the end of ctx, the folder is empty again. Errors: ErrNotEmpty,
+// db.ErrNoStore.
+func Backup(ctx context.Context, cfg Config, folder string, progress BackupProgress) (report BackupReport, breaches []audit.Breach, err error) {
+	report.MadeAt = time.Now().UTC().Truncate(time.Second)
 	if err := emptyFolder(folder); err != nil {
 		return report, nil, err
 	}
+	defer func() { err = clearUnfinished(folder, err) }()
 	a, err := OpenReading(ctx, cfg)
 	if err != nil {
 		return report, nil, err
@@ -106,7 +111,9 @@ func (a *App) snapshot(ctx context.Context, folder string, copied copier) ([]aud
 
 // Restore puts a backup into an empty data folder and, with a Database, into an empty
 // PostgreSQL. The backup stays as it is. It ends with an audit of what it has made, whose
-// breaches it returns with ErrUnsound. Errors: ErrNoBackup, ErrNotEmpty.
+// breaches it returns with ErrUnsound. After any error before the audit, and after the end of
+// ctx, the folder is empty again, and the database as it was but for its empty tables.
+// Errors: ErrNoBackup, ErrNotEmpty, ErrUnaudited.
 func Restore(ctx context.Context, cfg Config, folder string, progress BackupProgress) (BackupReport, []audit.Breach, error) {
 	report, err := readReport(folder)
 	if err != nil {
@@ -115,34 +122,46 @@ func Restore(ctx context.Context, cfg Config, folder string, progress BackupProg
 	if err := emptyFolder(cfg.Data); err != nil {
 		return report, nil, err
 	}
-	if err := db.Stored(ctx, db.Config{URL: cfg.DatabaseURL()}); !errors.Is(err, db.ErrNoStore) {
+	if used, err := hasWorkspace(ctx, cfg.DatabaseURL()); err != nil || used {
 		if err == nil {
 			err = fmt.Errorf("the database of the restore: %w", ErrNotEmpty)
 		}
 		return report, nil, err
 	}
+	copied, err := copyBack(ctx, cfg, folder, progress, &report)
+	if err != nil {
+		return report, nil, clearUnfinished(cfg.Data, err)
+	}
+	breaches, err := copied.audit(cfg)
+	if err != nil && !errors.Is(err, ErrUnsound) {
+		err = fmt.Errorf("%w: %w", ErrUnaudited, err)
+	}
+	return report, breaches, err
+}
+
+// copyBack copies a backup into an empty data folder and an unused database.
+func copyBack(ctx context.Context, cfg Config, folder string, progress BackupProgress, report *BackupReport) (copied copier, err error) {
 	from, err := blob.ReadDisk(folder)
 	if err != nil {
-		return report, nil, fmt.Errorf("%w: %w", ErrNoBackup, err)
+		return copied, fmt.Errorf("%w: %w", ErrNoBackup, err)
 	}
 	to, err := blob.OpenDisk(cfg.Data, time.Now())
 	if err != nil {
-		return report, nil, err
+		return copied, err
 	}
 	report.Blobs, report.Bytes = 0, 0
-	copied := copier{ctx: ctx, from: from, to: to, progress: progress, report: &report}
+	copied = copier{ctx: ctx, from: from, to: to, progress: progress, report: report}
 	if err := copied.blobs(); err != nil {
-		return report, nil, err
+		return copied, err
 	}
 	if err := copyKeys(folder, cfg.Data); err != nil {
-		return report, nil, err
+		return copied, err
 	}
 	// The rows come last: without them nothing takes the folder for a service.
 	if err := loadRows(ctx, cfg, Config{Data: folder}.DatabaseURL(), progress); err != nil {
-		return report, nil, fmt.Errorf("restore the database: %w", err)
+		return copied, fmt.Errorf("restore the database: %w", err)
 	}
-	breaches, err := copied.audit(cfg)
-	return report, breaches, err
+	return copied, nil
 }
 
 // loadRows fills a new database.
@@ -170,6 +189,21 @@ func emptyFolder(path string) error {
 	entries, err := os.ReadDir(path)
 	if err == nil && len(entries) > 0 {
 		err = fmt.Errorf("%s: %w", path, ErrNotEmpty)
+	}
+	return err
+}
+
+// clearUnfinished empties the folder of a copy that came to no end: nobody takes it for a
+// whole one, and the same command can begin anew. A copy in which the audit found breaches
+// stays, to be looked at.
+func clearUnfinished(folder string, err error) error {
+	if err == nil || errors.Is(err, ErrUnsound) {
+		return err
+	}
+	entries, failed := os.ReadDir(folder)
+	err = errors.Join(err, failed)
+	for _, e := range entries {
+		err = errors.Join(err, os.RemoveAll(filepath.Join(folder, e.Name())))
 	}
 	return err
 }

@@ -117,3 +117,79 @@ func TestOnlyAWholeBackupIsRestored(t *testing.T) {
 		t.Errorf("a backup of nothing: %v", err)
 	}
 }
+
+// TestACopyThatIsInterruptedLeavesNothing ends a backup and a restore at the first word of
+// each of their parts: nothing is left that looks whole, and the same command then works.
+func TestACopyThatIsInterruptedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, app.Config{Database: url})
+		if up := s.upload(t.Context(), func() {}); up.err != nil || up.body.UploadID == "" {
+			t.Fatalf("upload: %d, %v", up.status, up.err)
+		}
+		backup := filepath.Join(t.TempDir(), "backup")
+		interruptEach(t, func(ctx context.Context, progress app.BackupProgress) error {
+			_, _, err := app.Backup(ctx, s.app.Config, backup, progress)
+			return err
+		}, func(string, error) bool {
+			wantEmpty(t, backup)
+			return false
+		})
+		database := ""
+		if strings.HasPrefix(url, "postgres") {
+			database = emptyPostgres(t)
+		}
+		to := app.Config{Data: filepath.Join(t.TempDir(), "data"), Database: database, Log: slog.New(slog.DiscardHandler)}
+		interruptEach(t, func(ctx context.Context, progress app.BackupProgress) error {
+			_, _, err := app.Restore(ctx, to, backup, progress)
+			return err
+		}, func(_ string, err error) bool {
+			if errors.Is(err, app.ErrUnaudited) { // the rest of the parts are those of the audit
+				restored, err := app.Open(t.Context(), to)
+				if err != nil {
+					t.Fatal(err)
+				}
+				apptest.Audit(t, restored)
+				if err := restored.Close(); err != nil {
+					t.Error(err)
+				}
+				return true
+			}
+			wantEmpty(t, to.Data)
+			return false
+		})
+	})
+}
+
+// interruptEach runs something again and again, and ends it at the first word of each of
+// its parts, until it comes to its end or check says that it did.
+func interruptEach(t *testing.T, run func(context.Context, app.BackupProgress) error, check func(part string, err error) (done bool)) {
+	t.Helper()
+	seen := map[string]bool{}
+	for {
+		ctx, cancel := context.WithCancel(t.Context())
+		at := ""
+		err := run(ctx, func(part string, _, _ int64) {
+			if at == "" && !seen[part] {
+				at, seen[part] = part, true
+				cancel()
+			}
+		})
+		cancel()
+		switch {
+		case at == "" && err == nil && len(seen) > 0:
+			return
+		case at == "" || err == nil:
+			t.Fatalf("interrupted at %q of %v: %v", at, seen, err)
+		case check(at, err):
+			return
+		}
+	}
+}
+
+func wantEmpty(t *testing.T, folder string) {
+	t.Helper()
+	if entries, err := os.ReadDir(folder); err != nil || len(entries) > 0 {
+		t.Fatalf("%s has %v, %v", folder, entries, err)
+	}
+}

@@ -42,7 +42,8 @@ type Bench struct {
 
 // Help is printed below the flags.
 func (Bench) Help() string {
-	return "Renders three scenes, each for 20 seconds after a warm-up, and checks the pictures. Exit codes: 0 measured, and accepted if a server is given; 1 otherwise."
+	return "Renders three scenes, each for 20 seconds after a warm-up, and checks the pictures. " +
+		"A result that a given server does not accept is a failure. " + terminal.ExitHelp(terminal.ExitInterrupted)
 }
 
 // errNotAccepted means that the service stored the result but does not rank it.
@@ -82,10 +83,7 @@ func (c *Bench) Run(app *kong.Context) error {
 	}
 	done, err := c.measure(ctx, terminal.NewDisplay(human, time.Now))
 	if err != nil {
-		if ctx.Err() != nil {
-			return errors.New("stopped before the end: there is no result")
-		}
-		return err
+		return terminal.Interrupted(ctx, err, "there is no result, and nothing was sent")
 	}
 	if err := c.sign(&done); err != nil {
 		return err

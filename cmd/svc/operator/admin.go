@@ -114,7 +114,9 @@ func (f changeFlags) confirm(what string) error {
 	if f.Yes {
 		return nil
 	}
-	return terminal.Confirm(context.Background(), os.Stdin, os.Stderr, what)
+	ctx, stop := terminal.UntilSignal()
+	defer stop()
+	return terminal.Interrupted(ctx, terminal.Confirm(ctx, os.Stdin, os.Stderr, what), "nothing was changed")
 }
 
 // to is the proposal of a change that needs nothing read.

@@ -21,16 +21,17 @@ type audit struct{ adminFlags }
 func (c *audit) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
+	const lost = "the audit has no result, and nothing was changed"
 	service, err := app.OpenReading(ctx, c.config())
 	if err != nil {
-		return c.refusal(err)
+		return terminal.Interrupted(ctx, c.refusal(err), lost)
 	}
 	defer func() { _ = service.Close() }()
 	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
 	found, err := service.WatchedAudit(ctx, shown.move)
 	shown.end()
 	if err != nil {
-		return err
+		return terminal.Interrupted(ctx, err, lost)
 	}
 	return c.printFound(ctx, k, service.DB, found)
 }

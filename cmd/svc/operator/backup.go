@@ -20,7 +20,8 @@ type backup struct {
 
 // Run copies a service while it runs, and audits the copy. It asks nothing: it only adds.
 func (c *backup) Run(k *kong.Context) error {
-	return c.copy(k, "backed up into "+c.Folder, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
+	const lost = "there is no backup, the folder is empty again, and the service is as it was"
+	return c.copy(k, "backed up into "+c.Folder, lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Backup(ctx, c.config(), c.Folder, progress)
 	})
 }
@@ -37,14 +38,16 @@ func (c *restore) Run(k *kong.Context) error {
 	if err := c.confirm(fmt.Sprintf("restore the backup in %s into %s", c.Folder, c.place())); err != nil {
 		return err
 	}
-	return c.copy(k, "restored into "+c.place(), func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
+	const lost = "nothing is restored, and the backup is as it was"
+	return c.copy(k, "restored into "+c.place(), lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Restore(ctx, c.config(), c.Folder, progress)
 	})
 }
 
 // copy runs a backup or a restore, shows how far it is, and prints what it has copied. A
-// place that is not as it must be is wrong usage.
-func (f adminFlags) copy(k *kong.Context, done string, run func(context.Context, app.BackupProgress) (app.BackupReport, []app.Breach, error)) error {
+// place that is not as it must be is wrong usage. done and lost say what is so at the end and
+// after a signal.
+func (f adminFlags) copy(k *kong.Context, done, lost string, run func(context.Context, app.BackupProgress) (app.BackupReport, []app.Breach, error)) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
@@ -54,6 +57,10 @@ func (f adminFlags) copy(k *kong.Context, done string, run func(context.Context,
 		terminal.Printf(k.Stderr, "BREACH %s: %s: %s", b.Rule, b.Subject, b.Detail)
 	}
 	switch {
+	case errors.Is(err, app.ErrUnaudited) && ctx.Err() != nil:
+		return terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted: everything is restored, but not audited. Go on with svc admin audit, with the same --data and --database"))
+	case err != nil && ctx.Err() != nil:
+		return terminal.Interrupted(ctx, err, lost)
 	case errors.Is(err, app.ErrNotEmpty), errors.Is(err, app.ErrNoBackup):
 		return terminal.WrongUsage(err)
 	case err != nil:

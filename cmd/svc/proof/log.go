@@ -42,9 +42,10 @@ func (logVerify) Help() string {
 // Run reads the log to its end and recomputes every hash. The checkpoint file is
 // replaced only after a run without a fault, so that a forked log never becomes the
 // state that later runs are compared with.
-func (c *logVerify) Run(k *kong.Context) error {
+func (c *logVerify) Run(k *kong.Context) (err error) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	defer func() { err = terminal.Interrupted(ctx, err, "the log is not verified, and nothing was written") }()
 	human := k.Stdout // the stream that people read
 	if c.JSON {
 		human = k.Stderr
@@ -69,10 +70,7 @@ func (c *logVerify) Run(k *kong.Context) error {
 	meter := display.Meter("leaves", terminal.InLeaves)
 	walked, err := receiptlog.Walk{Source: logSource{api}, Keys: keys, Known: known, Progress: meter.Move}.Run(ctx)
 	meter.End()
-	switch {
-	case err != nil && ctx.Err() != nil:
-		return terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted; nothing was written"))
-	case err != nil:
+	if err != nil {
 		return logExitCode(err)
 	}
 	if c.Checkpoint != "" {

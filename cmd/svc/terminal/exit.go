@@ -8,6 +8,7 @@
 package terminal
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -91,6 +92,15 @@ func WrongUsage(err error) error { return Exit(ExitUsage, err) }
 
 // WrongUsagef is WrongUsage with a formatted message.
 func WrongUsagef(format string, args ...any) error { return WrongUsage(fmt.Errorf(format, args...)) }
+
+// Interrupted is err, or what said says of a command that a signal has ended: the end of ctx.
+// said tells what was and was not done; how to go on is the same for all.
+func Interrupted(ctx context.Context, err error, said string) error {
+	if err == nil || ctx.Err() == nil {
+		return err
+	}
+	return Exit(ExitInterrupted, fmt.Errorf("interrupted: %s. Start the same command again", said))
+}
 
 // SameExit gives said the exit code that err carries, if it carries one.
 func SameExit(err, said error) error {

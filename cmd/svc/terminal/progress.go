@@ -159,7 +159,7 @@ func (b *bars) Meter(title string, unit Unit) Meter {
 	// Only the drawing goroutine uses latest: it keeps the last text between updates.
 	latest := ""
 	m.bar = b.running.MustAdd(0, ofKnownLength(mpb.BarStyle().Build()),
-		mpb.PrependDecorators(decor.Name(title, decor.WC{W: 10, C: decor.DindentRight}),
+		mpb.PrependDecorators(decor.Name(title, decor.WC{W: 10, C: decor.DindentRight | decor.DextraSpace}),
 			decor.Any(func(s decor.Statistics) string {
 				if s.Total <= 0 {
 					return unit.Text(s.Current)
