@@ -113,7 +113,7 @@ func (s *server) renders(api huma.API) {
 		return s.receive(ctx, in, sum)
 	})
 	api.OpenAPI().Paths[upload.Path].Post.RequestBody = &huma.RequestBody{
-		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step", "frame_count"))},
+		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": archiveForm()},
 	}
 }
 

@@ -60,6 +60,8 @@ type uploadForm struct {
 	// file is what the request's headers say of the file.
 	file     intake.File
 	received *intake.Received
+	// archive is a .zip that waits for the form's end: main may come after it.
+	archive *intake.Archive
 	// numbers has the whole-number fields by name; nil means that a field did
 	// not come.
 	numbers map[string]*int
@@ -69,6 +71,9 @@ type uploadForm struct {
 
 // abort discards the received file.
 func (f *uploadForm) abort() {
+	if f.archive != nil {
+		f.archive.Abort()
+	}
 	if f.received != nil {
 		f.received.Abort()
 	}
@@ -118,10 +123,37 @@ func (s *server) readForm(ctx context.Context, in *rawInput, sha256 string, numb
 			return nil, err
 		}
 	}
-	if f.received == nil {
-		return nil, fault.Field("body.file", "is required")
+	if err := f.unpack(ctx); err != nil {
+		f.abort()
+		return nil, err
 	}
 	return f, nil
+}
+
+// mainField names the .blend to render of an archive. A form that has the field takes
+// archives.
+const mainField = "main"
+
+// unpack makes the project of a received archive.
+func (f *uploadForm) unpack(ctx context.Context) (err error) {
+	main, takes := f.texts[mainField]
+	switch {
+	case f.archive != nil:
+		f.received, err = f.archive.Unpack(ctx, main)
+	case f.received == nil:
+		err = fault.Field("body.file", "is required")
+	case takes && main != "" && main != f.received.Filename():
+		err = fault.Field("body.main", "is %q; the file is %q", main, f.received.Filename())
+	}
+	return err
+}
+
+// sha256 is the hash of the bytes that were sent as file.
+func (f *uploadForm) sha256() string {
+	if f.archive != nil {
+		return f.archive.SHA256()
+	}
+	return f.received.SHA256()
 }
 
 // brokenForm is the error of a form that cannot be read to its end.
@@ -137,11 +169,15 @@ func brokenForm(err error) error {
 func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
 	name := part.FormName()
 	if name == "file" {
-		if f.received != nil {
+		if f.received != nil || f.archive != nil {
 			return fault.Field("body.file", "stands twice")
 		}
 		file := f.file
 		file.Name, file.Body = part.FileName(), part
+		if _, takes := f.texts[mainField]; takes && intake.IsArchive(file.Name) {
+			f.archive, err = s.Intake.ReceiveArchive(ctx, operation.Caller(ctx).WorkspaceID, file)
+			return err
+		}
 		f.received, err = s.Intake.Receive(ctx, operation.Caller(ctx).WorkspaceID, file)
 		return err
 	}

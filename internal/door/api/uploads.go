@@ -65,13 +65,13 @@ func (s *server) uploads(api huma.API) {
 	inspect := huma.Operation{
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
-		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced. A `frame_count` must be the number of frames that are priced.",
+		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
 		Security:    security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.limitStall},
 	}
 	huma.Register(api, inspect, s.inspect)
 	// The body is described after registering: else huma would read it.
 	api.OpenAPI().Paths[inspect.Path].Post.RequestBody = &huma.RequestBody{
-		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": fileForm(frameParts("frame_start", "frame_end", "frame_step", "frame_count"))},
+		Required: true, Content: map[string]*huma.MediaType{"multipart/form-data": archiveForm()},
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
@@ -114,17 +114,26 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, nil)
+	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{mainField})
 	if err != nil {
 		return nil, err
 	}
 	defer f.abort()
-	if sha256 != "" && f.received.SHA256() != sha256 {
-		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, f.received.SHA256())
+	if sent := f.sha256(); sha256 != "" && sent != sha256 {
+		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, sent)
 	}
 	asked := quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]}
 	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, quoted(i)) })
 	return &quoteOutput{quoted(i)}, err
+}
+
+// archiveForm describes a form whose file may also be an archive.
+func archiveForm() *huma.MediaType {
+	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
+	parts[mainField] = &huma.Schema{Type: huma.TypeString, Description: "Path of the .blend to render in an archive that holds several which no other links."}
+	form := fileForm(parts)
+	form.Schema.Properties["file"].Description = "The .blend file, or a .zip with it and its files, at most 104857600 bytes."
+	return form
 }
 
 // fileForm describes a form with the part "file" and more parts.

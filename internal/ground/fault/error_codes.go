@@ -63,6 +63,8 @@ const (
 	SignInFailed         Code = "sign_in_failed"
 	UploadTooLarge       Code = "upload_too_large"
 	InvalidProjectPath   Code = "invalid_project_path"
+	InvalidArchive       Code = "invalid_archive"
+	MainFileAmbiguous    Code = "main_file_ambiguous"
 	PartsMissing         Code = "parts_missing"
 	UploadTooSlow        Code = "upload_too_slow"
 	UploadInUse          Code = "upload_in_use"
@@ -170,6 +172,8 @@ func malformed() []Entry {
 		{NoCamera, 400, false, "Give the active scene a camera, save, and upload again.", DoorAPI},
 		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again.", DoorAPI},
 		{InvalidProjectPath, 400, false, "Name the files by relative paths with / between folders, without . and .., in composed Unicode, and no two that differ only by case.", DoorAPI},
+		{InvalidArchive, 400, false, "Make a plain .zip, stored or deflated, of files and folders, without links and passwords, and send it again.", DoorAPI},
+		{MainFileAmbiguous, 400, false, "Send main as a form field, with the path of the .blend to render; detail.candidates lists them.", DoorAPI},
 		{PriceNotAccepted, 400, false, "Send the request without price_cents: the locked quote is the price.", DoorAPI},
 		{LegalRequired, 400, false, "Send legal_acceptance with the value SVC_LEGAL_V1.", DoorAPI},
 		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/blob"
@@ -91,6 +92,12 @@ func (d *draft) add(ctx context.Context) (*content, error) {
 	c.blob = w
 	d.contents = append(d.contents, c)
 	return c, nil
+}
+
+// drop takes a content out of the draft, because its bytes are stored already.
+func (d *draft) drop(c *content) {
+	c.abort()
+	d.contents = slices.DeleteFunc(d.contents, func(other *content) bool { return other == c })
 }
 
 // abort discards what has arrived. After write it does nothing, so it can be deferred.

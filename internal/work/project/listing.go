@@ -1,8 +1,6 @@
 package project
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
@@ -123,7 +121,7 @@ func (l Listing) Manifest(stored map[string]Content, hash func(File) (string, er
 		var err error
 		switch len(f.Parts) {
 		case 0:
-			m.Files[i].SHA256, m.Files[i].Parts = emptySHA256(), []string{}
+			m.Files[i].SHA256, m.Files[i].Parts = EmptySHA256, []string{}
 		case 1:
 			m.Files[i].SHA256 = f.Parts[0]
 		default:
@@ -136,10 +134,8 @@ func (l Listing) Manifest(stored map[string]Content, hash func(File) (string, er
 	return m, nil
 }
 
-func emptySHA256() string {
-	sum := sha256.Sum256(nil)
-	return hex.EncodeToString(sum[:])
-}
+// EmptySHA256 is the hash of a file of 0 bytes.
+const EmptySHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 // MainFile returns the main file. Every checked manifest has it.
 func (m Manifest) MainFile() File {

@@ -24,7 +24,7 @@ type Scene struct {
 	MissingFiles         []MissingFile `json:"missing_files" doc:"Files that the picture needs and that are not packed into the upload."`
 	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of the .blend files that the picture needs data of, as written."`
 	// Files is nil of a .blend that was sent alone: MissingFiles and LinkedLibraries say what it lacks.
-	Files              []SceneFile  `json:"files,omitempty" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
+	Files              []SceneFile  `json:"files,omitzero" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
 	FilesPartial       bool         `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
 	Scripts            []string     `json:"scripts" doc:"Names of text blocks; none of them is run."`
 	UsesAutorunScripts bool         `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`

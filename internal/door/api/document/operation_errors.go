@@ -41,6 +41,7 @@ func operationCodes() map[string][]fault.Code {
 		fault.InvalidRequest, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
 		fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached, fault.UnsupportedMedia,
 	}, frames)
+	archive := all(file, codes{fault.InvalidArchive, fault.InvalidProjectPath, fault.MainFileAmbiguous})
 	group := codes{
 		fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch,
 	}
@@ -59,7 +60,7 @@ func operationCodes() map[string][]fault.Code {
 	return map[string][]fault.Code{
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
 
-		"inspectUpload": all(session, file),
+		"inspectUpload": all(session, archive),
 		"createProject": all(session, json, once, frames, codes{
 			fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera,
 			fault.EngineNotSupported, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached,
@@ -80,7 +81,7 @@ func operationCodes() map[string][]fault.Code {
 		"preflightRender": all(key, json, once, frames, codes{fault.UnsupportedFile, fault.UnsupportedRenderer}),
 		"createRender":    all(key, file, once, group, money, hook, codes{fault.UnsupportedRenderer, fault.UploadNotFound, fault.BodyTooLarge}),
 		"submitRender":    all(job, once, codes{fault.RenderNotSubmittable, fault.NotAcceptingJobs}),
-		"createUpload":    all(key, file, once, codes{fault.ContentHashMismatch}),
+		"createUpload":    all(key, archive, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad), "rerenderRender": rerender,
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
 		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderLog": job,
