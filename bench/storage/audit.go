@@ -209,7 +209,7 @@ var hashOfAll = strings.Repeat("ab", 32)
 func auditReceipt(workspace string, now int64, n int, index int64) receipt.Receipt {
 	return receipt.Receipt{
 		ReceiptID: numbered(id.Receipt, n), JobID: numbered(id.Job, n), WorkspaceID: workspace, LogIndex: &index,
-		Input:      receipt.File{Filename: "many.blend", SHA256: hashOfAll, SizeBytes: 1000},
+		Input:      receipt.Input{File: receipt.File{Filename: "many.blend", SHA256: hashOfAll, SizeBytes: 1000}},
 		Artifact:   receipt.File{Filename: "many.zip", SHA256: hashOfAll, SizeBytes: 2000},
 		FrameStart: 1, FrameEnd: 1, FrameStep: 1, FrameCount: 1,
 		Frames:       []receipt.Frame{{Frame: 1, File: "frame_0001.png", SHA256: hashOfAll, PixelSHA256: hashOfAll, SizeBytes: 500, RenderSeconds: 0.5}},

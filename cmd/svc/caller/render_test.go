@@ -281,7 +281,7 @@ func TestRenderRefusesAReceiptOfOtherBytes(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	d.job.Receipt.Input.SHA256 = strings.Repeat("0", 64)
-	d.job.Manifest.Input = d.job.Receipt.Input
+	d.job.Manifest.Input = d.job.Receipt.Input.File
 	if err := d.job.Pack(); err != nil {
 		t.Fatal(err)
 	}

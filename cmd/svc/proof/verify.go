@@ -39,6 +39,7 @@ type Verify struct {
 	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
 	Proof     string `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
 	Known     string `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
+	Project   string `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
 	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
@@ -110,6 +111,7 @@ func (c *Verify) Check() (*verified, error) {
 		if err := c.checkLog(&report, keys); err != nil {
 			return nil, err
 		}
+		c.checkProject(&report)
 		found.Signed = report.Receipt
 		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
 	}
@@ -151,6 +153,15 @@ func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) erro
 	}
 	report.InLog(&proof, keys, known)
 	return nil
+}
+
+// checkProject adds the check of the files that were rendered.
+func (c *Verify) checkProject(report *receipt.Report) {
+	if c.Project == "" {
+		report.InProject(nil)
+		return
+	}
+	report.InProject(os.DirFS(c.Project))
 }
 
 // findArtifact returns the path of the ZIP to check: the given one, else the one that

@@ -117,7 +117,7 @@ func exampleReceiptBody(at links.Links) any {
 	out.Body.Object = sample.Job(at, job.FlowJobAPI, job.Completed)
 	out.Body.Receipt = receipt.Receipt{
 		ReceiptID: sample.ReceiptID, JobID: sample.JobID, WorkspaceID: sample.WorkspaceID,
-		Input:    receipt.File{Filename: sample.Filename, SHA256: sample.InputSHA256, SizeBytes: 734003},
+		Input:    receipt.Input{File: receipt.File{Filename: sample.Filename, SHA256: sample.InputSHA256, SizeBytes: 734003}},
 		Artifact: receipt.File{Filename: sample.JobID + ".zip", SHA256: sample.ArtifactSHA256, SizeBytes: 412876001},
 		Frames: []receipt.Frame{{
 			Frame: 1, File: "frame_0001.png", SHA256: sample.FrameSHA256, PixelSHA256: sample.ArtifactSHA256, SizeBytes: 1651504, RenderSeconds: 6.45,

@@ -37,14 +37,14 @@ func Complete(n int) (Job, error) {
 	r := &job.Receipt
 	*r = receipt.Receipt{
 		ReceiptID: "RCT-1", JobID: "JOB-1", WorkspaceID: "WSP-1",
-		Input:      receipt.File{Filename: "scene.blend", SHA256: hashOf([]byte("scene")), SizeBytes: 5},
+		Input:      receipt.Input{File: receipt.File{Filename: "scene.blend", SHA256: hashOf([]byte("scene")), SizeBytes: 5}},
 		FrameStart: 1, FrameEnd: n, FrameStep: 1, FrameCount: n,
 		Renderer:     receipt.Renderer{ID: "blender", Application: "Blender", Version: "4.1.1", BuildHash: "e1743a0317bc", Engine: "CYCLES"},
 		RenderDevice: "CPU", DeviceName: "a processor", Switched: []string{"denoise_off"}, RenderSeconds: 0.5 * float64(n),
 		QuoteID: "QTE-1", PricingVersion: "fixed-1c-v1", ChargedCents: int64(n), Currency: "USD",
 		StartedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC), CompletedAt: time.Date(2026, 1, 2, 3, 5, 6, 789000, time.UTC),
 	}
-	job.Manifest = receipt.Manifest{JobID: r.JobID, FrameStart: 1, FrameEnd: n, FrameStep: 1, FrameCount: n, Renderer: r.Renderer, Input: r.Input}
+	job.Manifest = receipt.Manifest{JobID: r.JobID, FrameStart: 1, FrameEnd: n, FrameStep: 1, FrameCount: n, Renderer: r.Renderer, Input: r.Input.File}
 	for i := 1; i <= n; i++ {
 		if err := job.addFrame(i); err != nil {
 			return Job{}, err

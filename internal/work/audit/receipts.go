@@ -56,7 +56,13 @@ func (a *auditor) receipt(ctx context.Context, tx *db.Tx, row query.Receipt, rec
 		a.breach("a receipt agrees with its job", row.ReceiptID, "it is receipt %s of job %s and workspace %s, its row says job %s and workspace %s",
 			r.ReceiptID, r.JobID, r.WorkspaceID, row.JobID, row.WorkspaceID)
 	}
-	if why := job.Differs(record, r); why != "" {
+	why := job.Differs(record, r)
+	if why == "" {
+		if why, err = job.AuditInput(ctx, tx, record, r); err != nil {
+			return err
+		}
+	}
+	if why != "" {
 		a.breach("a receipt agrees with its job", row.ReceiptID, "job %s: %s", record.JobID, why)
 	}
 	if err := artifact.AuditReceipt(ctx, tx, r, a.breach); err != nil {

@@ -1,7 +1,9 @@
 package job
 
 import (
+	"context"
 	"fmt"
+	"reflect"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -18,7 +20,7 @@ func Differs(job Record, r receipt.Receipt) string {
 		{"job", job.JobID, r.JobID},
 		{"workspace", job.WorkspaceID, r.WorkspaceID},
 		{"status", job.Status, string(Completed)},
-		{"input", receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes}, r.Input},
+		{"input", mainFile(job), r.Input.File},
 		{"artifact", receipt.File{Filename: job.ArtifactFilename, SHA256: job.ArtifactSha256, SizeBytes: job.ArtifactSize}, r.Artifact},
 		{"frames", [4]int64{job.FrameStart, job.FrameEnd, job.FrameStep, job.FrameCount},
 			[4]int64{int64(r.FrameStart), int64(r.FrameEnd), int64(r.FrameStep), int64(r.FrameCount)}},
@@ -38,4 +40,20 @@ func Differs(job Record, r receipt.Receipt) string {
 		}
 	}
 	return ""
+}
+
+// AuditInput holds the files of a project in a receipt against the project, as long as that
+// is stored.
+func AuditInput(ctx context.Context, tx *db.Tx, job Record, r receipt.Receipt) (why string, err error) {
+	if len(r.Input.Files) == 0 {
+		return "", nil
+	}
+	input, err := inputOf(ctx, tx, job)
+	if db.IsNotFound(err) {
+		return "", nil
+	}
+	if err == nil && !reflect.DeepEqual(input, r.Input) {
+		why = fmt.Sprintf("its project is %s, the receipt states %s", input.ProjectSHA256, r.Input.ProjectSHA256)
+	}
+	return why, err
 }

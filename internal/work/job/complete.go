@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/wallet"
@@ -83,9 +84,13 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err != nil {
 			return err
 		}
+		input, err := inputOf(ctx, tx, job)
+		if err != nil {
+			return err
+		}
 		_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
 			r := receiptOf(job, a, tx.Time())
-			r.LogIndex = &index
+			r.Input, r.LogIndex = input, &index
 			return keepReceipt(ctx, tx, r, key)
 		})
 		return err
@@ -123,13 +128,30 @@ func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, e
 	return job.ArtifactKey, nil
 }
 
-// receiptOf makes the receipt of a job that completes now, without its place in the
-// log. job is the row before the change to completed, so its ChargedCents is not set
+// inputOf is what a job has rendered: the upload is there until long after its last job.
+func inputOf(ctx context.Context, tx *db.Tx, job Record) (receipt.Input, error) {
+	m, err := project.ManifestOf(ctx, tx, job.UploadID)
+	if err != nil {
+		return receipt.Input{}, err
+	}
+	var files []receipt.InputFile
+	for _, f := range m.Files {
+		files = append(files, receipt.InputFile{Path: f.Path, SHA256: f.SHA256, SizeBytes: f.SizeBytes})
+	}
+	return receipt.InputOf(mainFile(job), files), nil
+}
+
+// mainFile is the .blend that a job renders.
+func mainFile(job Record) receipt.File {
+	return receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes}
+}
+
+// receiptOf makes the receipt of a job that completes now, without its input and its place
+// in the log. job is the row before the change to completed, so its ChargedCents is not set
 // yet; the price is what the transaction captures.
 func receiptOf(job Record, a Artifact, completed time.Time) receipt.Receipt {
 	return receipt.Receipt{
 		ReceiptID: id.New(id.Receipt), JobID: job.JobID, WorkspaceID: job.WorkspaceID,
-		Input:      receipt.File{Filename: job.Filename, SHA256: job.InputSha256, SizeBytes: job.InputSizeBytes},
 		Artifact:   a.File,
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
 		FrameList: job.Frames, Frames: a.Frames, Renderer: a.Renderer, RenderDevice: a.Device, DeviceName: a.DeviceName, Switched: a.Switched,

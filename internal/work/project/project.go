@@ -128,13 +128,19 @@ type Store struct {
 // Manifest returns the files of an upload, in the order of their paths. An upload
 // without a project, because it was removed, is an error that db.IsNotFound recognises.
 func (s Store) Manifest(ctx context.Context, uploadID string) (m Manifest, err error) {
-	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
-		row, err := tx.ProjectGet(ctx, uploadID)
-		if err == nil {
-			m, err = decode(row.Manifest)
-		}
+	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		m, err = ManifestOf(ctx, tx, uploadID)
 		return err
 	})
+	return m, err
+}
+
+// ManifestOf is Manifest in a transaction.
+func ManifestOf(ctx context.Context, tx *db.Tx, uploadID string) (m Manifest, err error) {
+	row, err := tx.ProjectGet(ctx, uploadID)
+	if err == nil {
+		m, err = decode(row.Manifest)
+	}
 	if err != nil {
 		return m, fmt.Errorf("read the project of %s: %w", uploadID, err)
 	}

@@ -222,7 +222,7 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 // receipt does not contain them.
 func manifestOf(r Receipt) Manifest {
 	m := Manifest{JobID: r.JobID, FrameStart: r.FrameStart, FrameEnd: r.FrameEnd, FrameStep: r.FrameStep,
-		FrameCount: r.FrameCount, FrameList: r.FrameList, Frames: make([]ManifestFrame, len(r.Frames)), Renderer: r.Renderer, Input: r.Input}
+		FrameCount: r.FrameCount, FrameList: r.FrameList, Frames: make([]ManifestFrame, len(r.Frames)), Renderer: r.Renderer, Input: r.Input.File}
 	for i, f := range r.Frames {
 		m.Frames[i] = ManifestFrame{Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256,
 			SizeBytes: f.SizeBytes, RenderSeconds: f.RenderSeconds}

@@ -47,13 +47,18 @@ type subjectDigest struct {
 	SHA256 string `json:"sha256"`
 }
 
-// newStatement names the artifact and the input as subjects, so that tools that know
-// in-toto but not this predicate can still match files by their digests.
+// newStatement names the artifact and the input, with each file of a project, as subjects,
+// so that tools that know in-toto but not this predicate can still match files by their
+// digests.
 func newStatement(r Receipt) statement {
 	name := func(f File) subject { return subject{f.Filename, subjectDigest{f.SHA256}} }
+	subjects := []subject{name(r.Artifact), name(r.Input.File)}
+	for _, f := range r.Input.Files {
+		subjects = append(subjects, subject{f.Path, subjectDigest{f.SHA256}})
+	}
 	return statement{
 		Type:          StatementType,
-		Subject:       []subject{name(r.Artifact), name(r.Input)},
+		Subject:       subjects,
 		PredicateType: PredicateType,
 		Predicate:     r,
 	}
@@ -196,10 +201,13 @@ func (r Receipt) normal() Receipt {
 // consistent checks that the members agree with each other. Sign and Open both call it,
 // so no signed receipt contradicts itself, and a verifier may compute with its figures.
 func (r Receipt) consistent() error {
-	for _, f := range []File{r.Input, r.Artifact} {
+	for _, f := range []File{r.Input.File, r.Artifact} {
 		if !digest.Is(f.SHA256) || f.SizeBytes < 0 {
 			return fmt.Errorf("file %q has no proper hash or size", f.Filename)
 		}
+	}
+	if err := r.Input.consistent(); err != nil {
+		return err
 	}
 	if r.FrameCount != len(r.Frames) || r.FrameCount == 0 || r.FrameStep < 1 {
 		return fmt.Errorf("frame count is %d, step %d, with %d frames listed", r.FrameCount, r.FrameStep, len(r.Frames))

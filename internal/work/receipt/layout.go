@@ -23,7 +23,7 @@ type Manifest struct {
 	FrameList  string          `json:"frame_list,omitempty"`
 	Frames     []ManifestFrame `json:"frames"`
 	Renderer   Renderer        `json:"renderer"`
-	Input      File            `json:"input"`
+	Input      File            `json:"input"` // the main file; the receipt has the others
 }
 
 // ManifestFrame is a receipt's frame with its size in pixels. It has no finding: the

@@ -3,7 +3,8 @@
 //
 // What always holds:
 //   - A receipt is an in-toto Statement v1 in a DSSE envelope, signed with one
-//     Ed25519 key. Its subjects are the artifact and the input, by SHA-256.
+//     Ed25519 key. Its subjects are the artifact and the input, by SHA-256; of a
+//     project all its files.
 //   - The same receipt and key always give the same bytes.
 //   - Reading is strict: a document counts only if it says exactly what Sign
 //     would have written. Unknown or repeated members, other encodings of the
@@ -17,7 +18,8 @@
 // the log (receiptlog), which key signs when (signing), writing the ZIP (artifact),
 // and how a pixel hash is formed (pixels).
 //
-// Start reading at [Receipt], then [Sign] and [Verify], then [Inclusion].
+// Start reading at [Receipt], then [Sign] and [Verify], then [Inclusion]; project.go has
+// what concerns the files of a project.
 package receipt
 
 import "time"
@@ -29,9 +31,9 @@ type Receipt struct {
 	ReceiptID   string `json:"receipt_id"`
 	JobID       string `json:"job_id"`
 	WorkspaceID string `json:"workspace_id"`
-	// Input is the uploaded .blend, Artifact the ZIP that the caller downloads.
-	Input    File `json:"input"`
-	Artifact File `json:"artifact"`
+	// Input is what was uploaded, Artifact the ZIP that the caller downloads.
+	Input    Input `json:"input"`
+	Artifact File  `json:"artifact"`
 	// Frames are in rising order: FrameStart, then each FrameStep further, up to
 	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames. Where they are no
 	// such range, FrameList has them, such as "3,7-9", and FrameStep is 1.

@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -112,8 +113,13 @@ func anyReceipt(t *rapid.T) receipt.Receipt {
 		zone := time.FixedZone("", 3600*rapid.IntRange(-12, 12).Draw(t, name))
 		return time.UnixMicro(rapid.Int64Range(0, 4e15).Draw(t, name)).In(zone)
 	}
+	main := file("input")
+	files := []receipt.InputFile{{Path: "scene.blend", SHA256: main.SHA256, SizeBytes: main.SizeBytes}}
+	for i := range rapid.IntRange(0, 3).Draw(t, "files") {
+		files = append(files, receipt.InputFile{Path: fmt.Sprintf("tex/%d.png", i), SHA256: hash.Draw(t, "file"), SizeBytes: size.Draw(t, "file size")})
+	}
 	r := receipt.Receipt{
-		ReceiptID: text.Draw(t, "receipt"), JobID: text.Draw(t, "job"), Input: file("input"), Artifact: file("artifact"),
+		ReceiptID: text.Draw(t, "receipt"), JobID: text.Draw(t, "job"), Input: receipt.InputOf(main, files), Artifact: file("artifact"),
 		FrameStart: rapid.IntRange(1, 100).Draw(t, "start"), FrameStep: rapid.IntRange(1, 5).Draw(t, "step"),
 		FrameCount: rapid.IntRange(1, 4).Draw(t, "count"), DeviceName: text.Draw(t, "device"),
 		Switched: rapid.SliceOf(text).Draw(t, "switched"), RenderSeconds: rapid.Float64().Draw(t, "seconds"),
