@@ -57,7 +57,7 @@ func PrintHelp(w io.Writer, app *kong.Application, n *kong.Node, columns int) {
 func PrintUsage(w io.Writer, ctx *kong.Context) {
 	n := selected(ctx)
 	terminal.Printf(w, "Usage: %s", usageOf(n))
-	terminal.Printf(w, "For more: %s --help\n", strings.TrimSpace("svc "+words(n)))
+	terminal.Printf(w, "For more: %s --help", strings.TrimSpace("svc "+words(n)))
 }
 
 // selected is the command that was typed, as far as it is one.
