@@ -38,7 +38,7 @@ type Archive struct {
 // count as stored until Abort. Errors: upload_too_large, storage_limit_reached,
 // invalid_request when the body breaks off, and the body's own.
 func (in *Intake) ReceiveArchive(ctx context.Context, workspaceID string, f File) (*Archive, error) {
-	d, c, err := in.beginOne(ctx, workspaceID, "", f.Announced)
+	d, c, err := in.beginOne(ctx, workspaceID, "", f.Announced, false)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +80,7 @@ func (a *Archive) Unpack(ctx context.Context, main string) (*Received, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := a.in.begin(ctx, a.workspaceID, 0)
+	d, err := a.in.begin(ctx, a.workspaceID, 0, false)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,7 @@ type draft struct {
 	workspaceID string
 	place       *place
 	contents    []*content
+	isPart      bool // a part of a project, which may be a few bytes
 }
 
 // content is bytes of a draft, and their blob until that is committed.
@@ -40,12 +41,12 @@ type content struct {
 }
 
 // begin makes a draft with room for announced bytes. Errors: storage_limit_reached.
-func (in *Intake) begin(ctx context.Context, workspaceID string, announced int64) (*draft, error) {
-	p, err := in.enter(ctx, workspaceID, announced)
+func (in *Intake) begin(ctx context.Context, workspaceID string, announced int64, isPart bool) (*draft, error) {
+	p, err := in.enter(ctx, workspaceID, announced, isPart)
 	if err != nil {
 		return nil, err
 	}
-	return &draft{in: in, workspaceID: workspaceID, place: p}, nil
+	return &draft{in: in, workspaceID: workspaceID, place: p, isPart: isPart}, nil
 }
 
 // beginKnown makes a draft of what the workspace has, which costs no storage.
@@ -55,7 +56,7 @@ func (in *Intake) beginKnown(workspaceID string) *draft {
 
 // beginOne makes a draft of one content. sha256 is the hash that it is said to have, ""
 // for none: what the workspace has is not written again. Errors: storage_limit_reached.
-func (in *Intake) beginOne(ctx context.Context, workspaceID, sha256 string, announced int64) (*draft, *content, error) {
+func (in *Intake) beginOne(ctx context.Context, workspaceID, sha256 string, announced int64, isPart bool) (*draft, *content, error) {
 	if sha256 != "" {
 		known, err := in.knows(ctx, workspaceID, sha256)
 		if err != nil {
@@ -68,7 +69,7 @@ func (in *Intake) beginOne(ctx context.Context, workspaceID, sha256 string, anno
 			return d, c, nil
 		}
 	}
-	d, err := in.begin(ctx, workspaceID, announced)
+	d, err := in.begin(ctx, workspaceID, announced, isPart)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -270,7 +271,7 @@ func (d *draft) keep(ctx context.Context, tx *db.Tx) error {
 			added += c.size
 		}
 	}
-	if added == 0 {
+	if added == 0 || d.isPart && d.place.roomy() {
 		return nil
 	}
 	return d.in.checkStored(ctx, tx, d.workspaceID, added)

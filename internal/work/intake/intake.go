@@ -114,7 +114,7 @@ func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f F
 	if err != nil {
 		return nil, sizeFirst(f.Body, err)
 	}
-	d, c, err := in.beginOne(ctx, workspaceID, f.SHA256, f.Announced)
+	d, c, err := in.beginOne(ctx, workspaceID, f.SHA256, f.Announced, false)
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 	if p.Announced > contract.MaxPartBytes {
 		return 0, false, partTooLarge()
 	}
-	d, c, err := in.beginOne(ctx, workspaceID, p.SHA256, p.Announced)
+	d, c, err := in.beginOne(ctx, workspaceID, p.SHA256, p.Announced, true)
 	if err != nil {
 		return 0, false, err
 	}

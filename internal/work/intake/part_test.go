@@ -157,3 +157,36 @@ func TestErasingAWorkspaceTakesItsPartsAlong(t *testing.T) {
 		})
 	})
 }
+
+func TestPartsCannotFillTheDisk(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		const most = 9
+		h, disk := bounded(t, url, most)
+		var stored atomic.Int64
+		var all sync.WaitGroup
+		for sender := range 6 {
+			all.Go(func() {
+				for n := 0; ; n++ {
+					_, err := h.sendPart(file(t, 100*sender+n))
+					if used, limit, refused := full(t, err); refused {
+						if limit != most*fileSize || used > limit {
+							t.Errorf("%d of %d bytes are said to be used", used, limit)
+						}
+						return
+					}
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					stored.Add(1)
+				}
+			})
+		}
+		all.Wait()
+		if stored.Load() > most || disk.most > most*fileSize || disk.now != stored.Load()*fileSize {
+			t.Errorf("%d parts are stored; %d bytes lie on the disk, %d did at most", stored.Load(), disk.now, disk.most)
+		}
+		h.sound()
+	})
+}

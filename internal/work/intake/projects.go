@@ -155,8 +155,9 @@ func putFiles(s *quote.Scene, found *scenefiles.Found) {
 	}
 	for i := range found.Files {
 		f := &found.Files[i]
+		kind, status := f.Words()
 		s.Files = append(s.Files, quote.SceneFile{
-			Path: f.Path, Kind: string(f.Kind), From: f.From, Owner: f.Owner, UsedBy: f.UsedBy, Status: statusOf(f), Wanted: f.Wanted, Stored: f.Stored,
+			Path: f.Path, Kind: string(kind), From: f.From, Owner: f.Owner, UsedBy: f.UsedBy, Status: quote.FileStatus(status), Wanted: f.Wanted, Stored: f.Stored,
 		})
 		for _, lacking := range f.Lacking {
 			if f.Reach == scenefiles.ReachNeeded {
@@ -171,22 +172,6 @@ func putFiles(s *quote.Scene, found *scenefiles.Found) {
 			s.MissingFiles = append(s.MissingFiles, quote.MissingFile{Kind: string(f.Kind), Path: f.Stored, Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
 		}
 	}
-}
-
-// statusOf is the status of a file as callers are told it. What the picture does not need is
-// unused, there or not.
-func statusOf(f *scenefiles.File) quote.FileStatus {
-	switch {
-	case f.Status == scenefiles.StatusPacked:
-		return quote.FilePacked
-	case f.Reach == scenefiles.ReachUnneeded, f.Reach == scenefiles.ReachPerhaps && !f.There():
-		return quote.FileUnused
-	case f.Status == scenefiles.StatusFound:
-		return quote.FileFound
-	case f.Status == scenefiles.StatusRemapped:
-		return quote.FileRemapped
-	}
-	return quote.FileMissing
 }
 
 // putLibraries adds the Python of libraries that the picture needs. What of it the main file

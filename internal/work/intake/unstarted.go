@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"sync"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -21,8 +22,10 @@ type arrivals struct {
 // for by nobody is at most stored + held.
 type arriving struct {
 	stored int64 // unstarted bytes, as last read from the database
+	loose  int64 // parts without a project, likewise
+	readAt time.Time
 	held   int64 // bytes of all its places
-	places int   // the last one's end removes the entry
+	places int   // without any the entry goes after figureAge
 	// settling is held for reading while a file moves from held to stored, and for
 	// writing while stored is read anew. Otherwise a file could be counted in both or
 	// in neither.
@@ -40,11 +43,34 @@ type place struct {
 	got         int64
 }
 
+// figureAge is how old the figures of a workspace may be for parts, while less than half of
+// what it may have is used. To sum what is stored takes longer than to store a small part.
+// Meanwhile other processes can add what arrives within that time.
+const figureAge = time.Second
+
+// roomy reports whether a part fits without a look at the database. The caller holds
+// arrivals.mu.
+func (in *Intake) roomy(a *arriving) bool {
+	return time.Since(a.readAt) < figureAge && a.stored+a.held <= in.limit()/2 && a.loose <= contract.MaxLooseParts/2
+}
+
+// roomy is Intake.roomy for a place that was not left.
+func (p *place) roomy() bool {
+	p.in.arrivals.mu.Lock()
+	defer p.in.arrivals.mu.Unlock()
+	return p.of != nil && p.in.roomy(p.of)
+}
+
 // enter gives a file its place. Announced bytes are held at once: of many files that
 // do not fit together, some arrive whole and the others are refused before their first
 // byte. Leave the place on every path. Errors: storage_limit_reached.
-func (in *Intake) enter(ctx context.Context, workspaceID string, announced int64) (*place, error) {
+func (in *Intake) enter(ctx context.Context, workspaceID string, announced int64, isPart bool) (*place, error) {
 	in.arrivals.mu.Lock()
+	for other, a := range in.arrivals.of {
+		if a.places == 0 && time.Since(a.readAt) >= figureAge {
+			delete(in.arrivals.of, other)
+		}
+	}
 	a := in.arrivals.of[workspaceID]
 	if a == nil {
 		if in.arrivals.of == nil {
@@ -54,8 +80,12 @@ func (in *Intake) enter(ctx context.Context, workspaceID string, announced int64
 		in.arrivals.of[workspaceID] = a
 	}
 	a.places++
-	in.arrivals.mu.Unlock()
 	p := &place{in: in, workspaceID: workspaceID, of: a}
+	fits := isPart && in.roomy(a) && p.grow(max(0, announced))
+	in.arrivals.mu.Unlock()
+	if fits {
+		return p, nil
+	}
 	if err := p.growExactly(ctx, max(0, announced)); err != nil {
 		p.leave(0)
 		return nil, err
@@ -102,7 +132,7 @@ func (p *place) growExactly(ctx context.Context, n int64) error {
 	}
 	p.in.arrivals.mu.Lock()
 	defer p.in.arrivals.mu.Unlock()
-	p.of.stored = waiting.Bytes
+	p.of.stored, p.of.loose, p.of.readAt = waiting.Bytes, waiting.Loose, time.Now()
 	if !p.grow(n) {
 		return p.in.full(waiting.Bytes + p.of.held - p.held)
 	}
@@ -134,10 +164,11 @@ func (p *place) leave(added int64) {
 	p.in.arrivals.mu.Lock()
 	defer p.in.arrivals.mu.Unlock()
 	a.stored += added
-	a.held -= p.held
-	if a.places--; a.places == 0 {
-		delete(p.in.arrivals.of, p.workspaceID)
+	if added > 0 {
+		a.loose++ // of an upload it is one too many, until it is read anew
 	}
+	a.held -= p.held
+	a.places--
 }
 
 // limit is Unstarted with its default.

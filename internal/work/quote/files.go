@@ -4,7 +4,7 @@ package quote
 // tiles or the pictures of a set, a folder of caches.
 type SceneFile struct {
 	Path   string     `json:"path" doc:"Where it is in the project; of what is missing, where Blender looks for it."`
-	Kind   string     `json:"kind" enum:"image,sequence,udim,movie,volume,font,sound,cache,simulation,script,light,library"`
+	Kind   string     `json:"kind" enum:"image,sequence,udim,movie,volume,font,sound,cache,simulation,library"`
 	From   string     `json:"from" doc:"The .blend of the project that names it."`
 	Owner  string     `json:"owner,omitempty" doc:"The data-block that wants it."`
 	UsedBy string     `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
