@@ -61,8 +61,8 @@ func (f *file) scripted() []Script {
 		return true
 	}
 	for r := range f.Facts("TX", "Text") {
-		// Blender runs no other names.
-		if r.Int("flags")&textRegisters != 0 && strings.HasSuffix(r.Name(), ".py") && !add(Script{Owner: "text " + r.Name()}) {
+		// Blender runs no other names, and of a library what it loads of it.
+		if r.Int("flags")&textRegisters != 0 && f.reach.LevelOf(r) > None && strings.HasSuffix(r.Name(), ".py") && !add(Script{Owner: "text " + r.Name()}) {
 			return all
 		}
 	}

@@ -227,6 +227,8 @@ type Script struct {
 	Owner      string `json:"owner"`      // what has it, such as "object Door", or "text startup.py"
 	Property   string `json:"property"`   // that a driver sets, as Blender writes it; "" for a text
 	Expression string `json:"expression"` // of the driver
+	// From is the path of the library that has it; "" for the file itself.
+	From string `json:"from,omitempty"`
 }
 
 // Text is a text data-block.

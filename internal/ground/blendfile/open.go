@@ -137,6 +137,16 @@ func (f *Opened) Simulations(lastFrame int) []Simulation {
 	return f.file.simulationFacts()
 }
 
+// Scripted lists the Python without which the picture can lack something of what was said by
+// Render and Enter.
+func (f *Opened) Scripted() []Script {
+	if f.file.reach == nil && !f.main {
+		return nil // it is not known what of it is used
+	}
+	f.again()
+	return f.file.scripted()
+}
+
 // again lets the file be asked once more.
 func (f *Opened) again() {
 	f.file.answer = 0

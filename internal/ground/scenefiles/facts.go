@@ -15,6 +15,8 @@ type Found struct {
 	// Simulations run from frame to frame in libraries, in objects that the picture comes
 	// from. Those of the main file itself are facts of it: see blendfile.Facts.
 	Simulations []blendfile.Simulation `json:"simulations"`
+	// Scripted is Python of libraries that the picture can depend on; likewise.
+	Scripted []blendfile.Script `json:"scripted"`
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
 	// reader keeps. What is listed is right.
 	Partial bool `json:"partial"`

@@ -8,11 +8,12 @@ import (
 	"svc.example/internal/ground/blendfile"
 )
 
-// gather lists the files of all .blend files that were reached, and the simulations of the
-// libraries among them. The error is the context's.
+// gather lists the files of all .blend files that were reached, and what else the libraries
+// among them say. The error is the context's.
 func (s *search) gather() (*Found, error) {
 	known := map[string]int{}
-	all, simulations := []File{}, []blendfile.Simulation{}
+	all := []File{}
+	found := &Found{Main: s.main.path, Simulations: []blendfile.Simulation{}, Scripted: []blendfile.Script{}}
 	lastFrame := 0
 	for _, b := range s.reached() {
 		if s.full() {
@@ -40,26 +41,35 @@ func (s *search) gather() (*Found, error) {
 		if b.main {
 			lastFrame = b.open.LastFrame()
 		} else {
-			simulations = append(simulations, s.simulationsOf(b, lastFrame)...)
+			s.inside(b, lastFrame, found)
 		}
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
-	partial := s.partial || s.tree.partial || s.tree.steps < 0
-	return &Found{Main: s.main.path, Files: all, Simulations: simulations, Partial: partial}, s.ctx.Err()
+	found.Files, found.Partial = all, s.partial || s.tree.partial || s.tree.steps < 0
+	return found, s.ctx.Err()
 }
 
-// simulationsOf lists what runs from frame to frame in a library.
-func (s *search) simulationsOf(b *blend, lastFrame int) (all []blendfile.Simulation) {
+// inside adds what runs in a library: from frame to frame, and Python.
+func (s *search) inside(b *blend, lastFrame int, found *Found) {
+	room := func(bytes int) bool {
+		s.answer -= nameCost + len(b.path) + bytes
+		return !s.full()
+	}
 	for _, m := range b.open.Simulations(lastFrame) {
-		if s.answer -= nameCost + len(m.Owner) + len(m.Folder) + len(b.path); s.answer <= 0 {
-			s.partial = true
-			break
+		if !room(len(m.Owner) + len(m.Folder)) {
+			return
 		}
 		m.From = b.path
-		all = append(all, m)
+		found.Simulations = append(found.Simulations, m)
 	}
-	return all
+	for _, p := range b.open.Scripted() {
+		if !room(len(p.Owner) + len(p.Property) + len(p.Expression)) {
+			return
+		}
+		p.From = b.path
+		found.Scripted = append(found.Scripted, p)
+	}
 }
 
 // reached are the .blend files that the scene comes from, the main one first.

@@ -11,7 +11,7 @@ import (
 )
 
 // Complete adds to the facts of a .blend what stands in the libraries that are packed in it:
-// files that they lack and the picture needs, and simulations of their objects. name is the
+// files that they lack and the picture needs, simulations of their objects, and Python. name is the
 // file's own name; open gives its bytes, from the beginning, as often as they are needed.
 // Where the picture needs no packed library, nothing is opened. o.Base is not used. Errors:
 // those of Find, and of open.
@@ -30,6 +30,7 @@ func Complete(ctx context.Context, facts *blendfile.Facts, name string, open fun
 		}
 	}
 	facts.Simulations = append(facts.Simulations, found.Simulations...)
+	facts.Scripted = append(facts.Scripted, found.Scripted...)
 	if found.Partial {
 		facts.Partial = append(facts.Partial, "packed_libraries")
 	}

@@ -125,7 +125,7 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 		}
 	}
 	putFiles(&r.scene, found)
-	return r.in.putLibraries(&r.scene, tree, found)
+	return nil
 }
 
 // factsIn reads a .blend of a tree.
@@ -153,6 +153,9 @@ func putFiles(s *quote.Scene, found *scenefiles.Found) {
 			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: m.Folder, From: m.From,
 		})
 	}
+	for _, script := range found.Scripted {
+		s.AutorunScripts, s.UsesAutorunScripts = append(s.AutorunScripts, quote.Script(script)), true
+	}
 	for i := range found.Files {
 		f := &found.Files[i]
 		kind, status := f.Words()
@@ -172,25 +175,4 @@ func putFiles(s *quote.Scene, found *scenefiles.Found) {
 			s.MissingFiles = append(s.MissingFiles, quote.MissingFile{Kind: string(f.Kind), Path: f.Stored, Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
 		}
 	}
-}
-
-// putLibraries adds the Python of libraries that the picture needs. What of it the main file
-// uses is not known, so all counts.
-func (in *Intake) putLibraries(s *quote.Scene, tree fs.FS, found *scenefiles.Found) error {
-	read := map[string]bool{found.Main: true}
-	for _, f := range found.Files {
-		if f.Kind != scenefiles.KindLibrary || f.Reach != scenefiles.ReachNeeded || !f.There() || read[f.Path] {
-			continue
-		}
-		read[f.Path] = true
-		facts, err := in.factsIn(tree, f.Path)
-		if err != nil {
-			return refusal(err)
-		}
-		for _, script := range facts.Scripted {
-			script.Owner += " of " + f.Path
-			s.AutorunScripts, s.UsesAutorunScripts = append(s.AutorunScripts, quote.Script(script)), true
-		}
-	}
-	return nil
 }

@@ -161,9 +161,9 @@ func (s Scene) samplesDetail(frames Frames) map[string]int {
 // scriptText names Python, as in "object Door, location".
 func scriptText(s Script) string {
 	if s.Property == "" {
-		return s.Owner
+		return s.Owner + inLibrary(s.From)
 	}
-	return s.Owner + ", " + s.Property
+	return s.Owner + ", " + s.Property + inLibrary(s.From)
 }
 
 // simulationText names a simulation, as in "Curtain (cloth)".

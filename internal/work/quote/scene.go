@@ -107,6 +107,7 @@ type Script struct {
 	Owner      string `json:"owner" doc:"What has it, such as \"object Door\" or \"text startup.py\"."`
 	Property   string `json:"property,omitempty" doc:"What a driver sets, as Blender writes it."`
 	Expression string `json:"expression,omitempty" doc:"The driver's."`
+	From       string `json:"from,omitempty" doc:"The library that has it; absent for the upload's own file."`
 }
 
 // Frames returns the scene's own range. A step below 1, which a damaged file may hold,

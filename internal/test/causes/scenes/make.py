@@ -628,6 +628,23 @@ def driver_of_a_hidden_object_of_an_instance(s, plane):
 
 
 @scene("scripts_disabled", scripts=True)
+def driver_in_a_packed_library(s, plane):
+    """a driver in Python of an object in a packed library"""
+    other = extra()
+    driven(other, "location", "len(bpy.data.objects) / 4", 0)
+    s.collection.objects.link(pack_library(other, "objects"))
+
+
+@scene("scripts_disabled", scripts=True)
+def driver_in_a_packed_library_not_used(s, plane):
+    """a driver in Python of a hidden object in a packed library"""
+    other = extra()
+    other.hide_render = True
+    driven(other, "location", "len(bpy.data.objects) / 4", 0)
+    s.collection.objects.link(pack_library(other, "objects"))
+
+
+@scene("scripts_disabled", scripts=True)
 def driver_of_a_hidden_and_moving_object(s, plane):
     """a driver in Python of an object that renders leave out, and that keyframes move"""
     other = extra()
