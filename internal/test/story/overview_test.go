@@ -135,16 +135,23 @@ func TestAnOverviewThatIsNotKeptCountsAsItsWork(t *testing.T) {
 		job := c.start(22)
 		c.awaitFrames(job.JobID, 20)
 		sheet := svc.url + "/node/v1/jobs/" + job.JobID + "/contact-sheet"
+		begun := time.Now()
 		first := c.overviewOf(sheet, "")
 		same := c.overviewOf(sheet, first.header.Get("ETag"))
 		again := c.overviewOf(sheet, "")
-		if again.status != http.StatusOK || first.left(t)-same.left(t) != 1 || same.left(t)-again.left(t) != 3 {
+		// A minute gives back one request.
+		cost := func(before, after answer, want int) bool {
+			n := before.left(t) - after.left(t)
+			return n <= want && n >= want-1-int(time.Since(begun).Minutes())
+		}
+		if again.status != http.StatusOK || !cost(first, same, 1) || !cost(same, again, 3) {
 			t.Errorf("left are %d, then %d, then %d", first.left(t), same.left(t), again.left(t))
 		}
 		held.open()
 		c.await(job.JobID, client.StatusCompleted)
+		begun = time.Now()
 		whole := c.overviewOf(sheet, "")
-		if kept := c.overviewOf(sheet, ""); kept.status != http.StatusOK || whole.left(t)-kept.left(t) != 1 {
+		if kept := c.overviewOf(sheet, ""); kept.status != http.StatusOK || !cost(whole, kept, 1) {
 			t.Errorf("of a completed job left are %d, then %d", whole.left(t), kept.left(t))
 		}
 	})
