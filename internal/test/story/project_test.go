@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -14,11 +15,14 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/fstest"
 
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/worker"
 )
 
@@ -190,6 +194,36 @@ func TestAProjectIsRenderedAsInItsFolder(t *testing.T) {
 				}
 			}
 			c.verifiedZIP(c.await(job.JobID, client.StatusCompleted))
+			svc.wantFilesInReceipt(job.JobID, project.files)
 		}
+	})
+}
+
+// wantFilesInReceipt checks that a job's receipt names each file of its project.
+func (svc *service) wantFilesInReceipt(jobID string, files map[string][]byte) {
+	svc.t.Helper()
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
+		key, err := svc.app.Keys.Current(ctx, tx)
+		if err != nil {
+			return err
+		}
+		kept, err := tx.ReceiptByJob(ctx, jobID)
+		if err != nil {
+			return err
+		}
+		report := receipt.Verify([]byte(kept.Envelope), []receipt.PublicKey{key.Public()}, nil)
+		if err := report.Err(); err != nil {
+			return err
+		}
+		named := report.Receipt.Input.Files
+		if len(files) > 1 && len(named) != len(files) || len(files) == 1 && len(named) != 0 {
+			svc.t.Errorf("the receipt of a project of %d files names %+v", len(files), named)
+		}
+		folder := fstest.MapFS{filepath.Base(projectMain): {Data: files[projectMain]}} // where one file was sent, its folder is none
+		for path, content := range files {
+			folder[path] = &fstest.MapFile{Data: content}
+		}
+		report.InProject(folder)
+		return report.Err()
 	})
 }
