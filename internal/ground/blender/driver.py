@@ -301,7 +301,8 @@ def empty_scene():
     name = "svc: left out"
     if name not in bpy.data.scenes:
         empty = bpy.data.scenes.new(name)
-        empty.render.engine, empty.render.film_transparent, empty.cycles.samples = "CYCLES", True, 1
+        empty.render.engine, empty.render.film_transparent = "CYCLES", True
+        empty.cycles.samples, empty.cycles.use_denoising = 1, False
         empty.camera = bpy.data.objects.new(name, bpy.data.cameras.new(name))
         empty.collection.objects.link(empty.camera)
     return bpy.data.scenes[name]
