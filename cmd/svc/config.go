@@ -66,11 +66,12 @@ func (malformed) Resolve(*kong.Context, *kong.Path, *kong.Flag) (any, error) { r
 
 // unread is a configuration file that this user may not read. Without it the commands of
 // operators would work on another store, or serve without what their operator has set.
-// Others go on: a person who renders on the same machine has no part in it.
+// Others go on: a person who renders on the same machine has no part in it, and a worker's
+// user must not read what the service's file has, such as the address of its database.
 type unread struct{ error }
 
-// ofOperators are the commands that a configuration file is for.
-var ofOperators = []string{"serve", "admin", "worker", "bench"}
+// ofOperators are the commands that need the file.
+var ofOperators = []string{"serve", "admin"}
 
 func (unread) Validate(*kong.Application) error { return nil }
 
