@@ -12,7 +12,6 @@ import (
 	"svc.example/internal/ground/archive"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/scenefiles"
@@ -196,12 +195,7 @@ func (r *Received) keyOf(ctx context.Context, sum string, keys map[string]string
 	if key := keys[sum]; key != "" {
 		return key, nil
 	}
-	var has map[string]project.Content
-	err := r.in.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		has, _, err = project.Stored(ctx, tx, r.workspaceID, []string{sum})
-		return err
-	})
-	return has[sum].BlobKey, err
+	return r.in.key(ctx, r.workspaceID, sum)
 }
 
 // mostBlends bounds the .blend files of an archive among which the main one is looked for:

@@ -131,10 +131,7 @@ func (c *content) open(ctx context.Context, workspaceID string) (r io.ReadCloser
 	if c.blob != nil {
 		err = c.commit()
 	} else {
-		err = c.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			key, err = project.Key(ctx, tx, workspaceID, c.sha256)
-			return err
-		})
+		key, err = c.in.key(ctx, workspaceID, c.sha256)
 	}
 	if err != nil {
 		return nil, err

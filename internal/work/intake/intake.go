@@ -126,13 +126,19 @@ func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f F
 	return r, nil
 }
 
-// knows reports whether a workspace has content of this hash.
-func (in *Intake) knows(ctx context.Context, workspaceID, sha256 string) (known bool, err error) {
+// key is where a workspace has content of this hash; "" where it has none.
+func (in *Intake) key(ctx context.Context, workspaceID, sha256 string) (key string, err error) {
 	err = in.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		known, err = project.Known(ctx, tx, workspaceID, sha256)
+		key, err = project.Key(ctx, tx, workspaceID, sha256)
 		return err
 	})
-	return known, err
+	return key, err
+}
+
+// knows reports whether a workspace has content of this hash.
+func (in *Intake) knows(ctx context.Context, workspaceID, sha256 string) (bool, error) {
+	key, err := in.key(ctx, workspaceID, sha256)
+	return key != "", err
 }
 
 // inspect makes the single pass: body -> limit -> hash and blob -> blendfile. The limit

@@ -149,9 +149,7 @@ func putFiles(s *quote.Scene, found *scenefiles.Found) {
 		return at
 	}
 	for _, m := range found.Simulations {
-		s.Simulations = append(s.Simulations, quote.Simulation{
-			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: m.Folder, From: m.From,
-		})
+		s.Simulations = append(s.Simulations, simulationOf(m, m.Folder))
 	}
 	for _, script := range found.Scripted {
 		s.AutorunScripts, s.UsesAutorunScripts = append(s.AutorunScripts, quote.Script(script)), true

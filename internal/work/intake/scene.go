@@ -145,9 +145,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	for _, m := range f.Simulations {
-		out.Simulations = append(out.Simulations, quote.Simulation{
-			Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: cacheFolder(m.Folder, filename), From: m.From,
-		})
+		out.Simulations = append(out.Simulations, simulationOf(m, cacheFolder(m.Folder, filename)))
 	}
 	for _, shot := range foreignShots(f) {
 		out.Unrendered = append(out.Unrendered, quote.Shot(shot))
@@ -167,6 +165,13 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	return out
+}
+
+// simulationOf is a simulation whose cache is in a folder.
+func simulationOf(m blendfile.Simulation, folder string) quote.Simulation {
+	return quote.Simulation{
+		Kind: string(m.Kind), Object: m.Owner, FirstFrame: m.FirstFrame, LastFrame: m.LastFrame, Baked: m.Baked, Cached: m.Cached, Folder: folder, From: m.From,
+	}
 }
 
 // cacheFolder is a path with the name of the .blend in it, where it is named by that.

@@ -44,18 +44,8 @@ func Keep(ctx context.Context, tx *db.Tx, workspaceID string, c Content) (kept b
 	return key == c.BlobKey, nil
 }
 
-// Known reports whether the workspace has content of this hash. It takes no lock: the
-// content may be gone by the time that Keep looks for it.
-func Known(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (bool, error) {
-	n, err := tx.ContentKnown(ctx, query.ContentKnownParams{WorkspaceID: workspaceID, Sha256: sha256})
-	if err != nil {
-		return false, fmt.Errorf("look for the content %s: %w", sha256, err)
-	}
-	return n > 0, nil
-}
-
 // Key is the key of the blob with content of a workspace; "" where it has none of this hash.
-// Like Known it takes no lock.
+// It takes no lock: the content may be gone by the time that Keep looks for it.
 func Key(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) (string, error) {
 	key, err := tx.ContentKey(ctx, query.ContentKeyParams{WorkspaceID: workspaceID, Sha256: sha256})
 	if err != nil && !db.IsNotFound(err) {

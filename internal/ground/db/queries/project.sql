@@ -23,9 +23,6 @@ DELETE FROM content WHERE content.workspace_id = @workspace_id AND content.sha25
 -- name: ContentKey :one
 SELECT blob_key FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;
 
--- name: ContentKnown :one
-SELECT CAST(count(*) AS bigint) FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;
-
 -- name: ContentUnstarted :one
 -- The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
 -- failed or were cancelled, which cost nothing. loose is how many of them no project has.

@@ -468,9 +468,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.contentKeysStmt, err = db.PrepareContext(ctx, contentKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentKeys: %w", err)
 	}
-	if q.contentKnownStmt, err = db.PrepareContext(ctx, contentKnown); err != nil {
-		return nil, fmt.Errorf("error preparing query ContentKnown: %w", err)
-	}
 	if q.contentLockStmt, err = db.PrepareContext(ctx, contentLock); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentLock: %w", err)
 	}
@@ -2267,11 +2264,6 @@ func (q *Queries) Close() error {
 	if q.contentKeysStmt != nil {
 		if cerr := q.contentKeysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentKeysStmt: %w", cerr)
-		}
-	}
-	if q.contentKnownStmt != nil {
-		if cerr := q.contentKnownStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing contentKnownStmt: %w", cerr)
 		}
 	}
 	if q.contentLockStmt != nil {
@@ -4216,7 +4208,6 @@ type Queries struct {
 	contentKeepStmt                 *sql.Stmt
 	contentKeyStmt                  *sql.Stmt
 	contentKeysStmt                 *sql.Stmt
-	contentKnownStmt                *sql.Stmt
 	contentLockStmt                 *sql.Stmt
 	contentLooseStmt                *sql.Stmt
 	contentOfProjectStmt            *sql.Stmt
@@ -4722,7 +4713,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentKeepStmt:                 q.contentKeepStmt,
 		contentKeyStmt:                  q.contentKeyStmt,
 		contentKeysStmt:                 q.contentKeysStmt,
-		contentKnownStmt:                q.contentKnownStmt,
 		contentLockStmt:                 q.contentLockStmt,
 		contentLooseStmt:                q.contentLooseStmt,
 		contentOfProjectStmt:            q.contentOfProjectStmt,

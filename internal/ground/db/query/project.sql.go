@@ -340,22 +340,6 @@ func (q *Queries) ContentKeys(ctx context.Context) ([]string, error) {
 	return items, nil
 }
 
-const contentKnown = `-- name: ContentKnown :one
-SELECT CAST(count(*) AS bigint) FROM content WHERE workspace_id = $1 AND sha256 = $2
-`
-
-type ContentKnownParams struct {
-	WorkspaceID string
-	Sha256      string
-}
-
-func (q *Queries) ContentKnown(ctx context.Context, arg ContentKnownParams) (int64, error) {
-	row := q.queryRow(ctx, q.contentKnownStmt, contentKnown, arg.WorkspaceID, arg.Sha256)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const contentLock = `-- name: ContentLock :many
 SELECT c.workspace_id, c.sha256, c.size_bytes, c.blob_key, c.created_at, c.row_sum FROM content c
 WHERE (c.workspace_id, c.sha256) IN (SELECT p.workspace_id, p.sha256 FROM project_content p WHERE p.upload_id = $1)
