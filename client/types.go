@@ -91,6 +91,16 @@ type Scene struct {
 	FileVersion          json.RawMessage `json:"file_version"`
 	MissingFiles         json.RawMessage `json:"missing_files"`
 	LinkedLibraries      json.RawMessage `json:"linked_libraries"`
+	// Files are those that the scene of a project names, libraries and theirs included.
+	Files []SceneFile `json:"files"`
+}
+
+// SceneFile is one file that a scene of a project names.
+type SceneFile struct {
+	Path   string `json:"path"`   // in the project; of what is missing, where Blender looks for it
+	Kind   string `json:"kind"`   // "image", "library", "sequence", "udim", "movie", "volume", "font", "sound", "cache", "simulation"
+	From   string `json:"from"`   // the .blend that names it
+	Status string `json:"status"` // "found", "remapped", "missing", "packed", "unused"
 }
 
 // StartRequest is what a start sends with the quote. The price is the quote's and

@@ -189,6 +189,9 @@ func (u *upload) open() (body, error) {
 	return body{&closableBody{from: all}, u.contentType, length}, nil
 }
 
+// errShorter reports a file that has fewer bytes than were announced.
+var errShorter = errors.New("the file ends")
+
 // countedFile reports progress, and marks a failed read of the file as final:
 // unlike a lost connection, repeating would not mend it. A file that became shorter
 // would leave the announced length unfilled.
@@ -205,7 +208,7 @@ func (f *countedFile) Read(p []byte) (int, error) {
 		f.progress(f.sent, f.total)
 	}
 	if errors.Is(err, io.EOF) && f.total >= 0 && f.sent < f.total {
-		err = fmt.Errorf("the file ends after %d of %d bytes", f.sent, f.total)
+		err = fmt.Errorf("%w after %d of %d bytes", errShorter, f.sent, f.total)
 	}
 	if err != nil && err != io.EOF {
 		err = &unreadable{fmt.Errorf("read the file to upload: %w", err)}

@@ -65,6 +65,9 @@ func accountScripts(t *testing.T) testscript.Params {
 			"scene": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), demo.Scene(), 0o644))
 			},
+			"project": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS("../../internal/ground/scenefiles/testdata/"+args[0])))
+			},
 			"worker":      func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).work(ts) },
 			"ended":       func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).ended(ts, args[0]) },
 			"fail":        func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).fail(ts, args[0]) },

@@ -55,6 +55,7 @@ type program struct {
 	Rerender caller.Rerender   `cmd:"" help:"Render frames of an ended job again: a new price and a new job over the same upload."`
 	Look     caller.Look       `cmd:"" help:"See a frame as the workers do, small and coarse, for free."`
 	Inspect  caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
+	Pack     caller.Pack       `cmd:"" help:"Write a .blend and the files that its scene uses into one archive."`
 	Jobs     account.Jobs      `cmd:"" help:"List the workspace's jobs, newest first."`
 	Job      account.Job       `cmd:"" help:"Show everything about one job."`
 	Cancel   account.Cancel    `cmd:"" help:"Cancel a job that no worker has claimed. It costs nothing."`

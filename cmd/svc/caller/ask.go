@@ -57,13 +57,19 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 }
 
 // missingError refuses to render a scene without files that it uses.
-type missingError struct{ count int }
+type missingError struct {
+	count int
+	kept  string // what was not done, such as "not started, nothing was spent"
+}
+
+// notStarted is what was not done where a render is refused.
+const notStarted = "not started, nothing was spent"
 
 // Failure implements failure.Coded.
 func (e *missingError) Failure() (code, action string) { return "missing_files", "" }
 
 func (e *missingError) Error() string {
-	return fmt.Sprintf("not started, nothing was spent: %s that the scene uses, named above, would be missing in the pictures. "+
-		"Pack them into the .blend (in Blender: File, External Data, Pack Resources), or render without them with --allow-missing",
-		terminal.CountOf(e.count, "file"))
+	return fmt.Sprintf("%s: %s that the scene uses, named above, would be missing in the pictures. "+
+		"Put them where the scene looks for them, choose the folder that has them with --project-root, or go on without them with --allow-missing",
+		e.kept, terminal.CountOf(e.count, "file"))
 }

@@ -29,9 +29,9 @@ const (
 
 // fetch downloads, verifies and unpacks a completed job into r.Folder.
 //
-// A receipt can be valid and still belong to another job or file. So its job, and
-// where the file is known its input hash, must be the ones that were asked for.
-func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, inputSHA256 string) error {
+// A receipt can be valid and still belong to another job or file. So its job, and the
+// hashes of its input that are known here, must be the ones that were asked for.
+func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, ordered *jobFile) error {
 	if err := r.download(ctx, o); err != nil {
 		return err
 	}
@@ -39,7 +39,8 @@ func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, inputSHA
 	if err != nil {
 		return err
 	}
-	if signed.JobID != job.JobID || (inputSHA256 != "" && signed.Input.SHA256 != inputSHA256) {
+	other := func(known, signed string) bool { return known != "" && known != signed }
+	if signed.JobID != job.JobID || other(ordered.InputSHA256, signed.Input.SHA256) || other(ordered.ProjectSHA256, signed.Input.ProjectSHA256) {
 		return fmt.Errorf("%w: it is the receipt of job %s over input %s", receipt.ErrBadSignature, signed.JobID, signed.Input.SHA256)
 	}
 	r.take(signed)

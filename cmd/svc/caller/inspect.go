@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -25,7 +26,7 @@ import (
 // would be answered with.
 type Inspect struct {
 	File        string `arg:"" type:"existingfile" help:"The .blend file."`
-	ProjectRoot string `type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read. Without it, the folder of the .blend."`
+	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read. Without it, the folder of the .blend."`
 	JSON        bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of a table."`
 }
 
@@ -44,7 +45,8 @@ type inspected struct {
 	PriceCents int      `json:"price_cents"` // of the whole range; 0 likewise
 	Currency   string   `json:"currency"`
 	Refused    *refusal `json:"refused"` // why the service would not render it; null where it would
-	// Warnings are those of a quote of the scene's own range, by a service without workers.
+	// Warnings are those of a quote of the scene's own range with the files that are found
+	// here, by a service without workers.
 	Warnings []quote.Warning `json:"warnings"`
 	// Files are those that the scene refers to, libraries and what these refer to included, as
 	// they are on this disk. FilesPartial says that there are more.
@@ -54,6 +56,7 @@ type inspected struct {
 	LibrarySimulations []blendfile.Simulation `json:"library_simulations"`
 
 	found *scenefiles.Found
+	alone bool // the .blend is all that would be sent
 }
 
 // refusal is how the service would refuse the file. It is a result here and no error:
@@ -65,10 +68,7 @@ type refusal struct {
 
 // Run reads the file and prints its facts.
 func (c *Inspect) Run(app *kong.Context) error {
-	found, err := readFacts(c.File)
-	if err == nil {
-		err = found.findFiles(c.File, c.ProjectRoot)
-	}
+	found, err := inspect(c.File, FileFlags{ProjectRoot: c.ProjectRoot})
 	if err != nil {
 		return err
 	}
@@ -79,52 +79,69 @@ func (c *Inspect) Run(app *kong.Context) error {
 	return nil
 }
 
-// readFacts reads the file to its end, as the service does, so that a truncated file
-// fails here too. Errors are those of package blendfile and of the file system.
-func readFacts(path string) (*inspected, error) {
-	file, err := os.Open(path)
+// inspect reads a .blend and finds its files. Errors are those of package blendfile and of
+// the file system.
+func inspect(path string, flags FileFlags) (*inspected, error) {
+	facts, size, err := readFacts(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the file: %w", err)
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	defer func() { _ = file.Close() }()
-	info, err := file.Stat()
-	if err != nil {
-		return nil, fmt.Errorf("open the file: %w", err)
+	name := filepath.Base(path)
+	i := &inspected{OK: true, Filename: name, SizeBytes: size, Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}}
+	i.found = &scenefiles.Found{Main: name, Files: []scenefiles.File{}, Simulations: []blendfile.Simulation{}}
+	if !flags.NoFiles {
+		if i.found, err = scenefiles.OnDisk(context.Background(), path, flags.ProjectRoot, scenefiles.Options{}); err != nil {
+			return nil, fmt.Errorf("find the scene's files: %w", err)
+		}
 	}
-	facts, err := blendfile.Inspect(file, blendfile.Options{ReadAll: true})
-	if err == nil {
-		err = scenefiles.Complete(context.Background(), facts, info.Name(), func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{})
+	i.Files, i.FilesPartial, i.LibrarySimulations = i.found.Files, i.found.Partial, i.found.Simulations
+	i.alone = len(i.found.Taken(size)) == 1
+	if i.alone {
+		err = scenefiles.Complete(context.Background(), facts, name, func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	found := &inspected{OK: true, Filename: info.Name(), SizeBytes: info.Size(), Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}}
-	if facts.Scene != nil {
-		scene := intake.SceneOf(facts, info.Name())
+	i.judge()
+	return i, nil
+}
+
+// judge says what the service would.
+func (f *inspected) judge() {
+	if f.Scene != nil {
+		scene := intake.SceneOf(f.Facts, f.Filename)
+		if !f.alone {
+			intake.PutFiles(&scene, f.found)
+		}
 		frames, skipped, err := (quote.RequestedFrames{}).Resolve(scene.Frames())
 		if err == nil { // a range without a price is no refusal: the caller can ask for another one
-			found.FrameCount = frames.Count()
+			f.FrameCount = frames.Count()
 		} else {
 			frames = scene.Frames()
 		}
-		found.Warnings = quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, frames, skipped)
+		f.Warnings = quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, frames, skipped)
 	}
-	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(facts, quote.Farm{})); ok {
-		found.Refused, found.FrameCount = &refusal{refused.Code, refused.Message}, 0
-		return found, nil
+	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(f.Facts, quote.Farm{})); ok {
+		f.Refused, f.FrameCount = &refusal{refused.Code, refused.Message}, 0
+		return
 	}
-	found.PriceCents = found.FrameCount * contract.CentsPerFrame
-	return found, nil
+	f.PriceCents = f.FrameCount * contract.CentsPerFrame
 }
 
-// findFiles finds the files of the scene on this disk, below root.
-func (f *inspected) findFiles(path, root string) error {
-	found, err := scenefiles.OnDisk(context.Background(), path, root, scenefiles.Options{})
+// readFacts reads the file to its end, as the service does, so that a truncated file
+// fails here too. size is in bytes.
+func readFacts(path string) (facts *blendfile.Facts, size int64, err error) {
+	file, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("find the scene's files: %w", err)
+		return nil, 0, fmt.Errorf("open the file: %w", err)
 	}
-	f.found, f.Files, f.FilesPartial, f.LibrarySimulations = found, found.Files, found.Partial, found.Simulations
-	return nil
+	defer func() { _ = file.Close() }()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, 0, fmt.Errorf("open the file: %w", err)
+	}
+	facts, err = blendfile.Inspect(file, blendfile.Options{ReadAll: true})
+	return facts, info.Size(), err
 }
 
 // print writes the facts as a table, with refusal or price after the scene.

@@ -69,7 +69,7 @@ func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 		wants      []string
 	}{
 		{"kinds/main.blend", "", []string{
-			"files 3 images, 1 image sequence, 1 UDIM set, 1 volume, 1 IES light, 1 cache, 1 cache folder of 328 B; 2 missing",
+			"files 3 images, 1 image sequence, 1 UDIM set, 1 volume, 1 IES light, 1 cache, 1 cache folder of 328 B; 3 missing",
 			"missing image //tex/missing.png, used by missing, of material missing",
 			"missing image //../above.png, used by above, of material above; it lies outside of the project's folder: --project-root chooses another",
 			"missing 1 of 3 files of UDIM set //tex/wall.<UDIM>.png, used by wall, of material wall; the first is tex/wall.1002.png",
@@ -97,7 +97,7 @@ func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 
 func TestInspectAsJSONHasAllFacts(t *testing.T) {
 	t.Parallel()
-	found, err := readFacts(filepath.Join(scenes, "scenes.blend"))
+	found, err := inspect(filepath.Join(scenes, "scenes.blend"), FileFlags{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestInspectAsJSONHasEachFileWithItsOwnerStatusAndReach(t *testing.T) {
 
 func TestInspectSaysWhatIsNoBlend(t *testing.T) {
 	t.Parallel()
-	if _, err := readFacts(filepath.Join(scenes, "settings.json")); !errors.Is(err, blendfile.ErrNotBlend) {
+	if _, err := inspect(filepath.Join(scenes, "settings.json"), FileFlags{}); !errors.Is(err, blendfile.ErrNotBlend) {
 		t.Errorf("%v, want ErrNotBlend", err)
 	}
 }
@@ -153,10 +153,7 @@ func TestInspectSaysWhatIsNoBlend(t *testing.T) {
 // inspectedFile is what inspect finds of a file, with the folder of its project.
 func inspectedFile(t *testing.T, file, root string) *inspected {
 	t.Helper()
-	found, err := readFacts(file)
-	if err == nil {
-		err = found.findFiles(file, root)
-	}
+	found, err := inspect(file, FileFlags{ProjectRoot: root})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,26 +33,29 @@ const (
 // command that is killed at any instant finds the quote again: starting one quote
 // again returns the same job and reserves nothing more.
 type jobFile struct {
-	State       string    `json:"state"`
-	Server      string    `json:"server"`
-	JobID       string    `json:"job_id"` // "" before the service has answered
-	UploadID    string    `json:"upload_id"`
-	QuoteID     string    `json:"quote_id"`
-	Filename    string    `json:"filename"`
-	InputSHA256 string    `json:"input_sha256"`
-	Frames      string    `json:"frames"`                // as the command named them, "" for the scene's own
-	RerenderOf  string    `json:"rerender_of,omitempty"` // the job whose frames these are once more
-	Part        int       `json:"part"`                  // of Parts jobs that the command ordered at once, from 1
-	Parts       int       `json:"parts"`
-	Order       string    `json:"order"` // the same in all parts
-	FrameStart  int       `json:"frame_start"`
-	FrameEnd    int       `json:"frame_end"`
-	FrameStep   int       `json:"frame_step"`
-	FrameCount  int       `json:"frame_count"`
-	FrameList   string    `json:"frame_list,omitempty"`
-	PriceCents  int64     `json:"price_cents"`
-	Currency    string    `json:"currency"`
-	CreatedAt   time.Time `json:"created_at"` // when the price was accepted
+	State       string `json:"state"`
+	Server      string `json:"server"`
+	JobID       string `json:"job_id"` // "" before the service has answered
+	UploadID    string `json:"upload_id"`
+	QuoteID     string `json:"quote_id"`
+	Filename    string `json:"filename"`
+	InputSHA256 string `json:"input_sha256"`
+	// ProjectSHA256 is of the project that was sent, as its receipt states it; "" of a .blend
+	// alone, and where it is not known.
+	ProjectSHA256 string    `json:"project_sha256,omitempty"`
+	Frames        string    `json:"frames"`                // as the command named them, "" for the scene's own
+	RerenderOf    string    `json:"rerender_of,omitempty"` // the job whose frames these are once more
+	Part          int       `json:"part"`                  // of Parts jobs that the command ordered at once, from 1
+	Parts         int       `json:"parts"`
+	Order         string    `json:"order"` // the same in all parts
+	FrameStart    int       `json:"frame_start"`
+	FrameEnd      int       `json:"frame_end"`
+	FrameStep     int       `json:"frame_step"`
+	FrameCount    int       `json:"frame_count"`
+	FrameList     string    `json:"frame_list,omitempty"`
+	PriceCents    int64     `json:"price_cents"`
+	Currency      string    `json:"currency"`
+	CreatedAt     time.Time `json:"created_at"` // when the price was accepted
 
 	folder string
 	inside bool // the folder is one in that of the command, named for the job

@@ -23,6 +23,7 @@ import (
 // Look shows one frame of a file as the service's workers see it, for free.
 type Look struct {
 	profile.Flags
+	FileFlags
 	File  string `arg:"" type:"existingfile" help:"The .blend file."`
 	Frame int    `env:"-" placeholder:"N" help:"The frame to look at. Without it, the middle of the scene's range."`
 	Out   string `env:"-" placeholder:"FILE" help:"The JPEG to write; - is standard output. Without it, FILE-frame-N.jpg in the current folder, unless the terminal shows the picture."`
@@ -76,8 +77,13 @@ func (c *Look) Run(app *kong.Context) (err error) {
 		stop()
 	}()
 	context.AfterFunc(ctx, stop)
-	r := &run{Options: Options{Client: api, Server: service.Server, File: c.File, Display: display}}
-	quote, err := r.inspect(ctx, client.Range{})
+	scene, err := openScene(ctx, c.File, c.FileFlags, display)
+	if err != nil {
+		return err
+	}
+	defer scene.close()
+	scene.say(display, scene.lacks() > 0) // a look shows what that means
+	quote, err := scene.inspect(ctx, api, display, client.Range{})
 	if err != nil {
 		return err
 	}

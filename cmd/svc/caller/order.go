@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -15,7 +14,6 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 )
 
@@ -29,14 +27,15 @@ func (r *run) order(ctx context.Context) ([]*jobFile, error) {
 	case r.RerenderOf != "":
 		return r.rerender(ctx)
 	}
-	sum, err := digest.OfFile(r.File)
-	if err != nil {
-		return nil, fmt.Errorf("read the file to render: %w", err)
+	var err error
+	if r.scene, err = openScene(ctx, r.File, r.Files, r.Display); err != nil {
+		return nil, err
 	}
+	defer r.scene.close()
 	same := func(j *jobFile) bool {
-		return j.InputSHA256 == sum && j.Frames == r.Frames.String() && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)
+		return j.InputSHA256 == r.scene.sum && j.ProjectSHA256 == r.scene.projectSum() && j.Frames == r.Frames.String() && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)
 	}
-	return r.orderIn(ctx, r.out(r.File), same, func() ([]*client.Quote, error) { return r.quotes(ctx, sum) })
+	return r.orderIn(ctx, r.out(r.File), same, func() ([]*client.Quote, error) { return r.quotes(ctx) })
 }
 
 // rerender orders frames of an ended job again, into the folder that has the job's file
@@ -110,6 +109,9 @@ func (r *run) orderOf(quotes []*client.Quote) (order []*jobFile) {
 			Order: quotes[0].QuoteID, Part: i + 1, Parts: len(quotes), CreatedAt: time.Now().UTC(),
 		}
 		j.take(q)
+		if r.scene != nil {
+			j.ProjectSHA256 = r.scene.projectSum()
+		}
 		order = append(order, j)
 	}
 	return order
@@ -154,20 +156,27 @@ func (r *run) sayResumed(order []*jobFile) {
 
 func dayAndTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// quotes uploads the file and returns the locked quote of each job. The service's hash
-// must be that of the local bytes: otherwise the person would accept a price for, and
-// later get a receipt over, something else than the file on their disk.
-func (r *run) quotes(ctx context.Context, sum string) ([]*client.Quote, error) {
+// quotes uploads what the service lacks and returns the locked quote of each job. The
+// service's hash must be that of the local bytes: otherwise the person would accept a price
+// for, and later get a receipt over, something else than the file on their disk. Where files
+// are missing, nothing is sent until the person has said that they are not needed.
+func (r *run) quotes(ctx context.Context) ([]*client.Quote, error) {
 	first := client.Range{}
 	if len(r.Frames.Ranges) > 0 {
 		first = r.Frames.Ranges[0]
 	}
-	quote, err := r.inspect(ctx, first)
+	lacks := r.scene.lacks()
+	refused := lacks > 0 && !r.AllowMissing
+	r.scene.say(r.Display, refused)
+	if refused {
+		return nil, &missingError{lacks, notStarted}
+	}
+	quote, err := r.scene.inspect(ctx, r.Client, r.Display, first)
 	if err != nil {
 		return nil, err
 	}
-	if quote.InputSHA256 != sum {
-		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s. Nothing was spent; send the file again when nothing writes to it", r.File, quote.InputSHA256, sum)
+	if quote.InputSHA256 != r.scene.sum {
+		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s. Nothing was spent; send the file again when nothing writes to it", r.File, quote.InputSHA256, r.scene.sum)
 	}
 	quotes := []*client.Quote{quote}
 	for _, further := range r.Frames.Ranges[min(1, len(r.Frames.Ranges)):] {
@@ -181,30 +190,13 @@ func (r *run) quotes(ctx context.Context, sum string) ([]*client.Quote, error) {
 	return quotes, nil
 }
 
-// inspect uploads the file for a quote of the frames; the zero value stands for the
-// scene's own.
-func (r *run) inspect(ctx context.Context, frames client.Range) (*client.Quote, error) {
-	file, err := os.Open(r.File)
-	if err != nil {
-		return nil, fmt.Errorf("open the file to render: %w", err)
-	}
-	defer file.Close()
-	upload := r.Display.Meter("upload", terminal.InBytes)
-	defer upload.End()
-	request := client.InspectRequest{Filename: filepath.Base(r.File), Body: io.ReadSeeker(file), Progress: upload.Move}
-	if frames != (client.Range{}) {
-		request.FrameStart, request.FrameEnd, request.FrameStep = &frames.Start, &frames.End, &frames.Step
-	}
-	return r.Client.Inspect(ctx, request)
-}
-
 // consent shows what would be rendered and asks. Missing files come before the
 // question: who is asked must know of them, and a script must not pay for pink frames.
 func (r *run) consent(ctx context.Context, quotes []*client.Quote, out string, order []*jobFile) error {
 	missing := missingFiles(quotes[0])
 	printQuotes(r.Display, quotes, missing)
 	if len(missing) > 0 && !r.AllowMissing {
-		return &missingError{len(missing)}
+		return &missingError{len(missing), notStarted}
 	}
 	if err := r.sayPaidBefore(out, order); err != nil {
 		return err
@@ -310,7 +302,7 @@ func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
 // renew puts a new quote in the place of one that leads to no job.
 func (r *run) renew(ctx context.Context, j *jobFile) error {
 	again := func() (*client.Quote, error) {
-		return r.inspect(ctx, client.Range{Start: j.FrameStart, End: j.FrameEnd, Step: j.FrameStep})
+		return r.scene.inspect(ctx, r.Client, r.Display, client.Range{Start: j.FrameStart, End: j.FrameEnd, Step: j.FrameStep})
 	}
 	if j.RerenderOf != "" {
 		again = func() (*client.Quote, error) { return r.Client.Rerender(ctx, j.RerenderOf, j.Frames) }

@@ -31,19 +31,22 @@ import (
 // result. It takes either a file, or a job that was started before.
 type Render struct {
 	profile.Flags
+	FileFlags
 	File         string    `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
 	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100:5 or 1,3,5-9. Without it, the scene's frame range. A list that is no single range is several jobs, with one price."`
 	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
 	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
 	Again        bool      `env:"-" help:"Order anew, and pay again, where DIR has the same render already."`
 	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
+	DryRun       bool      `env:"-" help:"Show what would be sent and what it would cost, and end. Needs no service and no key."`
 	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 	Job          string    `env:"-" placeholder:"JOB-…" help:"Follow and fetch a job that is already started, instead of starting one."`
 }
 
 // Help is printed below the flags.
 func (Render) Help() string {
-	return "Before anything is spent it asks, and look shows one frame for free. The contact sheet and the loop of a job lie beside its frames, as contact-sheet.jpg and loop.webp. " +
+	return "The images, libraries, caches and other files that the scene uses are found on this disk and sent with it; what the service has already is not sent again. " +
+		"Before anything is spent it asks, and look shows one frame for free. The contact sheet and the loop of a job lie beside its frames, as contact-sheet.jpg and loop.webp. " +
 		"The same command again goes on where the last one ended, however it ended, and never pays twice: job.json in DIR has the quote and the job. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }
@@ -53,11 +56,14 @@ func (c *Render) Run(app *kong.Context) error {
 	if (c.File == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give either a FILE to render or a --job to follow"))
 	}
-	if c.Job != "" && (c.Frames.Ranges != nil || c.Again) {
-		return terminal.WrongUsage(errors.New("--frames and --again cannot be used with --job: a started job keeps its frames"))
+	if c.Job != "" && (c.Frames.Ranges != nil || c.Again || c.DryRun || c.FileFlags != FileFlags{}) {
+		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --project-root and --no-files cannot be used with --job: a started job keeps its frames and files"))
+	}
+	if c.DryRun {
+		return c.dryRun(app)
 	}
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		File: c.File, JobID: c.Job, Frames: c.Frames, Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		File: c.File, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }
 

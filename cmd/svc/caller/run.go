@@ -20,6 +20,7 @@ type Options struct {
 	Client       *client.Client
 	Server       string    // its address, as job.json names it
 	File         string    // path of a .blend; "" follows JobID instead
+	Files        FileFlags // which files go with it
 	JobID        string    // a job that is already started; "" starts File
 	RerenderOf   string    // an ended job, of which List is rendered again; "" starts File
 	List         string    // frames of RerenderOf, such as 3,7-9
@@ -122,7 +123,8 @@ func newResult(j *jobFile, resumed bool) *Result {
 // run is one Run.
 type run struct {
 	Options
-	resumed bool // an earlier command has ordered it
+	scene   *scene // of Options.File, until everything is ordered
+	resumed bool   // an earlier command has ordered it
 }
 
 // complete follows a job to its end and fetches its frames, or finds that this was
@@ -144,7 +146,7 @@ func (r *run) complete(ctx context.Context, j *jobFile, result *Result) error {
 	if err != nil {
 		return err
 	}
-	if err := result.fetch(ctx, r.Options, job, j.InputSHA256); err != nil {
+	if err := result.fetch(ctx, r.Options, job, j); err != nil {
 		return err
 	}
 	j.State = stateFinished

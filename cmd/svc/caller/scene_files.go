@@ -46,6 +46,9 @@ func filesSummary(found *scenefiles.Found) string {
 	counts, bytes, gone := map[scenefiles.Kind]int{}, map[scenefiles.Kind]int64{}, 0
 	known := map[string]bool{}
 	for _, f := range found.Files {
+		if f.Reach == scenefiles.ReachNeeded {
+			gone += len(f.Lacking)
+		}
 		key := string(f.Kind) + f.Path
 		if known[key] || !f.Gone() && (!f.There() || f.Reach == scenefiles.ReachUnneeded) {
 			continue
@@ -101,8 +104,15 @@ func printFiles(row func(name, format string, args ...any), found *scenefiles.Fo
 		case len(f.Lacking) > 0 && f.Reach == scenefiles.ReachNeeded:
 			row("missing", "%d of %d files of %s%s; the first is %s", len(f.Lacking), len(f.Lacking)+len(f.Names), what, user, f.Lacking[0])
 		}
+	}
+	printUnread(row, found)
+}
+
+// printUnread names what was not read of the scene's files.
+func printUnread(row func(name, format string, args ...any), found *scenefiles.Found) {
+	for _, f := range found.Files {
 		if f.Problem != "" {
-			row("unread", "%s: %s", what, f.Problem)
+			row("unread", "%s %s: %s", noun(f.Kind, 1), f.Stored, f.Problem)
 		}
 	}
 	if found.Partial {

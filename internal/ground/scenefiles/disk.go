@@ -8,11 +8,19 @@ import (
 	"path/filepath"
 )
 
-// OnDisk is Find for a .blend of this machine's disk. root is the folder that its files may
-// lie in; "" means the folder of the .blend. Nothing outside of root is read, except the
-// .blend itself where it is a link. Errors are those of Find and of the file system; a
-// .blend that is not below root is one, too.
-func OnDisk(ctx context.Context, blend, root string, o Options) (*Found, error) {
+// Disk is a folder of this machine's disk with a .blend in it.
+type Disk struct {
+	// Tree has the files of the folder. Nothing outside of it is read, except the .blend
+	// itself where it is a link.
+	Tree fs.FS
+	Main string // path of the .blend in Tree
+	root *os.Root
+}
+
+// OpenDisk opens the folder of a .blend. root is the folder that its files may lie in; ""
+// means the folder of the .blend. Errors are those of the file system; a .blend that is not
+// below root is one, too. Close the folder at the end.
+func OpenDisk(blend, root string) (*Disk, error) {
 	if root == "" {
 		root = filepath.Dir(blend)
 	}
@@ -32,10 +40,27 @@ func OnDisk(ctx context.Context, blend, root string, o Options) (*Found, error) 
 	if err != nil {
 		return nil, fmt.Errorf("open the project's folder: %w", err)
 	}
-	defer func() { _ = folder.Close() }()
-	o.Base = base
 	main = filepath.ToSlash(main)
-	return Find(ctx, withMain{folder.FS(), main, full}, main, o)
+	return &Disk{Tree: withMain{folder.FS(), main, full}, Main: main, root: folder}, nil
+}
+
+// Find is the function Find for the .blend of the folder.
+func (d *Disk) Find(ctx context.Context, o Options) (*Found, error) {
+	o.Base = d.root.Name()
+	return Find(ctx, d.Tree, d.Main, o)
+}
+
+// Close ends the reading of the folder.
+func (d *Disk) Close() error { return d.root.Close() }
+
+// OnDisk is Find for a .blend of this machine's disk. Errors are those of OpenDisk and Find.
+func OnDisk(ctx context.Context, blend, root string, o Options) (*Found, error) {
+	d, err := OpenDisk(blend, root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }()
+	return d.Find(ctx, o)
 }
 
 // withMain is a tree whose main file may be a link to any file: the caller chose it.

@@ -124,7 +124,7 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 			return fault.New(fault.FileDamaged, "The library %q cannot be read: %s.", f.Path, f.Problem).With(map[string]string{"path": f.Path})
 		}
 	}
-	putFiles(&r.scene, found)
+	PutFiles(&r.scene, found)
 	return nil
 }
 
@@ -138,8 +138,8 @@ func (in *Intake) factsIn(tree fs.FS, path string) (*blendfile.Facts, error) {
 	return blendfile.Inspect(f, blendfile.Options{Memory: in.Memory})
 }
 
-// putFiles puts what was found into a scene, in place of what the main file alone tells.
-func putFiles(s *quote.Scene, found *scenefiles.Found) {
+// PutFiles puts what was found into a scene, in place of what the main file alone tells.
+func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 	s.Files, s.FilesPartial = []quote.SceneFile{}, found.Partial
 	s.MissingFiles, s.LinkedLibraries = []quote.MissingFile{}, []string{}
 	from := func(at string) string { // "" of the main file

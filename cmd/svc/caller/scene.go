@@ -1,0 +1,195 @@
+package caller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/scenefiles"
+)
+
+// FileFlags say which files go with a .blend.
+type FileFlags struct {
+	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read or sent. Without it, the folder of the .blend."`
+	NoFiles     bool   `env:"SVC_NO_FILES" help:"Send the .blend alone, without the files that its scene uses."`
+}
+
+// scene is what a command renders: a .blend, with the files that its scene needs on this
+// disk. Close it at the end.
+type scene struct {
+	path  string
+	sum   string // SHA-256 of the .blend
+	disk  *scenefiles.Disk
+	found *scenefiles.Found // nil: the .blend is sent alone
+	// project is what is sent of found; nil where there is nothing besides the .blend.
+	project *client.Project
+}
+
+// readLong is from how many bytes on a person sees that files are read.
+const readLong = 256 << 20
+
+// openScene finds the files of a .blend and hashes all of them. A .blend that cannot be read
+// is sent alone: the service says what is wrong with it. Errors are those of the file system.
+func openScene(ctx context.Context, path string, flags FileFlags, to terminal.Display) (*scene, error) {
+	s := &scene{path: path}
+	if !flags.NoFiles {
+		if err := s.find(ctx, flags.ProjectRoot); err != nil {
+			return nil, err
+		}
+	}
+	err := s.hash(ctx, to)
+	if err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// find looks for the files.
+func (s *scene) find(ctx context.Context, root string) (err error) {
+	if s.disk, err = scenefiles.OpenDisk(s.path, root); err != nil {
+		return err
+	}
+	s.found, err = s.disk.Find(ctx, scenefiles.Options{})
+	if err != nil {
+		s.close()
+		s.found = nil
+	}
+	return ctx.Err()
+}
+
+// hash reads all that would be sent.
+func (s *scene) hash(ctx context.Context, to terminal.Display) (err error) {
+	taken := s.taken()
+	if len(taken) < 2 {
+		if s.sum, err = digest.OfFile(s.path); err != nil {
+			err = fmt.Errorf("read the file to render: %w", err)
+		}
+		return err
+	}
+	paths, bytes := make([]string, len(taken)), int64(0)
+	for i, f := range taken {
+		paths[i] = f.Path
+		bytes += f.Bytes
+	}
+	var progress func(int64)
+	if bytes >= readLong {
+		meter := to.Meter("read", terminal.InBytes)
+		defer meter.End()
+		progress = func(read int64) { meter.Move(read, bytes) }
+	}
+	if s.project, err = client.ListProject(ctx, s.disk.Tree, s.found.Main, paths, progress); err != nil {
+		return err
+	}
+	s.sum = s.project.MainFile().SHA256
+	return nil
+}
+
+// taken are the files to send; the .blend is one.
+func (s *scene) taken() []scenefiles.Name {
+	if s.found == nil {
+		return nil
+	}
+	size := int64(0)
+	if info, err := os.Stat(s.path); err == nil {
+		size = info.Size()
+	}
+	return s.found.Taken(size)
+}
+
+// projectSum is the hash of the project as a receipt states it; "" of a .blend alone.
+func (s *scene) projectSum() string {
+	if s.project == nil {
+		return ""
+	}
+	return s.project.SHA256()
+}
+
+func (s *scene) close() {
+	if s.disk != nil {
+		_ = s.disk.Close() // it was only read
+		s.disk = nil
+	}
+}
+
+// lacks is how many files the picture needs that are not on this disk.
+func (s *scene) lacks() (n int) {
+	if s.found == nil {
+		return 0
+	}
+	for i := range s.found.Files {
+		f := &s.found.Files[i]
+		switch {
+		case f.Gone():
+			n++
+		case f.Reach == scenefiles.ReachNeeded:
+			n += len(f.Lacking)
+		}
+	}
+	return n
+}
+
+// say shows what goes with the .blend, before it is sent.
+func (s *scene) say(to terminal.Display, missing bool) {
+	if s.found == nil || len(s.found.Files) == 0 {
+		return
+	}
+	table := terminal.NewTable(nil)
+	if missing {
+		printFiles(table.Rowf, s.found)
+	} else if s.project != nil {
+		table.Rowf("files", "%s", filesSummary(s.found))
+		table.Rowf("project", "%s, %s", terminal.CountOf(len(s.project.Files), "file"), terminal.InBytes.Text(s.project.SizeBytes()))
+		printUnread(table.Rowf, s.found)
+	}
+	table.Say(to)
+}
+
+// inspect sends what the service lacks, for a quote of the frames; the zero value stands for
+// the scene's own.
+func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Display, frames client.Range) (*client.Quote, error) {
+	var start, end, step *int
+	if frames != (client.Range{}) {
+		start, end, step = &frames.Start, &frames.End, &frames.Step
+	}
+	if s.project == nil {
+		return s.inspectAlone(ctx, api, to, client.InspectRequest{FrameStart: start, FrameEnd: end, FrameStep: step})
+	}
+	var upload terminal.Meter
+	quote, err := api.InspectProject(ctx, client.ProjectRequest{
+		Project: s.project, FrameStart: start, FrameEnd: end, FrameStep: step,
+		Progress: func(sent, total int64) {
+			if upload == nil {
+				upload = to.Meter("upload", terminal.InBytes)
+			}
+			upload.Move(sent, total)
+		},
+	})
+	if upload != nil {
+		upload.End()
+	} else if err == nil {
+		to.Say("the service has all files of the project; nothing is sent again")
+	}
+	if changed, ok := errors.AsType[*client.ChangedError](err); ok {
+		return nil, fmt.Errorf("%w. Nothing was spent", changed)
+	}
+	return quote, err
+}
+
+// inspectAlone sends the .blend without other files.
+func (s *scene) inspectAlone(ctx context.Context, api *client.Client, to terminal.Display, r client.InspectRequest) (*client.Quote, error) {
+	file, err := os.Open(s.path)
+	if err != nil {
+		return nil, fmt.Errorf("open the file to render: %w", err)
+	}
+	defer file.Close()
+	upload := to.Meter("upload", terminal.InBytes)
+	defer upload.End()
+	r.Filename, r.Body, r.Progress = filepath.Base(s.path), file, upload.Move
+	return api.Inspect(ctx, r)
+}
