@@ -103,7 +103,7 @@ func (c *Pack) Run(app *kong.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	terminal.Printf(human, "%s, %s: %s, %s unpacked", out, terminal.InBytes.Text(size), terminal.CountOf(len(all.Files), "file"), terminal.InBytes.Text(all.SizeBytes))
+	terminal.Printf(human, "%s, %s: %s, %s unpacked", near(out), terminal.InBytes.Text(size), terminal.CountOf(len(all.Files), "file"), terminal.InBytes.Text(all.SizeBytes))
 	if size > contract.MaxUploadBytes {
 		terminal.Printf(human, "a service takes archives of at most %s; svc render sends the same files in parts", terminal.InBytes.Text(contract.MaxUploadBytes))
 	}

@@ -37,24 +37,25 @@ type transfers struct {
 	active map[string]*transfer
 }
 
-// transfer is one file being moved. err is set before done is closed and is read only
-// afterwards.
+// transfer is one file being moved, or the files of a project. The other members are set
+// before done is closed and are read only afterwards.
 type transfer struct {
-	done chan struct{}
-	err  error
+	done   chan struct{}
+	upload string // that a project became
+	err    error
 }
 
 // begin starts to move a file in the background, unless that is already under way,
 // and waits transferWait for it. The transfer outlives the call that began it; only
 // the end of the process ends it early.
-func (t *transfers) begin(name string, move func(context.Context) error) *transfer {
+func (t *transfers) begin(name string, move func(context.Context) (upload string, err error)) *transfer {
 	t.mu.Lock()
 	s := t.active[name]
 	if s == nil {
 		s = &transfer{done: make(chan struct{})}
 		t.active[name] = s
 		go func() {
-			s.err = move(context.Background())
+			s.upload, s.err = move(context.Background())
 			close(s.done)
 		}()
 	}
@@ -97,8 +98,9 @@ func (t *transfers) forget(name string) {
 
 // inspect is svc_inspect, with file_path. A path asks the service for an upload link,
 // starts sending the file there, and answers like the service does about an upload
-// that it fetches itself: call again with the upload_id. Without a path it is the
-// service's own tool, except that it waits for a file on its way.
+// that it fetches itself: call again with the upload_id. A scene that needs other files
+// goes with them: see inspectProject. Without a path it is the service's own tool, except
+// that it waits for a file on its way.
 func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]any) (*mcp.CallToolResult, error) {
 	path, given := arguments["file_path"].(string)
 	if !given {
@@ -113,9 +115,21 @@ func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]
 	if len(arguments) > 1 {
 		return nil, fault.Field("file_path", "must be sent without other arguments")
 	}
+	if s := b.find(projectName(path)); s != nil {
+		s.wait()
+		return b.projectResult(ctx, tool, path, s)
+	}
 	file, size, err := openScene(path)
 	if err != nil {
 		return nil, err
+	}
+	disk, paths, err := b.files(ctx, path)
+	if err == nil && len(paths) > 1 {
+		_ = file.Close() // it goes with the others
+		return b.inspectProject(ctx, tool, path, disk, paths)
+	}
+	if disk != nil {
+		_ = disk.Close()
 	}
 	link, err := b.forward(ctx, tool, map[string]any{})
 	if err != nil || link.IsError {
@@ -126,7 +140,9 @@ func (b *bridge) inspect(ctx context.Context, tool string, arguments map[string]
 	upload, _ := answer["upload_id"].(string)
 	to, _ := answer["upload"].(map[string]any)
 	address, _ := to["url"].(string)
-	s := b.begin(upload, func(ctx context.Context) error { return b.send(ctx, address, filepath.Base(path), file, size) })
+	s := b.begin(upload, func(ctx context.Context) (string, error) {
+		return "", b.send(ctx, address, filepath.Base(path), file, size)
+	})
 	return b.uploadResult(ctx, tool, upload, s)
 }
 
@@ -215,7 +231,7 @@ func (b *bridge) download(ctx context.Context, tool string, arguments map[string
 	address, _ := answer["url"].(string)
 	sum, _ := answer["sha256"].(string)
 	key := fmt.Sprint("save ", job, " ", name)
-	s := b.begin(key, func(ctx context.Context) error { return b.save(ctx, name, address, sum) })
+	s := b.begin(key, func(ctx context.Context) (string, error) { return "", b.save(ctx, name, address, sum) })
 	if !s.ended() {
 		const action = "The ZIP is being fetched. Call svc_download again with the same arguments in a moment."
 		return withMembers(link, action, map[string]any{"suggested_action": action, "next_tool": tool, "next_arguments": arguments, "poll_after_seconds": 2}), nil

@@ -1,8 +1,8 @@
 // Package mcpbridge has the command mcp: a service's tools for an agent on this machine.
 //
 // What always holds: the agent sees the tools that the service has, plus local paths
-// where a tool takes or returns a file; only .blend files are sent, and only the given
-// folder is written to; the key goes to the service and to nobody else. It leaves the
+// where a tool takes or returns a file; only .blend files are sent, and what their scenes
+// need of the folder that they are in; only the given folder is written to; the key goes to the service and to nobody else. It leaves the
 // answers to the service. Start reading at bridge; files.go moves files, retry.go waits
 // out the rate limit.
 package mcpbridge
@@ -16,6 +16,8 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -23,6 +25,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/door/agent"
@@ -39,7 +42,8 @@ const oldKeyVariable = "SVC_API_KEY"
 // that start svc mcp keep their arguments in plain files.
 type Command struct {
 	profile.ServerFlags
-	SaveTo string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
+	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the files of scenes may lie in; nothing outside of it is sent. Without it, and for a .blend elsewhere, the folder of the .blend."`
+	SaveTo      string `env:"SVC_SAVE_TO" type:"existingdir" placeholder:"DIR" help:"The only folder that svc_download may save into. Without it, the tool returns links only."`
 }
 
 // Help is printed below the flags.
@@ -66,6 +70,12 @@ func (c *Command) Run() error {
 		return err
 	}
 	b := newBridge(service.Server, service.Key)
+	b.api = api
+	if c.ProjectRoot != "" {
+		if b.projects, err = filepath.Abs(c.ProjectRoot); err != nil {
+			return fmt.Errorf("find the folder of projects: %w", err)
+		}
+	}
 	if c.SaveTo != "" {
 		// A root refuses names that lead out of it, through links too.
 		root, err := os.OpenRoot(c.SaveTo)
@@ -112,6 +122,9 @@ type bridge struct {
 	http   *http.Client // sends the key
 	links  *http.Client // for signed links; never sends the key
 	folder *os.Root     // the only folder that is written to; nil saves nothing
+
+	api      *client.Client // sends projects
+	projects string         // folder that files of scenes may lie in; "" for that of each .blend
 
 	connecting sync.Mutex // guards session, and lets one call at a time reconnect
 	session    *mcp.ClientSession
@@ -216,7 +229,8 @@ func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 	handle := b.forward
 	switch {
 	case tool.Name == "svc_inspect":
-		addProperty(tool.InputSchema, "file_path", "Absolute path of a .blend file on this machine, which is sent to the service. Use it without other arguments.")
+		addProperty(tool.InputSchema, "file_path", "Absolute path of a .blend file on this machine, which is sent to the service with the files that its scene needs. Use it without other arguments.")
+		optionalResult(tool.OutputSchema, "upload_id") // there is none while a project is sent
 		handle = b.inspect
 	case tool.Name == "svc_download" && b.folder != nil:
 		addProperty(tool.InputSchema, "save_as", "Where to save the ZIP, relative to the folder that this server may save into, such as render.zip. Without it, the tool returns only the link.")
@@ -280,11 +294,26 @@ func addResultProperty(schema any, name, description string) {
 	}
 }
 
+// optionalResult lets a tool's result be without a member.
+func optionalResult(schema any, name string) {
+	object, _ := schema.(map[string]any)
+	either, _ := object["oneOf"].([]any)
+	if len(either) == 0 {
+		return
+	}
+	if result, ok := either[0].(map[string]any); ok {
+		required, _ := result["required"].([]any)
+		result["required"] = slices.DeleteFunc(required, func(member any) bool { return member == name })
+	}
+}
+
 // withMembers returns an answer of the service with some members replaced and with
 // line as its text. The service's own answer stays as it is.
 func withMembers(r *mcp.CallToolResult, line string, members map[string]any) *mcp.CallToolResult {
 	object, _ := r.StructuredContent.(map[string]any)
-	object = maps.Clone(object)
+	if object = maps.Clone(object); object == nil {
+		object = map[string]any{}
+	}
 	maps.Copy(object, members)
 	return &mcp.CallToolResult{StructuredContent: object, Content: []mcp.Content{&mcp.TextContent{Text: line}}}
 }

@@ -5,11 +5,13 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/ratelimit"
@@ -25,7 +27,12 @@ func TestMain(m *testing.M) { os.Exit(apptest.Run(m, strict)) }
 func connectAgent(t *testing.T) *mcp.ClientSession {
 	t.Helper()
 	service := strict.On(t, "sqlite")
-	b := newBridge(service.URL, service.Workspace(t, 0).Agent.Secret)
+	key := service.Workspace(t, 0).Agent.Secret
+	b := newBridge(service.URL, key)
+	var err error
+	if b.api, err = client.New(service.URL, key); err != nil {
+		t.Fatal(err)
+	}
 	server, err := b.local(t.Context())
 	if err != nil {
 		t.Fatalf("the bridge does not wait while it connects: %v", err)
@@ -47,7 +54,10 @@ func connectAgent(t *testing.T) *mcp.ClientSession {
 type answered struct {
 	Status   string `json:"status"`
 	UploadID string `json:"upload_id"`
-	Error    struct {
+	Warnings []struct {
+		Code string `json:"code"`
+	} `json:"warnings"`
+	Error struct {
 		Code string `json:"code"`
 	} `json:"error"`
 }
@@ -108,5 +118,42 @@ func TestNoRefusalTellsASignedLink(t *testing.T) {
 				t.Error(said)
 			}
 		}
+	}
+}
+
+// TestAgentSendsASceneWithItsFiles sends files of a scene, and no others.
+func TestAgentSendsASceneWithItsFiles(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("../../../internal/ground/scenefiles/testdata/kinds")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("private"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(folder, "main.blend")
+	agent := connectAgent(t)
+	a := call(t, agent, "svc_inspect", map[string]any{"file_path": path})
+	for a.Status == "fetching" {
+		a = call(t, agent, "svc_inspect", map[string]any{"file_path": path})
+	}
+	if a.Status != "inspected" || a.UploadID == "" {
+		t.Fatalf("the scene is %+v", a)
+	}
+	for _, w := range a.Warnings {
+		if w.Code == "missing_cache" {
+			t.Errorf("%+v", w) // its folder lies beside it
+		}
+	}
+	if err := os.Rename(filepath.Join(folder, "tex"), filepath.Join(folder, ".tex")); err != nil {
+		t.Fatal(err)
+	}
+	disk, paths, err := (&bridge{}).files(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = disk.Close() }()
+	if !slices.Contains(paths, "lamp.ies") || slices.Contains(paths, "notes.txt") || strings.Contains(strings.Join(paths, "\n"), ".tex/") {
+		t.Errorf("these files are sent: %q", paths)
 	}
 }

@@ -58,10 +58,10 @@ func WarningTable() []WarningRow {
 	return []WarningRow{
 		{WarnMissingFiles, SeverityPicture, "Files that the picture needs are not in the upload.",
 			"A missing image is magenta; of other missing files nothing is rendered.",
-			"Pack the files into the .blend (File > External Data > Pack Resources), save it and send it again."},
+			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again."},
 		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
 			"What is linked from them is not rendered.",
-			"Pack the linked libraries (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
+			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
 		{WarnRemapped, SeverityPicture, "Files of the project are not where the .blend looks for them: it has an absolute path, or one that differs by case.",
 			"They count as missing: a missing image is magenta; of other missing files nothing is rendered.",
 			"Make the paths relative (File > External Data > Make Paths Relative), write names as the files have them, save and send the project again."},
