@@ -32,6 +32,9 @@ var verbs = []verb{
 		{args: "scene.blend --frames 1-3", exit: 130, with: own(100), types: []string{"[y/N/look] ", "\x03"}, plain: true},
 		{args: "scene.blend --yes", exit: 1, with: own(0)},
 		{args: "note.blend --yes", exit: 1, with: own(0)},
+		{args: "shot/main.blend --yes", exit: 6, with: own(0), plain: true},
+		{args: "shot/main.blend --allow-missing", exit: 130, with: own(100), types: []string{"[y/N/look] ", "\x03"}, plain: true},
+		{args: "scene.blend --dry-run"},
 		{exit: 2},
 	}},
 	{words: "rerender", when: online, lines: []line{
@@ -48,6 +51,13 @@ var verbs = []verb{
 		{args: "scene.blend"},
 		{args: "shot/main.blend", plain: true},
 		{args: "note.blend", exit: 1},
+		{exit: 2},
+	}},
+	{words: "pack", lines: []line{
+		{args: "shot/main.blend --allow-missing"},
+		{args: "shot/main.blend --out shot.zip", exit: 6},
+		{args: "note.blend", exit: 1},
+		{args: "scene.blend --out note.blend", exit: 2},
 		{exit: 2},
 	}},
 	{words: "jobs", lines: []line{
