@@ -51,7 +51,11 @@ type Limits struct {
 		Minimum int `json:"minimum"`
 		Maximum int `json:"maximum"`
 	} `json:"frame_count"`
-	MaximumUploadBytes    int64 `json:"maximum_upload_size_bytes"`
+	MaximumUploadBytes int64 `json:"maximum_upload_size_bytes"`
+	// Of a project: all files together, their number, and each part of a file.
+	MaximumProjectBytes   int64 `json:"maximum_project_size_bytes"`
+	MaximumProjectFiles   int   `json:"maximum_project_files"`
+	MaximumPartBytes      int64 `json:"maximum_part_size_bytes"`
 	UnstartedStorageBytes int64 `json:"unstarted_storage_bytes"` // of uploads that no job uses
 	// Free previews of an upload, and of a workspace within 24 hours; 0 is none.
 	FreePreviewsPerUpload int `json:"free_previews_per_upload"`

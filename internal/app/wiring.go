@@ -98,7 +98,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	pages := a.pages(errs, p)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
-		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
+		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,

@@ -74,6 +74,9 @@ type Config struct {
 	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
 	// shows the contract's. Package intake enforces it.
 	Unstarted int64
+	// ProjectSize is what /limits says a project may have, in bytes; 0 shows the
+	// contract's.
+	ProjectSize int64
 	// FrameTime is what /limits says a frame may take; 0 shows the contract's.
 	FrameTime time.Duration
 	Errors    *front.Errors
@@ -95,7 +98,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	api := huma.NewAPI(config(c.Links.PublicURL), operation.NewAdapter(mux, c.Errors))
 
 	open := &public.Server{
-		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, FrameTime: c.FrameTime, Errors: c.Errors,
+		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, ProjectSize: c.ProjectSize, FrameTime: c.FrameTime, Errors: c.Errors,
 		Previews: preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay},
 	}
 	if c.Previews != nil {

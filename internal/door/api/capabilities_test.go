@@ -54,7 +54,7 @@ func TestDiscoverySaysThePublishedConstants(t *testing.T) {
 }
 
 const limitsText = `{"ok":true,"contract":"SVC-PUBLIC-API-V1","frame_count":{"minimum":1,"maximum":10000},"accepted_extensions":[".blend"],
-	"required_render_engine":"CYCLES","render_backend":"GPU","maximum_upload_size_bytes":104857600,"unstarted_storage_bytes":5368709120,"maximum_frame_seconds":7200,
+	"required_render_engine":"CYCLES","render_backend":"GPU","maximum_upload_size_bytes":104857600,"maximum_project_size_bytes":8589934592,"maximum_project_files":10000,"maximum_part_size_bytes":33554432,"unstarted_storage_bytes":5368709120,"maximum_frame_seconds":7200,
 	"free_previews_per_upload":3,"free_previews_per_day":20,"blender_versions":[],
 	"availability":{"classification":"LIVE_PUBLIC_ALPHA"},"rate_limit":{"requests_per_minute_per_client":60,"burst":20},
 	"workspace_rate_limit":{"requests_per_minute":300,"burst":100}}`

@@ -84,7 +84,7 @@ func TestTheDocumentHasThePublishedShapes(t *testing.T) {
 		}},
 		"Limits": {
 			required: "ok contract frame_count accepted_extensions required_render_engine render_backend maximum_upload_size_bytes availability rate_limit",
-			optional: "unstarted_storage_bytes maximum_frame_seconds workspace_rate_limit free_previews_per_upload free_previews_per_day blender_versions",
+			optional: "unstarted_storage_bytes maximum_project_size_bytes maximum_project_files maximum_part_size_bytes maximum_frame_seconds workspace_rate_limit free_previews_per_upload free_previews_per_day blender_versions",
 			fixed: map[string]string{
 				"ok": `true`, "contract": `"SVC-PUBLIC-API-V1"`, "accepted_extensions": `[".blend"]`, "required_render_engine": `"CYCLES"`,
 				"render_backend": `"GPU"`, "maximum_upload_size_bytes": `104857600`,

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/project"
 )
 
 // capabilitiesBody is spec 2.3, with the members of decisions 12.
@@ -115,6 +116,9 @@ type limitsBody struct {
 	RequiredEngine     string   `json:"required_render_engine" const:"CYCLES"`
 	RenderBackend      string   `json:"render_backend" const:"GPU"`
 	MaximumUploadBytes int      `json:"maximum_upload_size_bytes" const:"104857600"`
+	ProjectBytes       int64    `json:"maximum_project_size_bytes" doc:"Of all files of a project together; 8589934592 unless the operator set another figure."`
+	ProjectFiles       int      `json:"maximum_project_files" const:"10000"`
+	PartBytes          int      `json:"maximum_part_size_bytes" const:"33554432"`
 	UnstartedStorage   int64    `json:"unstarted_storage_bytes" doc:"Bytes of uploads that no job uses, for each workspace; 5368709120 unless the operator set another figure."`
 	FrameSeconds       int      `json:"maximum_frame_seconds" minimum:"1" doc:"How long a worker may render a frame; 7200 unless the operator set another figure. A frame that takes longer fails with frame_time_exceeded, and a job that fails costs nothing."`
 	PreviewsOfUpload   int      `json:"free_previews_per_upload" minimum:"0" doc:"3 unless the operator set another figure. 0: none."`
@@ -232,6 +236,7 @@ func (s *Server) limits(blenders []string) limitsBody {
 	b := limitsBody{
 		OK: true, Contract: contract.APIContract, FrameCount: spanBody{contract.MinFrames, contract.MaxFrames},
 		AcceptedExtensions: []string{contract.InputExtension}, RequiredEngine: contract.Engine, RenderBackend: contract.RenderDevice,
+		ProjectBytes: cmp.Or(s.ProjectSize, contract.ProjectSize), ProjectFiles: project.MaxFiles, PartBytes: contract.MaxPartBytes,
 		MaximumUploadBytes: contract.MaxUploadBytes, UnstartedStorage: cmp.Or(s.Unstarted, contract.UnstartedStorage),
 		FrameSeconds:     int(cmp.Or(s.FrameTime, contract.FrameTime).Seconds()),
 		PreviewsOfUpload: s.Previews.Upload, PreviewsOfDay: s.Previews.Day, BlenderVersions: blenders,

@@ -39,6 +39,9 @@ type Server struct {
 	// Unstarted is the bound on unstarted uploads that /limits shows, in bytes; 0
 	// shows the contract's.
 	Unstarted int64
+	// ProjectSize is what /limits says a project may have, in bytes; 0 shows the
+	// contract's.
+	ProjectSize int64
 	// FrameTime is what /limits says a frame may take; 0 shows the contract's.
 	FrameTime time.Duration
 	// Previews are the limits of free previews that /limits shows.
