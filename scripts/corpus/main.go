@@ -1,7 +1,7 @@
 // Command corpus compares the frames of the service with those of Blender by hand
 // (package internal/test/corpus says how). Run it in the repository's root:
 //
-//	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER]
+//	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER [-projects]]
 //
 // Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
@@ -37,6 +37,7 @@ func main() {
 	var o options
 	flag.StringVar(&o.only, "only", "", "compare only scenes whose name matches this `regexp`")
 	flag.StringVar(&o.files, "files", "", "compare the .blend files in this `folder`, made small, in place of the made scenes")
+	flag.BoolVar(&o.projects, "projects", false, "take each folder in -files for a project, and send its scenes with their files")
 	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and go on with what a run before left there")
 	flag.StringVar(&o.results, "results", filepath.Join("scripts", "corpus", "results.jsonl"), "append the results to this `file`")
 	flag.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each Blender")
@@ -72,6 +73,7 @@ func printPage(results, to string) error {
 
 type options struct {
 	only, files, keep, results string
+	projects                   bool
 	threads, lanes             int
 }
 
@@ -142,5 +144,5 @@ func (o options) scenes(ctx context.Context, c corpus.Config) ([]corpus.Scene, e
 	if o.files == "" {
 		return corpus.Make(ctx, c.Blender, filepath.Join(c.Folder, "made"), o.only)
 	}
-	return corpus.Read(ctx, c.Blender, o.files, filepath.Join(c.Folder, "read"))
+	return corpus.Read(ctx, c.Blender, o.files, filepath.Join(c.Folder, "read"), o.projects)
 }

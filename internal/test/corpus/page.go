@@ -30,6 +30,9 @@ func Page(rows []Row) string {
 	if of := ofKind(rows, "file"); len(of) > 0 {
 		b.WriteString("\n## Files of other people\n\nAt most 96 pixels, 2 samples and 4 frames, on both sides. " + Summary(of))
 	}
+	if of := ofKind(rows, "project"); len(of) > 0 {
+		b.WriteString("\n## Projects of other people\n\nScenes that are sent with their files, as [files](files.md) finds them, and compared with Blender's in their folder; made small as above, and rendered with Cycles whatever their own engine is. " + Summary(of) + "\n" + Table(of))
+	}
 	return b.String()
 }
 

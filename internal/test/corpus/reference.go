@@ -1,6 +1,7 @@
 package corpus
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,16 +15,17 @@ import (
 // pictures are the files of each frame: one, or one for each view.
 type pictures map[int][]string
 
-// reference renders a scene's whole range by hand, in a copy of its folder: a scene with
-// a cache on disk writes there. With alone nothing but the .blend is copied. A film is
+// reference renders a scene's whole range by hand, in a copy of its folder or project: a
+// scene with a cache on disk writes there. With alone nothing but the .blend is copied. A film is
 // written as pictures, as the service does.
 func (c Config) reference(ctx context.Context, s Scene, movie, alone bool, into string) (pictures, error) {
 	folder := filepath.Join(into, "scene")
-	if err := copyScene(folder, s.File, alone); err != nil {
+	file, err := copyScene(folder, s, alone)
+	if err != nil {
 		return nil, fmt.Errorf("copy the scene: %w", err)
 	}
 	out := filepath.Join(into, "frames")
-	args := []string{"--background", "--factory-startup", "-noaudio", "--threads", strconv.Itoa(c.Threads), filepath.Join(folder, filepath.Base(s.File)),
+	args := []string{"--background", "--factory-startup", "-noaudio", "--threads", strconv.Itoa(c.Threads), file,
 		"--render-output", filepath.Join(out, "frame_####")}
 	if movie {
 		args = append(args, "--render-format", "PNG")
@@ -38,15 +40,19 @@ func (c Config) reference(ctx context.Context, s Scene, movie, alone bool, into 
 	return picturesIn(out)
 }
 
-func copyScene(to, file string, alone bool) error {
+// copyScene copies a scene into a folder, and returns where its .blend is then.
+func copyScene(to string, s Scene, alone bool) (file string, err error) {
 	if !alone {
-		return os.CopyFS(to, os.DirFS(filepath.Dir(file)))
+		root := cmp.Or(s.Root, filepath.Dir(s.File))
+		name, err := filepath.Rel(root, s.File)
+		return filepath.Join(to, name), errors.Join(err, os.CopyFS(to, os.DirFS(root)))
 	}
-	text, err := os.ReadFile(file)
+	text, err := os.ReadFile(s.File)
 	if err != nil {
-		return err
+		return "", err
 	}
-	return errors.Join(os.MkdirAll(to, 0o700), os.WriteFile(filepath.Join(to, filepath.Base(file)), text, 0o600))
+	file = filepath.Join(to, filepath.Base(s.File))
+	return file, errors.Join(os.MkdirAll(to, 0o700), os.WriteFile(file, text, 0o600))
 }
 
 var frameFile = regexp.MustCompile(`^frame_(-?\d+)(.*)\.[a-z]+$`)

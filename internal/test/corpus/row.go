@@ -137,7 +137,7 @@ func Results(path string) (rows []Row, err error) {
 
 // Append adds a row to a file of results.
 func Append(path string, r Row) error {
-	r.Scene.File = ""
+	r.Scene.File, r.Scene.Root = "", ""
 	line, err := json.Marshal(r)
 	if err != nil {
 		return err

@@ -16,12 +16,13 @@ import (
 // Scene is one .blend and the range that is its own.
 type Scene struct {
 	Name  string `json:"name"`
-	Kind  string `json:"kind"`  // animation, picture, simulation or file
+	Kind  string `json:"kind"`  // animation, picture, simulation, file or project
 	About string `json:"about"` // what it shows
 	// Why says what keeps its frames from being those of Blender; "" where nothing does.
 	Why     string `json:"why,omitempty"`
 	Missing string `json:"missing,omitempty"` // why this Blender has no such scene; "" when it has
 	File    string `json:"file,omitempty"`    // the .blend, in a folder of its own
+	Root    string `json:"root,omitempty"`    // folder of the files that it is sent with; "" where it is sent alone
 	Start   int    `json:"start"`             // the scene's range; frames below 1 cannot be ordered
 	End     int    `json:"end"`
 	Step    int    `json:"step"`
@@ -58,8 +59,10 @@ func Make(ctx context.Context, blender, folder, only string) (made []Scene, err 
 // Read describes the scenes of the .blend files in a folder, at any depth, that render
 // with Cycles. It works on copies in the folder into, each beside copies of its
 // neighbours: it makes them small, and their ranges short, so that a frame takes seconds.
-// Where they were made small before, it only lists them.
-func Read(ctx context.Context, blender, from, into string) (read []Scene, err error) {
+// Where they were made small before, it only lists them. With projects, each folder in from
+// is one, whose scenes are sent with their files and rendered with Cycles whatever their own
+// engine is.
+func Read(ctx context.Context, blender, from, into string, projects bool) (read []Scene, err error) {
 	if read, err = list(into); !errors.Is(err, fs.ErrNotExist) {
 		return read, err
 	}
@@ -77,9 +80,13 @@ func Read(ctx context.Context, blender, from, into string) (read []Scene, err er
 		}
 		name, _ := filepath.Rel(copied, path) // path is below copied
 		s := Scene{Name: filepath.ToSlash(name), Kind: "file", File: path}
+		engine := ""
+		if project, _, below := strings.Cut(s.Name, "/"); projects && below {
+			s.Kind, s.Root, engine = "project", filepath.Join(copied, project), "CYCLES"
+		}
 		// Each file has a Blender of its own: some make it crash.
 		var one Scene
-		if err := runScript(ctx, blender, &one, filepath.Join(script, "reduce.py"), path, path+".json"); err != nil {
+		if err := runScript(ctx, blender, &one, filepath.Join(script, "reduce.py"), path, engine, path+".json"); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/scenefiles"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
@@ -147,14 +148,40 @@ func (c Config) worker(url, key, name, work string, log *slog.Logger) worker.Con
 	}
 }
 
-// upload sends a scene's file and returns what the service says of it.
+// upload sends a scene, with its files where it has a root, and returns what the service
+// says of it.
 func (s *service) upload(ctx context.Context, scene Scene) (*client.Quote, error) {
+	if scene.Root != "" {
+		return s.uploadProject(ctx, scene)
+	}
 	file, err := os.Open(scene.File)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
 	return s.client.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(scene.File), Body: file})
+}
+
+// uploadProject sends the files that the finder finds.
+func (s *service) uploadProject(ctx context.Context, scene Scene) (*client.Quote, error) {
+	disk, err := scenefiles.OpenDisk(scene.File, scene.Root)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = disk.Close() }()
+	found, err := disk.Find(ctx, scenefiles.Options{})
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, f := range found.Taken(0) {
+		paths = append(paths, f.Path)
+	}
+	p, err := client.ListProject(ctx, disk.Tree, disk.Main, paths, nil)
+	if err != nil {
+		return nil, err
+	}
+	return s.client.InspectProject(ctx, client.ProjectRequest{Project: p})
 }
 
 // render orders a quote, waits for the job and returns its pictures. A failed job is an

@@ -63,7 +63,7 @@ func Summary(rows []Row) string {
 			missing++
 		case r.Equal():
 			equal++
-			if !r.Lively && s.Name != "still" && s.Kind != "file" {
+			if !r.Lively && s.Name != "still" && s.Kind != "file" && s.Kind != "project" {
 				dull = append(dull, s.Name)
 			}
 		case r.Sound() && len(r.Beside) > 0:

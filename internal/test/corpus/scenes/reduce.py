@@ -1,9 +1,10 @@
 """Makes a .blend small enough for a comparison, and says what is left of it.
 
-    blender --background --factory-startup --python reduce.py -- FILE RESULT.json
+    blender --background --factory-startup --python reduce.py -- FILE ENGINE RESULT.json
 
 The file is saved again, at most 96 pixels long, with at most 2 samples and 4 frames,
-and without denoising. Everything else stays as it is.
+and without denoising. Where an ENGINE is named, that is the scene's. Everything else stays
+as it is.
 """
 
 import json
@@ -13,7 +14,7 @@ import bpy
 
 LONGEST, SAMPLES, FRAMES = 96, 2, 4
 
-path, result = sys.argv[sys.argv.index("--") + 1:]
+path, engine, result = sys.argv[sys.argv.index("--") + 1:]
 
 
 def reduce():
@@ -24,6 +25,8 @@ def reduce():
             print(error, file=sys.stderr)
             return {"missing": "this Blender cannot open it"}
     scene = bpy.context.scene
+    if engine:
+        scene.render.engine = engine
     if scene.render.engine != "CYCLES":
         return {"missing": "its engine is " + scene.render.engine}
     if scene.camera is None:
