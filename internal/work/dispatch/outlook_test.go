@@ -18,7 +18,12 @@ import (
 )
 
 // mixes is how many queues are simulated. Each takes hundreds of transactions.
-func mixes() int { return long.Scale(8, 1000) }
+func mixes() int {
+	if long.Race {
+		return long.Scale(8, 50)
+	}
+	return long.Scale(8, 1000)
+}
 
 // startMix starts one to four jobs of one to four workspaces for one to four workers.
 func startMix(t *testing.T, w *jobtest.World, r *rand.Rand) *sim {
