@@ -78,7 +78,7 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
-	@SVC_TEST_LONG=1 scripts/with-postgres go test -count=1 -timeout 1h ./internal/work/dispatch
+	@SVC_TEST_LONG=1 scripts/with-postgres go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
 	@$(MAKE) --no-print-directory wine check-release check-operate fuzz
 
 .PHONY: bench
