@@ -72,7 +72,8 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@scripts/check-scripts
 
 # Every test at its full size, chaos and kills among them, each package with the race
-# detector; then every parser against made-up input, FUZZTIME each.
+# detector, and without it what takes hours under it (package internal/test/long); then
+# every parser against made-up input, FUZZTIME each.
 .PHONY: test-long
 test-long: ## What takes hours: every test in full and with the race detector, chaos, kills, Wine, the release, an operator's page, fuzz
 	@scripts/install-tools gcc
