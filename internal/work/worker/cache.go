@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"svc.example/internal/ground/digest"
@@ -21,12 +22,14 @@ const defaultCache = 20 << 30
 
 // cache keeps the files of jobs on disk, named by their SHA-256, across restarts: the
 // worker receives a file once. Only the rendering goroutine uses it, so no file is
-// fetched twice at once. Blender never sees the cache. It gets a hard link of its own
-// to the file, which survives the file's eviction here.
+// fetched twice at once; the goroutines that it receives files in call add alone. Blender
+// never sees the cache. It gets a hard link of its own to the file, which survives the
+// file's eviction here.
 type cache struct {
-	dir   string
-	limit int64    // bytes of all files together
-	files []cached // the one used longest ago first
+	adding sync.Mutex // held by add
+	dir    string
+	limit  int64    // bytes of all files together
+	files  []cached // the one used longest ago first
 }
 
 type cached struct {
@@ -117,9 +120,14 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 	return path, true, nil
 }
 
-// add moves a file into the cache after it was received whole and verified.
-// The caller has made space with evictFor. part is on the same file system.
+// add moves a file into the cache after it was received whole and verified, and evicts
+// others where it does not fit. part is on the same file system.
 func (c *cache) add(part, sum string, size int64) (path string, err error) {
+	c.adding.Lock()
+	defer c.adding.Unlock()
+	if err := c.evictFor(size); err != nil {
+		return "", err
+	}
 	path, now := c.path(sum), time.Now()
 	// The time of writing is coarser than the time of use. Without Chtimes a new file
 	// could sort before an older one.

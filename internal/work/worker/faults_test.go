@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -135,4 +137,91 @@ func TestProjectThatIsNotTheJobsIsDamaged(t *testing.T) {
 			})
 		})
 	}
+}
+
+// textures is a server whose jobs have textures of four bytes, each behind a slow network.
+// One name in two has bytes that another has too.
+type textures struct {
+	*server
+	count   int
+	delay   time.Duration
+	mu      *sync.Mutex
+	now     *int // calls under way
+	most    *int // of now
+	fetched map[string]int
+}
+
+func newTextures(s *server, count int) textures {
+	return textures{s, count, time.Second, &sync.Mutex{}, new(int), new(int), map[string]int{}}
+}
+
+func (p textures) text(i int) string { return fmt.Sprintf("t%03d", i/2) }
+
+func (p textures) Project(ctx context.Context, workerID, jobID string) (farmapi.Project, error) {
+	project, err := p.server.Project(ctx, workerID, jobID)
+	for i := range p.count {
+		sum := sumOf(p.text(i))
+		project.Files = append(project.Files, farmapi.File{Path: fmt.Sprintf("tex/%d.png", i), SHA256: sum, SizeBytes: 4, Parts: []string{sum}})
+	}
+	return project, err
+}
+
+func (p textures) Part(ctx context.Context, workerID, jobID, sum string, size int64) (io.ReadCloser, error) {
+	p.mu.Lock()
+	p.fetched[sum]++
+	*p.now++
+	*p.most = max(*p.most, *p.now)
+	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		*p.now--
+	}()
+	if err := rest(ctx, p.delay); err != nil {
+		return nil, err
+	}
+	for i := range p.count {
+		if sumOf(p.text(i)) == sum {
+			return io.NopCloser(strings.NewReader(p.text(i))), nil
+		}
+	}
+	return p.server.Part(ctx, workerID, jobID, sum, size)
+}
+
+func TestFourFilesOfAProjectAreFetchedAtOnceAndEachOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(1), newPainter()
+		b := newBench(t, s, p)
+		farm := newTextures(s, 46)
+		b.config.Farm = farm
+		begun := time.Now()
+		stop := b.run()
+		b.untilDelivered(1)
+		// 23 textures and the scene, four in a second; a start and a frame beside them.
+		if took := time.Since(begun); took > 10*time.Second || *farm.most != 4 {
+			t.Errorf("it took %s, with %d calls at once", took, *farm.most)
+		}
+		if n := strings.Count(p.opens[0], "\n"); n != 47 || !strings.Contains(p.opens[0], "tex/45.png: t022\n") {
+			t.Errorf("Blender was given %d files: %s", n, p.opens[0])
+		}
+
+		// Another job of the same files and two more.
+		farm.count += 2
+		b.config.Farm = farm
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		s.add("JOB-2", 1)
+		stop = b.run()
+		defer stop()
+		b.untilDelivered(2)
+		if len(farm.fetched) != 25 {
+			t.Errorf("%d contents were fetched, want 25", len(farm.fetched))
+		}
+		for sum, n := range farm.fetched {
+			if n != 1 {
+				t.Errorf("%s was fetched %d times", sum, n)
+			}
+		}
+	})
 }

@@ -10,7 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
+
+	"golang.org/x/sync/errgroup"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/digest"
@@ -60,20 +61,13 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 	if f.dir, err = os.MkdirTemp(w.dirs.projects, "job-"); err != nil {
 		return f, errors.Join(errUnable, err)
 	}
+	paths, err := w.fetchFiles(ctx, job.JobID, f.dir, project.Files)
+	if err != nil {
+		return f, err
+	}
 	f.input.Main = project.Main
-	for i, file := range project.Files {
-		path, err := w.fetchFile(ctx, job.JobID, file)
-		if err != nil {
-			return f, err
-		}
-		// The link has a number for a name: the project's own names are a stranger's,
-		// and are used only inside Blender's folder. On a file system without hard
-		// links the cache's path serves.
-		own := filepath.Join(f.dir, strconv.Itoa(i))
-		if os.Link(path, own) != nil {
-			own = path
-		}
-		f.input.Files = append(f.input.Files, blender.File{Name: file.Path, Path: own})
+	for _, file := range project.Files {
+		f.input.Files = append(f.input.Files, blender.File{Name: file.Path, Path: paths[file.SHA256]})
 	}
 	return f, nil
 }
@@ -98,23 +92,64 @@ func checkProject(job farmapi.Job, p farmapi.Project) error {
 	return nil
 }
 
-// fetchFile returns the path of a file in the cache. It downloads and verifies a missing
-// one. Space is made before the download, so that the cache with the new file stays within
-// its limit, unless the file alone is larger.
-func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (path string, err error) {
-	path, ok, err := w.inputs.find(f.SHA256)
-	if err == nil && !ok {
-		err = w.inputs.evictFor(f.SizeBytes)
+// fetchesAtOnce bounds how many files are received at once. Most files are smaller than what
+// a connection carries in the time of a round trip, so one after the other would leave it
+// idle.
+const fetchesAtOnce = 4
+
+// fetchFiles puts files into dir and returns their paths by SHA-256. What the cache lacks is
+// received, several files at once. Bytes with several names are there once.
+//
+// Space is made before, so that the cache with the new files stays within its limit, unless
+// they alone are larger.
+func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmapi.File) (map[string]string, error) {
+	paths := map[string]string{}
+	var missing []farmapi.File
+	var size int64
+	for _, f := range all {
+		if _, ok := paths[f.SHA256]; ok {
+			continue
+		}
+		kept, ok, err := w.inputs.find(f.SHA256)
+		if err != nil {
+			return nil, errors.Join(errUnable, err)
+		}
+		if !ok {
+			missing, size = append(missing, f), size+f.SizeBytes
+		}
+		// The link has the hash for a name: the project's own names are a stranger's, and are
+		// used only inside Blender's folder.
+		paths[f.SHA256] = filepath.Join(dir, f.SHA256)
+		if ok && os.Link(kept, paths[f.SHA256]) != nil { // a file system without hard links
+			paths[f.SHA256] = kept
+		}
 	}
-	if err != nil {
-		return "", errors.Join(errUnable, err)
+	if err := w.inputs.evictFor(size); err != nil {
+		return nil, errors.Join(errUnable, err)
 	}
-	if ok {
-		return path, nil
+	received := make([]string, len(missing))
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(fetchesAtOnce)
+	for i, f := range missing {
+		group.Go(func() (err error) {
+			received[i], err = w.fetchFile(ctx, jobID, f, paths[f.SHA256])
+			return err
+		})
 	}
-	// One name is enough: only the rendering goroutine downloads. openCache deletes what a
-	// crash leaves.
-	incoming := w.inputs.path("part")
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	for i, f := range missing {
+		paths[f.SHA256] = received[i]
+	}
+	return paths, nil
+}
+
+// fetchFile receives and verifies a file that the cache lacks. It returns own, where the job
+// has a link to it, or its place in the cache on a file system without hard links. Several
+// goroutines may call it, each for another file.
+func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (path string, err error) {
+	incoming := w.inputs.path(f.SHA256 + ".part") // openCache deletes what a crash leaves
 	for range damagedTries {
 		err = w.persist(ctx, "input", func(workerID string) error {
 			// It starts from the beginning: os.Create truncates what the last try wrote.
@@ -128,8 +163,13 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File) (p
 		_ = os.Remove(incoming) // if this fails, the next download overwrites it
 		return "", err
 	}
+	// The link comes first: other files may evict this one as soon as the cache has it.
+	linked := os.Link(incoming, own) == nil
 	if path, err = w.inputs.add(incoming, f.SHA256, f.SizeBytes); err != nil {
 		return "", errors.Join(errUnable, err)
+	}
+	if linked {
+		path = own
 	}
 	return path, nil
 }
