@@ -188,7 +188,7 @@ func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 		f = s.locate(stored, from, s.setOf(r))
 		s.partial = s.partial || r.More
 	}
-	f.Kind, f.From, f.Owner, f.UsedBy = kindOf(r.Kind), b.path, r.Owner, r.UsedBy
+	f.Kind, f.From, f.Owner, f.UsedBy = KindOf(r.Kind), b.path, r.Owner, r.UsedBy
 	f.of, f.packedIn = r.Kind, b.inside != nil
 	f.Reach = reachOf(r)
 	return f, r.Bake == nil || r.Bake.Baked || f.There()

@@ -145,8 +145,8 @@ func commonTail(a, b []string) (n int) {
 	return n
 }
 
-// kinds are those of package blendfile.
-func kindOf(k blendfile.Kind) Kind {
+// KindOf is a kind of package blendfile in the words of this one.
+func KindOf(k blendfile.Kind) Kind {
 	switch k {
 	case blendfile.KindImageSequence:
 		return KindSequence

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/scenefiles"
 	"svc.example/internal/work/quote"
 )
 
@@ -139,7 +140,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	for _, m := range f.MissingFiles {
-		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(m.Kind), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy, From: m.From})
+		out.MissingFiles = append(out.MissingFiles, quote.MissingFile{Kind: string(scenefiles.KindOf(m.Kind)), Path: cacheFolder(m.Path, filename), Owner: m.Owner, UsedBy: m.UsedBy, From: m.From})
 		if m.Kind == blendfile.KindLibrary {
 			out.LinkedLibraries = append(out.LinkedLibraries, m.Path)
 		}
