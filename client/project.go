@@ -73,14 +73,16 @@ func ListProject(ctx context.Context, tree fs.FS, main string, paths []string, p
 	return p, nil
 }
 
-// hash reads a file to its end.
+// hash reads a file to its end. Bytes of the first part are hashed once, for the part and for
+// the file: most files have no other.
 func (f *ProjectFile) hash(ctx context.Context, tree fs.FS, path string, read *counter) error {
 	file, err := tree.Open(path)
 	if err != nil {
 		return fmt.Errorf("read a file of the project: %w", err)
 	}
 	defer func() { _ = file.Close() }() // it was only read
-	whole, part, inPart := sha256.New(), sha256.New(), int64(0)
+	part, inPart := sha256.New(), int64(0)
+	var whole hash.Hash // nil within the first part
 	buffer := make([]byte, 256<<10)
 	for {
 		if err := ctx.Err(); err != nil {
@@ -88,15 +90,27 @@ func (f *ProjectFile) hash(ctx context.Context, tree fs.FS, path string, read *c
 		}
 		n, err := file.Read(buffer[:min(int64(len(buffer)), contract.MaxPartBytes-inPart)])
 		part.Write(buffer[:n])
-		whole.Write(buffer[:n])
+		if whole != nil {
+			whole.Write(buffer[:n])
+		}
 		f.SizeBytes, inPart = f.SizeBytes+int64(n), inPart+int64(n)
 		read.add(int64(n))
 		if inPart == contract.MaxPartBytes || errors.Is(err, io.EOF) && inPart > 0 {
 			f.Parts = append(f.Parts, hexOf(part))
+			if whole == nil {
+				clone, err := part.(hash.Cloner).Clone()
+				if err != nil {
+					return fmt.Errorf("hash a file of the project: %w", err)
+				}
+				whole = clone
+			}
 			part.Reset()
 			inPart = 0
 		}
 		if errors.Is(err, io.EOF) {
+			if whole == nil { // it is empty
+				whole = part
+			}
 			f.SHA256 = hexOf(whole)
 			return nil
 		}

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"golang.org/x/text/unicode/norm"
+
 	"svc.example/client"
 )
 
@@ -125,6 +127,10 @@ func TestAProjectIsSentOnce(t *testing.T) {
 	p := list(t, files)
 	lines := ""
 	for _, f := range p.Files {
+		sum := sha256.Sum256(files[norm.NFD.String(f.Path)].Data)
+		if f.SHA256 != hex.EncodeToString(sum[:]) || f.SizeBytes != int64(len(files[norm.NFD.String(f.Path)].Data)) {
+			t.Errorf("%s has %d bytes and the hash %s", f.Path, f.SizeBytes, f.SHA256)
+		}
 		lines += f.SHA256 + "  " + f.Path + "\n"
 	}
 	sum := sha256.Sum256([]byte(lines))

@@ -79,8 +79,8 @@ type server struct {
 	client  *client.Client
 }
 
-// startServer builds svc and starts it on a free port. End it with stop.
-func startServer(ctx context.Context, b *rounds.Run) (*server, error) {
+// startServer builds svc and starts it on a free port, with further flags. End it with stop.
+func startServer(ctx context.Context, b *rounds.Run, flags ...string) (*server, error) {
 	data, err := b.Dir("server-")
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func startServer(ctx context.Context, b *rounds.Run) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{command: exec.CommandContext(ctx, svc, "serve", "--listen", "127.0.0.1:0", "--data", data, "--worker", "none")}
+	s := &server{command: exec.CommandContext(ctx, svc, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--worker", "none"}, flags...)...)}
 	log, err := os.Create(filepath.Join(data, "server.log"))
 	if err != nil {
 		return nil, err

@@ -20,6 +20,15 @@ func Memory(pid int, what string) (float64, error) {
 	return MemoryIn(string(status), what)
 }
 
+// ResetMemory makes VmHWM of a process what is resident at this moment, and returns that, in
+// bytes.
+func ResetMemory(pid int) (float64, error) {
+	if err := os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0); err != nil {
+		return 0, err
+	}
+	return Memory(pid, "VmRSS")
+}
+
 // MemoryIn is Memory for the text of a status file that was read before, as inside of
 // Blender.
 func MemoryIn(status, what string) (float64, error) {
