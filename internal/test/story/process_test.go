@@ -154,6 +154,7 @@ type workerConfig struct {
 	HoldFrom             int
 	Synthetic            bool // renders by package synthetic, quickly and not always well
 	Lying                bool // fails every frame; goes with Synthetic
+	Sound                bool // fails none; likewise
 }
 
 // workerMain works until SIGTERM. It prints the frames that it holds until a
@@ -188,6 +189,9 @@ func workerMain() int {
 	var renderer worker.Renderer = &painter{before: hold}
 	if given.Synthetic {
 		faults := map[synthetic.Fault]float64{synthetic.Crash: 0.01, synthetic.Half: 0.01}
+		if given.Sound {
+			faults = nil
+		}
 		if given.Lying {
 			faults = map[synthetic.Fault]float64{synthetic.Crash: 1}
 		}

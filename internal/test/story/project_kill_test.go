@@ -93,7 +93,7 @@ func killRound(t *testing.T, database string, random *rand.Rand) {
 
 	again, said := render()
 	work := func() *process {
-		return launch(t, workerRole, workerConfig{Server: svc.url, Key: svc.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true})
+		return launch(t, workerRole, workerConfig{Server: svc.url, Key: svc.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true, Sound: true})
 	}
 	doomed := work()
 	for range 1 + random.IntN(killFrames-1) {
