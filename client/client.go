@@ -61,7 +61,8 @@ const WithoutEnd = math.MaxInt
 
 // WithOnRetry calls on before each wait for another try, so that a person learns of a
 // failure before the last try has failed as well. on is called by the goroutine that
-// made the call.
+// made the call; [Client.InspectProject], which makes several at once, calls it and its
+// Progress by one goroutine at a time.
 func WithOnRetry(on func(Retry)) Option { return func(c *Client) { c.retry.on = on } }
 
 // New returns a client of the server at baseURL, the address under which /v1 and

@@ -251,6 +251,14 @@ func (c *Client) sendParts(ctx context.Context, p *Project, sums []string, progr
 		}
 	}}
 	sent.add(0)
+	told := *c
+	if on := c.retry.on; on != nil {
+		told.retry.on = func(r Retry) {
+			sent.lock.Lock() // a progress bar and a line about a failure are drawn at one place
+			defer sent.lock.Unlock()
+			on(r)
+		}
+	}
 	all, ctx := errgroup.WithContext(ctx)
 	all.SetLimit(partsAtOnce)
 	for _, part := range parts {
@@ -258,7 +266,7 @@ func (c *Client) sendParts(ctx context.Context, p *Project, sums []string, progr
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return c.sendPart(ctx, p.tree, part, &sent)
+			return told.sendPart(ctx, p.tree, part, &sent)
 		})
 	}
 	return all.Wait()

@@ -160,14 +160,18 @@ func TestAProjectIsSentOnce(t *testing.T) {
 
 func TestACutPartIsSentAgain(t *testing.T) {
 	t.Parallel()
-	s, c := newParts(t)
+	s, _ := newParts(t)
 	s.cut = 3
-	last := int64(0)
+	last, retries := int64(0), 0
+	c, err := client.New(s.URL, "svc_agent_test", client.WithWait((&waits{}).wait), client.WithOnRetry(func(client.Retry) { retries++ }))
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, err := c.InspectProject(context.Background(), client.ProjectRequest{Project: list(t, tree()), Progress: func(sent, _ int64) { last = sent }}); err != nil {
 		t.Fatal(err)
 	}
-	if len(s.sent) != 4 || last != 40<<20+27 {
-		t.Errorf("%d parts arrived, and %d bytes are told", len(s.sent), last)
+	if len(s.sent) != 4 || last != 40<<20+27 || retries != 3 {
+		t.Errorf("%d parts arrived, %d bytes are told, and %d retries", len(s.sent), last, retries)
 	}
 }
 

@@ -43,11 +43,14 @@ func Text(text string) string {
 // URLs cuts the addresses in err down to scheme, host and path, and returns err: net/http
 // puts the whole address of a request that failed into its error, and with a signed link
 // that is the right to use it. It changes the *url.Errors in the chain themselves: call
-// it before the error becomes part of another one's text.
+// it before the error becomes part of another one's text, or is given to another goroutine.
+// An error that is cut already is only read: several may fail for it.
 func URLs(err error) error {
 	for failed := err; failed != nil; failed = errors.Unwrap(failed) {
 		if at, ok := errors.AsType[*url.Error](failed); ok {
-			at.URL = Address(at.URL)
+			if cut := Address(at.URL); cut != at.URL {
+				at.URL = cut
+			}
 			// What went wrong may quote another address, such as that of a redirect.
 			if said := Text(at.Err.Error()); said != at.Err.Error() {
 				at.Err = hidden{at.Err, said}

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"svc.example/internal/ground/redact"
@@ -79,4 +80,19 @@ func TestAFailedRequestTellsNoLink(t *testing.T) {
 	if redact.URLs(nil) != nil {
 		t.Error("nothing has become an error")
 	}
+}
+
+// Calls that end because one of them failed have its error in theirs.
+func TestAnErrorOfSeveralGoroutinesIsChangedOnceOnly(t *testing.T) {
+	t.Parallel()
+	shared := redact.URLs(&url.Error{Op: "Put", URL: "http://127.0.0.1/x?signature=abcdef", Err: errors.New("it broke")})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if said := redact.URLs(&url.Error{Op: "Put", URL: "http://127.0.0.1/y?signature=abcdef", Err: shared}).Error(); strings.Contains(said, "abcdef") {
+				t.Error(said)
+			}
+		})
+	}
+	all.Wait()
 }
