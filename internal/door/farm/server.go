@@ -380,6 +380,9 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 	for _, f := range m.Files {
 		reply.Files = append(reply.Files, farmapi.File(f))
 	}
+	for _, a := range m.Aliases {
+		reply.Aliases = append(reply.Aliases, farmapi.Alias(a))
+	}
 	return reply, err
 }
 

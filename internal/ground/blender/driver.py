@@ -774,6 +774,9 @@ class Driver:
     def load(self):
         """Loads the file and makes our settings; returns what is to be said of it."""
         command = self.opening
+        # A path without a beginning counts from the current folder. Where the file was made
+        # that was any; the file's own is the one that people mean.
+        os.chdir(os.path.dirname(command["file"]))
         try:
             # load_ui decides which scene is the active one, as on the command line.
             bpy.ops.wm.open_mainfile(filepath=command["file"], load_ui=True, use_scripts=False)

@@ -4,8 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
+
+	"svc.example/internal/ground/scenefiles"
 )
 
 // Input is what a Blender opens: the files of a project, and the one to render. The
@@ -14,6 +19,10 @@ import (
 type Input struct {
 	Main  string // the Name of one of Files
 	Files []File
+	// Aliases are further places where Blender looks for files. Name is relative to the
+	// project ("Tex/A.PNG"), above it ("../a.png") or absolute ("/home/anna/a.png"). One that
+	// cannot be made is left out, and Blender finds no file there.
+	Aliases []File
 	// Preview, when set, renders small and coarse pictures of the scene, as 8-bit PNG. A
 	// scene whose denoiser this Blender lacks is then rendered without.
 	Preview *Preview
@@ -48,30 +57,69 @@ func SingleFile(path string) Input {
 	return Input{Main: name, Files: []File{{Name: name, Path: path}}}
 }
 
-// place puts the files below root under the names that they have in the project.
-// Callers choose these names, so one that leads out of root is an error; root holds
-// nothing else, so no link in it can lead out either.
-func (in Input) place(root string) error {
+// place puts the files below root under the names that they have in the project, and returns
+// the project's folder there. It lies as far below root as aliases lead above it. Callers
+// choose these names, so one that leads out of root is an error; root holds nothing else, so
+// no link in it can lead out either.
+func (in Input) place(root string) (folder string, err error) {
+	above := 0
+	for _, a := range in.Aliases {
+		above = max(above, levelsAbove(a.Name))
+	}
+	if above > scenefiles.MaxAbove {
+		return "", fmt.Errorf("an alias leads %d folders above the project", above)
+	}
+	folder = filepath.Join(root, strings.Repeat("project/", above+1))
 	for _, f := range in.Files {
-		name := filepath.FromSlash(f.Name)
-		if !filepath.IsLocal(name) {
-			return fmt.Errorf("the name %q leads out of the project", f.Name)
-		}
-		inside := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(inside), 0o700); err != nil {
-			return err
-		}
-		if err := place(f.Path, inside); err != nil {
-			return err
+		if err := place(f.Path, folder, f.Name); err != nil {
+			return "", err
 		}
 	}
-	return nil
+	for _, a := range in.Aliases {
+		if strings.HasPrefix(a.Name, "/") {
+			continue
+		}
+		from, up := folder, levelsAbove(a.Name)
+		for range up {
+			from = filepath.Dir(from)
+		}
+		if err := place(a.Path, from, a.Name[len("../")*up:]); err != nil && !isTaken(err) {
+			return "", err
+		}
+	}
+	return folder, nil
 }
 
-// place makes a single file readable for Blender, and nothing beside it: by a hard
+// isTaken reports that a name cannot be made beside the others.
+func isTaken(err error) bool {
+	return errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
+}
+
+// levelsAbove counts the ".." at the beginning of a name.
+func levelsAbove(name string) (n int) {
+	for strings.HasPrefix(name, "../") {
+		name, n = name[len("../"):], n+1
+	}
+	return n
+}
+
+// place puts a file below a folder under a name, which may not lead out of it.
+func place(file, folder, name string) error {
+	local := filepath.FromSlash(name)
+	if !filepath.IsLocal(local) {
+		return fmt.Errorf("the name %q leads out of the project", name)
+	}
+	inside := filepath.Join(folder, local)
+	if err := os.MkdirAll(filepath.Dir(inside), 0o700); err != nil {
+		return err
+	}
+	return linkOrCopy(file, inside)
+}
+
+// linkOrCopy makes a single file readable for Blender, and nothing beside it: by a hard
 // link where the file system allows one, else by a copy. A symbolic link would need
 // the file's own folder inside the sandbox.
-func place(file, inside string) error {
+func linkOrCopy(file, inside string) error {
 	if os.Link(file, inside) == nil {
 		return nil
 	}

@@ -92,11 +92,12 @@ func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 // them. When ctx ends the process ends. Errors: *Error with gpu_unavailable,
 // denoiser_unavailable, blender_crashed, out_of_memory or no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
-	root := filepath.Join(p.in(), "project") // apart from the driver, whatever the files' names
-	if err := in.place(root); err != nil {
+	root := filepath.Join(p.in(), "job") // apart from the driver, whatever the files' names
+	folder, err := in.place(root)
+	if err != nil {
 		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
 	}
-	inside := filepath.Join(root, filepath.FromSlash(in.Main))
+	inside := filepath.Join(folder, filepath.FromSlash(in.Main))
 	p.output.begin(nil)
 	var opened Opened
 	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Plays: in.Plays, Frames: in.Frames}, "opened", &opened); err != nil {

@@ -124,6 +124,16 @@ type Project struct {
 	OK    bool   `json:"ok"`
 	Main  string `json:"main"` // path of the .blend to render
 	Files []File `json:"files"`
+	// Aliases are further names of files, where the .blend looks for them; nil for none. A
+	// worker that can make one does.
+	Aliases []Alias `json:"aliases,omitempty"`
+}
+
+// Alias is a further name of the file at Path. At is relative to the project ("Tex/A.PNG"),
+// above it ("../a.png") or absolute ("/home/anna/a.png").
+type Alias struct {
+	Path string `json:"path"`
+	At   string `json:"at"`
 }
 
 // File is one file of a project: its parts in order, whose concatenation has

@@ -20,6 +20,9 @@ type Found struct {
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
 	// reader keeps. What is listed is right.
 	Partial bool `json:"partial"`
+	// Aliases are the names under which Blender looks for files that the tree has elsewhere,
+	// sorted by At. Two are never at one place.
+	Aliases []Alias `json:"-"`
 }
 
 // File is what a .blend says of one other file, or of files that belong together.
@@ -45,6 +48,8 @@ type File struct {
 	// Problem says why a library that is there could not be read; "" for none.
 	Problem string `json:"problem,omitempty"`
 
+	as       []string // of Names: see in.as
+	counted  string   // the place of the .blend that Stored counts from, where that is not From
 	of       blendfile.Kind
 	packedIn bool // what names it is packed in another .blend
 }

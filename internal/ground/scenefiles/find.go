@@ -140,6 +140,7 @@ type blend struct {
 	entered map[string]blendfile.Level // data-blocks that others use
 	queued  bool
 	levels  []blendfile.Level // of its libraries, by their numbers
+	links   map[string]*blend // libraries that are files of the tree, by their stored paths
 	open    *blendfile.Opened
 	savedAs string
 	failed  error
@@ -315,6 +316,7 @@ func (s *search) follow() error {
 		for _, l := range b.open.Linked() {
 			if b.levels[l.Library] == blendfile.None {
 				targets[l.Library] = s.library(b, libraries, l.Library)
+				s.link(b, libraries[l.Library].Path, targets[l.Library])
 			}
 			b.levels[l.Library] = max(b.levels[l.Library], l.Level)
 			if targets[l.Library] != nil {
@@ -323,6 +325,21 @@ func (s *search) follow() error {
 		}
 	}
 	return nil
+}
+
+// link notes that a .blend names another one, which is a file of the tree.
+func (s *search) link(b *blend, stored string, to *blend) {
+	if _, known := b.links[stored]; known || to == nil || to.inside != nil {
+		return
+	}
+	if s.links -= len(stored) + nameCost; s.links < 0 {
+		s.partial = true
+		return
+	}
+	if b.links == nil {
+		b.links = map[string]*blend{}
+	}
+	b.links[stored] = to
 }
 
 // ends is the error of the search where a library could not be read for err; nil where it
@@ -363,7 +380,7 @@ func (s *search) library(b *blend, libraries []blendfile.Library, number int) *b
 		if packed.PackedSize == 0 || around.depth == maxPacked {
 			return nil
 		}
-		next.path, _ = s.placeOf(l.Path, b)
+		next.path, _ = s.placeOf(l.Path, b.path)
 		next.inside, next.at, next.size, next.depth = around, packed.PackedAt, packed.PackedSize, around.depth+1
 	} else {
 		found := s.locate(l.Path, b, s.single)
@@ -388,7 +405,7 @@ func (s *search) packedIn(b *blend) map[string]blendfile.Library {
 	all := map[string]blendfile.Library{}
 	for _, l := range b.open.Libraries() {
 		if l.Packed {
-			place, _ := s.placeOf(l.Path, b)
+			place, _ := s.placeOf(l.Path, b.path)
 			all[place] = l
 		}
 	}
@@ -401,7 +418,7 @@ func (s *search) packedLibrary(b *blend, l blendfile.Library) (packed blendfile.
 	if l.Packed {
 		return l, b, true
 	}
-	place, _ := s.placeOf(l.Path, b)
+	place, _ := s.placeOf(l.Path, b.path)
 	packed, ok = s.packed[place]
 	return packed, s.main, ok
 }
@@ -415,9 +432,9 @@ func (b *blend) key() string {
 }
 
 // placeOf is where a path of a .blend leads. A path that Blender counts from its working
-// directory is taken to mean the folder of the main file.
-func (s *search) placeOf(stored string, b *blend) (place string, relative bool) {
-	place, relative = placeOf(stored, folderOf(b.path))
+// directory is taken to mean the folder of the main file: there workers start it.
+func (s *search) placeOf(stored, blend string) (place string, relative bool) {
+	place, relative = placeOf(stored, folderOf(blend))
 	if !relative {
 		place = under(folderOf(s.main.path), place)
 	}

@@ -14,7 +14,7 @@ func (s *search) gather() (*Found, error) {
 	known := map[string]int{}
 	all := []File{}
 	found := &Found{Main: s.main.path, Simulations: []blendfile.Simulation{}, Scripted: []blendfile.Script{}}
-	lastFrame := 0
+	lastFrame, looks := 0, s.looks()
 	for _, b := range s.reached() {
 		if s.full() {
 			break
@@ -25,7 +25,13 @@ func (s *search) gather() (*Found, error) {
 			}
 			continue // what links it says why
 		}
+		places, ok := looks[b]
+		if !ok { // it is packed
+			places = []string{b.path}
+		}
 		for f := range s.filesOf(b) {
+			s.addAliases(&f, places, &found.Aliases)
+			f.as = nil
 			key := string(f.Kind) + "\x00" + f.From + "\x00" + f.Stored + "\x00" + f.Path
 			if f.Kind == KindLibrary {
 				key = f.Path + "\x00" + f.Wanted
@@ -46,6 +52,7 @@ func (s *search) gather() (*Found, error) {
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
+	found.Aliases = unambiguous(found.Aliases)
 	found.Files, found.Partial = all, s.partial || s.tree.partial || s.tree.steps < 0
 	return found, s.ctx.Err()
 }
@@ -137,7 +144,7 @@ func (s *search) libraryFile(b *blend, libraries []blendfile.Library, number int
 	var f File
 	_, _, packed := s.packedLibrary(b, l)
 	if packed {
-		place, _ := s.placeOf(l.Path, b)
+		place, _ := s.placeOf(l.Path, b.path)
 		f = File{Stored: l.Path, Path: place, Status: StatusPacked, Names: []Name{}}
 	} else {
 		f = s.locate(l.Path, b, s.single)
@@ -171,7 +178,7 @@ func (b *blend) level(number int) blendfile.Level {
 func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 	from := b
 	if r.In != "" { // from 5.0 on, data that was packed out of a library
-		place, _ := s.placeOf(r.In, b)
+		place, _ := s.placeOf(r.In, b.path)
 		from = &blend{path: place}
 	}
 	stored := r.Path
@@ -182,7 +189,7 @@ func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 		stored = "//blendcache_" + from.name()
 	}
 	if r.Packed {
-		place, _ := s.placeOf(stored, from)
+		place, _ := s.placeOf(stored, from.path)
 		f = File{Stored: stored, Path: place, Status: StatusPacked, Names: []Name{}}
 	} else {
 		f = s.locate(stored, from, s.setOf(r))
@@ -190,6 +197,9 @@ func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 	}
 	f.Kind, f.From, f.Owner, f.UsedBy = KindOf(r.Kind), b.path, r.Owner, r.UsedBy
 	f.of, f.packedIn = r.Kind, b.inside != nil
+	if from != b {
+		f.counted = from.path
+	}
 	f.Reach = reachOf(r)
 	return f, r.Bake == nil || r.Bake.Baked || f.There()
 }

@@ -10,7 +10,7 @@ import (
 // locate finds what a stored path stands for: where Blender looks, else where the same file
 // must be meant.
 func (s *search) locate(stored string, b *blend, find set) File {
-	place, known := s.placeOf(stored, b)
+	place, known := s.placeOf(stored, b.path)
 	f := File{Stored: stored, Path: place, Status: StatusMissing, Names: []Name{}}
 	if isInside(place) && (s.inPlace(&f, known, find) || known) {
 		return f
@@ -60,7 +60,7 @@ func (s *search) inPlace(f *File, known bool, find set) bool {
 
 // take notes what was found.
 func (f *File) take(found in, status Status) {
-	f.Status, f.Path, f.Names, f.Lacking = status, found.path, found.names, found.lacking
+	f.Status, f.Path, f.Names, f.Lacking, f.as = status, found.path, found.names, found.lacking, found.as
 }
 
 // elsewhere yields where a file can be meant that is not where Blender looks: a path of

@@ -18,6 +18,7 @@ type set func(place string, loose bool) (in, error)
 type in struct {
 	path    string // of the set, as the tree has it
 	names   []Name
+	as      []string // where Blender looks for each of names, from the folder of the place
 	lacking []string
 }
 
@@ -25,7 +26,11 @@ type in struct {
 func (s *search) setOf(r *blendfile.Reference) set {
 	switch {
 	case r.Bake != nil:
-		return func(place string, loose bool) (in, error) { return s.baked(place, loose, r.Bake) }
+		return func(place string, loose bool) (in, error) {
+			found, err := s.baked(place, loose, r.Bake)
+			found.as = asBakes(place, found)
+			return found, err
+		}
 	case r.Kind == blendfile.KindImageTiles:
 		return func(place string, loose bool) (in, error) {
 			head, name := path.Split(place)
@@ -62,7 +67,7 @@ func (s *search) single(place string, loose bool) (in, error) {
 	if !ok {
 		return in{}, nil
 	}
-	return in{path: found, names: []Name{n}}, nil
+	return in{path: found, names: []Name{n}, as: []string{path.Base(place)}}, nil
 }
 
 // named are files of one folder by their names.
@@ -84,7 +89,7 @@ func (s *search) named(folder string, names []string, loose bool) (in, error) {
 			found.lacking = append(found.lacking, path.Join(dir, name))
 			continue
 		}
-		found.names = append(found.names, one.names...)
+		found.names, found.as = append(found.names, one.names...), append(found.as, one.as...)
 	}
 	return found, err
 }
@@ -163,21 +168,23 @@ func (s *search) numbered(place string, loose, atEnd bool) (in, error) {
 		return s.single(place, loose)
 	}
 	entries := s.tree.beginning(l, head)
-	matches := func(name string) bool {
-		return len(name) > len(head)+len(tail) && strings.HasSuffix(name, tail) && ofNumber(name[len(head):len(name)-len(tail)], len(digits))
+	number := func(name, head, tail string) (n string, ok bool) {
+		if len(name) <= len(head)+len(tail) || !strings.HasPrefix(name, head) || !strings.HasSuffix(name, tail) {
+			return "", false
+		}
+		n = name[len(head) : len(name)-len(tail)]
+		return n, ofNumber(n, len(digits))
 	}
+	matches := func(name string) (n string, ok bool) { return number(name, head, tail) }
 	if loose {
 		entries = s.tree.beginning(l, "")
 		foldedHead, foldedTail := fold(head), fold(tail)
-		matches = func(name string) bool {
-			name = fold(name)
-			return strings.HasPrefix(name, foldedHead) && strings.HasSuffix(name, foldedTail) && len(name) > len(foldedHead)+len(foldedTail) &&
-				ofNumber(name[len(foldedHead):len(name)-len(foldedTail)], len(digits))
-		}
+		matches = func(name string) (n string, ok bool) { return number(fold(name), foldedHead, foldedTail) }
 	}
 	found := in{path: path.Join(dir, name)}
 	for _, e := range entries {
-		if !matches(e.name) {
+		n, ok := matches(e.name)
+		if !ok {
 			continue
 		}
 		if s.full() {
@@ -187,7 +194,9 @@ func (s *search) numbered(place string, loose, atEnd bool) (in, error) {
 		if escapes != nil {
 			err = escapes
 		}
-		found.names = append(found.names, one.names...)
+		if len(one.names) > 0 {
+			found.names, found.as = append(found.names, one.names...), append(found.as, head+n+tail)
+		}
 	}
 	return found, err
 }

@@ -125,6 +125,9 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 		}
 	}
 	PutFiles(&r.scene, found)
+	if whole := r.manifest.SetAliases(found.Aliases); !whole {
+		r.scene.FilesPartial = true
+	}
 	return nil
 }
 

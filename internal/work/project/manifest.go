@@ -25,6 +25,8 @@ const (
 type Manifest struct {
 	Main  string `json:"main"` // path of the .blend to render, one of Files
 	Files []File `json:"files"`
+	// Aliases are further names of files; nil for none.
+	Aliases []Alias `json:"aliases,omitempty"`
 }
 
 // File is one file of a project. Its bytes are its parts, one after the other; SHA256
@@ -71,7 +73,7 @@ func (m Manifest) Check() error {
 	if !slices.ContainsFunc(m.Files, func(f File) bool { return f.Path == m.Main }) {
 		return fmt.Errorf("the main file %q is not in the project", m.Main)
 	}
-	return nil
+	return m.checkAliases()
 }
 
 // check looks at one file alone. A file of 0 bytes may have no parts.
@@ -145,11 +147,14 @@ func fold(text string) string {
 	}, text)
 }
 
-// encode writes the canonical form of a manifest: files sorted by path, members in
+// encode writes the canonical form of a manifest: files and aliases sorted, members in
 // the order of the types, no escapes beyond JSON's own. Equal projects then have
 // equal texts.
 func (m Manifest) encode() (string, error) {
-	sorted := Manifest{Main: m.Main, Files: slices.SortedFunc(slices.Values(m.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) })}
+	sorted := Manifest{
+		Main: m.Main, Aliases: m.sortedAliases(),
+		Files: slices.SortedFunc(slices.Values(m.Files), func(a, b File) int { return strings.Compare(a.Path, b.Path) }),
+	}
 	text, err := plainjson.Marshal(sorted)
 	if err != nil {
 		return "", fmt.Errorf("write a manifest: %w", err)

@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"svc.example/internal/ground/scenefiles"
 )
 
 var sum = strings.Repeat("0a", 32)
@@ -48,11 +50,25 @@ func TestManifestThatBreaksARuleIsRefused(t *testing.T) {
 		"a folder that is a file too":        {files("a/b", "a"), "case does not count"},
 		"a hash that is none":                {SingleFile("a", "abc", 1), "not a SHA-256"},
 		"a hash in capitals":                 {SingleFile("a", strings.ToUpper(sum), 1), "not a SHA-256"},
-		"a part that is no hash":             {Manifest{"a", []File{{"a", sum, 1, []string{"x"}}}}, "not a SHA-256"},
-		"no parts":                           {Manifest{"a", []File{{"a", sum, 1, nil}}}, "0 parts"},
+		"a part that is no hash":             {Manifest{Main: "a", Files: []File{{"a", sum, 1, []string{"x"}}}}, "not a SHA-256"},
+		"no parts":                           {Manifest{Main: "a", Files: []File{{"a", sum, 1, nil}}}, "0 parts"},
 		"a size below zero":                  {SingleFile("a", sum, -1), "-1 bytes"},
 		"as many files as there may be":      {many(MaxFiles), ""},
 		"one file more than there may be":    {many(MaxFiles + 1), "has 1 to"},
+		"aliases":                            {named("Tex/A.PNG", "/home/bob/a.png", "../../a.png", "/c/tex/a.png"), ""},
+		"an alias of no file":                {Manifest{Main: "a", Files: files("a").Files, Aliases: []Alias{{"b", "/home/b"}}}, "not in the project"},
+		"an alias where a file is":           {named("tex/a.png"), "something else"},
+		"an alias where a folder is":         {named("tex"), "something else"},
+		"an alias below a file":              {named("tex/a.png/b"), "something else"},
+		"two aliases at one place":           {named("/home/a.png", "/home/a.png"), "something else"},
+		"an alias below an alias":            {named("/home/a.png", "/home/a.png/b"), "something else"},
+		"an alias in the system":             {named("/usr/lib/a.so"), "no worker"},
+		"an alias with a way out":            {named("/home/../usr/a.so"), "has a part"},
+		"a relative alias with a way out":    {named("tex/../../a.png"), "has a part"},
+		"an alias that is a root":            {named("/home"), "no worker"},
+		"an alias on a network":              {named("//nas/a.png"), "has a part"},
+		"an alias far above":                 {named(strings.Repeat("../", 17) + "a"), "no worker"},
+		"an alias that is not text":          {named("/home/a\nb"), "not text"},
 		"names of devices and dots are text": {files("aux.blend", "...", "..a", "CON"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -62,6 +78,40 @@ func TestManifestThatBreaksARuleIsRefused(t *testing.T) {
 				t.Errorf("the check says %v, want %q", err, c.refused)
 			}
 		})
+	}
+}
+
+// named is a project whose texture has aliases.
+func named(at ...string) Manifest {
+	m := files("a.blend", "tex/a.png")
+	for _, a := range at {
+		m.Aliases = append(m.Aliases, Alias{"tex/a.png", a})
+	}
+	return m
+}
+
+func TestAliasesThatBreakARuleAreLeftOut(t *testing.T) {
+	t.Parallel()
+	m := files("a.blend", "tex/a.png")
+	whole := m.SetAliases([]scenefiles.Alias{
+		{Path: "tex/a.png", At: "/home/a.png"}, {Path: "tex/a.png", At: "tex"}, {Path: "other.png", At: "/home/b.png"},
+		{Path: "tex/a.png", At: "../a.png"}, {Path: "tex/a.png", At: "/home/a\x00"},
+	})
+	if want := []Alias{{"tex/a.png", "/home/a.png"}, {"tex/a.png", "../a.png"}}; !whole || !reflect.DeepEqual(m.Aliases, want) {
+		t.Errorf("%v %+v, want %+v", whole, m.Aliases, want)
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
+	}
+	var all []scenefiles.Alias
+	for i := range MaxAliases + 1 {
+		all = append(all, scenefiles.Alias{Path: "tex/a.png", At: fmt.Sprintf("/home/%d.png", i)})
+	}
+	if whole := m.SetAliases(all); whole || len(m.Aliases) != MaxAliases {
+		t.Errorf("%v, %d aliases", whole, len(m.Aliases))
+	}
+	if err := m.Check(); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -92,6 +142,10 @@ func TestManifestHasOneCanonicalForm(t *testing.T) {
 	}
 	if back, err := decode(one); err != nil || !reflect.DeepEqual(back, m) {
 		t.Errorf("it is read as %+v, %v", back, err)
+	}
+	m.Aliases = []Alias{{"a.blend", "B.blend"}, {"a.blend", "/c/b.blend"}}
+	if text, err := m.encode(); err != nil || text != strings.TrimSuffix(want, "}")+`,"aliases":[{"path":"a.blend","at":"/c/b.blend"},{"path":"a.blend","at":"B.blend"}]}` {
+		t.Errorf("with aliases the form is\n%s, %v", text, err)
 	}
 	for _, bad := range []string{"", "{}", `{"main":"a","files":[]}`} {
 		if _, err := decode(bad); err == nil {

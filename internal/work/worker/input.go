@@ -69,6 +69,15 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 	for _, file := range project.Files {
 		f.input.Files = append(f.input.Files, blender.File{Name: file.Path, Path: paths[file.SHA256]})
 	}
+	sums := map[string]string{}
+	for _, file := range project.Files {
+		sums[file.Path] = file.SHA256
+	}
+	for _, a := range project.Aliases {
+		if sum, ok := sums[a.Path]; ok {
+			f.input.Aliases = append(f.input.Aliases, blender.File{Name: a.At, Path: paths[sum]})
+		}
+	}
 	return f, nil
 }
 
