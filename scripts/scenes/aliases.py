@@ -17,6 +17,7 @@ PATHS = ("//Tex/0.PNG", "//../../above/1.png", "tex/2.png", "/home/bob/tex/3.png
 bpy.ops.wm.read_factory_settings(use_empty=True)
 scene = bpy.context.scene
 scene.render.engine, scene.cycles.samples, scene.cycles.use_denoising = "CYCLES", 1, False
+scene.frame_end = 1
 scene.render.resolution_x, scene.render.resolution_y = 8 * len(PATHS), 8
 scene.view_settings.view_transform = "Standard"
 for n, stored in enumerate(PATHS):

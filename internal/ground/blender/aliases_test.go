@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -79,5 +80,55 @@ func TestAnAliasTakesNoFilesPlace(t *testing.T) {
 	in.Aliases = append(in.Aliases, blender.File{Name: "film/shots/a.blend/x.png", Path: in.Files[1].Path})
 	if got := seen(t, start(t, blender.Options{}), in); !slices.Equal(got, []int{0}) {
 		t.Errorf("it shows the pictures %v", got)
+	}
+}
+
+func TestAbsoluteAliasesAreThereInTheSandboxAndForOneProcess(t *testing.T) {
+	t.Parallel()
+	if got := seen(t, start(t, blender.Options{}), spreadInput(t, 3, 4, 5)); !slices.Equal(got, []int{3, 4, 5}) {
+		t.Errorf("it shows the pictures %v", got)
+	}
+	if got := seen(t, start(t, blender.Options{}), spreadInput(t)); len(got) > 0 {
+		t.Errorf("the next process shows the pictures %v", got)
+	}
+}
+
+// Without bubblewrap the machine's own folders are in their place.
+func TestWithoutItsOwnRootBlenderLacksAbsoluteAliases(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	in := spreadInput(t, 0, 3)
+	opts := blender.Options{Path: find(t), Temp: dir, Out: t.TempDir(), Device: blender.CPU}
+	p, err := blender.Start(t.Context(), opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = p.Close() }()
+	if got := seen(t, p, in); !slices.Equal(got, []int{0}) {
+		t.Errorf("it shows the pictures %v", got)
+	}
+}
+
+func TestNoAliasLeadsOutOfTheProcess(t *testing.T) {
+	t.Parallel()
+	in := spreadInput(t, 0)
+	out := t.TempDir()
+	for _, name := range []string{"/bin/x.png", "/usr/bin/x.png", "/etc/x.png", "/tmp/x.png", out + "/x.png", "/proc/x.png", "/home"} {
+		in.Aliases = append(in.Aliases, blender.File{Name: name, Path: in.Files[1].Path})
+	}
+	if got := seen(t, start(t, blender.Options{}), in); !slices.Equal(got, []int{0}) {
+		t.Errorf("it shows the pictures %v", got)
+	}
+	for _, name := range in.Aliases[1:] {
+		if info, err := os.Lstat(name.Name); err == nil && info.Mode().IsRegular() {
+			t.Errorf("%s was made", name.Name)
+		}
+	}
+	for _, name := range []string{strings.Repeat("../", 17) + "x.png", "a/../../x.png", "/home/../../x.png", "/home/../bin/x.png"} {
+		in := spreadInput(t, 0)
+		in.Aliases[0].Name = name
+		if _, err := start(t, blender.Options{}).Open(t.Context(), in); err == nil {
+			t.Errorf("the alias %s was taken", name)
+		}
 	}
 }

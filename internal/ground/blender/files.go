@@ -60,8 +60,8 @@ func SingleFile(path string) Input {
 // place puts the files below root under the names that they have in the project, and returns
 // the project's folder there. It lies as far below root as aliases lead above it. Callers
 // choose these names, so one that leads out of root is an error; root holds nothing else, so
-// no link in it can lead out either.
-func (in Input) place(root string) (folder string, err error) {
+// no link in it can lead out either. Absolute aliases go below slash, unless it is "".
+func (in Input) place(root, slash string) (folder string, err error) {
 	above := 0
 	for _, a := range in.Aliases {
 		above = max(above, levelsAbove(a.Name))
@@ -76,14 +76,20 @@ func (in Input) place(root string) (folder string, err error) {
 		}
 	}
 	for _, a := range in.Aliases {
-		if strings.HasPrefix(a.Name, "/") {
+		if !scenefiles.Placeable(a.Name) {
+			continue // below slash, folders of the system are links that lead out of it
+		}
+		from, name := folder, a.Name
+		if below, absolute := strings.CutPrefix(name, "/"); absolute {
+			from, name = slash, below
+		}
+		for strings.HasPrefix(name, "../") {
+			from, name = filepath.Dir(from), name[len("../"):]
+		}
+		if from == "" {
 			continue
 		}
-		from, up := folder, levelsAbove(a.Name)
-		for range up {
-			from = filepath.Dir(from)
-		}
-		if err := place(a.Path, from, a.Name[len("../")*up:]); err != nil && !isTaken(err) {
+		if err := place(a.Path, from, name); err != nil && !isTaken(err) {
 			return "", err
 		}
 	}
@@ -106,7 +112,7 @@ func levelsAbove(name string) (n int) {
 // place puts a file below a folder under a name, which may not lead out of it.
 func place(file, folder, name string) error {
 	local := filepath.FromSlash(name)
-	if !filepath.IsLocal(local) {
+	if !fs.ValidPath(name) || !filepath.IsLocal(local) {
 		return fmt.Errorf("the name %q leads out of the project", name)
 	}
 	inside := filepath.Join(folder, local)

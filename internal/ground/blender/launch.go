@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/ground/scenefiles"
 )
 
 // driver is what Blender runs to take commands. It is embedded, so that the binary
@@ -39,6 +40,13 @@ func (p *Process) launch() error {
 	for _, dir := range []string{p.home(), p.in(), p.out()} {
 		if err := os.Mkdir(dir, 0o700); err != nil {
 			return fmt.Errorf("make a folder for Blender: %w", err)
+		}
+	}
+	if p.root() != "" {
+		for _, name := range scenefiles.Roots {
+			if err := os.MkdirAll(filepath.Join(p.root(), name), 0o700); err != nil {
+				return fmt.Errorf("make a root for Blender: %w", err)
+			}
 		}
 	}
 	script := filepath.Join(p.in(), "driver.py")
@@ -72,6 +80,7 @@ func (p *Process) command(program, script, settings string) sandbox.Command {
 		Dir: p.home(), Env: environment(p.home()),
 		Read:  append(libraries(), filepath.Dir(program), p.in()),
 		Write: []string{p.home(), p.out()},
+		Root:  p.root(),
 		GPU:   p.opts.Device == GPU,
 	}
 	if c.GPU {

@@ -83,6 +83,15 @@ func (p *Process) home() string { return filepath.Join(p.dir, "home") }
 // in is what Blender may read: the driver, and later the job's files.
 func (p *Process) in() string { return filepath.Join(p.dir, "in") }
 
+// root is the root folder that Blender sees, with the files that it looks for under absolute
+// paths; "" where the sandbox gives it none.
+func (p *Process) root() string {
+	if !p.opts.Sandbox.HasRoot() {
+		return ""
+	}
+	return filepath.Join(p.dir, "root")
+}
+
 // out is where Blender puts its pictures. It is not Options.Out: what Blender can
 // write to is never where the worker looks for results.
 func (p *Process) out() string { return filepath.Join(p.dir, "out") }
@@ -93,7 +102,7 @@ func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 // denoiser_unavailable, blender_crashed, out_of_memory or no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	root := filepath.Join(p.in(), "job") // apart from the driver, whatever the files' names
-	folder, err := in.place(root)
+	folder, err := in.place(root, p.root())
 	if err != nil {
 		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
 	}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -46,15 +47,33 @@ func system() []string {
 // control group nothing else would limit it.
 const privateTmp = 256 << 20
 
+// rootFolders are the folders of Command.Root, as they are named inside.
+func rootFolders(root string) (folders []string, err error) {
+	if root == "" {
+		return nil, nil
+	}
+	entries, err := os.ReadDir(root)
+	if err != nil {
+		return nil, fmt.Errorf("read the root of the sandbox: %w", err)
+	}
+	for _, e := range entries {
+		folders = append(folders, "/"+e.Name())
+	}
+	return folders, nil
+}
+
 // bubblewrap returns bubblewrap's arguments up to the program's own. The root is an
-// empty file system of its own: what is not bound into it does not exist inside. It
-// becomes read-only at the end, after everything is mounted. --new-session keeps
+// empty file system of its own, or Command.Root: what is not bound into it does not exist
+// inside. It becomes read-only at the end, after everything is mounted. --new-session keeps
 // the program from typing into a terminal of ours, and --die-with-parent ends it
 // with us. --info-fd reports the first process, and --block-fd holds the program
 // until its control group is set.
 func (s *Sandbox) bubblewrap(c Command, h *handshake) []string {
 	args := append(s.unshare[:len(s.unshare):len(s.unshare)],
 		"--die-with-parent", "--new-session", "--cap-drop", "ALL", "--hostname", "render")
+	if c.Root != "" {
+		args = append(args, "--bind", c.Root, "/")
+	}
 	for _, path := range systemFolders {
 		if target, err := os.Readlink(path); err == nil {
 			args = append(args, "--symlink", target, path)

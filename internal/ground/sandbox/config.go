@@ -55,7 +55,12 @@ type Command struct {
 	// Read and Write are absolute paths that it may read, or read and write, beside
 	// the system's; they are the same inside. Paths that do not exist are left out.
 	Read, Write []string
-	GPU         bool       // give it the machine's GPUs
-	Output      *os.File   // its standard output and error
-	Pass        []*os.File // its descriptors from 3 on
+	// Root is a folder of the caller's own that is the root inside, read-only; "" for an empty
+	// one. It serves one program: bubblewrap makes its mount points in it. What is put, also
+	// later, into a folder that it has at the start is seen there, unless another path lies
+	// over it. It is left out where Sandbox.HasRoot is false.
+	Root   string
+	GPU    bool       // give it the machine's GPUs
+	Output *os.File   // its standard output and error
+	Pass   []*os.File // its descriptors from 3 on
 }

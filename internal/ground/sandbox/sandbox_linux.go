@@ -134,6 +134,9 @@ func (s *Sandbox) Limits() Limits {
 	return s.limits
 }
 
+// HasRoot reports whether programs get their Command.Root, which needs bubblewrap.
+func (s *Sandbox) HasRoot() bool { return s != nil && s.bwrap != "" }
+
 // Report returns what is in force; that of a nil Sandbox says that nothing is.
 func (s *Sandbox) Report() Report {
 	if s == nil {

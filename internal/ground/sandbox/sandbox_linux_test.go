@@ -340,3 +340,33 @@ func TestAutoWithoutBubblewrapStillHasTheSecondLayer(t *testing.T) {
 		t.Errorf("8 MiB under 1 MiB: %+v, %q", e, said)
 	}
 }
+
+func TestTheRootIsTheCallersAndReadOnly(t *testing.T) {
+	t.Parallel()
+	box := open(t, sandbox.Required, sandbox.Limits{})
+	given := t.TempDir()
+	for _, try := range []struct{ what, path, want string }{
+		{"read", "/home/anna/a.png", "inside"},
+		{"write", "/home/anna/a.png", "denied|read-only"},
+		{"write", "/home/anna/mine", "denied|read-only"},
+		{"write", "/mine", "denied|read-only"},
+		{"write", filepath.Join(given, "mine"), "written"},
+		{"read", "/etc/passwd", "no such file"},
+		{"list", "/", "denied"},
+		{"list", "/root", "no such file|denied"},
+	} {
+		root := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(root, "home/anna"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, "home/anna/a.png"), []byte("inside"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, said := run(t, box, sandbox.Command{Write: []string{given}, Root: root}, try.what, try.path); !anyOf(strings.ToLower(said), try.want) {
+			t.Errorf("%s %s: %q, want %s", try.what, try.path, said, try.want)
+		}
+		if got, err := os.ReadFile(filepath.Join(root, "home/anna/a.png")); err != nil || string(got) != "inside" {
+			t.Errorf("the file of the root holds %q, %v", got, err)
+		}
+	}
+}

@@ -26,6 +26,9 @@ func (*Sandbox) Start(Command) (*Process, error) { return nil, errElsewhere }
 // Limits are all 0.
 func (*Sandbox) Limits() Limits { return Limits{} }
 
+// HasRoot is false.
+func (*Sandbox) HasRoot() bool { return false }
+
 // Report says that nothing is in force.
 func (*Sandbox) Report() Report {
 	return Report{Mode: Off, Lacking: []string{"everything: " + errElsewhere.Error()}}

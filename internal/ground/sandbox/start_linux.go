@@ -130,6 +130,12 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	write := append(c.Write[:len(c.Write):len(c.Write)], "/tmp")
 	if s.bwrap == "" {
 		write = c.Write // here /tmp is everybody's
+	} else {
+		own, err := rootFolders(c.Root)
+		if err != nil {
+			return "", nil, err
+		}
+		read = append(read, own...)
 	}
 	if c.GPU {
 		read = append(read, gpuSystem...)

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
@@ -31,8 +32,11 @@ import (
 )
 
 // TestMain also makes this binary the server and worker processes that stories
-// kill.
+// kill, and the inner half of workers' sandboxes.
 func TestMain(m *testing.M) {
+	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
+		os.Exit(sandbox.Exec(os.Args[2:]))
+	}
 	switch os.Getenv(roleVariable) {
 	case serverRole:
 		os.Exit(serverMain())

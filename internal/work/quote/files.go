@@ -1,5 +1,7 @@
 package quote
 
+import "svc.example/internal/ground/scenefiles"
+
 // SceneFile is a file that a scene of a project names, or files that belong together: the
 // tiles or the pictures of a set, a folder of caches.
 type SceneFile struct {
@@ -25,14 +27,19 @@ const (
 	FileUnused   FileStatus = "unused"
 )
 
-// remapped lists the files that are in the project where Blender does not look.
-func (s Scene) remapped() (out []SceneFile) {
+// remapped lists the files that are in the project where Blender does not look: those that
+// workers put where it does, and those that none can.
+func (s Scene) remapped() (placed, unreachable []SceneFile) {
 	for _, f := range s.Files {
-		if f.Status == FileRemapped {
-			out = append(out, f)
+		switch {
+		case f.Status != FileRemapped:
+		case scenefiles.Placeable(f.Wanted):
+			placed = append(placed, f)
+		default:
+			unreachable = append(unreachable, f)
 		}
 	}
-	return out
+	return placed, unreachable
 }
 
 // remappedText says where a file is and where it is wanted.

@@ -66,9 +66,9 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 	}
 	missing := s.missing()
 	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
-	remapped := s.remapped()
-	warn(len(remapped) > 0, WarnRemapped, map[string]any{"count": len(remapped), "files": first(remapped, mostDetail)},
-		"The .blend looks elsewhere for files of the project: %s.", listed(remapped, remappedText))
+	remapped, unreachable := s.remapped()
+	warn(len(unreachable) > 0, WarnUnreachable, map[string]any{"count": len(unreachable), "files": first(unreachable, mostDetail)},
+		"The .blend looks for files of the project where none can be put: %s.", listed(unreachable, remappedText))
 	warn(s.FilesPartial, WarnFilesPartial, nil, "Not all files of the project were looked for.")
 	caches := s.missingCaches()
 	warn(len(caches) > 0, WarnMissingCache, map[string]any{"count": len(caches), "files": first(caches, mostDetail)}, "The upload lacks what simulations were baked to: %s.", listed(caches, fileText))
@@ -95,6 +95,8 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 		"Strips of the sequencer show scenes of other engines: %s.", listed(unrendered, shotText))
 	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")
 	warn(s.StampNames, WarnStampOff, nil, "The scene writes the file's or the computer's name into the picture.")
+	warn(len(remapped) > 0, WarnRemapped, map[string]any{"count": len(remapped), "files": first(remapped, mostDetail)},
+		"The .blend looks elsewhere for files of the project: %s.", listed(remapped, remappedText))
 	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)
 	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": first(s.FileOutputNodes, mostDetail)},
 		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes, itself))

@@ -14,7 +14,7 @@ type WarningCode string
 // The codes of warnings. Their texts and their order are in Warnings.
 const (
 	WarnMissingFiles     WarningCode = "missing_files"
-	WarnRemapped         WarningCode = "paths_remapped"
+	WarnUnreachable      WarningCode = "paths_unreachable"
 	WarnFilesPartial     WarningCode = "files_partial"
 	WarnMissingCache     WarningCode = "missing_cache"
 	WarnLinkedLibraries  WarningCode = "linked_libraries"
@@ -26,6 +26,7 @@ const (
 	WarnSequencerOff     WarningCode = "sequencer_off"
 	WarnMultiviewOff     WarningCode = "multiview_off"
 	WarnStampOff         WarningCode = "stamp_off"
+	WarnRemapped         WarningCode = "paths_remapped"
 	WarnFrameZeroSkipped WarningCode = "frame_zero_skipped"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_output_disabled"
@@ -62,9 +63,9 @@ func WarningTable() []WarningRow {
 		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
 			"What is linked from them is not rendered.",
 			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
-		{WarnRemapped, SeverityPicture, "Files of the project are not where the .blend looks for them: it has an absolute path, or one that differs by case.",
+		{WarnUnreachable, SeverityPicture, "Files of the project are not where the .blend looks for them, and no worker can put them there: it looks on a network, or in a folder of the system.",
 			"They count as missing: a missing image is magenta; of other missing files nothing is rendered.",
-			"Make the paths relative (File > External Data > Make Paths Relative), write names as the files have them, save and send the project again."},
+			"Make the paths relative (File > External Data > Make Paths Relative), save and send the project again."},
 		{WarnFilesPartial, SeverityPicture, "The project names more files than the search goes through.",
 			"Files that were not looked for may be missing; a missing image is magenta, of other missing files nothing is rendered.",
 			"Send only the files that the scene needs, or compare one frame before ordering all."},
@@ -95,6 +96,9 @@ func WarningTable() []WarningRow {
 		{WarnStampOff, SeverityPicture, "The scene writes the file's or the computer's name into the picture.",
 			"The stamp leaves out both names; its other lines stay.",
 			"Put the name into the stamp's note."},
+		{WarnRemapped, SeverityResult, "Files of the project are not where the .blend looks for them: it has an absolute path, one that leads out of the project, or one that differs by case.",
+			"Workers put them there too. At absolute paths only workers with a whole sandbox do (--sandbox required); on others these count as missing.",
+			"Nothing has to be done. To be safe on all workers, make the paths relative (File > External Data > Make Paths Relative), save and send the project again."},
 		{WarnFrameZeroSkipped, SeverityResult, "The scene's range begins below frame 1.",
 			"Frames below 1 are not rendered and cost nothing.",
 			"Move the animation so that it begins at frame 1."},

@@ -55,8 +55,12 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 		quote.WarnLinkedLibraries: func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
 		quote.WarnRemapped: func(s *quote.Scene, _ *quote.Farm) int {
 			s.Files = []quote.SceneFile{
-				{Path: "tex/wood.png", Kind: "image", Status: quote.FileRemapped, Stored: `C:\tex\wood.png`}, {Path: "tex/a.png", Kind: "image", Status: quote.FileFound},
+				{Path: "tex/wood.png", Kind: "image", Status: quote.FileRemapped, Stored: `C:\tex\wood.png`, Wanted: "C:/tex/wood.png"}, {Path: "tex/a.png", Kind: "image", Status: quote.FileFound},
 			}
+			return 0
+		},
+		quote.WarnUnreachable: func(s *quote.Scene, _ *quote.Farm) int {
+			s.Files = []quote.SceneFile{{Path: "tex/wood.png", Kind: "image", Status: quote.FileRemapped, Stored: `\\nas\tex\wood.png`, Wanted: `\\nas/tex/wood.png`}}
 			return 0
 		},
 		quote.WarnFilesPartial: func(s *quote.Scene, _ *quote.Farm) int { s.FilesPartial = true; return 0 },
@@ -116,7 +120,7 @@ func codes(s quote.Scene, f quote.Farm, skipped int) []quote.WarningCode {
 func TestTheWorstWarningComesFirst(t *testing.T) {
 	t.Parallel()
 	all := quote.Scene{
-		Files: []quote.SceneFile{{Path: "a.png", Status: quote.FileRemapped}}, FilesPartial: true,
+		Files: []quote.SceneFile{{Path: "a.png", Status: quote.FileRemapped, Wanted: "A.png"}, {Path: "b.png", Status: quote.FileRemapped, Wanted: "/usr/b.png"}}, FilesPartial: true,
 		FileVersion: "4.9", Denoising: []string{"compositor"}, DrivenSamples: true, Unrendered: []quote.Shot{{}}, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
 		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
 		ColorManagement: &quote.ColorManagement{Display: "Cinema"},

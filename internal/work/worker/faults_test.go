@@ -89,6 +89,7 @@ func (p projects) Project(ctx context.Context, workerID, jobID string) (farmapi.
 		project.Files = append(project.Files, farmapi.File{
 			Path: "tex/ü.png", SHA256: sumOf("one and two"), SizeBytes: 11, Parts: []string{sumOf("one "), sumOf("and two")},
 		})
+		project.Aliases = []farmapi.Alias{{Path: "tex/ü.png", At: "/c/ü.png"}, {Path: "tex/none.png", At: "/c/none.png"}}
 	}
 	return project, err
 }
@@ -109,7 +110,7 @@ func TestBlenderGetsAllFilesOfAProject(t *testing.T) {
 		stop := b.run()
 		defer stop()
 		b.untilDelivered(1)
-		if want := "scene.blend: a scene\ntex/ü.png: one and two\n"; len(p.opens) != 1 || p.opens[0] != want {
+		if want := "scene.blend: a scene\ntex/ü.png: one and two\n/c/ü.png: one and two\n"; len(p.opens) != 1 || p.opens[0] != want {
 			t.Errorf("Blender was given %q, want %q", p.opens, want)
 		}
 	})

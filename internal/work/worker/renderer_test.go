@@ -8,6 +8,7 @@ import (
 	"image"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -97,7 +98,7 @@ func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, er
 		return blender.Opened{}, errors.New("a process was given a second file")
 	}
 	var content strings.Builder
-	for _, f := range in.Files {
+	for _, f := range slices.Concat(in.Files, in.Aliases) {
 		part, err := os.ReadFile(f.Path)
 		if err != nil {
 			return blender.Opened{}, err
