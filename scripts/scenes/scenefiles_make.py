@@ -178,6 +178,53 @@ def moves():
     say("moves", "main.blend")
 
 
+def falls():
+    """Rigid bodies of a library that the world of main.blend moves: Ball, and Brick of a
+    collection. Shelf is passive, Loose is in no world. Ball shows an image that is packed, Brick one that is
+    missing. What only Crate and Hidden show is not needed: their collections are excluded
+    from the view layer, and not rendered."""
+    s = fresh()
+    bpy.ops.rigidbody.world_add()
+    pile = bpy.data.collections.new("Pile")
+    pile.use_fake_user = True
+    for name in ("Ball", "Shelf", "Loose", "Brick"):
+        o = plane(s, name)
+        bpy.context.view_layer.objects.active = o
+        bpy.ops.rigidbody.object_add(type="PASSIVE" if name == "Shelf" else "ACTIVE")
+        if name == "Brick":
+            pile.objects.link(o)
+    for name in ("Crate", "Hidden"):
+        inner = bpy.data.collections.new(name + "s")
+        inner.hide_render = name == "Hidden"
+        inner.objects.link(plane(s, name, textured(picture(name, "//%s.png" % name))))
+        pile.children.link(inner)
+    shown(s, "paint", "//paint.png").pack(data=b"paint", data_len=5)
+    bpy.data.images["paint"].colorspace_settings.name = "Linear ACES"
+    bpy.data.objects["Ball"].data.materials.append(bpy.data.materials["paint"])
+    bpy.data.objects["Brick"].data.materials.append(textured(picture("brick", "//brick.png")))
+    save("falls/lib/bodies.blend")
+    s = fresh()
+    camera(s)
+    bpy.ops.rigidbody.world_add()
+    bodies = bpy.data.collections.new("Bodies")
+    s.rigidbody_world.collection = bodies
+    library = os.path.join(OUT, "falls/lib/bodies.blend")
+    for name in ("Ball", "Shelf", "Loose"):
+        o, = link(library, "objects", name)
+        s.collection.objects.link(o)
+        if name != "Loose":
+            bodies.objects.link(o)
+    pile, = link(library, "collections", "Pile")
+    s.collection.children.link(pile)
+    bodies.children.link(pile)
+    bpy.context.view_layer.layer_collection.children["Pile"].children["Crates"].exclude = True
+    relative("falls")
+    save("falls/main.blend")
+    bpy.ops.file.pack_libraries()
+    save("falls/packed.blend")
+    say("falls", "main.blend")
+
+
 def kinds():
     """One file with paths of every kind."""
     s = fresh()
@@ -260,7 +307,7 @@ def say(project, main):
         f.write("\n")
 
 
-for make in (chain, packed, moves, kinds):
+for make in (chain, packed, moves, falls, kinds):
     make()
     shutil.rmtree(os.path.join(KEPT, make.__name__), ignore_errors=True)
 shutil.copytree(OUT, KEPT, ignore=shutil.ignore_patterns("*.blend1"), dirs_exist_ok=True)

@@ -93,42 +93,64 @@ func (f *file) imageSpaces() []ImageSpace {
 // otherSpaces lists the colour spaces of what else the picture comes from: movie clips, the
 // strips of the sequencer, and nodes that convert between two spaces.
 func (f *file) otherSpaces(scene records.Record) []UsedSpace {
-	all := []UsedSpace{}
-	add := func(used, name, space string) {
-		u := UsedSpace{used + " " + name, space}
-		if space == "" || slices.Contains(all, u) || len(all) == mostSpaces || !f.spend(len(u.UsedBy)+len(space)) {
-			return
-		}
-		all = append(all, u)
+	all := usedSpaces{f, []UsedSpace{}}
+	f.clipAndNodeSpaces(&all)
+	strips, _ := reach.Sequenced(f.File, scene)
+	f.stripSpaces(strips, &all, 0)
+	return all.list
+}
+
+// librarySpaces lists the colour spaces of what the picture of another file comes from.
+func (f *file) librarySpaces() []UsedSpace {
+	all := usedSpaces{f, []UsedSpace{}}
+	for _, i := range f.imageSpaces() {
+		all.add("image", i.Image, i.Space)
 	}
+	f.clipAndNodeSpaces(&all)
+	return all.list
+}
+
+// usedSpaces is a list of colour spaces, each named once for what is in it.
+type usedSpaces struct {
+	f    *file
+	list []UsedSpace
+}
+
+func (a *usedSpaces) add(used, name, space string) {
+	u := UsedSpace{used + " " + name, space}
+	if space == "" || slices.Contains(a.list, u) || len(a.list) == mostSpaces || !a.f.spend(len(u.UsedBy)+len(space)) {
+		return
+	}
+	a.list = append(a.list, u)
+}
+
+// clipAndNodeSpaces adds the spaces of movie clips, and of nodes that convert.
+func (f *file) clipAndNodeSpaces(all *usedSpaces) {
 	for r := range f.Facts("MC", "MovieClip") {
 		if f.reach.Rendered(r) {
-			add("movie clip", r.Name(), r.Text("colorspace_settings.name"))
+			all.add("movie clip", r.Name(), r.Text("colorspace_settings.name"))
 		}
 	}
-	strips, _ := reach.Sequenced(f.File, scene)
-	f.stripSpaces(strips, add, 0)
 	for r := range f.Everywhere("NodeConvertColorSpace") {
 		if f.reach.Uses(r) {
-			add("node", "Convert Colorspace", r.Text("from_color_space"))
-			add("node", "Convert Colorspace", r.Text("to_color_space"))
+			all.add("node", "Convert Colorspace", r.Text("from_color_space"))
+			all.add("node", "Convert Colorspace", r.Text("to_color_space"))
 		}
 	}
-	return all
 }
 
 // stripSpaces adds the spaces of strips, those of meta strips and of edits that strips show
 // included.
-func (f *file) stripSpaces(strips []reach.Strip, add func(used, name, space string), depth int) {
+func (f *file) stripSpaces(strips []reach.Strip, all *usedSpaces, depth int) {
 	if depth > reach.MaxNesting {
 		return
 	}
 	for _, s := range strips {
-		add("strip", stripName(s.Record), s.Follow("strip", "Strip").Text("colorspace_settings.name"))
-		f.stripSpaces(s.Inner, add, depth+1)
+		all.add("strip", stripName(s.Record), s.Follow("strip", "Strip").Text("colorspace_settings.name"))
+		f.stripSpaces(s.Inner, all, depth+1)
 		if s.OfStrips {
 			inner, _ := reach.Sequenced(f.File, s.Scene)
-			f.stripSpaces(inner, add, depth+1)
+			f.stripSpaces(inner, all, depth+1)
 		}
 	}
 }

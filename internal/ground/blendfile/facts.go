@@ -78,7 +78,7 @@ type Colors struct {
 	OutputSpace string       `json:"output_space"` // of a linear format, where it is not the scene's
 	Sequencer   string       `json:"sequencer"`    // where strips make the picture
 	Images      []ImageSpace `json:"images"`       // each space of images that the picture needs, with the first of them
-	Others      []UsedSpace  `json:"others"`       // the spaces of movie clips, strips and compositor nodes that the picture needs
+	Others      []UsedSpace  `json:"others"`       // the spaces of movie clips, strips, compositor nodes and images of libraries that the picture needs
 }
 
 // UsedSpace is a colour space and what is in it, or converts from or to it, such as "strip

@@ -39,10 +39,11 @@ func Inspect(r io.Reader, o Options) (*Facts, error) {
 // file is a .blend whose facts are gathered.
 type file struct {
 	*records.File
-	reach     *reach.Set // what the picture comes from; nil = not known
-	sims      []found    // what runs from frame to frame in the active scene
-	lastFrame int        // of the active scene
-	answer    int        // bytes of the answer that blocks could share: see spend
+	reach     *reach.Set            // what the picture comes from; nil = not known
+	sims      []found               // what runs from frame to frame in the active scene
+	moved     map[string]Simulation // what worlds of other files move: see Opened.Move
+	lastFrame int                   // of the active scene
+	answer    int                   // bytes of the answer that blocks could share: see spend
 
 	frameUses      map[uint64][]FrameUse // see uses
 	imageSequences map[uint64]bool       // see sequences

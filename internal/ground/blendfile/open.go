@@ -21,6 +21,8 @@ type Linked struct {
 	Library int    // number in Libraries
 	Name    string // with its code: "MAFloor"
 	Level   Level
+	// World is the simulation of the rigid body world that moves it; nil where none does.
+	World *Simulation
 }
 
 // Open reads a .blend as [Inspect] does, with the same errors, and keeps it until Close.
@@ -78,6 +80,15 @@ func (f *Opened) Enter(name string, level Level) {
 	}
 }
 
+// Move says that a rigid body world of another file moves a data-block, an object or a
+// collection of such, given by its name with code.
+func (f *Opened) Move(name string, world Simulation) {
+	if f.file.moved == nil {
+		f.file.moved = map[string]Simulation{}
+	}
+	f.file.moved[name] = world
+}
+
 // unknown is the level of what nothing is known about.
 func (f *Opened) unknown() Level {
 	if f.main {
@@ -86,8 +97,8 @@ func (f *Opened) unknown() Level {
 	return Loaded
 }
 
-// Linked lists the data-blocks of libraries that the file uses, by what was said by Render
-// and Enter.
+// Linked lists the data-blocks of libraries that the file uses, by what was said by Render,
+// Enter and Move.
 func (f *Opened) Linked() []Linked {
 	numbers := map[uint64]int{}
 	for i, l := range f.Libraries() {
@@ -96,10 +107,17 @@ func (f *Opened) Linked() []Linked {
 		}
 	}
 	var all []Linked
+	moved := f.file.movedHere()
 	for _, l := range f.file.reach.Linked(f.file.File, f.unknown()) {
-		if number, ok := numbers[l.Library]; ok {
-			all = append(all, Linked{Library: number, Name: l.Name, Level: l.Level})
+		number, ok := numbers[l.Library]
+		if !ok {
+			continue
 		}
+		linked := Linked{Library: number, Name: l.Name, Level: l.Level}
+		if world, ok := moved[l.Ordinal]; ok {
+			linked.World = &world
+		}
+		all = append(all, linked)
 	}
 	return all
 }
@@ -126,7 +144,7 @@ func (f *Opened) References() []Reference {
 // LastFrame is the last one of the active scene; 0 where there is none.
 func (f *Opened) LastFrame() int { return f.active.Int("r.efra") }
 
-// Simulations lists what runs from frame to frame of what was said by Render and Enter.
+// Simulations lists what runs from frame to frame of what was said by Render, Enter and Move.
 // lastFrame is that of the scene that is rendered.
 func (f *Opened) Simulations(lastFrame int) []Simulation {
 	if f.file.reach == nil && !f.main {
@@ -145,6 +163,16 @@ func (f *Opened) Scripted() []Script {
 	}
 	f.again()
 	return f.file.scripted()
+}
+
+// Spaces lists the colour spaces of images, movie clips and nodes of what was said by Render
+// and Enter.
+func (f *Opened) Spaces() []UsedSpace {
+	if f.file.reach == nil && !f.main {
+		return nil // it is not known what of it is used
+	}
+	f.again()
+	return f.file.librarySpaces()
 }
 
 // again lets the file be asked once more.

@@ -215,28 +215,6 @@ func (f *file) shared(r records.Record, as string) records.Record {
 }
 
 const (
-	worldMuted    = 1 << 0 // RigidBodyWorld.flag
-	bodyActive    = 0      // RigidBodyOb.type
-	bodyKinematic = 1 << 0 // RigidBodyOb.flag: it is moved by animation
-)
-
-// rigidBodies finds the objects that the worlds of the rendered scenes move.
-func (f *file) rigidBodies(add finder) {
-	for scene := range f.Facts("SC", "Scene") {
-		world := scene.Follow("rigidbody_world", "RigidBodyWorld")
-		if !f.reach.Renders(scene) || world.Ptr("group") == 0 || world.Int("flag")&worldMuted != 0 {
-			continue
-		}
-		s := f.cachedAs(RigidBody, f.shared(world, "RigidBodyWorld_Shared"), "pointcache")
-		for body := range f.Everywhere("RigidBodyOb") {
-			if body.Int("type") == bodyActive && body.Int("flag")&bodyKinematic == 0 && f.reach.Shown(body) {
-				add(s, body)
-			}
-		}
-	}
-}
-
-const (
 	surfaceActive   = 1 << 0 // DynamicPaintSurface.flags
 	surfaceVertices = 1      // DynamicPaintSurface.format; image sequences are written by a bake only
 )

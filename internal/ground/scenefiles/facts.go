@@ -17,6 +17,9 @@ type Found struct {
 	Simulations []blendfile.Simulation `json:"simulations"`
 	// Scripted is Python of libraries that the picture can depend on; likewise.
 	Scripted []blendfile.Script `json:"scripted"`
+	// Spaces are the colour spaces of images, movie clips and nodes of libraries; likewise.
+	// Each is named once.
+	Spaces []blendfile.UsedSpace `json:"-"`
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
 	// reader keeps. What is listed is right.
 	Partial bool `json:"partial"`

@@ -136,8 +136,9 @@ type blend struct {
 	inside  *blend // the .blend that it is packed in; nil for a file of its own
 	at      int64  // where, in bytes of that one's unpacked stream
 	size    int64
-	depth   int                        // of .blend files packed in each other
-	entered map[string]blendfile.Level // data-blocks that others use
+	depth   int                             // of .blend files packed in each other
+	entered map[string]blendfile.Level      // data-blocks that others use
+	moved   map[string]blendfile.Simulation // those of entered that rigid body worlds of others move
 	queued  bool
 	levels  []blendfile.Level // of its libraries, by their numbers
 	links   map[string]*blend // libraries that are files of the tree, by their stored paths
@@ -237,6 +238,9 @@ func (s *search) read(b *blend) error {
 	for _, name := range sortedKeys(b.entered) {
 		opened.Enter(name, b.entered[name])
 	}
+	for name, world := range b.moved {
+		opened.Move(name, world)
+	}
 	b.open, b.savedAs = opened, opened.SavedAs()
 	s.opened = append(s.opened, b)
 	return nil
@@ -320,7 +324,7 @@ func (s *search) follow() error {
 			}
 			b.levels[l.Library] = max(b.levels[l.Library], l.Level)
 			if targets[l.Library] != nil {
-				s.enter(targets[l.Library], l.Name, l.Level)
+				s.enter(targets[l.Library], l)
 			}
 		}
 	}
@@ -351,21 +355,37 @@ func (s *search) ends(err error) error {
 	return s.ctx.Err()
 }
 
-// enter says that a data-block of a .blend is used.
-func (s *search) enter(b *blend, name string, level blendfile.Level) {
-	known, ok := b.entered[name]
-	if ok && known >= level {
+// enter says that a data-block of a .blend is used, and by which rigid body world of
+// another one it is moved.
+func (s *search) enter(b *blend, used blendfile.Linked) {
+	known, ok := b.entered[used.Name]
+	_, moves := b.moved[used.Name]
+	more, moved := !ok || known < used.Level, used.World != nil && !moves
+	if !more && !moved {
 		return
 	}
 	if !ok {
-		if s.links -= len(name) + nameCost; s.links < 0 {
+		if s.links -= len(used.Name) + nameCost; s.links < 0 {
 			s.partial = true
 			return
 		}
 	}
-	b.entered[name] = level
+	if more {
+		b.entered[used.Name] = used.Level
+	}
+	if moved {
+		if b.moved == nil {
+			b.moved = map[string]blendfile.Simulation{}
+		}
+		b.moved[used.Name] = *used.World
+	}
 	if b.open != nil {
-		b.open.Enter(name, level)
+		if more {
+			b.open.Enter(used.Name, used.Level)
+		}
+		if moved {
+			b.open.Move(used.Name, *used.World)
+		}
 	}
 	if !b.queued {
 		b.queued = true

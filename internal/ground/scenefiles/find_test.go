@@ -19,7 +19,7 @@ import (
 
 // mains are the main files of the projects in testdata, which scripts/scenes/scenefiles_make.py
 // makes.
-var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "kinds": "main.blend"}
+var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend"}
 
 // find searches a project of testdata.
 func find(t *testing.T, project string, o scenefiles.Options) *scenefiles.Found {

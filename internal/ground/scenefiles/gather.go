@@ -57,7 +57,7 @@ func (s *search) gather() (*Found, error) {
 	return found, s.ctx.Err()
 }
 
-// inside adds what runs in a library: from frame to frame, and Python.
+// inside adds what runs in a library, from frame to frame and Python, and its colour spaces.
 func (s *search) inside(b *blend, lastFrame int, found *Found) {
 	room := func(bytes int) bool {
 		s.answer -= nameCost + len(b.path) + bytes
@@ -76,6 +76,15 @@ func (s *search) inside(b *blend, lastFrame int, found *Found) {
 		}
 		p.From = b.path
 		found.Scripted = append(found.Scripted, p)
+	}
+	for _, u := range b.open.Spaces() {
+		if slices.Contains(found.Spaces, u) {
+			continue
+		}
+		if !room(len(u.UsedBy) + len(u.Space)) {
+			return
+		}
+		found.Spaces = append(found.Spaces, u)
 	}
 }
 

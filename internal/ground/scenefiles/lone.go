@@ -11,8 +11,8 @@ import (
 )
 
 // Complete adds to the facts of a .blend what stands in the libraries that are packed in it:
-// files that they lack and the picture needs, simulations of their objects, and Python. name is the
-// file's own name; open gives its bytes, from the beginning, as often as they are needed.
+// files that they lack and the picture needs, simulations of their objects, Python and colour
+// spaces. name is the file's own name; open gives its bytes, from the beginning, as often as they are needed.
 // Where the picture needs no packed library, nothing is opened. o.Base is not used. Errors:
 // those of Find, and of open.
 func Complete(ctx context.Context, facts *blendfile.Facts, name string, open func() (io.ReadCloser, error), o Options) error {
@@ -31,6 +31,9 @@ func Complete(ctx context.Context, facts *blendfile.Facts, name string, open fun
 	}
 	facts.Simulations = append(facts.Simulations, found.Simulations...)
 	facts.Scripted = append(facts.Scripted, found.Scripted...)
+	if facts.Scene != nil && facts.Scene.Colors != nil {
+		facts.Scene.Colors.Others = append(facts.Scene.Colors.Others, found.Spaces...)
+	}
 	if found.Partial {
 		facts.Partial = append(facts.Partial, "packed_libraries")
 	}

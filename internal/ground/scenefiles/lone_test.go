@@ -65,6 +65,58 @@ func TestSimulationsOfLibrariesAreTold(t *testing.T) {
 	}
 }
 
+// Of the library's bodies one is passive, and one is in no world's collection.
+func TestBodiesOfLibrariesThatAWorldMovesAreTold(t *testing.T) {
+	t.Parallel()
+	body := func(name string) blendfile.Simulation {
+		return blendfile.Simulation{Kind: blendfile.RigidBody, Owner: name, FirstFrame: 1, LastFrame: 250, From: "lib/bodies.blend"}
+	}
+	want := []blendfile.Simulation{body("Ball"), body("Brick")}
+	check := func(how string, got []blendfile.Simulation) {
+		slices.SortFunc(got, func(a, b blendfile.Simulation) int { return strings.Compare(a.Owner, b.Owner) })
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %+v, want %+v", how, got, want)
+		}
+	}
+	facts, _, err := completed(t, "testdata/falls/packed.blend", scenefiles.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	check("packed", facts.Simulations)
+	check("on disk", find(t, "falls", scenefiles.Options{}).Simulations)
+}
+
+// The scene's collection has a collection of the library in it. Of those in that one, the
+// view layer excludes one, and one is not rendered.
+func TestWhatALinkedCollectionShowsIsNeeded(t *testing.T) {
+	t.Parallel()
+	found := find(t, "falls", scenefiles.Options{})
+	for path, want := range map[string]scenefiles.Reach{
+		"//brick.png": scenefiles.ReachNeeded, "//Crate.png": scenefiles.ReachPerhaps, "//Hidden.png": scenefiles.ReachPerhaps,
+	} {
+		if f := fileOf(t, found, path); f.Reach != want || f.Status != scenefiles.StatusMissing {
+			t.Errorf("%s: %s, %s", path, f.Reach, f.Status)
+		}
+	}
+	facts, _, err := completed(t, "testdata/falls/packed.blend", scenefiles.Options{})
+	want := blendfile.MissingFile{Kind: blendfile.KindImage, Path: "//brick.png", Owner: "brick", UsedBy: "material brick", From: "lib/bodies.blend"}
+	if err != nil || !slices.Equal(facts.MissingFiles, []blendfile.MissingFile{want}) {
+		t.Errorf("packed: %v, missing %+v, want %+v", err, facts.MissingFiles, want)
+	}
+}
+
+func TestColourSpacesOfImagesInLibrariesAreTold(t *testing.T) {
+	t.Parallel()
+	want := blendfile.UsedSpace{UsedBy: "image paint", Space: "Linear ACES"}
+	facts, _, err := completed(t, "testdata/falls/packed.blend", scenefiles.Options{})
+	if err != nil || !slices.Contains(facts.Scene.Colors.Others, want) {
+		t.Errorf("packed: %v, %+v, want %+v", err, facts.Scene.Colors.Others, want)
+	}
+	if got := find(t, "falls", scenefiles.Options{}).Spaces; !slices.Contains(got, want) {
+		t.Errorf("on disk: %+v, want %+v", got, want)
+	}
+}
+
 func TestAFileWithoutPackedLibrariesIsNotReadAgain(t *testing.T) {
 	t.Parallel()
 	for _, path := range []string{"testdata/kinds/main.blend", "testdata/chain/shots/010/shot.blend"} {

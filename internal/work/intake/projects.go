@@ -157,6 +157,11 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 	for _, script := range found.Scripted {
 		s.AutorunScripts, s.UsesAutorunScripts = append(s.AutorunScripts, quote.Script(script)), true
 	}
+	if s.ColorManagement != nil {
+		for _, u := range found.Spaces {
+			s.ColorManagement.Others = append(s.ColorManagement.Others, quote.UsedSpace(u))
+		}
+	}
 	for i := range found.Files {
 		f := &found.Files[i]
 		kind, status := f.Words()

@@ -16,10 +16,11 @@ type ColorManagement struct {
 	OutputSpace string       `json:"output_space,omitempty" doc:"Colour space of a linear output that has one of its own."`
 	Sequencer   string       `json:"sequencer_space,omitempty" doc:"Colour space of the sequencer, where it makes the picture."`
 	Images      []ImageSpace `json:"images,omitempty" doc:"Each colour space of images that the picture needs, with one of them."`
-	Others      []UsedSpace  `json:"others,omitempty" doc:"The colour spaces of movie clips, strips and compositor nodes that the picture needs."`
+	Others      []UsedSpace  `json:"others,omitempty" doc:"The colour spaces of movie clips, strips, compositor nodes and images of libraries that the picture needs."`
 }
 
-// UsedSpace is a colour space, and what is in it or converts from or to it.
+// UsedSpace is a colour space, and what is in it or converts from or to it. Images that are
+// in libraries are among those.
 type UsedSpace struct {
 	UsedBy string `json:"used_by"` // such as "strip Plate"
 	Space  string `json:"space"`
@@ -68,7 +69,7 @@ func (c ColorManagement) lacks(o colour.Offer) (all []ColorLack) {
 	}
 	for _, u := range c.Others {
 		instead := asItsFiles
-		if strings.HasPrefix(u.UsedBy, "node ") {
+		if strings.HasPrefix(u.UsedBy, "node ") || strings.HasPrefix(u.UsedBy, "image ") {
 			instead = asRead
 		}
 		spaces = append(spaces, ColorLack{Name: u.Space, UsedBy: u.UsedBy, Instead: instead})

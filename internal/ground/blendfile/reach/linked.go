@@ -19,6 +19,7 @@ const linkedWeakly = 1 << 1
 
 // Linked is a data-block of a library that one of this file stands for.
 type Linked struct {
+	Ordinal uint32 // of what stands for it in this file
 	Library uint64 // address of the library
 	Name    string // with its code: "MAFloor"
 	Level   Level
@@ -30,7 +31,7 @@ func (w *Set) LoadAll() { w.all = true }
 // Enter reaches a data-block, by its name with code, from outside of the file: another file
 // links it. It reports false where no such data-block is known.
 func (w *Set) Enter(name string, level Level) bool {
-	at, ok := w.named(name)
+	at, ok := w.Named(name)
 	if !ok {
 		return false
 	}
@@ -50,8 +51,12 @@ func (w *Set) Enter(name string, level Level) bool {
 	return true
 }
 
-// named finds a data-block of the file itself by its name.
-func (w *Set) named(name string) (uint32, bool) {
+// Named finds a data-block of the file itself by its name with code. ok is false where
+// none is known.
+func (w *Set) Named(name string) (ordinal uint32, ok bool) {
+	if w == nil {
+		return 0, false
+	}
 	if w.names == nil {
 		w.names = map[string]uint32{}
 		for _, n := range w.g.nodes {
@@ -64,8 +69,8 @@ func (w *Set) named(name string) (uint32, bool) {
 			}
 		}
 	}
-	at, ok := w.names[name]
-	return at, ok
+	ordinal, ok = w.names[name]
+	return ordinal, ok
 }
 
 // sceneOf sees all that a scene can show, given by its ordinal.
@@ -124,7 +129,7 @@ func (w *Set) levelOf(ordinal uint32) Level {
 func (w *Set) Linked(f *records.File, unknown Level) []Linked {
 	var all []Linked
 	for r := range f.Facts("ID", "ID") {
-		l := Linked{Library: r.Ptr("lib"), Name: r.Text("name"), Level: unknown}
+		l := Linked{Ordinal: r.Owner(), Library: r.Ptr("lib"), Name: r.Text("name"), Level: unknown}
 		if w != nil {
 			l.Level = w.levelOf(r.Owner())
 			if _, seen := w.seen[r.Owner()]; seen {

@@ -133,6 +133,7 @@ func (w *Set) objects(scene records.Record) {
 				w.seeAt(from, l.Ptr("mat_override"))
 				w.seeAt(from, l.Ptr("world_override"))
 				w.layerCollections(from, l, "layer_collections", 0)
+				w.linkedObjects(from, l)
 			}
 		}
 		if !scene.Has("view_layers.first") {
@@ -144,6 +145,20 @@ func (w *Set) objects(scene records.Record) {
 		behind := scene.Ptr("set")
 		w.linked(behind)
 		scene, _ = w.f.DataBlock("SC", "Scene", behind)
+	}
+}
+
+const baseRendered = 1 << 7 // Base.flag_from_collection
+
+// linkedObjects sees the objects of libraries in a view layer. Of a collection of a library
+// this file does not say what is in it; the view layer says what of it is there, and hidden
+// by no collection.
+func (w *Set) linkedObjects(from uint32, layer records.Record) {
+	for base := range layer.List("object_bases", "Base") {
+		at, ok := w.g.at(base.Ptr("object"))
+		if _, linked := w.g.linked[at]; ok && linked && (!base.Has("flag_from_collection") || base.Int("flag_from_collection")&baseRendered != 0) {
+			w.see(from, at)
+		}
 	}
 }
 
