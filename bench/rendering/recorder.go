@@ -18,6 +18,7 @@ type recorder struct {
 	waiting int           // Blenders that are started and have opened no file yet
 	changed chan struct{} // closed and replaced whenever waiting changes
 	frames  []span        // since the last clear, in the order of their end
+	opened  time.Time     // when a Blender had a file open last
 }
 
 // span is when a frame began, by Blender, and when its worker had the picture.
@@ -57,7 +58,18 @@ func (w *recorder) Start(ctx context.Context, o blender.Options) (worker.Session
 // Open implements worker.Session. The Blender is taken from here on.
 func (s recordedSession) Open(ctx context.Context, in blender.Input) (blender.Opened, error) {
 	s.watch.wait(-1)
-	return s.Session.Open(ctx, in)
+	opened, err := s.Session.Open(ctx, in)
+	s.watch.mu.Lock()
+	defer s.watch.mu.Unlock()
+	s.watch.opened = time.Now()
+	return opened, err
+}
+
+// lastOpened is when a Blender had a file open last.
+func (w *recorder) lastOpened() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.opened
 }
 
 // clear returns the frames since the last call and forgets them.
