@@ -155,6 +155,13 @@ func (l *lane) close() (err error) {
 	return err
 }
 
+// Where a project has files under other names than Blender looks for, Blender in that folder
+// goes without; the service puts them there.
+const (
+	remapped   = "paths_remapped"
+	otherNames = "the service finds files that Blender in their folder does not (`paths_remapped`); once they have the names that the .blend has, Blender's pictures are the same"
+)
+
 // compare compares one scene. What goes wrong is in its row.
 func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	r := Row{Scene: scene, Outcomes: map[string]Outcome{}}
@@ -166,6 +173,9 @@ func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	}
 	for _, w := range quote.Warnings {
 		r.Warnings = append(r.Warnings, w.Code)
+	}
+	if slices.Contains(r.Warnings, remapped) {
+		r.Scene.Why = otherNames
 	}
 	orders := map[string]ordered{}
 	var byHand, cut ordered
