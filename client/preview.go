@@ -28,8 +28,8 @@ type UploadPreview struct {
 	UploadID  string `json:"upload_id"`
 	Status    string `json:"status"`
 	Frame     int    `json:"frame"`
-	// WaitingReason is "no_worker_online" or "workers_busy"; "" while a worker is about to
-	// take it.
+	// WaitingReason is "no_worker_online", "no_capable_worker" or "workers_busy"; "" while a
+	// worker is about to take it.
 	WaitingReason string `json:"waiting_reason"`
 	ImageURL      string `json:"image_url"` // a JPEG, once it is ready; it works for an hour, without a key
 	Width         int    `json:"width"`     // pixels

@@ -22,6 +22,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/farmapi"
@@ -248,6 +249,7 @@ func (s *stage) fail(jobID string) {
 	farm := farmapi.NewClient(s.url, s.nodeKey("rack-2").Secret)
 	me, err := farm.Register(ctx, farmapi.RegisterRequest{
 		Name: "rack-2", BlenderVersion: "4.1.1", BlenderBuildHash: "40a5e739e270", Device: "GPU", DeviceName: "NVIDIA GeForce RTX 4090", Denoise: "keep", Sandbox: "none",
+		Lacks: []buildoption.Option{buildoption.OSL, buildoption.USD},
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -285,6 +285,77 @@ def folder_of_a_cloth(s):
     save("kinds/main.blend")
 
 
+def options():
+    """Files that Blender reads only where it is built for them: all.blend shows one for each
+    option, strip.blend a film in its sequencer, and the picture of none.blend needs none of
+    them. inside.blend has its own in itself; main.blend links it, packed.blend packs it."""
+    for at in ("birds.abc", "set.usdc", "smoke.vdb", "film.avi", "glow.osl"):
+        text("options", at)
+    for name in ("all", "none"):
+        s = fresh()
+        camera(s)
+        for path in ("//birds.abc", "//set.usdc"):
+            bpy.ops.cachefile.open(filepath=path)
+            modifier = plane(s, path[2:]).modifiers.new("Cache", "MESH_SEQUENCE_CACHE")
+            modifier.cache_file, modifier.object_path = bpy.data.cache_files[-1], "/a"
+            modifier.cache_file.filepath = path
+        volume(s, "//smoke.vdb")
+        shown(s, "film", "//film.avi", "MOVIE")
+        for o in s.collection.objects:
+            o.hide_render = name == "none"
+        scripted(s).filepath = "//glow.osl"
+        s.cycles.shading_system = name == "all"
+        strip(s)
+        s.render.use_sequencer = False  # else its strips alone were seen
+        save("options", name + ".blend")
+    s = fresh()
+    camera(s)
+    strip(s)
+    save("options/strip.blend")
+
+    s = fresh()
+    camera(s)
+    save("options/inside.blend")  # paths count from there
+    volume(s, "//smoke.vdb")
+    bpy.ops.file.pack_all()
+    node = scripted(s)
+    node.mode, node.script = "INTERNAL", bpy.data.texts.new("glow")
+    node.bytecode, node.bytecode_hash = "compiled", "0123"
+    s.cycles.shading_system = True
+    save("options/inside.blend")
+    s = fresh()
+    camera(s)
+    s.cycles.shading_system = True
+    for o in link(os.path.join(OUT, "options/inside.blend"), "objects", "Smoke", "Glow"):
+        s.collection.objects.link(o)
+    relative("options")
+    save("options/main.blend")
+    bpy.ops.file.pack_libraries()
+    save("options/packed.blend")
+
+
+def volume(s, path):
+    o = bpy.data.objects.new("Smoke", bpy.data.volumes.new("Smoke"))
+    o.data.filepath = path
+    s.collection.objects.link(o)
+
+
+def scripted(s):
+    """A plane whose material has a node in Open Shading Language."""
+    m = bpy.data.materials.new("Glow")
+    m.use_nodes = True
+    node = m.node_tree.nodes.new("ShaderNodeScript")
+    node.mode = "EXTERNAL"
+    node.outputs.new("NodeSocketColor", "Color")
+    m.node_tree.links.new(node.outputs["Color"], m.node_tree.nodes["Principled BSDF"].inputs["Base Color"])
+    plane(s, "Glow", m)
+    return node
+
+
+def strip(s):
+    s.sequence_editor_create().sequences.new_movie("film", os.path.join(OUT, "options/film.avi"), 1, 1).filepath = "//film.avi"
+
+
 def say(project, main):
     """Writes what Blender resolves."""
     root = os.path.join(OUT, project)
@@ -307,7 +378,7 @@ def say(project, main):
         f.write("\n")
 
 
-for make in (chain, packed, moves, falls, kinds):
+for make in (chain, packed, moves, falls, kinds, options):
     make()
     shutil.rmtree(os.path.join(KEPT, make.__name__), ignore_errors=True)
 shutil.copytree(OUT, KEPT, ignore=shutil.ignore_patterns("*.blend1"), dirs_exist_ok=True)

@@ -100,6 +100,8 @@ func statusText(j *client.Job) string {
 	switch {
 	case j.WaitingReason == "no_worker_online":
 		return j.Status + ", and no worker is online"
+	case j.WaitingReason == "no_capable_worker":
+		return j.Status + ", and none of the workers that are online can render it"
 	case j.WaitingReason == "workers_busy" && j.QueuePosition != nil:
 		return fmt.Sprintf("%s, %d in the queue", j.Status, *j.QueuePosition)
 	case j.ETASeconds != nil:

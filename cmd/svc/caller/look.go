@@ -189,6 +189,8 @@ func progressOf(p *client.UploadPreview) string {
 		return fmt.Sprintf("a worker renders frame %d, small and coarse", p.Frame)
 	case p.Status == client.PreviewQueued && p.WaitingReason == "no_worker_online":
 		return "the preview waits: no worker is online"
+	case p.Status == client.PreviewQueued && p.WaitingReason == "no_capable_worker":
+		return "the preview waits: none of the workers that are online can render this scene"
 	case p.Status == client.PreviewQueued && p.WaitingReason == "workers_busy":
 		return "the preview waits: all workers render frames that are paid for"
 	}

@@ -22,3 +22,17 @@ func TestAJobThatWaitsShowsWhyAndItsPlace(t *testing.T) {
 		t.Errorf("a tenth of a second is %q", got)
 	}
 }
+
+func TestAPreviewThatWaitsShowsWhy(t *testing.T) {
+	t.Parallel()
+	for want, reason := range map[string]string{
+		"the preview waits: no worker is online":                                       "no_worker_online",
+		"the preview waits: none of the workers that are online can render this scene": "no_capable_worker",
+		"the preview waits: all workers render frames that are paid for":               "workers_busy",
+		"": "",
+	} {
+		if got := progressOf(&client.UploadPreview{Status: client.PreviewQueued, WaitingReason: reason}); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/dispatch"
 )
@@ -108,6 +109,9 @@ func (c *workerShow) Run(k *kong.Context) error {
 	}
 	printWorkers(k.Stdout, []dispatch.WorkerView{w})
 	terminal.Printf(k.Stdout, "node key %s, renderer %s, denoise %s, registered %s", w.KeyID, w.Renderer, w.Denoise, w.RegisteredAt.Format(time.DateTime))
+	if len(w.Lacks) > 0 {
+		terminal.Printf(k.Stdout, "its Blender is built without %s", buildoption.List(w.Lacks))
+	}
 	return printFrames(k.Stdout, held, failed)
 }
 

@@ -40,7 +40,7 @@ type looked struct {
 	UploadID      uploadID       `json:"upload_id"`
 	Frame         frameNumber    `json:"frame"`
 	Status        preview.Status `json:"status" jsonschema:"ready: the picture is in this answer. failed and expired: there is none."`
-	WaitingReason *string        `json:"waiting_reason" jsonschema:"no_worker_online, or workers_busy while frames are rendered that are paid for; null when it does not wait."`
+	WaitingReason *string        `json:"waiting_reason" jsonschema:"no_worker_online; no_capable_worker where none of those online can render the scene; or workers_busy while frames are rendered that are paid for; null when it does not wait."`
 	Width         *count         `json:"width" jsonschema:"Pixels of the picture; null unless ready."`
 	Height        *count         `json:"height"`
 	Warnings      []warning      `json:"warnings" jsonschema:"What the picture shows that may be wrong, and what a render will do otherwise than the file may expect, the worst first."`
@@ -121,6 +121,8 @@ func pendingLook(v preview.View) step {
 		return call(previewTool, again, "The frame is being rendered. Call again in a moment.").wait(pollSoon)
 	case *v.WaitingReason == preview.NoWorkerOnline:
 		return call(previewTool, again, "No worker is online, so there is no picture yet. Wait, or decide without it.").wait(pollIdle)
+	case *v.WaitingReason == preview.NoCapableWorker:
+		return call(previewTool, again, "None of the workers that are online can render this scene, so there is no picture yet. Wait for another worker, or decide without it.").wait(pollIdle)
 	}
 	return call(previewTool, again, "All workers render frames that are paid for, which come first. Wait, or decide without the picture.").wait(pollQueued)
 }

@@ -30,6 +30,7 @@ import (
 
 	"svc.example/internal/front"
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/farmapi"
@@ -156,7 +157,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
 		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
-		Colors: req.Colors,
+		Colors: req.Colors, Lacks: buildoption.Of(req.Lacks...),
 	})
 	if err != nil {
 		return nil, err

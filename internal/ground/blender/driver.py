@@ -177,6 +177,22 @@ def settle_colors(scene, switched):
                 switched.add("color_conversions_off")
 
 
+# -- build options -------------------------------------------------------------
+
+
+def lacking_options():
+    """What scenes may need and this Blender was built without, in the words of the
+    service."""
+    has = {
+        "alembic": bpy.app.alembic.supported,
+        "usd": bpy.app.usd.supported,
+        "osl": _cycles.with_osl,
+        "openvdb": bpy.app.openvdb.supported,
+        "movies": bpy.app.ffmpeg.supported,
+    }
+    return [option for option, there in has.items() if not there]
+
+
 # -- what a scene asks for ---------------------------------------------------
 
 
@@ -734,6 +750,7 @@ class Driver:
             devices=offered_devices(),
             denoiser=bool(_cycles.with_openimagedenoise),
             colors=offered_colors(),
+            lacks=lacking_options(),
         )
 
     def warm(self):

@@ -3,6 +3,7 @@ package blender
 import (
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/sandbox"
 )
@@ -57,7 +58,9 @@ type Info struct {
 	Devices   []DeviceInfo `json:"devices"`    // GPUs first
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
 	Colors    colour.Offer `json:"colors"`     // for colour management
-	Sandbox   string       `json:"-"`          // the sandbox layers in force, in one line
+	// Lacks is what scenes may need and this Blender was built without.
+	Lacks   []buildoption.Option `json:"lacks"`
+	Sandbox string               `json:"-"` // the sandbox layers in force, in one line
 	// Synthetic reports that this is not Blender; only package synthetic sets it.
 	Synthetic bool `json:"-"`
 }

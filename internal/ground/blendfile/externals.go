@@ -50,9 +50,12 @@ func (f *file) needed(r records.Record, kind Kind) bool {
 	return f.reach.Rendered(r)
 }
 
-// shadesByScripts reports whether a rendered scene switches Open Shading Language on.
-// Without it, Cycles leaves its nodes out.
+// shadesByScripts reports whether a rendered scene switches Open Shading Language on, here or
+// in the file that shows this one. Without it, Cycles leaves its nodes out.
 func (f *file) shadesByScripts() bool {
+	if f.scripts {
+		return true
+	}
 	for r := range f.Facts("SC", "Scene") {
 		if f.reach.Rendered(r) && f.cycles(r).scripts {
 			return true
@@ -344,6 +347,27 @@ func missing(libraries []Library, externals []External) []MissingFile {
 		if !e.Packed && !e.Linked && e.needed {
 			all = append(all, MissingFile{Kind: e.Kind, Path: e.Path, Owner: e.Owner, UsedBy: e.usedBy})
 		}
+	}
+	return all
+}
+
+// packed lists what is packed and the picture needs.
+func (f *file) packed(externals []External) (all []PackedFile) {
+	for _, e := range externals {
+		if e.Packed && e.needed {
+			all = append(all, PackedFile{Kind: e.Kind, Path: e.Path, Owner: e.Owner})
+		}
+	}
+	for r := range f.Everywhere("NodeShaderScript") {
+		if r.Text("bytecode_hash") == "" || !f.needed(r, KindScript) {
+			continue
+		}
+		owner := f.OwnerName(r)
+		if !f.spend(len(owner)) {
+			f.Lost["External"] = true
+			break
+		}
+		all = append(all, PackedFile{Kind: KindScript, Owner: owner})
 	}
 	return all
 }

@@ -20,6 +20,7 @@ type Facts struct {
 	LinkedLibraries []Library     `json:"linked_libraries"`
 	Externals       []External    `json:"externals"`
 	MissingFiles    []MissingFile `json:"missing_files"`
+	Packed          []PackedFile  `json:"-"` // those that the picture needs
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
 	Scripted        []Script      `json:"scripted"`       // what the picture can lack where no script runs
@@ -219,6 +220,16 @@ type MissingFile struct {
 	// From is the path of the packed library that names it, from which its path counts; ""
 	// for the file itself.
 	From string `json:"from,omitempty"`
+}
+
+// PackedFile is what the .blend has in it of a file that Blender reads: its bytes, or a
+// shader in Open Shading Language that was compiled. Libraries are none.
+type PackedFile struct {
+	Kind  Kind
+	Path  string // as written; "" for a shader
+	Owner string // name of the data-block that has it, without code prefix
+	// From is the path of the library that has it; "" for the file itself.
+	From string
 }
 
 // Script is Python that Blender does not run for an untrusted file, and without which

@@ -43,6 +43,7 @@ type file struct {
 	sims      []found               // what runs from frame to frame in the active scene
 	moved     map[string]Simulation // what worlds of other files move: see Opened.Move
 	lastFrame int                   // of the active scene
+	scripts   bool                  // a scene of another file shades by them: see Opened.ShadeByScripts
 	answer    int                   // bytes of the answer that blocks could share: see spend
 
 	frameUses      map[uint64][]FrameUse // see uses
@@ -106,6 +107,7 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 		scene.Colors = f.colors(active, rendering.Sequenced)
 	}
 	facts.MissingFiles = missing(facts.LinkedLibraries, facts.Externals)
+	facts.Packed = f.packed(facts.Externals)
 	facts.Partial = f.partial()
 	return facts, f.Err()
 }

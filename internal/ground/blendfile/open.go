@@ -89,6 +89,17 @@ func (f *Opened) Move(name string, world Simulation) {
 	f.file.moved[name] = world
 }
 
+// ShadesByScripts reports whether a scene that is rendered switches Open Shading Language on,
+// by what was said by Render and Enter.
+func (f *Opened) ShadesByScripts() bool {
+	f.again()
+	return f.file.shadesByScripts()
+}
+
+// ShadeByScripts says that a scene of another file, which shows what is in this one, switches
+// Open Shading Language on.
+func (f *Opened) ShadeByScripts() { f.file.scripts = true }
+
 // unknown is the level of what nothing is known about.
 func (f *Opened) unknown() Level {
 	if f.main {
@@ -173,6 +184,16 @@ func (f *Opened) Spaces() []UsedSpace {
 	}
 	f.again()
 	return f.file.librarySpaces()
+}
+
+// Packed lists what is packed in the file and needed by what was said by Render and Enter.
+func (f *Opened) Packed() []PackedFile {
+	if f.file.reach == nil && !f.main {
+		return nil // it is not known what of it is used
+	}
+	f.again()
+	f.file.sims = f.file.simulations(f.LastFrame())
+	return f.file.packed(f.file.externals())
 }
 
 // again lets the file be asked once more.

@@ -66,7 +66,9 @@ SELECT * FROM quote WHERE quote_id = ?1 AND workspace_id = ?2;
 SELECT * FROM preview WHERE preview_id = ?1;
 
 -- name: PreviewNext
-SELECT * FROM preview WHERE status = 'queued' ORDER BY ordinal, preview_id LIMIT 1;
+SELECT * FROM preview
+WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = ?1 AND (preview.needs & o.lacks) <> 0)
+ORDER BY ordinal, preview_id LIMIT 1;
 
 -- name: PreviewsOfUpload
 SELECT * FROM preview WHERE upload_id = ?1 ORDER BY preview_id;

@@ -14,6 +14,7 @@ package farmapi
 import (
 	"encoding/json"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/colour"
 )
 
@@ -57,6 +58,9 @@ type RegisterRequest struct {
 	// Colors is what its Blender has for colour management. One that is too long, or that
 	// no Blender can have, counts as not told.
 	Colors colour.Offer `json:"colors"`
+	// Lacks is what its Blender was built without and scenes may need. A worker that does
+	// not tell lacks nothing.
+	Lacks []buildoption.Option `json:"lacks,omitempty"`
 }
 
 // RegisterReply names the worker and the times that the server expects of it.

@@ -20,6 +20,8 @@ type Found struct {
 	// Spaces are the colour spaces of images, movie clips and nodes of libraries; likewise.
 	// Each is named once.
 	Spaces []blendfile.UsedSpace `json:"-"`
+	// Packed is what is packed in libraries and the picture needs; likewise.
+	Packed []blendfile.PackedFile `json:"-"`
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
 	// reader keeps. What is listed is right.
 	Partial bool `json:"partial"`

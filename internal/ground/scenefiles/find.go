@@ -117,6 +117,7 @@ type search struct {
 	base     string
 	tree     *tree
 	main     *blend
+	scripts  bool              // its scenes shade by Open Shading Language
 	blends   map[string]*blend // by place
 	queue    []*blend          // those of which more is used than when they were last asked
 	turns    int
@@ -234,6 +235,9 @@ func (s *search) read(b *blend) error {
 	s.unpacked -= opened.Unpacked()
 	if b.main {
 		opened.Render()
+		s.scripts = opened.ShadesByScripts()
+	} else if s.scripts {
+		opened.ShadeByScripts()
 	}
 	for _, name := range sortedKeys(b.entered) {
 		opened.Enter(name, b.entered[name])

@@ -57,7 +57,8 @@ func (s *search) gather() (*Found, error) {
 	return found, s.ctx.Err()
 }
 
-// inside adds what runs in a library, from frame to frame and Python, and its colour spaces.
+// inside adds what runs in a library, from frame to frame and Python, its colour spaces, and
+// what is packed in it.
 func (s *search) inside(b *blend, lastFrame int, found *Found) {
 	room := func(bytes int) bool {
 		s.answer -= nameCost + len(b.path) + bytes
@@ -85,6 +86,13 @@ func (s *search) inside(b *blend, lastFrame int, found *Found) {
 			return
 		}
 		found.Spaces = append(found.Spaces, u)
+	}
+	for _, p := range b.open.Packed() {
+		if !room(len(p.Path) + len(p.Owner)) {
+			return
+		}
+		p.From = b.path
+		found.Packed = append(found.Packed, p)
 	}
 }
 

@@ -11,8 +11,9 @@ import (
 )
 
 // Complete adds to the facts of a .blend what stands in the libraries that are packed in it:
-// files that they lack and the picture needs, simulations of their objects, Python and colour
-// spaces. name is the file's own name; open gives its bytes, from the beginning, as often as they are needed.
+// files that they lack and the picture needs, simulations of their objects, Python, colour
+// spaces, and what is packed in them. name is the file's own name; open gives its bytes, from
+// the beginning, as often as they are needed.
 // Where the picture needs no packed library, nothing is opened. o.Base is not used. Errors:
 // those of Find, and of open.
 func Complete(ctx context.Context, facts *blendfile.Facts, name string, open func() (io.ReadCloser, error), o Options) error {
@@ -34,6 +35,7 @@ func Complete(ctx context.Context, facts *blendfile.Facts, name string, open fun
 	if facts.Scene != nil && facts.Scene.Colors != nil {
 		facts.Scene.Colors.Others = append(facts.Scene.Colors.Others, found.Spaces...)
 	}
+	facts.Packed = append(facts.Packed, found.Packed...)
 	if found.Partial {
 		facts.Partial = append(facts.Partial, "packed_libraries")
 	}

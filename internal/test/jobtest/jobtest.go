@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -153,6 +154,23 @@ func (w *World) JobThatPlays(t TB, workspaceID string, first, last int) (jobID s
 	return w.start(t, w.quoted(t, workspaceID, first, last, theFile, simulation))
 }
 
+// sceneThatNeeds is a scene whose picture needs that Blender is built with an option.
+func sceneThatNeeds(option buildoption.Option) string {
+	return strings.TrimSuffix(scene, "}") + fmt.Sprintf(`, "build_options": [{"option": %q, "kind": "cache", "path": "//a", "owner": "a"}]}`, option)
+}
+
+// JobThatNeeds is Job over a scene whose picture needs that Blender is built with an option.
+func (w *World) JobThatNeeds(t TB, workspaceID string, n int, option buildoption.Option) (jobID string) {
+	t.Helper()
+	return w.start(t, w.quoted(t, workspaceID, 1, n, theFile, sceneThatNeeds(option)))
+}
+
+// UploadThatNeeds is NewUpload of such a scene.
+func (w *World) UploadThatNeeds(t TB, workspaceID string, n int, option buildoption.Option) (uploadID string) {
+	t.Helper()
+	return w.quoted(t, workspaceID, 1, n, theFile, sceneThatNeeds(option)).UploadID
+}
+
 func (w *World) start(t TB, r job.StartRequest) (jobID string) {
 	t.Helper()
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
@@ -232,10 +250,18 @@ func (w *World) NodeKey(t TB) (keyID string) {
 // WorkerOf registers a worker with a node key.
 func (w *World) WorkerOf(t TB, keyID string) (workerID string) {
 	t.Helper()
+	return w.WorkerThatLacks(t, keyID)
+}
+
+// WorkerThatLacks registers a worker with a node key whose Blender was built without some
+// options.
+func (w *World) WorkerThatLacks(t TB, keyID string, options ...buildoption.Option) (workerID string) {
+	t.Helper()
 	workerID = id.New(id.Node)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
 		return dispatch.AddWorker(ctx, tx, dispatch.Worker{
 			WorkerID: workerID, KeyID: keyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU",
+			Lacks: buildoption.Of(options...),
 		})
 	})
 	return workerID

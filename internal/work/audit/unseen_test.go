@@ -14,6 +14,7 @@ var unseen = []struct{ columns, why string }{
 	{"lease.due_at lease.lapses_at lease.progress lease.last_code lease.last_error", "A lease changes too often for a checksum. A wrong time makes work late or has it done again, and fencing keeps its result single."},
 	{"turn.served_us turn.counted_us", "They grow with every frame, and decide whose turn is next."},
 	{"turn.plays turn.plays_from turn.played turn.play_us", "They decide which frames of a job a worker gets, and when. A frame's picture is the same whoever gets it."},
+	{"turn.needs", "It follows from the scene when the job starts. A wrong one lets the job wait, or gives its frames to a worker whose Blender cannot read one of its files."},
 	{"rate_limit.client rate_limit.arrival", "A row lives for as long as a burst counts, a minute or so."},
 	{"idempotency.lapses_at", "It changes while a request is worked on, and means nothing afterwards."},
 	{"webhook_delivery.created_at webhook_delivery.ended_at", "Nothing repeats when a delivery was asked for and ended. Its tries carry checksums."},

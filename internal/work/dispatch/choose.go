@@ -215,7 +215,9 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 // choiceOf chooses a job if it has a waiting frame for holder. A job may have waiting
 // frames and none for this worker: the choice is then empty.
 func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, has OpenJob, jobID string) (Choice, error) {
-	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Since: onlineSince(tx), Class: ClassOf(holder)})
+	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{
+		KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Lacks: holder.Lacks, Since: onlineSince(tx), Class: ClassOf(holder),
+	})
 	if err != nil {
 		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)
 	}

@@ -8,7 +8,8 @@
 // What always holds: turn.waiting is the number of the job's leases that wait, a
 // workspace's the sum over its jobs; a job has a turn while it is queued or rendering; a
 // frame that failed on a worker goes to other workers while any are online, those of other
-// node keys first. A
+// node keys first; a frame goes only to workers whose Blenders are built with all that its
+// scene needs. A
 // transaction locks turn rows after the job's row and its leases, a job's turn before
 // its workspace's, and workers' rows last, so that transactions never deadlock.
 //
@@ -19,7 +20,11 @@
 // keys are paused.
 package dispatch
 
-import "time"
+import (
+	"time"
+
+	"svc.example/internal/ground/buildoption"
+)
 
 // FrameQueue is the lease engine's queue of frames: the subject is the job's id, the
 // item the frame's number.
@@ -33,6 +38,8 @@ type Job struct {
 	FrameCount      int64
 	FramesCompleted int64
 	RenderUs        int64 // microseconds of its accepted frames
+	// Needs is what a worker's Blender must be built with. Only Enqueue and Reenter need it.
+	Needs buildoption.Set
 	// PlaysFrom is the first frame that a worker has to play where frames depend on those
 	// before; nil where they do not. Only Enqueue and Reenter need it.
 	PlaysFrom *int64

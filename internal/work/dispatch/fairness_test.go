@@ -29,6 +29,8 @@ type simWorker struct {
 	has  []lease.Lease
 	open string // the job whose file it has open
 	lack string // a job for which it has no denoiser
+	// flaky says that the next frame that it has fails.
+	flaky bool
 }
 
 // sim simulates workers that claim from and deliver to the real code. Only simulated time
@@ -65,6 +67,12 @@ func (s *sim) step() bool {
 	for _, l := range w.has {
 		if l.Subject == w.lack {
 			s.w.Fail(l, fault.DenoiserUnavailable)
+			s.jobs[l.Subject].left++
+			continue
+		}
+		if w.flaky {
+			w.flaky = false
+			s.w.Fail(l, fault.BlenderCrashed)
 			s.jobs[l.Subject].left++
 			continue
 		}

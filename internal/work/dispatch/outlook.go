@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 )
@@ -24,10 +25,11 @@ type Outlook struct {
 	// them that hold no frame.
 	Online, Idle int64
 
-	at     int64 // microseconds since 1970
-	lanes  map[string]lane
-	starts []firstClaim   // of the jobs with no frame claimed yet, the next one first
-	place  map[string]int // of each of those jobs in starts, 1 = next
+	at      int64 // microseconds since 1970
+	workers able
+	lanes   map[string]lane // of the jobs that an online worker may take, or of all while none is online
+	starts  []firstClaim    // of those with no frame claimed yet, the next one first
+	place   map[string]int  // of each job with no frame claimed yet, 1 = next; those that no worker may take come last
 }
 
 // lane is a workspace's jobs with waiting frames.
@@ -72,8 +74,17 @@ func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the turns: %w", err)
 	}
-	o := &Outlook{Online: workers.Online, Idle: workers.Idle, at: tx.Now, lanes: map[string]lane{}, place: map[string]int{}}
+	o := &Outlook{at: tx.Now, workers: workers, lanes: map[string]lane{}, place: map[string]int{}}
+	all := o.workers.of(0)
+	o.Online, o.Idle = all.Workers, all.Idle
+	var stranded []string
 	for _, r := range rows {
+		if o.Online > 0 && o.Able(buildoption.Set(r.Needs)).Workers == 0 {
+			if r.Status == "queued" {
+				stranded = append(stranded, r.Party)
+			}
+			continue
+		}
 		l := o.lanes[r.Within]
 		l.served = r.WorkspaceServedUs
 		l.jobs = append(l.jobs, turn{
@@ -83,7 +94,26 @@ func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
 		o.lanes[r.Within] = l
 	}
 	o.foresee()
+	for i, jobID := range stranded {
+		o.place[jobID] = len(o.starts) + i + 1
+	}
 	return o, nil
+}
+
+// Able counts the online workers whose Blenders have all that a job needs.
+func (o *Outlook) Able(needs buildoption.Set) Capable { return o.workers.of(needs) }
+
+// able is the online workers, by what their Blenders were built without.
+type able []query.WorkersIdleRow
+
+// of counts those that lack nothing of some options. TurnOpen says the same of one worker.
+func (a able) of(needs buildoption.Set) (c Capable) {
+	for _, r := range a {
+		if buildoption.Set(r.Lacks)&needs == 0 {
+			c.Workers, c.Idle = c.Workers+r.Online, c.Idle+r.Idle
+		}
+	}
+	return c
 }
 
 // foresee orders the first claims of all queued jobs.
@@ -167,12 +197,10 @@ const (
 type Capable struct{ Workers, Idle int64 }
 
 // WaitOf says why a job waits that has waiting frames and none in a worker's hands. All
-// workers may take a frame of a job of which no attempt failed and no picture is to be
-// confirmed: its capable is nil. Others are looked at by FindCapable.
-func (o *Outlook) WaitOf(capable *Capable) Wait {
-	if capable == nil {
-		capable = &Capable{Workers: o.Online, Idle: o.Idle}
-	}
+// workers whose Blenders have what it needs may take a frame of a job of which no attempt
+// failed and no picture is to be confirmed: capable is what Able counts. Others are looked
+// at by FindCapable.
+func (o *Outlook) WaitOf(capable Capable) Wait {
 	switch {
 	case o.Online == 0:
 		return WaitForAny

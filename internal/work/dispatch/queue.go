@@ -47,7 +47,7 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 			return fmt.Errorf("give %s a turn: %w", turn.Party, err)
 		}
 	}
-	return recordPlays(ctx, tx, job)
+	return recordScene(ctx, tx, job)
 }
 
 // Reenter gives a turn again to a job all of whose frames were accepted, and whose
@@ -67,7 +67,7 @@ func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	if _, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
 		return fmt.Errorf("move the turn of %s: %w", job.JobID, err)
 	}
-	return recordPlays(ctx, tx, job)
+	return recordScene(ctx, tx, job)
 }
 
 // RecordClaim records that a worker claimed n waiting frames of a job, and charges the

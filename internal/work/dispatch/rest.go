@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 )
@@ -215,11 +216,11 @@ func (c *course) take(run []int64) {
 
 // FinishRest is Finish for a job whose frames depend on those before: what its workers
 // still play for its rest counts too. ok is also false where nothing is known of each.
-func (o *Outlook) FinishRest(jobID, workspace string, rest *Rest, each FrameTime) (seconds float64, span ETARange, ok bool) {
+func (o *Outlook) FinishRest(jobID, workspace string, needs buildoption.Set, rest *Rest, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	if each.Mean <= 0 {
 		return 0, span, false
 	}
-	workers := max(o.Online, int64(len(rest.holders)))
+	workers := max(o.Able(needs).Workers, int64(len(rest.holders)))
 	with := func(render time.Duration, assumed float64) work {
 		play := rest.queue.play
 		if play == 0 {

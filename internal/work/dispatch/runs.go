@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 )
@@ -28,8 +29,14 @@ func affinity(turn query.TurnOfJobRow, open OpenJob) time.Duration {
 	return min(max(fileAffinity, 4*back), longestAffinity)
 }
 
-// recordPlays notes in a job's turn that its frames depend on those before.
-func recordPlays(ctx context.Context, tx *db.Tx, job Job) error {
+// recordScene notes in a job's turn what its scene asks of workers: what their Blenders
+// must be built with, and to play the frames before.
+func recordScene(ctx context.Context, tx *db.Tx, job Job) error {
+	if job.Needs != 0 {
+		if err := tx.TurnNeeds(ctx, query.TurnNeedsParams{Party: job.JobID, Needs: int64(job.Needs)}); err != nil {
+			return fmt.Errorf("give %s a turn: %w", job.JobID, err)
+		}
+	}
 	if job.PlaysFrom == nil {
 		return nil
 	}
@@ -75,7 +82,7 @@ func runOf(ctx context.Context, tx *db.Tx, holder string, c Choice, after *int64
 	if err != nil {
 		return nil, err
 	}
-	q := playQueue{first: turn.PlaysFrom, step: turn.FrameStep, idle: max(1, workers.Idle)}
+	q := playQueue{first: turn.PlaysFrom, step: turn.FrameStep, idle: max(1, able(workers).of(buildoption.Set(turn.Needs)).Idle)}
 	if turn.FramesCompleted > 0 {
 		q.render = float64(turn.RenderUs) / float64(turn.FramesCompleted)
 	}

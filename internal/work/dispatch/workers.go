@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -35,6 +36,7 @@ type Worker struct {
 	Denoise        string // what it does to scenes that ask for denoising: farmapi.DenoiseKeep and its like
 	Sandbox        string // the active layers around its Blender
 	Colors         colour.Offer
+	Lacks          buildoption.Set // what its Blender was built without
 }
 
 // Register adds a worker and returns its id. It inherits the standing of a worker with
@@ -63,7 +65,7 @@ func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	}
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
-		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), RegisteredAt: tx.Now, SeenAt: tx.Now,
+		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		SuspendedUntil: key.PausedUntil,
 	})
 	if err != nil {
@@ -132,6 +134,7 @@ type Offer struct {
 	DenoiseOff     int // workers that render without denoising
 	NoDenoiser     int // workers that refuse scenes that ask for denoising
 	Colors         []OfferedColors
+	Lacks          []buildoption.Set // what their Blenders were built without, each combination once
 }
 
 // OfferedColors is what the Blenders of some workers have for colour management.
@@ -162,6 +165,13 @@ func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
 	}
 	if len(versions) != 1 {
 		out.BlenderVersion = ""
+	}
+	lacks, err := tx.WorkersLack(ctx, onlineSince(tx))
+	if err != nil {
+		return Offer{}, fmt.Errorf("read what workers offer: %w", err)
+	}
+	for _, l := range lacks {
+		out.Lacks = append(out.Lacks, buildoption.Set(l))
 	}
 	colors, err := tx.WorkersColors(ctx, onlineSince(tx))
 	if err != nil {
@@ -222,8 +232,10 @@ type WorkerView struct {
 	BlenderVersion string      `json:"blender_version"`
 	Denoise        string      `json:"denoise"`
 	Sandbox        string      `json:"sandbox"` // the active layers around its Blender
-	RegisteredAt   time.Time   `json:"registered_at"`
-	SeenAt         time.Time   `json:"seen_at"`
+	// Lacks is what its Blender was built without and scenes may need; empty for nothing.
+	Lacks        []buildoption.Option `json:"lacks"`
+	RegisteredAt time.Time            `json:"registered_at"`
+	SeenAt       time.Time            `json:"seen_at"`
 }
 
 // ListWorkers lists the workers that reported within the time, the latest first (1000
@@ -252,7 +264,7 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 	v := WorkerView{
 		WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Frames: frames, Device: r.Device, DeviceName: r.DeviceName,
-		Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox,
+		Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox, Lacks: append([]buildoption.Option{}, buildoption.Set(r.Lacks).Options()...),
 		RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
 	}
 	switch {

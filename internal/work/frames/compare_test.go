@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -199,6 +200,24 @@ func TestNobodyIsWaitedForToComparePictures(t *testing.T) {
 		w.paint(w.ClaimOne(first), "sky")
 		w.failFinally(w.ClaimOne(second))
 		w.settle()
+		w.wantPainted(jobID, "sky", first)
+	})
+}
+
+func TestAPictureIsConfirmedOnlyByAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		compareAll(w)
+		workspace, first := w.Workspace(t), w.Worker(t)
+		lacking := w.WorkerThatLacks(t, w.NodeKey(t), buildoption.OSL)
+		jobID := w.JobThatNeeds(t, workspace, 1, buildoption.OSL)
+		w.paint(w.ClaimOne(first), "sky") // nobody else can
+		w.wantPainted(jobID, "sky", first)
+
+		able := w.WorkerThatLacks(t, w.NodeKey(t), buildoption.USD)
+		jobID = w.JobThatNeeds(t, workspace, 1, buildoption.OSL)
+		w.paint(w.ClaimOne(first), "sky")
+		w.WantNoFrame(lacking)
+		w.paint(w.ClaimOne(able), "sky")
 		w.wantPainted(jobID, "sky", first)
 	})
 }

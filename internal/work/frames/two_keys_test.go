@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
@@ -189,6 +190,36 @@ func TestNobodyWaitsForAKeyThatCannotRenderTheJob(t *testing.T) {
 			w.Fail(w.ClaimOne(able), fault.BlenderCrashed)
 		}
 		w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
+	})
+}
+
+// A worker whose Blender lacks what the scene needs gets no frame that another one failed,
+// and nobody waits for it.
+func TestAFailedFrameGoesToNoWorkerWhoseBlenderIsNotBuiltForIt(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.JobThatNeeds(t, w.Workspace(t), 1, buildoption.Alembic)
+		able, key := w.Worker(t), w.NodeKey(t)
+		lacking := w.WorkerThatLacks(t, key, buildoption.Alembic)
+		for range 2 {
+			w.Fail(w.ClaimOne(able), fault.BlenderCrashed)
+			w.WantNoFrame(lacking)
+		}
+		w.Fail(w.ClaimOne(able), fault.BlenderCrashed)
+		w.WantStatus(jobID, job.Failed, fault.BlenderCrashed)
+	})
+}
+
+func TestAnotherKeysWordIsAskedOnlyWhereItsBlenderIsBuiltForTheJob(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.JobThatNeeds(t, w.Workspace(t), 1, buildoption.Alembic)
+		here, key := w.Worker(t), w.NodeKey(t)
+		lacking, able := w.WorkerThatLacks(t, key, buildoption.Alembic), w.WorkerThatLacks(t, key, buildoption.USD)
+		w.failFinally(w.ClaimOne(here))
+		w.WantStatus(jobID, job.Rendering, "")
+		w.WantNoFrame(lacking)
+		w.WantNoFrame(here)
+		w.Deliver(t, w.ClaimOne(able), time.Second)
+		w.WantStatus(jobID, job.Packaging, "")
 	})
 }
 

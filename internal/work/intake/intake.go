@@ -285,7 +285,7 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 // farmOf is what a quote tells of the workers that are online.
 func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
 	o, err := dispatch.Offered(ctx, tx)
-	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser}
+	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser, Lacks: o.Lacks}
 	for _, c := range o.Colors {
 		farm.Colors = append(farm.Colors, quote.Colors(c))
 	}

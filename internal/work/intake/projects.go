@@ -162,8 +162,10 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 			s.ColorManagement.Others = append(s.ColorManagement.Others, quote.UsedSpace(u))
 		}
 	}
+	needPacked(s, found.Packed)
 	for i := range found.Files {
 		f := &found.Files[i]
+		needFound(s, f, from(f.From))
 		kind, status := f.Words()
 		s.Files = append(s.Files, quote.SceneFile{
 			Path: f.Path, Kind: string(kind), From: f.From, Owner: f.Owner, UsedBy: f.UsedBy, Status: quote.FileStatus(status), Wanted: f.Wanted, Stored: f.Stored,

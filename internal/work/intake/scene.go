@@ -145,6 +145,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 			out.LinkedLibraries = append(out.LinkedLibraries, m.Path)
 		}
 	}
+	needPacked(&out, f.Packed)
 	for _, m := range f.Simulations {
 		out.Simulations = append(out.Simulations, simulationOf(m, cacheFolder(m.Folder, filename)))
 	}

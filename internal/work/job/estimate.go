@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/dispatch"
@@ -227,9 +228,9 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 	}
 	if rest := s.rests[o.JobID]; rest != nil {
 		each.Mean = time.Duration(typical * float64(each.Mean))
-		eta, span, ok = s.outlook.FinishRest(o.JobID, o.WorkspaceID, rest, each)
+		eta, span, ok = s.outlook.FinishRest(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), rest, each)
 	} else if basis == FreePreview || basis == SimilarScenes {
-		eta, span, ok = s.outlook.Finish(o.JobID, o.WorkspaceID, left, each)
+		eta, span, ok = s.outlook.Finish(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), left, each)
 	} else if foreseeable(view) {
 		times := make([]time.Time, 0, len(own))
 		for _, f := range own {

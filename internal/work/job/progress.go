@@ -118,8 +118,7 @@ func ResumeRendering(ctx context.Context, tx *db.Tx, job Record, l lease.Lease) 
 		return err
 	}
 	again := ForDispatch(job)
-	var err error
-	if again.PlaysFrom, err = playsFrom(ctx, tx, job.JobID, job.FrameStart); err != nil {
+	if err := readNeeds(ctx, tx, &again, job.FrameStart); err != nil {
 		return err
 	}
 	return dispatch.Reenter(ctx, tx, again)

@@ -162,28 +162,29 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 }
 
 // enqueue puts the frames of a job on the queue.
-func enqueue(ctx context.Context, tx *db.Tx, job dispatch.Job, span dispatch.Span) (err error) {
-	if job.PlaysFrom, err = playsFrom(ctx, tx, job.JobID, span.First); err != nil {
+func enqueue(ctx context.Context, tx *db.Tx, job dispatch.Job, span dispatch.Span) error {
+	if err := readNeeds(ctx, tx, &job, span.First); err != nil {
 		return err
 	}
 	return dispatch.Enqueue(ctx, tx, job, span)
 }
 
-// playsFrom is the first frame that a worker plays of a job whose frames depend on those
-// before: the scene's first one, or the job's where that is lower. nil for other jobs.
-func playsFrom(ctx context.Context, tx *db.Tx, jobID string, first int64) (*int64, error) {
-	text, err := tx.JobScene(ctx, jobID)
+// readNeeds fills what the scene of a job asks of workers. Where its frames depend on those
+// before, a worker plays from the scene's first one on, or the job's where that is lower.
+func readNeeds(ctx context.Context, tx *db.Tx, job *dispatch.Job, first int64) error {
+	text, err := tx.JobScene(ctx, job.JobID)
 	if err != nil {
-		return nil, fmt.Errorf("read the scene of %s: %w", jobID, err)
+		return fmt.Errorf("read the scene of %s: %w", job.JobID, err)
 	}
 	var scene quote.Scene
 	if err := json.Unmarshal([]byte(text), &scene); err != nil {
-		return nil, fmt.Errorf("read the scene of %s: %w", jobID, err)
+		return fmt.Errorf("read the scene of %s: %w", job.JobID, err)
 	}
-	if !scene.Plays() {
-		return nil, nil
+	job.Needs = scene.Needs()
+	if scene.Plays() {
+		job.PlaysFrom = new(min(first, int64(scene.FrameStart)))
 	}
-	return new(min(first, int64(scene.FrameStart))), nil
+	return nil
 }
 
 // FramesOf is the range of a job's frames: first, first+step and so on up to last has all

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/dispatch"
@@ -15,7 +16,7 @@ type WaitingReason string
 // Reasons to wait. There is none while a worker is about to take a frame.
 const (
 	NoWorkerOnline  WaitingReason = "no_worker_online"  // suspended ones do not count
-	NoCapableWorker WaitingReason = "no_capable_worker" // those online failed its frames, or await another's word
+	NoCapableWorker WaitingReason = "no_capable_worker" // those online lack what its scene needs, failed its frames, or await another's word
 	WorkersBusy     WaitingReason = "workers_busy"      // all that may take one render others
 )
 
@@ -25,7 +26,7 @@ const farthestPosition = 1000
 // surroundings are what the view of some jobs needs beyond their own rows.
 type surroundings struct {
 	outlook  *dispatch.Outlook           // nil if none of the jobs is live
-	capable  map[string]dispatch.Capable // of the jobs that not every worker may render, by id
+	capable  map[string]dispatch.Capable // of the jobs of which frames failed or await another's word, by id
 	accepted map[string][]acceptedFrame  // the last frames of foreseeable jobs, newest first, by id
 	similar  map[string]foreseen         // how long frames took in previews and similar jobs, by id
 	rests    map[string]*dispatch.Rest   // of the live jobs whose frames depend on those before, by id
@@ -81,9 +82,9 @@ func (s surroundings) reason(view query.JobViewRow) *WaitingReason {
 	if !waits(view) {
 		return nil
 	}
-	var capable *dispatch.Capable
+	capable := s.outlook.Able(buildoption.Set(view.Needs))
 	if view.Choosy {
-		capable = new(s.capable[view.Job.JobID])
+		capable = s.capable[view.Job.JobID]
 	}
 	var reason WaitingReason
 	switch s.outlook.WaitOf(capable) {

@@ -28,7 +28,7 @@ type Work struct {
 func (p *Previews) Claim(ctx context.Context, holder string) (w Work, ok bool, err error) {
 	var waiting int64
 	err = p.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		waiting, err = tx.PreviewsAnyWaiting(ctx) // idle workers poll often: one indexed read
+		waiting, err = tx.PreviewsAnyWaiting(ctx, holder) // idle workers poll often: one indexed read
 		return err
 	})
 	if err != nil || waiting == 0 {
@@ -43,7 +43,7 @@ func (p *Previews) Claim(ctx context.Context, holder string) (w Work, ok bool, e
 		if idle, err := dispatch.Idles(ctx, tx, holder); err != nil || !idle {
 			return err
 		}
-		row, err := tx.PreviewNext(ctx)
+		row, err := tx.PreviewNext(ctx, holder)
 		if db.IsNotFound(err) {
 			return nil
 		}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
@@ -39,6 +40,34 @@ func TestNoPreviewIsClaimedWhileAFrameWaitsForTheWorker(t *testing.T) {
 		})
 		w.wantNone("it is suspended", suspended)
 		w.claim(second)
+	})
+}
+
+func TestAPreviewGoesOnlyToAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		workspace := w.Workspace(t)
+		lacking := w.WorkerThatLacks(t, w.NodeKey(t), buildoption.OpenVDB, buildoption.USD)
+		cloudy := w.UploadThatNeeds(t, workspace, 1, buildoption.OpenVDB)
+		first := w.ordered(workspace, cloudy, 0)
+		if reason := first.WaitingReason; reason == nil || *reason != preview.NoCapableWorker {
+			t.Errorf("it waits because of %v, want %s", reason, preview.NoCapableWorker)
+		}
+		w.wantNone("its Blender lacks what the scene needs", lacking)
+		plain, film := w.NewUpload(t, workspace, 1), w.UploadThatNeeds(t, workspace, 1, buildoption.Movies)
+		for _, upload := range []string{plain, film} { // neither is kept by the one before them
+			want := w.ordered(workspace, upload, 0)
+			if got := w.claim(lacking); got.PreviewID != want.PreviewID {
+				t.Errorf("the worker got %s, want %s", got.PreviewID, want.PreviewID)
+			}
+			lacking = w.WorkerThatLacks(t, w.NodeKey(t), buildoption.OpenVDB)
+		}
+		able := w.WorkerThatLacks(t, w.NodeKey(t), buildoption.USD)
+		if reason := w.find(workspace, cloudy).WaitingReason; reason != nil {
+			t.Errorf("it waits because of %s, and a worker is about to take it", *reason)
+		}
+		if got := w.claim(able); got.PreviewID != first.PreviewID {
+			t.Errorf("the worker got %s, want %s", got.PreviewID, first.PreviewID)
+		}
 	})
 }
 

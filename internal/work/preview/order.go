@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -43,7 +44,7 @@ func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 	}
 	row, err := tx.PreviewSame(ctx, query.PreviewSameParams{UploadID: uploadID, Frame: number})
 	if db.IsNotFound(err) {
-		row, err = p.create(ctx, tx, workspaceID, uploadID, number)
+		row, err = p.create(ctx, tx, workspaceID, uploadID, number, quoted.needs)
 	}
 	if err != nil {
 		return View{}, fmt.Errorf("order a preview: %w", err)
@@ -52,7 +53,7 @@ func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 }
 
 // create queues a preview, if the limits allow one more.
-func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame int64) (query.Preview, error) {
+func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame int64, needs buildoption.Set) (query.Preview, error) {
 	used, err := tx.PreviewsUsed(ctx, query.PreviewsUsedParams{UploadID: uploadID, WorkspaceID: workspaceID, Since: tx.Now - day.Microseconds()})
 	if err != nil {
 		return query.Preview{}, err
@@ -62,12 +63,12 @@ func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	}
 	row := query.Preview{
 		PreviewID: id.New(id.Preview), WorkspaceID: workspaceID, UploadID: uploadID, Frame: frame, Status: string(Queued),
-		Ordinal: used.OfWorkspace + 1, CreatedAt: tx.Now,
+		Ordinal: used.OfWorkspace + 1, Needs: int64(needs), CreatedAt: tx.Now,
 	}
 	row.RowSum = previewRows.Of(row)
 	err = tx.PreviewCreate(ctx, query.PreviewCreateParams{
 		PreviewID: row.PreviewID, WorkspaceID: row.WorkspaceID, UploadID: row.UploadID, Frame: row.Frame, Status: row.Status,
-		Ordinal: row.Ordinal, CreatedAt: row.CreatedAt, RowSum: row.RowSum,
+		Ordinal: row.Ordinal, Needs: row.Needs, CreatedAt: row.CreatedAt, RowSum: row.RowSum,
 	})
 	if err != nil {
 		return row, err

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -25,7 +26,7 @@ type View struct {
 	UploadID      string          `json:"upload_id"`
 	Status        Status          `json:"status" enum:"queued,rendering,ready,failed,expired"`
 	Frame         int             `json:"frame"`
-	WaitingReason *string         `json:"waiting_reason" enum:"no_worker_online,workers_busy" doc:"Why a queued preview waits; null for others, and while a worker is about to take it."`
+	WaitingReason *string         `json:"waiting_reason" enum:"no_worker_online,no_capable_worker,workers_busy" doc:"Why a queued preview waits; null for others, and while a worker is about to take it."`
 	ImageURL      *string         `json:"image_url" format:"uri" doc:"The picture, a JPEG; it needs no key and lives 1 h. Null unless ready. Read the preview again for a new one."`
 	Width         *int            `json:"width" doc:"Pixels of the picture; null unless ready."`
 	Height        *int            `json:"height"`
@@ -55,8 +56,9 @@ type Cause struct {
 
 // Reasons why a queued preview waits.
 const (
-	NoWorkerOnline = "no_worker_online"
-	WorkersBusy    = "workers_busy"
+	NoWorkerOnline  = "no_worker_online"
+	NoCapableWorker = "no_capable_worker" // the Blenders of those online lack what the scene needs
+	WorkersBusy     = "workers_busy"
 )
 
 // Find reads the newest preview of an upload, or of one of its frames. Errors:
@@ -114,6 +116,7 @@ func (p *Previews) Listen() (wake <-chan struct{}, stop func()) {
 type quotedRange struct {
 	start, step, count int64
 	warnings           []quote.Warning
+	needs              buildoption.Set // of the scene
 }
 
 // middle is the frame in the middle of the range.
@@ -132,9 +135,14 @@ func (p *Previews) quoted(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err == nil {
 		err = json.Unmarshal([]byte(row.Warnings), &q.warnings)
 	}
+	var scene quote.Scene
+	if err == nil {
+		err = json.Unmarshal([]byte(row.Scene), &scene)
+	}
 	if err != nil {
 		return q, fmt.Errorf("read the quote of %s: %w", uploadID, err)
 	}
+	q.needs = scene.Needs()
 	q.start, q.step, q.count = row.FrameStart, row.FrameStep, row.FrameCount
 	return q, nil
 }
@@ -156,7 +164,7 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	}
 	switch v.Status {
 	case Queued:
-		v.WaitingReason = waitingReason(outlook)
+		v.WaitingReason = waitingReason(outlook, buildoption.Set(row.Needs))
 		v.ExpiresAt = new(db.Time(row.CreatedAt).Add(contract.PreviewWait))
 	case Ready:
 		gone := db.Time(row.EndedAt).Add(contract.PreviewRetention)
@@ -178,7 +186,7 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 func estimateOf(outlook *dispatch.Outlook, row query.Preview, frames int64) *Estimate {
 	each := dispatch.FrameTime{Mean: micros(row.FrameUs), Low: micros(row.FrameLowUs), High: micros(row.FrameHighUs)}
 	e := &Estimate{FrameLow: seconds(row.FrameLowUs), FrameHigh: seconds(row.FrameHighUs)}
-	if _, span, ok := outlook.Finish("", row.WorkspaceID, float64(frames), each); ok {
+	if _, span, ok := outlook.Finish("", row.WorkspaceID, buildoption.Set(row.Needs), float64(frames), each); ok {
 		e.TotalLow, e.TotalHigh = new(tenths(span.LowSeconds)), new(tenths(span.HighSeconds))
 	}
 	return e
@@ -186,12 +194,15 @@ func estimateOf(outlook *dispatch.Outlook, row query.Preview, frames int64) *Est
 
 // waitingReason is why a queued preview waits; nil when an idle worker is about to take
 // it.
-func waitingReason(outlook *dispatch.Outlook) *string {
-	switch {
-	case outlook.Online == 0:
+func waitingReason(outlook *dispatch.Outlook, needs buildoption.Set) *string {
+	switch outlook.WaitOf(outlook.Able(needs)) {
+	case dispatch.WaitForAny:
 		return new(NoWorkerOnline)
-	case outlook.Idle == 0:
+	case dispatch.WaitForCapable:
+		return new(NoCapableWorker)
+	case dispatch.WaitForIdle:
 		return new(WorkersBusy)
+	case dispatch.WaitIsOver:
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
 )
@@ -21,6 +22,9 @@ type Farm struct {
 	// Colors is what the Blenders of workers have for colour management, of those that
 	// told it.
 	Colors []Colors
+	// Lacks is what the Blenders of workers were built without: an entry for each
+	// combination.
+	Lacks []buildoption.Set
 }
 
 // Colors is what the Blenders of some workers have for colour management. It is Known.
@@ -64,6 +68,9 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 			out = append(out, Warn(code, detail, format, args...))
 		}
 	}
+	lacked := s.neededOf(farm.lacks(s.Needs()))
+	warn(len(lacked) > 0, WarnBuildOption, map[string]any{"missing": lacked, "workers": farm.Workers},
+		"The Blender of no worker that is online has all that the picture needs: %s.", listed(lacked, optionText))
 	missing := s.missing()
 	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
 	remapped, unreachable := s.remapped()

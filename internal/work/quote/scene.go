@@ -42,6 +42,8 @@ type Scene struct {
 	Unrendered         []Shot       `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
 	// ColorManagement is nil of a scene that was inspected before.
 	ColorManagement *ColorManagement `json:"color_management,omitempty" doc:"What the picture needs of Blender's colour management."`
+	// BuildOptions is nil of a scene that was inspected before.
+	BuildOptions []NeededOption `json:"build_options,omitempty" doc:"What Blender must be built with for the picture, each with one file that needs it."`
 	// SampleLayers and LayerSamples are what a pixel of the scene takes: so many times the
 	// scene's samples, and so many more. OtherPixelSamples is the work of other scenes that
 	// a frame shows. The zero values are those of a scene that was inspected before.

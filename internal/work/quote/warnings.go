@@ -13,6 +13,7 @@ type WarningCode string
 
 // The codes of warnings. Their texts and their order are in Warnings.
 const (
+	WarnBuildOption      WarningCode = "build_option_missing"
 	WarnMissingFiles     WarningCode = "missing_files"
 	WarnUnreachable      WarningCode = "paths_unreachable"
 	WarnFilesPartial     WarningCode = "files_partial"
@@ -57,6 +58,9 @@ type WarningRow struct {
 // a warning comes from here, and docs/warnings.md is printed from it.
 func WarningTable() []WarningRow {
 	return []WarningRow{
+		{WarnBuildOption, SeverityPicture, "The picture needs what the Blender of no worker that is online was built with: Alembic, USD, Open Shading Language, OpenVDB or FFmpeg.",
+			"The frames wait for a worker that has it, and so does a free preview.",
+			"Wait for such a worker; or make the file do without: import what a cache holds, write a film out as pictures, build a shader of nodes; save the file and send it again."},
 		{WarnMissingFiles, SeverityPicture, "Files that the picture needs are not in the upload.",
 			"A missing image is magenta; of other missing files nothing is rendered.",
 			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again."},
@@ -118,7 +122,7 @@ func WarningTable() []WarningRow {
 }
 
 // Warning describes a difference between the render and what the file expects. It
-// never prevents a render.
+// never refuses a render.
 type Warning struct {
 	Code            WarningCode `json:"code" doc:"Stable machine-readable code; see the table of warnings."`
 	Severity        Severity    `json:"severity,omitempty" enum:"picture,result,time" doc:"What it concerns. Warnings are sorted by it, worst first."`
@@ -162,7 +166,7 @@ func WarningsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Warnings\n\nPrinted from `internal/work/quote` by `make generate`; do not edit.\n\n" +
 		"Inspect and each quote carry `warnings: [{code, severity, message, suggested_action, detail}]`, sorted as here, the worst first. " +
-		"A warning says before the price is accepted how the frames will differ from what the file expects; it never prevents a render. " +
+		"A warning says before the price is accepted how the frames will differ from what the file expects; it never refuses a render, though the frames of `build_option_missing` wait. " +
 		"`message` names what was found and says what is rendered instead.\n\n" +
 		"`severity` is `picture` when the pictures differ from those on the artist's computer, `result` when the pictures are right but frames or other outputs are not as expected, `time` when the render takes long.\n\n" +
 		"| code | severity | found | rendered instead | what to do |\n|---|---|---|---|---|\n")

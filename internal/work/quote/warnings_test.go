@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/quote"
@@ -48,6 +49,11 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 		t.Errorf("a scene that renders as it is: %q", got)
 	}
 	cases := map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int){
+		quote.WarnBuildOption: func(s *quote.Scene, f *quote.Farm) int {
+			s.BuildOptions = []quote.NeededOption{{Option: buildoption.Alembic, Kind: "cache", Path: "//a.abc", Owner: "Birds"}}
+			f.Lacks = []buildoption.Set{buildoption.Of(buildoption.Alembic)}
+			return 0
+		},
 		quote.WarnMissingFiles: func(s *quote.Scene, _ *quote.Farm) int {
 			s.MissingFiles = []quote.MissingFile{{Kind: "image", Path: "//wood.png", Owner: "wood"}}
 			return 0
@@ -124,13 +130,14 @@ func TestTheWorstWarningComesFirst(t *testing.T) {
 		FileVersion: "4.9", Denoising: []string{"compositor"}, DrivenSamples: true, Unrendered: []quote.Shot{{}}, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
 		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
 		ColorManagement: &quote.ColorManagement{Display: "Cinema"},
+		BuildOptions:    []quote.NeededOption{{Option: buildoption.USD}},
 		ResolutionX:     4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
 	}
 	var want []quote.WarningCode
 	for _, row := range quote.WarningTable() {
 		want = append(want, row.Code)
 	}
-	if got := codes(all, quote.Farm{Workers: 1, DenoiseOff: 1}, 1); !slices.Equal(got, want) {
+	if got := codes(all, quote.Farm{Workers: 1, DenoiseOff: 1, Lacks: []buildoption.Set{buildoption.Of(buildoption.USD)}}, 1); !slices.Equal(got, want) {
 		t.Errorf("warnings come as %q, want %q", got, want)
 	}
 }

@@ -161,8 +161,11 @@ func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 		denoise = farmapi.DenoiseNone
 		c.Log.Warn("this Blender has no denoiser: scenes that ask for one fail; --denoise off renders them without")
 	}
+	if len(info.Lacks) > 0 {
+		c.Log.Warn("this Blender is built without parts that scenes may need: other workers get those scenes", "lacks", info.Lacks)
+	}
 	return farmapi.RegisterRequest{
 		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox, Colors: info.Colors,
+		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox, Colors: info.Colors, Lacks: info.Lacks,
 	}, nil
 }

@@ -55,7 +55,8 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- statement, because this read is the most frequent one. notified is whether a webhook
 -- gets its end; held is how many of its frames are held, and progress how far those are
 -- altogether, in parts of a thousand of one; choosy is whether some worker may not take
--- each of its frames; served_us is the place of its turn within its workspace's; plays is
+-- each of its frames for what came of others; needs is what a worker's Blender must be built
+-- with for it; served_us is the place of its turn within its workspace's; plays is
 -- whether its frames depend on those before, and the members behind what that took.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
@@ -67,6 +68,7 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
@@ -85,6 +87,7 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id

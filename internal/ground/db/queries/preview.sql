@@ -1,6 +1,6 @@
 -- name: PreviewCreate :exec
-INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, row_sum)
-VALUES (@preview_id, @workspace_id, @upload_id, @frame, @status, @ordinal, @created_at, @row_sum);
+INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, needs, created_at, row_sum)
+VALUES (@preview_id, @workspace_id, @upload_id, @frame, @status, @ordinal, @needs, @created_at, @row_sum);
 
 -- name: PreviewLock :one
 SELECT * FROM preview WHERE preview_id = @preview_id FOR UPDATE;
@@ -27,11 +27,19 @@ WHERE p.workspace_id = @workspace_id AND (p.created_at > CAST(@since AS bigint) 
   AND (p.begun_at > 0 OR p.status IN ('queued', 'rendering'));
 
 -- name: PreviewsAnyWaiting :one
-SELECT count(*) FROM (SELECT p.preview_id FROM preview p WHERE p.status = 'queued' LIMIT 1) AS waits;
+-- Whether a preview waits that a worker may take: it needs nothing that its Blender was
+-- built without.
+SELECT count(*) FROM (
+  SELECT p.preview_id FROM preview p
+  WHERE p.status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = @worker_id AND (p.needs & o.lacks) <> 0)
+  LIMIT 1) AS waits;
 
 -- name: PreviewNext :one
--- The first one of each workspace comes before the second of any.
-SELECT * FROM preview WHERE status = 'queued' ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED;
+-- The first one of each workspace comes before the second of any, of those that a worker may
+-- take.
+SELECT * FROM preview
+WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = @worker_id AND (preview.needs & o.lacks) <> 0)
+ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- name: PreviewsHeld :one
 SELECT count(*) FROM preview WHERE worker_id = @worker_id AND status = 'rendering';

@@ -1185,6 +1185,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnMoveStmt, err = db.PrepareContext(ctx, turnMove); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnMove: %w", err)
 	}
+	if q.turnNeedsStmt, err = db.PrepareContext(ctx, turnNeeds); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnNeeds: %w", err)
+	}
 	if q.turnNowStmt, err = db.PrepareContext(ctx, turnNow); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnNow: %w", err)
 	}
@@ -1478,6 +1481,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workersIdleStmt, err = db.PrepareContext(ctx, workersIdle); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersIdle: %w", err)
+	}
+	if q.workersLackStmt, err = db.PrepareContext(ctx, workersLack); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersLack: %w", err)
 	}
 	if q.workersOfKeySuspendStmt, err = db.PrepareContext(ctx, workersOfKeySuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersOfKeySuspend: %w", err)
@@ -3461,6 +3467,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnMoveStmt: %w", cerr)
 		}
 	}
+	if q.turnNeedsStmt != nil {
+		if cerr := q.turnNeedsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnNeedsStmt: %w", cerr)
+		}
+	}
 	if q.turnNowStmt != nil {
 		if cerr := q.turnNowStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing turnNowStmt: %w", cerr)
@@ -3949,6 +3960,11 @@ func (q *Queries) Close() error {
 	if q.workersIdleStmt != nil {
 		if cerr := q.workersIdleStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersIdleStmt: %w", cerr)
+		}
+	}
+	if q.workersLackStmt != nil {
+		if cerr := q.workersLackStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersLackStmt: %w", cerr)
 		}
 	}
 	if q.workersOfKeySuspendStmt != nil {
@@ -4447,6 +4463,7 @@ type Queries struct {
 	turnEnterStmt                   *sql.Stmt
 	turnLockStmt                    *sql.Stmt
 	turnMoveStmt                    *sql.Stmt
+	turnNeedsStmt                   *sql.Stmt
 	turnNowStmt                     *sql.Stmt
 	turnOfJobStmt                   *sql.Stmt
 	turnOpenStmt                    *sql.Stmt
@@ -4545,6 +4562,7 @@ type Queries struct {
 	workersForgetStmt               *sql.Stmt
 	workersHoldStmt                 *sql.Stmt
 	workersIdleStmt                 *sql.Stmt
+	workersLackStmt                 *sql.Stmt
 	workersOfKeySuspendStmt         *sql.Stmt
 	workersOfferStmt                *sql.Stmt
 	workersOnlineStmt               *sql.Stmt
@@ -4952,6 +4970,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnEnterStmt:                   q.turnEnterStmt,
 		turnLockStmt:                    q.turnLockStmt,
 		turnMoveStmt:                    q.turnMoveStmt,
+		turnNeedsStmt:                   q.turnNeedsStmt,
 		turnNowStmt:                     q.turnNowStmt,
 		turnOfJobStmt:                   q.turnOfJobStmt,
 		turnOpenStmt:                    q.turnOpenStmt,
@@ -5050,6 +5069,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workersForgetStmt:               q.workersForgetStmt,
 		workersHoldStmt:                 q.workersHoldStmt,
 		workersIdleStmt:                 q.workersIdleStmt,
+		workersLackStmt:                 q.workersLackStmt,
 		workersOfKeySuspendStmt:         q.workersOfKeySuspendStmt,
 		workersOfferStmt:                q.workersOfferStmt,
 		workersOnlineStmt:               q.workersOnlineStmt,

@@ -10,7 +10,7 @@ import (
 )
 
 const auditTurnOwners = `-- name: AuditTurnOwners :many
-SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us FROM turn t
+SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs FROM turn t
 WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)))
@@ -37,6 +37,7 @@ func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
 			&i.PlaysFrom,
 			&i.Played,
 			&i.PlayUs,
+			&i.Needs,
 		); err != nil {
 			return nil, err
 		}
@@ -502,6 +503,7 @@ WHERE f.key_id = $1 AND f.subject = $2
   AND (f.holder = $3 OR EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND o.key_id <> $1
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND (n.needs & o.lacks) <> 0)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
         AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
 UNION
@@ -557,6 +559,7 @@ WHERE f.key_id = $1 AND f.holder = $2 AND l.state = 'waiting' AND l.due_at <= $3
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= $4 AND o.suspended_until <= $3 AND o.worker_id <> $2
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & o.lacks) <> 0)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1
 `
@@ -744,6 +747,7 @@ WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= $3 AND o.suspended_until <= $4 AND o.worker_id <> $2
+      AND (t.needs & o.lacks) = 0
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1
 `
@@ -1075,16 +1079,17 @@ const otherKeySeen = `-- name: OtherKeySeen :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
   WHERE o.seen_at >= $1 AND o.key_id <> $2 AND k.revoked_at = 0
-    AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > $3)
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = $4 AND g.holder = o.worker_id AND g.incapable = 1)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND (n.needs & o.lacks) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > $4)
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = $3 AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others
 `
 
 type OtherKeySeenParams struct {
 	Since   int64
 	KeyID   string
-	Now     int64
 	Subject string
+	Now     int64
 }
 
 // Whether a worker of a key besides one was seen since that may be able to render a
@@ -1093,8 +1098,8 @@ func (q *Queries) OtherKeySeen(ctx context.Context, arg OtherKeySeenParams) (int
 	row := q.queryRow(ctx, q.otherKeySeenStmt, otherKeySeen,
 		arg.Since,
 		arg.KeyID,
-		arg.Now,
 		arg.Subject,
+		arg.Now,
 	)
 	var count int64
 	err := row.Scan(&count)
@@ -1105,6 +1110,7 @@ const othersFor = `-- name: OthersFor :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.worker_id <> $3
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $4 AND (n.needs & o.lacks) <> 0)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.incapable = 1))
   LIMIT 1) AS others
 `
@@ -1179,7 +1185,7 @@ func (q *Queries) TurnEnter(ctx context.Context, arg TurnEnterParams) error {
 }
 
 const turnLock = `-- name: TurnLock :one
-SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us FROM turn WHERE party = $1 FOR UPDATE
+SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs FROM turn WHERE party = $1 FOR UPDATE
 `
 
 func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
@@ -1195,6 +1201,7 @@ func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
 		&i.PlaysFrom,
 		&i.Played,
 		&i.PlayUs,
+		&i.Needs,
 	)
 	return i, err
 }
@@ -1224,6 +1231,21 @@ func (q *Queries) TurnMove(ctx context.Context, arg TurnMoveParams) (int64, erro
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const turnNeeds = `-- name: TurnNeeds :exec
+UPDATE turn SET needs = $1 WHERE party = $2
+`
+
+type TurnNeedsParams struct {
+	Needs int64
+	Party string
+}
+
+// What a worker's Blender must be built with for a job.
+func (q *Queries) TurnNeeds(ctx context.Context, arg TurnNeedsParams) error {
+	_, err := q.exec(ctx, q.turnNeedsStmt, turnNeeds, arg.Needs, arg.Party)
+	return err
 }
 
 const turnNow = `-- name: TurnNow :one
@@ -1280,6 +1302,7 @@ SELECT count(*) AS frames,
     SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
     WHERE v.subject = $1 AND v.undecided = 1 AND v.key_id <> $2 AND w.state = 'waiting' AND w.due_at <= CAST($3 AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = $2 AND i.subject = $1 AND (i.item = v.item OR (i.holder = $4 AND i.incapable = 1)))
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND (n.needs & CAST($5 AS bigint)) <> 0)
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1)
     OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before,
@@ -1287,14 +1310,16 @@ SELECT count(*) AS frames,
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND (n.needs & CAST($5 AS bigint)) <> 0)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = $1 AND u.key_id = $2 AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = $2 AND g.subject = $1 AND g.holder = $4 AND g.incapable = 1)
-    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($5 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($6 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
     AND NOT EXISTS (
       SELECT 1 FROM failed_attempt f WHERE f.key_id = $2 AND f.subject = l.subject AND f.item = l.item
         AND (f.holder = $4 OR EXISTS (
           SELECT 1 FROM worker o
-          WHERE o.seen_at >= CAST($6 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
+          WHERE o.seen_at >= CAST($7 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
+            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & o.lacks) <> 0)
             AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
               AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open
@@ -1305,6 +1330,7 @@ type TurnOpenParams struct {
 	KeyID  string
 	Now    int64
 	Holder string
+	Lacks  int64
 	Class  string
 	Since  int64
 }
@@ -1320,7 +1346,9 @@ type TurnOpenRow struct {
 // failed, nor its key while a worker of another key is there for it, when holder has
 // all that the job needs and its key awaits no other's word; whether its key has
 // failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the word of its key, ” if
-// none does; and whether the job's frames depend on those before. The plus keeps SQLite from the index by due_at, which would walk other
+// none does; and whether the job's frames depend on those before. A worker lacks what a job
+// needs where its Blender was built without it, which lacks says, and where it has failed
+// for that. The plus keeps SQLite from the index by due_at, which would walk other
 // jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
 	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen,
@@ -1328,6 +1356,7 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 		arg.KeyID,
 		arg.Now,
 		arg.Holder,
+		arg.Lacks,
 		arg.Class,
 		arg.Since,
 	)
@@ -1342,11 +1371,12 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 }
 
 const turnPlay = `-- name: TurnPlay :one
-SELECT t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+SELECT t.needs, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = $1
 `
 
 type TurnPlayRow struct {
+	Needs           int64
 	PlaysFrom       int64
 	Played          int64
 	PlayUs          int64
@@ -1360,6 +1390,7 @@ func (q *Queries) TurnPlay(ctx context.Context, jobID string) (TurnPlayRow, erro
 	row := q.queryRow(ctx, q.turnPlayStmt, turnPlay, jobID)
 	var i TurnPlayRow
 	err := row.Scan(
+		&i.Needs,
 		&i.PlaysFrom,
 		&i.Played,
 		&i.PlayUs,
@@ -1451,7 +1482,7 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 }
 
 const turnsWaiting = `-- name: TurnsWaiting :many
-SELECT t.party, t.within, t.served_us, t.waiting, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.needs, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0
 ORDER BY t.within, t.served_us, t.party
@@ -1462,6 +1493,7 @@ type TurnsWaitingRow struct {
 	Within            string
 	ServedUs          int64
 	Waiting           int64
+	Needs             int64
 	WorkspaceServedUs int64
 	Status            string
 	FramesCompleted   int64
@@ -1484,6 +1516,7 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 			&i.Within,
 			&i.ServedUs,
 			&i.Waiting,
+			&i.Needs,
 			&i.WorkspaceServedUs,
 			&i.Status,
 			&i.FramesCompleted,
@@ -1503,7 +1536,7 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 }
 
 const workerAfter = `-- name: WorkerAfter :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
 `
 
 func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, error) {
@@ -1533,6 +1566,7 @@ func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, erro
 			&i.Renderer,
 			&i.RowSum,
 			&i.Colors,
+			&i.Lacks,
 		); err != nil {
 			return nil, err
 		}
@@ -1548,9 +1582,9 @@ func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, erro
 }
 
 const workerCreate = `-- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, registered_at, seen_at, suspended_until)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks
 `
 
 type WorkerCreateParams struct {
@@ -1565,6 +1599,7 @@ type WorkerCreateParams struct {
 	Denoise        string
 	Sandbox        string
 	Colors         string
+	Lacks          int64
 	RegisteredAt   int64
 	SeenAt         int64
 	SuspendedUntil int64
@@ -1583,6 +1618,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		arg.Denoise,
 		arg.Sandbox,
 		arg.Colors,
+		arg.Lacks,
 		arg.RegisteredAt,
 		arg.SeenAt,
 		arg.SuspendedUntil,
@@ -1606,6 +1642,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.Renderer,
 		&i.RowSum,
 		&i.Colors,
+		&i.Lacks,
 	)
 	return i, err
 }
@@ -1631,7 +1668,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1655,12 +1692,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Renderer,
 		&i.RowSum,
 		&i.Colors,
+		&i.Lacks,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1684,6 +1722,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Renderer,
 		&i.RowSum,
 		&i.Colors,
+		&i.Lacks,
 	)
 	return i, err
 }
@@ -1765,7 +1804,7 @@ func (q *Queries) WorkerSum(ctx context.Context, arg WorkerSumParams) error {
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks
 `
 
 type WorkerSuspendParams struct {
@@ -1801,6 +1840,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.Renderer,
 		&i.RowSum,
 		&i.Colors,
+		&i.Lacks,
 	)
 	return i, err
 }
@@ -1844,7 +1884,8 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
   SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END AS idle
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
-    AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND (
+    AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & o.lacks) <> 0) AND (
     EXISTS (
       SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
       WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
@@ -1862,6 +1903,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
               AND (f.holder = o.worker_id OR EXISTS (
                 SELECT 1 FROM worker p
                 WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.key_id <> o.key_id
+                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & p.lacks) <> 0)
                   AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
                     AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
       OR EXISTS (
@@ -1870,6 +1912,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & p.lacks) <> 0)
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
       OR EXISTS (
         SELECT 1 FROM failed_attempt f
@@ -1877,6 +1920,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & p.lacks) <> 0)
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
   )
 ) AS s
@@ -1986,10 +2030,10 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 	return items, nil
 }
 
-const workersIdle = `-- name: WorkersIdle :one
-SELECT count(*) AS online,
+const workersIdle = `-- name: WorkersIdle :many
+SELECT o.lacks, count(*) AS online,
   CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
-FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2
+FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2 GROUP BY o.lacks
 `
 
 type WorkersIdleParams struct {
@@ -1998,20 +2042,66 @@ type WorkersIdleParams struct {
 }
 
 type WorkersIdleRow struct {
+	Lacks  int64
 	Online int64
 	Idle   int64
 }
 
-// How many workers are online and not suspended, and how many of those hold no frame.
-func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) (WorkersIdleRow, error) {
-	row := q.queryRow(ctx, q.workersIdleStmt, workersIdle, arg.Since, arg.Now)
-	var i WorkersIdleRow
-	err := row.Scan(&i.Online, &i.Idle)
-	return i, err
+// How many workers are online and not suspended, and how many of those hold no frame, by
+// what their Blenders were built without.
+func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]WorkersIdleRow, error) {
+	rows, err := q.query(ctx, q.workersIdleStmt, workersIdle, arg.Since, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkersIdleRow
+	for rows.Next() {
+		var i WorkersIdleRow
+		if err := rows.Scan(&i.Lacks, &i.Online, &i.Idle); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const workersLack = `-- name: WorkersLack :many
+SELECT DISTINCT lacks FROM worker WHERE seen_at >= $1
+`
+
+// What the Blenders of workers that are online were built without.
+func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error) {
+	rows, err := q.query(ctx, q.workersLackStmt, workersLack, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var lacks int64
+		if err := rows.Scan(&lacks); err != nil {
+			return nil, err
+		}
+		items = append(items, lacks)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2047,6 +2137,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.Renderer,
 			&i.RowSum,
 			&i.Colors,
+			&i.Lacks,
 		); err != nil {
 			return nil, err
 		}
@@ -2113,7 +2204,7 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2143,6 +2234,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Renderer,
 			&i.RowSum,
 			&i.Colors,
+			&i.Lacks,
 		); err != nil {
 			return nil, err
 		}

@@ -500,10 +500,11 @@ const confirmerOnline = `-- name: ConfirmerOnline :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= $1 AND o.suspended_until <= $2
-    AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST($3 AS text)
-    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = $4 AND c.frame = $5
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND (n.needs & o.lacks) <> 0)
+    AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST($4 AS text)
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = $3 AND c.frame = $5
       AND (c.worker_id = o.worker_id OR (c.key_id = o.key_id AND CAST($6 AS bigint) = 1)))
-    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.key_id = o.key_id AND f.subject = $4
+    AND NOT EXISTS (SELECT 1 FROM failed_attempt f WHERE f.key_id = o.key_id AND f.subject = $3
       AND (f.item = $5 OR f.undecided = 1 OR f.incapable = 1))
   LIMIT 1) AS others
 `
@@ -511,8 +512,8 @@ SELECT count(*) FROM (
 type ConfirmerOnlineParams struct {
 	Since    int64
 	Now      int64
-	Class    string
 	JobID    string
+	Class    string
 	Frame    int64
 	OtherKey int64
 }
@@ -523,8 +524,8 @@ func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams
 	row := q.queryRow(ctx, q.confirmerOnlineStmt, confirmerOnline,
 		arg.Since,
 		arg.Now,
-		arg.Class,
 		arg.JobID,
+		arg.Class,
 		arg.Frame,
 		arg.OtherKey,
 	)

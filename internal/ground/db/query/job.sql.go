@@ -1470,6 +1470,7 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
@@ -1489,6 +1490,7 @@ type JobViewRow struct {
 	Choosy            bool
 	ServedUs          int64
 	WorkspaceServedUs int64
+	Needs             int64
 	Plays             bool
 	PlaysFrom         int64
 	Played            int64
@@ -1499,7 +1501,8 @@ type JobViewRow struct {
 // statement, because this read is the most frequent one. notified is whether a webhook
 // gets its end; held is how many of its frames are held, and progress how far those are
 // altogether, in parts of a thousand of one; choosy is whether some worker may not take
-// each of its frames; served_us is the place of its turn within its workspace's; plays is
+// each of its frames for what came of others; needs is what a worker's Blender must be built
+// with for it; served_us is the place of its turn within its workspace's; plays is
 // whether its frames depend on those before, and the members behind what that took.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
 	row := q.queryRow(ctx, q.jobViewStmt, jobView, arg.Queue, arg.JobID)
@@ -1554,6 +1557,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Choosy,
 		&i.ServedUs,
 		&i.WorkspaceServedUs,
+		&i.Needs,
 		&i.Plays,
 		&i.PlaysFrom,
 		&i.Played,
@@ -1573,6 +1577,7 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
@@ -1597,6 +1602,7 @@ type JobViewsRow struct {
 	Choosy            bool
 	ServedUs          int64
 	WorkspaceServedUs int64
+	Needs             int64
 	Plays             bool
 	PlaysFrom         int64
 	Played            int64
@@ -1670,6 +1676,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Choosy,
 			&i.ServedUs,
 			&i.WorkspaceServedUs,
+			&i.Needs,
 			&i.Plays,
 			&i.PlaysFrom,
 			&i.Played,

@@ -373,6 +373,7 @@ type Preview struct {
 	FaultCode   string
 	FaultText   string
 	RowSum      string
+	Needs       int64
 }
 
 type Project struct {
@@ -460,6 +461,7 @@ type Turn struct {
 	PlaysFrom int64
 	Played    int64
 	PlayUs    int64
+	Needs     int64
 }
 
 type Upload struct {
@@ -564,6 +566,7 @@ type Worker struct {
 	Renderer       string
 	RowSum         string
 	Colors         string
+	Lacks          int64
 }
 
 type Workspace struct {

@@ -78,7 +78,7 @@ func (q *Queries) AuditPreviewPictures(ctx context.Context, after string) ([]Aud
 }
 
 const auditPreviews = `-- name: AuditPreviews :many
-SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, p.needs, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(u.removed_at, 0) AS bigint) AS removed_at, CAST(coalesce(l.state, '') AS text) AS lease_state, CAST(coalesce(l.holder, '') AS text) AS lease_holder
 FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id
 WHERE p.preview_id > $1 ORDER BY p.preview_id LIMIT 500
@@ -130,6 +130,7 @@ func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPrevi
 			&i.Preview.FaultCode,
 			&i.Preview.FaultText,
 			&i.Preview.RowSum,
+			&i.Preview.Needs,
 			&i.Owner,
 			&i.UploadedAt,
 			&i.RemovedAt,
@@ -153,7 +154,7 @@ const markPreviewReady = `-- name: MarkPreviewReady :one
 UPDATE preview SET status = 'ready', ended_at = $1, device = $2, device_name = $3, blob_key = $4, sha256 = $5,
   size_bytes = $6, width = $7, height = $8, finding = $9, render_us = $10,
   frame_low_us = $11, frame_us = $12, frame_high_us = $13
-WHERE preview_id = $14 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum
+WHERE preview_id = $14 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
 `
 
 type MarkPreviewReadyParams struct {
@@ -218,12 +219,13 @@ func (q *Queries) MarkPreviewReady(ctx context.Context, arg MarkPreviewReadyPara
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewAfter = `-- name: PreviewAfter :many
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE preview_id > $1 ORDER BY preview_id LIMIT 500
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE preview_id > $1 ORDER BY preview_id LIMIT 500
 `
 
 func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, error) {
@@ -262,6 +264,7 @@ func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, er
 			&i.FaultCode,
 			&i.FaultText,
 			&i.RowSum,
+			&i.Needs,
 		); err != nil {
 			return nil, err
 		}
@@ -306,7 +309,7 @@ func (q *Queries) PreviewBlobs(ctx context.Context) ([]string, error) {
 const previewClaim = `-- name: PreviewClaim :one
 UPDATE preview SET status = 'rendering', worker_id = $1, claimed_at = $2,
   begun_at = CASE WHEN begun_at = 0 THEN CAST($2 AS bigint) ELSE begun_at END
-WHERE preview_id = $3 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum
+WHERE preview_id = $3 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
 `
 
 type PreviewClaimParams struct {
@@ -345,13 +348,14 @@ func (q *Queries) PreviewClaim(ctx context.Context, arg PreviewClaimParams) (Pre
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewCreate = `-- name: PreviewCreate :exec
-INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, needs, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type PreviewCreateParams struct {
@@ -361,6 +365,7 @@ type PreviewCreateParams struct {
 	Frame       int64
 	Status      string
 	Ordinal     int64
+	Needs       int64
 	CreatedAt   int64
 	RowSum      string
 }
@@ -373,6 +378,7 @@ func (q *Queries) PreviewCreate(ctx context.Context, arg PreviewCreateParams) er
 		arg.Frame,
 		arg.Status,
 		arg.Ordinal,
+		arg.Needs,
 		arg.CreatedAt,
 		arg.RowSum,
 	)
@@ -382,7 +388,7 @@ func (q *Queries) PreviewCreate(ctx context.Context, arg PreviewCreateParams) er
 const previewExpired = `-- name: PreviewExpired :one
 UPDATE preview SET status = 'expired', ended_at = CASE WHEN ended_at = 0 THEN CAST($1 AS bigint) ELSE ended_at END,
   worker_id = CASE WHEN status = 'ready' THEN worker_id ELSE '' END, blob_key = '', sha256 = '', size_bytes = 0, width = 0, height = 0
-WHERE preview_id = $2 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum
+WHERE preview_id = $2 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
 `
 
 type PreviewExpiredParams struct {
@@ -421,12 +427,13 @@ func (q *Queries) PreviewExpired(ctx context.Context, arg PreviewExpiredParams) 
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewFailed = `-- name: PreviewFailed :one
-UPDATE preview SET status = 'failed', ended_at = $1, worker_id = '', fault_code = $2, fault_text = $3 WHERE preview_id = $4 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum
+UPDATE preview SET status = 'failed', ended_at = $1, worker_id = '', fault_code = $2, fault_text = $3 WHERE preview_id = $4 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
 `
 
 type PreviewFailedParams struct {
@@ -471,12 +478,13 @@ func (q *Queries) PreviewFailed(ctx context.Context, arg PreviewFailedParams) (P
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewGet = `-- name: PreviewGet :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE preview_id = $1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE preview_id = $1
 `
 
 func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, error) {
@@ -509,12 +517,13 @@ func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, er
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewLock = `-- name: PreviewLock :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE preview_id = $1 FOR UPDATE
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE preview_id = $1 FOR UPDATE
 `
 
 func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, error) {
@@ -547,12 +556,13 @@ func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, e
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewNewest = `-- name: PreviewNewest :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE upload_id = $1 AND (CAST($2 AS bigint) < 0 OR frame = CAST($2 AS bigint)) ORDER BY preview_id DESC LIMIT 1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE upload_id = $1 AND (CAST($2 AS bigint) < 0 OR frame = CAST($2 AS bigint)) ORDER BY preview_id DESC LIMIT 1
 `
 
 type PreviewNewestParams struct {
@@ -591,17 +601,21 @@ func (q *Queries) PreviewNewest(ctx context.Context, arg PreviewNewestParams) (P
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewNext = `-- name: PreviewNext :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE status = 'queued' ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview
+WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = $1 AND (preview.needs & o.lacks) <> 0)
+ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED
 `
 
-// The first one of each workspace comes before the second of any.
-func (q *Queries) PreviewNext(ctx context.Context) (Preview, error) {
-	row := q.queryRow(ctx, q.previewNextStmt, previewNext)
+// The first one of each workspace comes before the second of any, of those that a worker may
+// take.
+func (q *Queries) PreviewNext(ctx context.Context, workerID string) (Preview, error) {
+	row := q.queryRow(ctx, q.previewNextStmt, previewNext, workerID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -630,6 +644,7 @@ func (q *Queries) PreviewNext(ctx context.Context) (Preview, error) {
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
@@ -669,7 +684,7 @@ func (q *Queries) PreviewQuote(ctx context.Context, uploadID string) (PreviewQuo
 }
 
 const previewRequeue = `-- name: PreviewRequeue :one
-UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum
+UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
 `
 
 func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview, error) {
@@ -702,12 +717,13 @@ func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
 
 const previewSame = `-- name: PreviewSame :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE upload_id = $1 AND frame = $2 AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE upload_id = $1 AND frame = $2 AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1
 `
 
 type PreviewSameParams struct {
@@ -746,6 +762,7 @@ func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Previ
 		&i.FaultCode,
 		&i.FaultText,
 		&i.RowSum,
+		&i.Needs,
 	)
 	return i, err
 }
@@ -783,11 +800,16 @@ func (q *Queries) PreviewUpload(ctx context.Context, arg PreviewUploadParams) (s
 }
 
 const previewsAnyWaiting = `-- name: PreviewsAnyWaiting :one
-SELECT count(*) FROM (SELECT p.preview_id FROM preview p WHERE p.status = 'queued' LIMIT 1) AS waits
+SELECT count(*) FROM (
+  SELECT p.preview_id FROM preview p
+  WHERE p.status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = $1 AND (p.needs & o.lacks) <> 0)
+  LIMIT 1) AS waits
 `
 
-func (q *Queries) PreviewsAnyWaiting(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.previewsAnyWaitingStmt, previewsAnyWaiting)
+// Whether a preview waits that a worker may take: it needs nothing that its Blender was
+// built without.
+func (q *Queries) PreviewsAnyWaiting(ctx context.Context, workerID string) (int64, error) {
+	row := q.queryRow(ctx, q.previewsAnyWaitingStmt, previewsAnyWaiting, workerID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -836,7 +858,7 @@ func (q *Queries) PreviewsHeld(ctx context.Context, workerID string) (int64, err
 }
 
 const previewsOfUpload = `-- name: PreviewsOfUpload :many
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum FROM preview WHERE upload_id = $1 ORDER BY preview_id FOR UPDATE
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE upload_id = $1 ORDER BY preview_id FOR UPDATE
 `
 
 func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Preview, error) {
@@ -875,6 +897,7 @@ func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Prev
 			&i.FaultCode,
 			&i.FaultText,
 			&i.RowSum,
+			&i.Needs,
 		); err != nil {
 			return nil, err
 		}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/worker"
 )
@@ -29,6 +30,9 @@ func (e Examination) blender(ctx context.Context) []Finding {
 		return []Finding{{"blender", Fail, fmt.Sprintf("%s does not start: %v", e.Blender, err), "start it by hand with --background; where it runs there, the sandbox lacks something it reads"}}
 	}
 	found := []Finding{e.version(t), e.device(t.Info), e.denoiser(t.Info)}
+	if f, needed := parts(t.Info); needed {
+		found = append(found, f)
+	}
 	if f, needed := e.compiler(t.Info); needed {
 		found = append(found, f)
 	}
@@ -79,6 +83,14 @@ func (e Examination) denoiser(info blender.Info) Finding {
 		return Finding{"denoiser", Warn, "this Blender is built without OpenImageDenoise", "scenes that ask for denoising fail as denoiser_unavailable; --denoise off renders them without"}
 	}
 	return Finding{"denoiser", OK, "OpenImageDenoise", ""}
+}
+
+// parts reports what this Blender was built without. needed is false where it is nothing.
+func parts(info blender.Info) (f Finding, needed bool) {
+	if len(info.Lacks) == 0 {
+		return f, false
+	}
+	return Finding{"parts", Warn, "this Blender is built without " + buildoption.List(info.Lacks), "scenes that need them go to other workers; Blender's own build has all (scripts/install-blender)"}, true
 }
 
 // compiler reports whether nvcc is installed, for a Blender without compiled kernels

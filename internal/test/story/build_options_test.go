@@ -1,0 +1,63 @@
+package story_test
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/buildoption"
+	"svc.example/internal/ground/farmapi"
+)
+
+// The scene has a volume and a shader in Open Shading Language in itself.
+func TestAJobWaitsForAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
+	scene, err := os.ReadFile("../../ground/scenefiles/testdata/options/inside.blend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		c := svc.caller(credit)
+		lacking := svc.manualWorkerThatLacks(buildoption.OSL, buildoption.USD, "of a later version")
+		q := c.quoteOf(scene, 1)
+		if len(q.Warnings) == 0 || q.Warnings[0].Code != "build_option_missing" {
+			t.Errorf("the quote warns of %+v", q.Warnings)
+		}
+		job, err := c.take(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if job, err = c.Job(patient(t), job.JobID); err != nil || job.WaitingReason != "no_capable_worker" || job.ETASeconds != nil {
+			t.Errorf("the job waits because of %q, %v: %v", job.WaitingReason, job.ETASeconds, err)
+		}
+		look, err := c.OrderPreview(patient(t), q.UploadID, 1)
+		if err != nil || look.WaitingReason != "no_capable_worker" {
+			t.Errorf("the preview waits because of %q: %v", look.WaitingReason, err)
+		}
+		if got, err := lacking.lease(t.Context()); err != nil || len(got.Leases) != 0 {
+			t.Errorf("the worker got %+v: %v", got.Leases, err)
+		}
+		old := svc.manualWorker() // it tells nothing
+		if warnings := c.quoteOf(scene, 1).Warnings; slices.ContainsFunc(warnings, func(w client.Warning) bool { return w.Code == "build_option_missing" }) {
+			t.Errorf("a worker that lacks nothing is online: %+v", warnings)
+		}
+		if got, err := old.lease(t.Context()); err != nil || len(got.Leases) != 1 || got.Job.JobID != job.JobID {
+			t.Errorf("the worker that lacks nothing got %+v: %v", got.Leases, err)
+		}
+	})
+}
+
+// manualWorkerThatLacks is manualWorker whose Blender was built without some options.
+func (svc *service) manualWorkerThatLacks(options ...buildoption.Option) manualWorker {
+	svc.t.Helper()
+	farm := farmapi.NewClient(svc.url, svc.nodeKey().Secret)
+	reply, err := farm.Register(svc.t.Context(), farmapi.RegisterRequest{
+		Name: "lacking", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep", Lacks: options,
+	})
+	if err != nil {
+		svc.t.Fatal(err)
+	}
+	return manualWorker{farm, reply.WorkerID}
+}
