@@ -295,6 +295,51 @@ type Transaction struct {
 	CreatedAt   time.Time
 }
 
+// effect is by how much an entry changes what is available, in cents: a capture takes what
+// was reserved before.
+func (t Transaction) effect() int64 {
+	switch t.Kind {
+	case Reserved:
+		return -t.AmountCents
+	case Captured:
+		return 0
+	case Credited, Released, Refunded:
+	}
+	return t.AmountCents
+}
+
+// Entry is an entry of the ledger with the balance that it led to.
+type Entry struct {
+	Transaction
+	// EffectCents is by how much it changed what is available, and AvailableCents
+	// what was available behind it.
+	EffectCents, AvailableCents int64
+}
+
+// Entries lists what Transactions lists, with balances. tx reads all of it as it is at one
+// time.
+func Entries(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Entry, error) {
+	now, err := Get(ctx, tx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	after := now.AvailableCents
+	if before != "" {
+		since, err := tx.LedgerEffectSince(ctx, query.LedgerEffectSinceParams{WorkspaceID: workspaceID, Since: before})
+		if err != nil {
+			return nil, fmt.Errorf("sum the ledger: %w", err)
+		}
+		after -= since
+	}
+	all, err := Transactions(ctx, tx, workspaceID, before, limit)
+	out := make([]Entry, 0, len(all))
+	for _, t := range all {
+		out = append(out, Entry{t, t.effect(), after})
+		after -= t.effect()
+	}
+	return out, err
+}
+
 // Transactions lists a workspace's entries, newest first, after the entry before; ""
 // starts at the newest. limit is 1 or more. Ids grow with time, so a page never repeats
 // an entry of the one before, whatever is added meanwhile.

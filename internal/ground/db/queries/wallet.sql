@@ -29,6 +29,11 @@ WHERE workspace_id = @workspace_id AND transaction_id < @before
 ORDER BY transaction_id DESC
 LIMIT CAST(@max AS bigint);
 
+-- name: LedgerEffectSince :one
+-- By how much the entries from one on have changed what is available.
+SELECT CAST(coalesce(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
+FROM ledger_transaction WHERE workspace_id = @workspace_id AND transaction_id >= @since;
+
 -- name: AuditLedger :many
 -- A page of the ledger, in the order of its ids.
 SELECT * FROM ledger_transaction WHERE transaction_id > @after ORDER BY transaction_id LIMIT 500;

@@ -849,6 +849,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.ledgerAddStmt, err = db.PrepareContext(ctx, ledgerAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerAdd: %w", err)
 	}
+	if q.ledgerEffectSinceStmt, err = db.PrepareContext(ctx, ledgerEffectSince); err != nil {
+		return nil, fmt.Errorf("error preparing query LedgerEffectSince: %w", err)
+	}
 	if q.ledgerGetStmt, err = db.PrepareContext(ctx, ledgerGet); err != nil {
 		return nil, fmt.Errorf("error preparing query LedgerGet: %w", err)
 	}
@@ -2907,6 +2910,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing ledgerAddStmt: %w", cerr)
 		}
 	}
+	if q.ledgerEffectSinceStmt != nil {
+		if cerr := q.ledgerEffectSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing ledgerEffectSinceStmt: %w", cerr)
+		}
+	}
 	if q.ledgerGetStmt != nil {
 		if cerr := q.ledgerGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing ledgerGetStmt: %w", cerr)
@@ -4351,6 +4359,7 @@ type Queries struct {
 	leaseRequeueStmt                *sql.Stmt
 	leaseRescheduleStmt             *sql.Stmt
 	ledgerAddStmt                   *sql.Stmt
+	ledgerEffectSinceStmt           *sql.Stmt
 	ledgerGetStmt                   *sql.Stmt
 	ledgerLockStmt                  *sql.Stmt
 	ledgerOfWorkspaceStmt           *sql.Stmt
@@ -4858,6 +4867,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		leaseRequeueStmt:                q.leaseRequeueStmt,
 		leaseRescheduleStmt:             q.leaseRescheduleStmt,
 		ledgerAddStmt:                   q.ledgerAddStmt,
+		ledgerEffectSinceStmt:           q.ledgerEffectSinceStmt,
 		ledgerGetStmt:                   q.ledgerGetStmt,
 		ledgerLockStmt:                  q.ledgerLockStmt,
 		ledgerOfWorkspaceStmt:           q.ledgerOfWorkspaceStmt,

@@ -264,6 +264,24 @@ func (q *Queries) LedgerAdd(ctx context.Context, arg LedgerAddParams) (int64, er
 	return result.RowsAffected()
 }
 
+const ledgerEffectSince = `-- name: LedgerEffectSince :one
+SELECT CAST(coalesce(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
+FROM ledger_transaction WHERE workspace_id = $1 AND transaction_id >= $2
+`
+
+type LedgerEffectSinceParams struct {
+	WorkspaceID string
+	Since       string
+}
+
+// By how much the entries from one on have changed what is available.
+func (q *Queries) LedgerEffectSince(ctx context.Context, arg LedgerEffectSinceParams) (int64, error) {
+	row := q.queryRow(ctx, q.ledgerEffectSinceStmt, ledgerEffectSince, arg.WorkspaceID, arg.Since)
+	var available int64
+	err := row.Scan(&available)
+	return available, err
+}
+
 const ledgerGet = `-- name: LedgerGet :one
 SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum FROM ledger_transaction WHERE kind = $1 AND reference = $2
 `
