@@ -95,7 +95,7 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 // doors adds the routes of the API, the MCP tools and the pages. The API comes
 // first, because the API reference shows its OpenAPI document.
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
-	pages := a.pages(errs, p)
+	pages := a.pages(errs, p, in)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
@@ -108,8 +108,11 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 }
 
 // pages makes the HTML pages.
-func (a *App) pages(errs *front.Errors, p parts) *web.Site {
-	c := web.Config{DB: a.DB, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs, Links: p.at, Errors: errs}
+func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake) *web.Site {
+	c := web.Config{
+		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs,
+		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+	}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath
 	}

@@ -28,8 +28,9 @@ type meter struct {
 }
 
 // meterOf returns what counts a request; nil for one that is not counted (decisions
-// 13): pages and their assets. The forms of pages are counted. Workers have their own
-// limit, and no workspace.
+// 13): public pages and their assets. Pages of a workspace have a limit of their own,
+// because one of them shows a hundred pictures; their forms count like requests of the
+// API. Workers have their own limit, and no workspace.
 func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	m := meter{front: f, class: "api", limits: ratelimit.Limits{Client: f.Rate, Workspace: f.Rate.Times(contract.WorkspaceRate)}, header: h}
 	switch path := r.URL.Path; {
@@ -39,6 +40,8 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 		m.class, m.limits = "farm", ratelimit.Limits{Client: f.FarmRate}
 	// A form of a page counts like a request of the API: it does the same work.
 	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
+	case strings.HasPrefix(path, "/console"):
+		m.class, m.limits.Client, m.limits.Workspace = "console", f.Rate.Times(contract.ConsoleRate), m.limits.Workspace.Times(contract.ConsoleRate)
 	case !isAPI(path):
 		return nil
 	}

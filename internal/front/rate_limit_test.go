@@ -156,8 +156,14 @@ func TestTheFormsOfPagesAreCounted(t *testing.T) {
 	if w, class, _ := counted(t, httptest.NewRequest("POST", "/console/sign-in", nil), 0); class != "api" || w.Code != 429 {
 		t.Errorf("it is counted as %q, and answered %d", class, w.Code)
 	}
-	if _, class, _ := counted(t, httptest.NewRequest("GET", "/console/webhooks", nil), 0); class != "" {
-		t.Errorf("to see a page is counted as %q", class)
+}
+
+func TestPagesOfAWorkspaceAreCounted(t *testing.T) {
+	t.Parallel()
+	for _, path := range []string{"/console", "/console/jobs/JOB-1/frames/1/small", "/console/live"} {
+		if w, class, _ := counted(t, httptest.NewRequest("GET", path, nil), 0); class != "console" || w.Code != 429 {
+			t.Errorf("%s is counted as %q, and answered %d", path, class, w.Code)
+		}
 	}
 }
 

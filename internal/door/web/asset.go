@@ -64,3 +64,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request) error {
 	}
 	return fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path)
 }
+
+// serveIcon serves the icon where browsers look that have read no page.
+func serveIcon(w http.ResponseWriter, _ *http.Request) error {
+	icon := assets()["icon.svg"]
+	h := w.Header()
+	h.Set("Content-Type", icon.mediaType)
+	h.Set("Cache-Control", "public, max-age=86400")
+	_, _ = w.Write(icon.body) // a failed write means the browser is gone
+	return nil
+}

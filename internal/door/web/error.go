@@ -50,10 +50,14 @@ func backLink(path string) back {
 	switch {
 	case strings.HasPrefix(path, links.LeaderboardPath):
 		return back{links.LeaderboardPath, "Back to the leaderboard"}
-	case strings.HasPrefix(path, "/console/"):
+	case strings.HasPrefix(path, webhook.ConsolePage):
 		return back{webhook.ConsolePage, "Back to your webhooks"}
+	case strings.HasPrefix(path, consolePath):
+		return back{consolePath, "Back to your jobs"}
+	case strings.HasPrefix(path, guidePath):
+		return back{guidePath, "Back to the guide"}
 	case strings.HasPrefix(path, signInPaths):
-		return back{webhook.ConsolePage, "Sign in again"}
+		return back{"/sign-in", "Sign in again"}
 	}
 	return back{"/", "Back to the home page"}
 }

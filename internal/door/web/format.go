@@ -1,9 +1,12 @@
 package web
 
 import (
+	"cmp"
+	"fmt"
 	"html/template"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -23,7 +26,9 @@ func templateFuncs() template.FuncMap {
 		"place": func(v *float64) string {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
-		"money": moneyText, "size": fileSizeText,
+		"money": moneyText, "size": fileSizeText, "usd": usdText, "usdp": func(cents *int64) string { return usdText(*cents) }, "signed": signedUSDText,
+		"frames": frameCount, "when": whenText,
+		"first": func(list string) string { return list[:cmp.Or(max(0, strings.IndexAny(list, ",-:")), len(list))] },
 		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
 		"last":  lastTry, "reason": reasonText,
 		"versions": func(v leaderboard.Versions) string {
@@ -116,4 +121,21 @@ func bytesText(n *int64) string {
 		return "unknown"
 	}
 	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + " GiB"
+}
+
+// usdText writes an amount in cents, such as "$1,200.50".
+func usdText(cents int64) string {
+	sign := ""
+	if cents < 0 {
+		sign, cents = "−", -cents
+	}
+	return fmt.Sprintf("%s$%s.%02d", sign, numberText(cents/100), cents%100)
+}
+
+// signedUSDText is usdText with a sign in any case.
+func signedUSDText(cents int64) string {
+	if cents > 0 {
+		return "+" + usdText(cents)
+	}
+	return usdText(cents)
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
@@ -20,8 +21,21 @@ type homeView struct {
 // home builds the home page. It reads no database, so that it opens whatever
 // the state of the service.
 func (s *Site) home(*http.Request) (page, error) {
-	return page{Template: "home", Title: "Blender Cycles renders at a locked price", Content: homeView{
+	return page{Template: "home", Title: "Blender Cycles, rendered at a locked price", Content: homeView{
 		Price: fmt.Sprintf("%d.%02d", contract.CentsPerFrame/100, contract.CentsPerFrame%100), Currency: contract.Currency, Blender: contract.BlenderVersion,
 		Frames: contract.MaxFrames, MiB: contract.MaxUploadBytes >> 20, AgentURL: s.Links.To(links.AgentPath),
 	}}, nil
+}
+
+// termsView is the content of the terms. Its figures come from package contract.
+type termsView struct {
+	Version                  string
+	Cents                    int64
+	ArtifactDays, UploadDays int
+}
+
+// terms builds the page of what a person accepts at start.
+func (s *Site) terms(*http.Request) (page, error) {
+	const day = 24 * time.Hour
+	return page{Template: "terms", Title: "Terms", Content: termsView{contract.LegalAcceptance, contract.CentsPerFrame, int(contract.ArtifactRetention / day), int(contract.UploadRetention / day)}}, nil
 }

@@ -42,10 +42,14 @@ type page struct {
 	Private bool
 	// Unlisted keeps the page out of search engines.
 	Unlisted bool
-	// Forms and Scripts extend the Content-Security-Policy: the page may submit
-	// forms to this origin, and may run scripts from /assets/.
+	// Forms lets the page submit forms to this origin. Scripts are the files of
+	// the folder asset that it runs, in order; where it has forms, they may call
+	// this origin.
 	Forms   bool
-	Scripts bool
+	Scripts []string
+	// Reload says after how many seconds a browser without script reads the page
+	// again; 0 never.
+	Reload int
 
 	// Status is the HTTP status; 0 means 200. A page with another status is not
 	// cached.
@@ -61,8 +65,14 @@ type page struct {
 // Sections of the navigation.
 const (
 	leaderboardSection = "leaderboard"
-	webhooksSection    = "webhooks"
+	guideSection       = "guide"
 	referenceSection   = "reference"
+	jobsSection        = "jobs"
+	newSection         = "new"
+	walletSection      = "wallet"
+	keysSection        = "keys"
+	webhooksSection    = "webhooks"
+	settingsSection    = "settings"
 )
 
 // templates holds the parsed templates of all pages by name, each with the
@@ -91,6 +101,15 @@ func (p page) write() ([]byte, error) {
 	var body bytes.Buffer
 	if err := templates()[p.Template].ExecuteTemplate(&body, "layout", p); err != nil {
 		return nil, fmt.Errorf("write the page %s: %w", p.Template, err)
+	}
+	return []byte(plaintext.Lines(body.String())), nil
+}
+
+// fragment renders a part of a page, for a script to put in its place.
+func fragment(of, name string, content any) ([]byte, error) {
+	var body bytes.Buffer
+	if err := templates()[of].ExecuteTemplate(&body, name, content); err != nil {
+		return nil, fmt.Errorf("write %s of the page %s: %w", name, of, err)
 	}
 	return []byte(plaintext.Lines(body.String())), nil
 }

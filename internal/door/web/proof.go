@@ -87,7 +87,7 @@ func proofPage(body proofBody) page {
 	if body.Receipt.Renderer.ID == contract.SyntheticRenderer {
 		v.SyntheticApplication = contract.SyntheticApplication
 	}
-	return page{Template: "proof", Title: "Proof of " + body.Receipt.Artifact.Filename, Unlisted: true, Scripts: true, Content: v}
+	return page{Template: "proof", Title: "Proof of " + body.Receipt.Artifact.Filename, Unlisted: true, Scripts: []string{"verify.js"}, Content: v}
 }
 
 // moneyText writes an amount in cents, such as "2.50 USD".

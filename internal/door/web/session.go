@@ -6,7 +6,6 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/webhook"
 )
 
 // formBytes bounds the body of a form. The largest field is a webhook address
@@ -28,9 +27,10 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (pag
 			p, err = build(r, who)
 		}
 		if fault.Is(err, fault.Unauthenticated) {
-			return s.signIn(http.StatusUnauthorized, signInView{}), nil
+			return s.signIn(http.StatusUnauthorized, signInView{Wanted: true}), nil
 		}
-		p.Private, p.Forms, p.Email, p.Section = true, true, who.Credential.Email, webhooksSection
+		p.Private, p.Forms, p.Email = true, true, who.Credential.Email
+		p.Scripts = []string{"htmx.js", "hx-sse.js", "console.js"}
 		return p, err
 	}
 }
@@ -43,6 +43,22 @@ func (s *Site) principal(r *http.Request) (identity.Principal, error) {
 		return identity.Principal{}, err
 	}
 	return identity.Session(r.Context(), s.DB, token)
+}
+
+// signedInRaw admits the people of a workspace to what is no page: a picture, a file, a
+// stream. Anybody else gets an error. Errors: unauthenticated.
+func (s *Site) signedInRaw(do func(w http.ResponseWriter, r *http.Request, who identity.Principal) error) http.Handler {
+	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		who, err := s.principal(r)
+		if err == nil {
+			err = who.Require(identity.ScopeRead)
+		}
+		if err != nil {
+			return err
+		}
+		identity.RecordWorkspace(r.Context(), who.WorkspaceID)
+		return do(w, r, who)
+	})
 }
 
 // form runs do for a form of this site, on behalf of the signed-in person. The
@@ -63,12 +79,21 @@ func (s *Site) form(do func(r *http.Request, who identity.Principal) (page, erro
 // from another site, which would otherwise act with the person's cookie.
 // Errors: cross_origin_refused, invalid_request.
 func (s *Site) readForm(r *http.Request) error {
-	if err := s.sameOrigin.Check(r); err != nil {
-		return fault.New(fault.CrossOriginRefused, "Forms are accepted only from this service's own pages.").Wrap(err)
+	if err := s.checkOrigin(r); err != nil {
+		return err
 	}
 	r.Body = http.MaxBytesReader(nil, r.Body, formBytes)
 	if err := r.ParseForm(); err != nil {
 		return fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
+	}
+	return nil
+}
+
+// checkOrigin refuses a request that a page of another site makes. Errors:
+// cross_origin_refused.
+func (s *Site) checkOrigin(r *http.Request) error {
+	if err := s.sameOrigin.Check(r); err != nil {
+		return fault.New(fault.CrossOriginRefused, "Forms are accepted only from this service's own pages.").Wrap(err)
 	}
 	return nil
 }
@@ -79,7 +104,7 @@ func (s *Site) signOut(r *http.Request) (page, error) {
 	if err := s.readForm(r); err != nil {
 		return page{}, err
 	}
-	p := page{Location: webhook.ConsolePage, Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}
+	p := page{Location: "/", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}
 	token, err := identity.SessionToken(r)
 	if err != nil {
 		return p, nil // who has no session is signed out

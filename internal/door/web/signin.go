@@ -7,7 +7,6 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
-	"svc.example/internal/work/webhook"
 )
 
 // signInView is the content of the sign-in page.
@@ -18,6 +17,8 @@ type signInView struct {
 	Asked string
 	// Minutes is how long a link works.
 	Minutes int
+	// Wanted says that a page was asked for that needs a session.
+	Wanted bool
 	// Problem is why a request was refused; nil when none was.
 	Problem *fault.Wire
 }
@@ -25,8 +26,11 @@ type signInView struct {
 // signIn returns the sign-in page. status 0 means 200.
 func (s *Site) signIn(status int, v signInView) page {
 	v.OpenIDStart, v.Minutes = s.OpenIDStart, int(contract.SignInLinkLife.Minutes())
-	return page{Template: "signin", Title: "Sign in", Section: webhooksSection, Private: true, Forms: true, Status: status, Content: v}
+	return page{Template: "signin", Title: "Sign in", Section: jobsSection, Private: true, Forms: true, Status: status, Content: v}
 }
+
+// signInPage builds the page that signs in.
+func (s *Site) signInPage(*http.Request) (page, error) { return s.signIn(0, signInView{}), nil }
 
 // askForLink requests a sign-in link by mail. The page is the same whether or
 // not the address is known, so that nobody can find out who has an account
@@ -52,5 +56,5 @@ func (s *Site) ConfirmSignIn(w http.ResponseWriter, r *http.Request, token strin
 
 // SignedIn writes the page that confirms a sign-in.
 func (s *Site) SignedIn(w http.ResponseWriter, r *http.Request, email string) error {
-	return s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, webhook.ConsolePage}})
+	return s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, consolePath}})
 }

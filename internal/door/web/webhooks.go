@@ -104,6 +104,10 @@ func noticeOf(q url.Values) string {
 		return "The endpoint is enabled. It receives a call for each job that ends from now on."
 	case "disable":
 		return "The endpoint is disabled. It receives no calls."
+	case "change":
+		return "The endpoint is changed. Its secret stays."
+	case "delete":
+		return "The endpoint is deleted. It receives no calls."
 	}
 	return ""
 }
@@ -123,7 +127,7 @@ func (s *Site) withEndpoints(r *http.Request, who identity.Principal, v webhooks
 		v.Endpoints = append(v.Endpoints, endpoint{e})
 	}
 	v.Most, v.Full = contract.MaxWebhookEndpoints, len(all) >= contract.MaxWebhookEndpoints
-	return page{Template: "webhooks", Title: "Webhooks", Content: v}, nil
+	return page{Template: "webhooks", Title: "Webhooks", Section: webhooksSection, Content: v}, nil
 }
 
 // done ends an action: it redirects to the page, so that a reload does not
@@ -159,8 +163,8 @@ func (s *Site) addEndpoint(r *http.Request, who identity.Principal) (page, error
 	return s.withEndpoints(r, who, webhooksView{Secret: &newSecret{EndpointID: e.EndpointID, Text: secret}})
 }
 
-// changeEndpoint runs an action on an endpoint: test, enable, disable, rotate
-// or redeliver. Another workspace's endpoint is not found. Errors:
+// changeEndpoint runs an action on an endpoint: test, enable, disable, change, delete,
+// rotate or redeliver. Another workspace's endpoint is not found. Errors:
 // route_not_found for another action.
 func (s *Site) changeEndpoint(r *http.Request, who identity.Principal) (page, error) {
 	ctx, endpointID, action := r.Context(), r.PathValue("endpoint_id"), r.PathValue("action")
@@ -172,6 +176,13 @@ func (s *Site) changeEndpoint(r *http.Request, who identity.Principal) (page, er
 	case "enable", "disable":
 		enabled := action == "enable"
 		_, err := s.Webhooks.Change(ctx, who.WorkspaceID, endpointID, webhook.Change{Enabled: &enabled})
+		return s.done(r, who, did, err)
+	case "change":
+		address, description := r.PostForm.Get("url"), r.PostForm.Get("description")
+		_, err := s.Webhooks.Change(ctx, who.WorkspaceID, endpointID, webhook.Change{URL: &address, Description: &description})
+		return s.done(r, who, did, err)
+	case "delete":
+		err := s.Webhooks.Delete(ctx, who.WorkspaceID, endpointID)
 		return s.done(r, who, did, err)
 	case "rotate":
 		secret, before, err := s.Webhooks.Rotate(ctx, who.WorkspaceID, endpointID, "")

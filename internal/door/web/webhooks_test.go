@@ -114,7 +114,8 @@ func (svc *site) signedIn(tab context.Context, email string) (workspaceID string
 		svc.t.Fatal(err)
 	}
 	says(svc.t, press(tab, svc.t, "main button"), "You are signed in as "+email)
-	says(svc.t, press(tab, svc.t, "main a"), "This workspace has no endpoints yet")
+	says(svc.t, press(tab, svc.t, "main a"), "Nothing is rendered yet")
+	svc.signed = true
 	return workspaceID
 }
 
@@ -208,7 +209,16 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 	for _, s := range screens() {
 		svc.inspect(tab, s, "webhooks-gone", webhook.ConsolePage, complaints)
 	}
-	says(t, press(tab, t, ".who button"), "Sign in to see yours")
+	address := strings.Replace(r.URL, "127.0.0.1", "127.0.0.2", 1)
+	if err := chromedp.Do(tab, chromedp.Click(chromedp.CSS(".endpoint details.edit summary")), chromedp.SetValue(chromedp.CSS("form[action$='/change'] [name=url]"), address)); err != nil {
+		t.Fatal(err)
+	}
+	says(t, press(tab, t, "form[action$='/change'] button"), address)
+	if err := chromedp.Do(tab, chromedp.Click(chromedp.CSS(".endpoint details.edit summary"))); err != nil {
+		t.Fatal(err)
+	}
+	says(t, press(tab, t, "form[action$='/delete'] button"), "This workspace has no endpoints yet")
+	says(t, press(tab, t, ".who button"), "Render a scene")
 }
 
 // TestAFormOfAnotherSiteDoesNothing sends the person's cookie from elsewhere.

@@ -79,6 +79,9 @@ const (
 	// PartRate is how many times the rate limit of other requests sends parts: a part can
 	// be a file of a few bytes.
 	PartRate = 500
+	// ConsoleRate is the same for the pages of a workspace and the pictures on them: a page
+	// shows a hundred frames, and a flipbook hundreds.
+	ConsoleRate = 50
 	// FrameTime is the default bound on the rendering of a frame, far more than a frame
 	// that its price covers takes. /limits and each quote show the operator's.
 	FrameTime = 2 * time.Hour

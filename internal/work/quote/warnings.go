@@ -131,6 +131,12 @@ type Warning struct {
 	Detail          any         `json:"detail,omitempty"`
 }
 
+// IsWarning reports whether a code is one of the table: free previews have findings of
+// their own beside these.
+func IsWarning(code WarningCode) bool {
+	return slices.ContainsFunc(WarningTable(), func(r WarningRow) bool { return r.Code == code })
+}
+
 // Warn makes a warning of what was found in a file, in a sentence. The texts of the
 // table follow.
 func Warn(code WarningCode, detail any, format string, args ...any) Warning {

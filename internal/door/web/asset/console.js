@@ -1,0 +1,362 @@
+"use strict";
+
+// What the console does beyond HTML: it sends folders and large files in parts, flips
+// through frames, and copies ids. Every page works without it.
+
+// -- copying ------------------------------------------------------------------
+
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.hidden = !navigator.clipboard;
+}
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(button.dataset.copy);
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = "Copy"; }, 2000);
+});
+
+// A form that spends is sent once, however often its button is pressed.
+document.addEventListener("submit", (event) => {
+  const form = event.target.closest("form[data-once]");
+  if (!form) return;
+  if (form.dataset.sent) event.preventDefault();
+  form.dataset.sent = "yes";
+});
+// The back button shows the page as it was left.
+addEventListener("pageshow", () => {
+  for (const form of document.querySelectorAll("form[data-once]")) delete form.dataset.sent;
+});
+
+// -- sending a scene ------------------------------------------------------------
+
+const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).padStart(2, "0")).join("");
+const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+const sendAtOnce = 4;
+const mostTries = 8;
+
+// Refusal is an answer of the service that another try does not change.
+class Refusal extends Error {}
+
+async function refusal(answer) {
+  try {
+    const { error } = await answer.json();
+    const refused = new Refusal(error.message + " " + error.suggested_action);
+    refused.code = error.code;
+    refused.detail = error.detail;
+    return refused;
+  } catch {
+    return new Refusal("The service answered " + answer.status + ". Try again later.");
+  }
+}
+
+// call is fetch, tried again over a line that breaks.
+async function call(path, options) {
+  for (let n = 1; ; n++) {
+    let problem;
+    try {
+      const answer = await fetch(path, { credentials: "same-origin", ...options });
+      if (answer.ok) return answer;
+      if (answer.status !== 429 && answer.status < 500) throw await refusal(answer);
+      problem = await refusal(answer);
+      const after = Number(answer.headers.get("Retry-After"));
+      if (after > 0 && after < 120) await pause(after * 1000);
+    } catch (error) {
+      if (error instanceof Refusal || options.signal?.aborted) throw error;
+      problem = new Error("The line broke. Press Send to go on: nothing that has arrived is sent again.");
+    }
+    if (n === mostTries) throw problem;
+    await pause(Math.min(30000, 500 * 2 ** n) * (0.5 + Math.random() / 2));
+  }
+}
+
+// dropped lists the files of what was dropped, with their paths.
+async function dropped(items) {
+  const entries = Array.from(items, (i) => i.webkitGetAsEntry?.()).filter(Boolean);
+  const files = [];
+  const walk = async (entry, path) => {
+    if (entry.isFile) {
+      const file = await new Promise((done, fail) => entry.file(done, fail));
+      files.push({ file, path: path + entry.name });
+      return;
+    }
+    const reader = entry.createReader();
+    for (;;) {
+      const some = await new Promise((done, fail) => reader.readEntries(done, fail));
+      if (some.length === 0) return;
+      for (const inner of some) await walk(inner, path + entry.name + "/");
+    }
+  };
+  for (const entry of entries) await walk(entry, "");
+  return files;
+}
+
+// inProject gives the paths within the folder that was chosen, without hidden files.
+function inProject(files) {
+  const top = files[0].path.split("/")[0] + "/";
+  const whole = files.every((f) => f.path.startsWith(top));
+  return files
+    .map(({ file, path }) => ({ file, path: (whole ? path.slice(top.length) : path).normalize("NFC") }))
+    .filter(({ path }) => !path.split("/").some((part) => part.startsWith(".")) && !/\.blend\d+$/.test(path));
+}
+
+class Sending {
+  constructor(form) {
+    this.form = form;
+    this.partBytes = Number(form.dataset.partBytes);
+    this.box = form.querySelector(".sending");
+    this.bar = this.box.querySelector("progress");
+    this.line = this.box.querySelector("[role=status]");
+    this.choice = this.box.querySelector("fieldset");
+    this.abort = new AbortController();
+    this.box.querySelector("[data-stop]").onclick = () => this.abort.abort();
+  }
+
+  say(text) { this.line.textContent = text; }
+
+  // main asks which scene of several is meant.
+  main(files) {
+    const scenes = files.filter((f) => /\.blend$/i.test(f.path)).map((f) => f.path).sort((a, b) => a.split("/").length - b.split("/").length || a.localeCompare(b));
+    if (scenes.length === 0) throw new Refusal("There is no .blend among these files.");
+    const top = scenes.filter((path) => !path.includes("/"));
+    if (scenes.length === 1) return scenes[0];
+    if (top.length === 1) return top[0];
+    return this.ask(scenes);
+  }
+
+  ask(scenes) {
+    this.choice.hidden = false;
+    this.choice.querySelectorAll("button").forEach((b) => b.remove());
+    return new Promise((done) => {
+      for (const path of scenes.slice(0, 50)) {
+        const button = document.createElement("button");
+        button.type = "button";
+        button.className = "quiet";
+        button.textContent = path;
+        button.onclick = () => { this.choice.hidden = true; done(path); };
+        this.choice.append(button);
+      }
+      this.choice.querySelector("button").focus();
+    });
+  }
+
+  async project(files) {
+    if (!crypto.subtle) throw new Refusal("This page is not served over https, so the browser hashes no files. Send a .zip instead.");
+    const main = await this.main(files);
+    const total = files.reduce((n, f) => n + f.file.size, 0);
+    const listed = [];
+    const places = new Map(); // where the bytes of a part are
+    let hashed = 0;
+    for (const { file, path } of files) {
+      const parts = [];
+      for (let at = 0; at < file.size; at += this.partBytes) {
+        this.abort.signal.throwIfAborted();
+        const slice = file.slice(at, at + this.partBytes);
+        const sum = hex(await crypto.subtle.digest("SHA-256", await slice.arrayBuffer()));
+        parts.push(sum);
+        places.set(sum, slice);
+        hashed += slice.size;
+        this.progress("Reading", hashed, total);
+      }
+      listed.push({ path, size_bytes: file.size, parts });
+    }
+    const body = JSON.stringify({ main, files: listed });
+    for (let n = 0; n < 3; n++) {
+      this.say("Asking what the service lacks …");
+      try {
+        const answer = await call("/node/v1/projects", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: this.abort.signal });
+        return (await answer.json()).upload_id;
+      } catch (error) {
+        if (error.code !== "parts_missing") throw error;
+        await this.parts(error.detail.missing, places);
+      }
+    }
+    throw new Refusal("A file changed while it was read. Send the folder again.");
+  }
+
+  async parts(missing, places) {
+    const total = missing.reduce((n, sum) => n + places.get(sum).size, 0);
+    let sent = 0;
+    const left = [...missing];
+    const began = performance.now();
+    const one = async () => {
+      for (let sum = left.shift(); sum; sum = left.shift()) {
+        const slice = places.get(sum);
+        await call("/node/v1/parts/" + sum, { method: "PUT", body: slice, headers: { "Content-Type": "application/octet-stream" }, signal: this.abort.signal });
+        sent += slice.size;
+        this.progress("Sending", sent, total, began);
+      }
+    };
+    this.progress("Sending", 0, total, began);
+    await Promise.all(Array.from({ length: sendAtOnce }, one));
+  }
+
+  progress(what, done, total, began) {
+    this.bar.max = Math.max(1, total);
+    this.bar.value = done;
+    let text = `${what} ${size(done)} of ${size(total)}`;
+    const seconds = began ? (performance.now() - began) / 1000 : 0;
+    if (seconds > 1 && done > 0) {
+      const left = (total - done) * seconds / done;
+      text += `, ${size(done / seconds)} a second, ${span(left)} left`;
+    }
+    this.say(text);
+  }
+
+  // archive sends a .zip as the form does, with a bar.
+  archive(file) {
+    return new Promise((done, fail) => {
+      const x = new XMLHttpRequest();
+      const began = performance.now();
+      x.upload.onprogress = (p) => this.progress("Sending", p.loaded, p.total, began);
+      x.onerror = () => fail(new Error("The line broke. Press Send to try again."));
+      x.onabort = () => fail(new DOMException("stopped", "AbortError"));
+      x.onload = () => {
+        if (x.status < 400) return done(x.responseURL);
+        const told = new DOMParser().parseFromString(x.responseText, "text/html").querySelector("[role=alert], .lead");
+        return fail(new Refusal(told ? told.textContent : "The service answered " + x.status + "."));
+      };
+      this.abort.signal.onabort = () => x.abort();
+      const data = new FormData();
+      data.append("file", file);
+      x.open("POST", this.form.action);
+      x.send(data);
+      this.say("Sending …");
+    });
+  }
+
+  async send(files) {
+    if (files.length === 0) return;
+    for (const old of document.querySelectorAll("main > [role=alert]")) old.remove();
+    this.box.hidden = false;
+    this.form.classList.add("busy");
+    addEventListener("beforeunload", stay);
+    try {
+      const zip = files.length === 1 && /\.zip$/i.test(files[0].path);
+      const to = zip ? await this.archive(files[0].file) : "/console/uploads/" + await this.project(files);
+      removeEventListener("beforeunload", stay);
+      location.assign(to);
+    } catch (error) {
+      const told = document.createElement("p");
+      told.className = "notice bad";
+      told.setAttribute("role", "alert");
+      told.textContent = error.name === "AbortError" ? "Stopped. What has arrived is kept: send again to go on." : error.message;
+      this.form.before(told);
+      this.box.hidden = true;
+    }
+    removeEventListener("beforeunload", stay);
+    this.form.classList.remove("busy");
+    this.abort = new AbortController();
+  }
+}
+
+const stay = (event) => { event.preventDefault(); };
+
+function size(n) {
+  if (n >= 2 ** 30) return (n / 2 ** 30).toFixed(2) + " GiB";
+  if (n >= 2 ** 20) return (n / 2 ** 20).toFixed(1) + " MiB";
+  return Math.ceil(n / 1024) + " KiB";
+}
+
+function span(seconds) {
+  if (seconds < 60) return Math.ceil(seconds) + " s";
+  if (seconds < 3600) return Math.ceil(seconds / 60) + " min";
+  return (seconds / 3600).toFixed(1) + " h";
+}
+
+for (const form of document.querySelectorAll("form[data-upload]")) {
+  const sending = new Sending(form);
+  const file = form.querySelector("input[name=file]");
+  const folder = form.querySelector("input[webkitdirectory]");
+  form.querySelector(".choices").hidden = folder.hidden = false;
+  form.classList.add("live");
+  const chosen = (list) => Array.from(list, (f) => ({ file: f, path: f.webkitRelativePath || f.name }));
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    sending.send(folder.files.length ? inProject(chosen(folder.files)) : chosen(file.files));
+  };
+  file.onchange = () => { folder.value = ""; sending.send(chosen(file.files)); };
+  folder.onchange = () => { file.value = ""; sending.send(inProject(chosen(folder.files))); };
+  form.ondragover = (event) => { event.preventDefault(); form.classList.add("over"); };
+  form.ondragleave = () => form.classList.remove("over");
+  form.ondrop = async (event) => {
+    event.preventDefault();
+    form.classList.remove("over");
+    const files = await dropped(event.dataTransfer.items);
+    if (files.length) sending.send(files.length === 1 ? files : inProject(files));
+  };
+}
+
+// -- looking at frames ----------------------------------------------------------
+
+// numbers reads a list of frames such as "1-3,7,10-20:5".
+function numbers(list) {
+  const all = [];
+  for (const range of list.split(",")) {
+    const [, first, last, step] = /^(\d+)(?:-(\d+))?(?::(\d+))?$/.exec(range);
+    for (let n = Number(first); n <= Number(last ?? first); n += Number(step ?? 1)) all.push(n);
+  }
+  return all;
+}
+
+for (const viewer of document.querySelectorAll("[data-viewer]")) {
+  const { job, frames, fps } = viewer.dataset;
+  const all = numbers(frames);
+  const picture = viewer.querySelector("#picture");
+  const stage = viewer.querySelector(".stage");
+  const play = viewer.querySelector("[data-play]");
+  const zoom = viewer.querySelector("[data-zoom]");
+  let at = all.indexOf(Number(viewer.dataset.frame));
+  let timer = 0;
+  const go = (to) => { if (to >= 0 && to < all.length && to !== at) location.assign(`${job}/frames/${all[to]}`); };
+  const small = (i) => `${job}/frames/${all[i]}/small`;
+
+  // The flipbook shows small pictures, once all of a second are there.
+  const flip = async () => {
+    const pictures = await Promise.all(all.slice(0, 600).map((_, i) => new Promise((done) => {
+      const image = new Image();
+      image.onload = image.onerror = () => done(image);
+      image.src = small(i);
+    })));
+    if (!timer) return;
+    clearInterval(timer);
+    let i = 0;
+    const shown = picture.src;
+    timer = setInterval(() => {
+      i = (i + 1) % pictures.length;
+      picture.src = pictures[i].src;
+      viewer.querySelector("h1").textContent = "Frame " + all[i];
+    }, 1000 / Number(fps));
+    viewer.stopFlip = () => { clearInterval(timer); timer = 0; picture.src = shown; viewer.querySelector("h1").textContent = "Frame " + all[at]; };
+  };
+  const toggle = () => {
+    if (timer) {
+      if (viewer.stopFlip) viewer.stopFlip(); else { clearInterval(timer); timer = 0; }
+    } else {
+      timer = setInterval(() => {}, 60000);
+      flip();
+    }
+    play.setAttribute("aria-pressed", String(Boolean(timer)));
+    play.textContent = timer ? "Stop" : "Play";
+  };
+  const actual = () => {
+    const on = stage.classList.toggle("actual");
+    zoom.setAttribute("aria-pressed", String(on));
+    zoom.textContent = on ? "Fit" : "Actual size";
+  };
+  play.hidden = all.length < 2;
+  zoom.hidden = false;
+  play.onclick = toggle;
+  zoom.onclick = actual;
+  picture.onclick = actual;
+  document.addEventListener("keydown", (event) => {
+    if (event.target.closest("input, textarea, select") || event.metaKey || event.ctrlKey || event.altKey) return;
+    const does = {
+      ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(all.length - 1),
+      "+": () => stage.classList.contains("actual") || actual(), "-": () => stage.classList.contains("actual") && actual(),
+      " ": () => { if (event.target.closest("button, a")) return false; toggle(); return true; },
+    }[event.key];
+    if (!does || (stage.classList.contains("actual") && event.key.startsWith("Arrow") && event.target === stage)) return;
+    if (does() !== false) event.preventDefault();
+  });
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+)
+
+// keysView is the content of the page of keys.
+type keysView struct {
+	Agent, Account []identity.Key
+	// New is the key that was made just now; nil for none. Its secret is shown
+	// this once.
+	New *newKey
+	// Problem is why the last form was refused; nil when none was.
+	Problem *fault.Wire
+	// Name and Limit fill the form again.
+	Name, Limit string
+}
+
+// newKey is a key on the one page that shows its secret.
+type newKey struct {
+	identity.NewKey
+	// Agent says that it is an agent key.
+	Agent bool
+}
+
+// keys builds the page of a workspace's keys.
+func (s *Site) keys(r *http.Request, who identity.Principal) (page, error) {
+	return s.keysPage(r, who, keysView{})
+}
+
+func (s *Site) keysPage(r *http.Request, who identity.Principal, v keysView) (page, error) {
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		if v.Agent, err = identity.AgentKeys(r.Context(), tx, who.WorkspaceID); err != nil {
+			return err
+		}
+		v.Account, err = identity.AccountKeys(r.Context(), tx, who.WorkspaceID)
+		return err
+	})
+	return page{Template: "keys", Title: "Keys", Section: keysSection, Content: v}, err
+}
+
+// createKey makes a key. It does not redirect: the answer shows the secret, which must not
+// be in an address or be shown twice.
+func (s *Site) createKey(r *http.Request, who identity.Principal) (page, error) {
+	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit"))}
+	made := &newKey{Agent: r.PostForm.Get("kind") != "account"}
+	limit, err := dollars(v.Limit)
+	if err == nil {
+		err = s.DB.Write(r.Context(), func(tx *db.Tx) (err error) {
+			if made.Agent {
+				made.NewKey, err = identity.CreateAgentKey(r.Context(), tx, who.WorkspaceID, v.Name, limit)
+				return err
+			}
+			made.NewKey, err = identity.CreateAccountKey(r.Context(), tx, who.WorkspaceID, v.Name)
+			return err
+		})
+	}
+	if err != nil {
+		return s.refusedKeys(r, who, v, err)
+	}
+	return s.keysPage(r, who, keysView{New: made})
+}
+
+// revokeKey ends a key at once.
+func (s *Site) revokeKey(r *http.Request, who identity.Principal) (page, error) {
+	revoke := identity.RevokeAgentKey
+	if r.PostForm.Get("kind") == "account" {
+		revoke = identity.RevokeAccountKey
+	}
+	err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return revoke(r.Context(), tx, who.WorkspaceID, r.PathValue("key_id")) })
+	if err != nil {
+		return s.refusedKeys(r, who, keysView{}, err)
+	}
+	return page{Location: keysPath}, nil
+}
+
+func (s *Site) refusedKeys(r *http.Request, who identity.Principal, v keysView, err error) (page, error) {
+	status, envelope := fault.Envelope(err, "")
+	if status >= http.StatusInternalServerError {
+		return page{}, err
+	}
+	v.Problem = &envelope.Error
+	p, err := s.keysPage(r, who, v)
+	p.Status = status
+	return p, err
+}
+
+// amount is an amount of dollars, with cents or without.
+var amount = regexp.MustCompile(`^\$?([0-9]{1,9})(?:\.([0-9]{2}))?$`)
+
+// dollars reads an amount of money such as "10" or "2.50" into cents; nil for "".
+func dollars(text string) (*int64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	m := amount.FindStringSubmatch(text)
+	if m == nil {
+		return nil, fault.Field("limit", "must be an amount in US dollars, such as 10 or 2.50")
+	}
+	cents, err := strconv.ParseInt(m[1]+cmp.Or(m[2], "00"), 10, 64)
+	return &cents, err
+}

@@ -1,0 +1,103 @@
+package web
+
+import (
+	"encoding/csv"
+	"net/http"
+	"strconv"
+	"time"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/wallet"
+)
+
+// entriesOnPage is how many entries of the ledger a page shows.
+const entriesOnPage = 50
+
+// walletView is the content of the wallet's page.
+type walletView struct {
+	wallet.Balance
+	Currency string
+	// Holding are the jobs that money is reserved for.
+	Holding []jobRow
+	Entries []entry
+	// Older is the address of the entries before; "" where there are none.
+	Older string
+}
+
+// entry is one entry of the ledger.
+type entry struct{ wallet.Entry }
+
+// Words says what the entry did.
+func (e entry) Words() string {
+	return map[wallet.Kind]string{
+		wallet.Credited: "Credit", wallet.Reserved: "Reserved for a job", wallet.Captured: "Paid for a completed job",
+		wallet.Released: "Given back by a job", wallet.Refunded: "Refund",
+	}[e.Kind]
+}
+
+// wallet builds the page of a workspace's money.
+func (s *Site) wallet(r *http.Request, who identity.Principal) (page, error) {
+	v := walletView{Currency: contract.Currency}
+	before := r.URL.Query().Get("before")
+	var found []wallet.Entry
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		if v.Balance, err = wallet.Get(r.Context(), tx, who.WorkspaceID); err != nil {
+			return err
+		}
+		found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, entriesOnPage+1)
+		return err
+	})
+	if err != nil {
+		return page{}, err
+	}
+	if len(found) > entriesOnPage {
+		found = found[:entriesOnPage]
+		v.Older = walletPath + "?before=" + found[entriesOnPage-1].ID
+	}
+	for _, e := range found {
+		v.Entries = append(v.Entries, entry{e})
+	}
+	if v.ReservedCents > 0 {
+		for _, status := range []job.Status{job.AwaitingSubmit, job.Queued, job.Rendering, job.Packaging} {
+			all, _, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: status, Limit: jobsOnPage})
+			if err != nil {
+				return page{}, err
+			}
+			for _, o := range all {
+				v.Holding = append(v.Holding, jobRow{o})
+			}
+		}
+	}
+	return page{Template: "wallet", Title: "Wallet", Section: walletSection, Content: v}, nil
+}
+
+// ledger serves all entries as CSV, the newest first.
+func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="ledger.csv"`)
+	h.Set("Cache-Control", "no-store")
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency"}) // Flush tells
+	before := ""
+	for {
+		var found []wallet.Entry
+		err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+			found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, 1000)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, e := range found {
+			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency})
+		}
+		if out.Flush(); len(found) < 1000 || out.Error() != nil {
+			return nil // a failed write means the browser is gone
+		}
+		before = found[len(found)-1].ID
+	}
+}

@@ -1,0 +1,208 @@
+package story_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
+)
+
+// console is a browser of a caller who is signed in.
+type console struct {
+	caller
+	base string
+	tab  context.Context
+
+	mu    sync.Mutex
+	parts int      // that the browser has sent
+	said  []string // by the browser, against the pages
+}
+
+// console signs a caller in, in a real Chromium.
+func (svc *service) console(c caller) *console {
+	svc.t.Helper()
+	p := &console{caller: c, base: svc.url, tab: browse(svc.t)}
+	if err := chromedp.Do(p.tab); err != nil {
+		svc.t.Fatal(err)
+	}
+	err := chromedp.Listen(p.tab, func(event any) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if strings.Contains(e.Request.URL, "/node/v1/parts/") {
+				p.parts++
+			}
+		case *runtime.EventExceptionThrown:
+			p.said = append(p.said, "exception: "+e.ExceptionDetails.Text)
+		case *cdplog.EventEntryAdded:
+			// Which parts the service lacks is the answer to a request.
+			if !strings.Contains(e.Entry.URL, "/node/v1/projects") && !strings.Contains(e.Entry.Text, "beforeunload") {
+				p.said = append(p.said, fmt.Sprintf("log: %s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+			}
+		}
+	})
+	if err != nil {
+		svc.t.Fatal(err)
+	}
+	var session identity.Opened
+	svc.write(func(ctx context.Context, tx *db.Tx) error {
+		_, emails, err := identity.WorkspaceOf(ctx, tx, c.workspace)
+		if err != nil {
+			return err
+		}
+		token, err := identity.CreateSignInLink(ctx, tx, emails[0])
+		if err == nil {
+			session, err = identity.SignIn(ctx, tx, token, "")
+		}
+		return err
+	})
+	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, network.SetCookie, network.SetCookieParams{Name: contract.SessionCookie, Value: session.Token, URL: p.base, HTTPOnly: new(true)})
+		return err
+	}))
+	return p
+}
+
+func (p *console) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.t.Helper()
+	if err := chromedp.Do(p.tab, actions...); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *console) open(path string) {
+	p.t.Helper()
+	p.do(chromedp.Navigate(p.base + path))
+}
+
+// until waits until an expression on the page holds, whatever page that is by then.
+func (p *console) until(what, expression string) {
+	p.t.Helper()
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); {
+		holds, err := chromedp.Run(p.tab, chromedp.Evaluate[bool](expression, func(e *runtime.EvaluateParams) { e.AwaitPromise = new(true) }))
+		if err == nil && holds {
+			return
+		}
+		// A page that is on its way to another one answers nothing.
+		_, _ = chromedp.Run(p.tab, chromedp.Evaluate[bool](`new Promise(r => setTimeout(() => r(true), 50))`, func(e *runtime.EvaluateParams) { e.AwaitPromise = new(true) }))
+	}
+	p.t.Fatalf("%s: it never holds: %s", what, look[string](p.tab, p.t, "location.href + ' ' + document.body.innerText"))
+}
+
+// says waits until the page shows a text.
+func (p *console) says(texts ...string) {
+	p.t.Helper()
+	for _, text := range texts {
+		p.until("the page says "+text, fmt.Sprintf("document.body.innerText.includes(%q)", text))
+	}
+}
+
+// run evaluates what leads to another page.
+func (p *console) run(script string) {
+	p.t.Helper()
+	if _, err := chromedp.Run(p.tab, chromedp.Evaluate[any](script+"; undefined")); err != nil {
+		p.t.Fatalf("%s: %v", script, err)
+	}
+}
+
+// send drops a folder on New render, chooses the scene, and waits for its price. It
+// returns how many parts travelled.
+func (p *console) send(folder, main string) (parts int) {
+	p.t.Helper()
+	p.open("/console/new")
+	p.mu.Lock()
+	before := p.parts
+	p.mu.Unlock()
+	p.do(chromedp.SetUploadFiles(chromedp.CSS("#folder"), []string{folder}))
+	choice := fmt.Sprintf("[...document.querySelectorAll('.sending fieldset button')].find(b => b.textContent === %q)", main)
+	p.until("the scenes of the folder", choice+" !== undefined")
+	p.run(choice + ".click()")
+	p.says("Before you pay", filepath.Base(main))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.parts - before
+}
+
+// A person sends a folder in which a texture is missing, mends it, looks, pays, watches the
+// frames come, looks at one, and has a ZIP that verifies.
+func TestAnArtistDoesEverythingInABrowser(t *testing.T) {
+	path := realBlender(t)
+	each(t, func(t *testing.T, config app.Config) {
+		made, err := glowingProject()
+		if err != nil {
+			t.Fatal(err)
+		}
+		svc := start(t, config)
+		svc.worker(worker.Blender{Path: path}, onCPU)
+		p := svc.console(svc.caller(credit))
+		folder, missing := t.TempDir(), ""
+		write := func(name string) {
+			t.Helper()
+			at := filepath.Join(folder, filepath.FromSlash(name))
+			if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(at, made.files[name], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for name := range made.files {
+			if missing == "" && strings.HasSuffix(name, ".png") {
+				missing = name
+				continue
+			}
+			write(name)
+		}
+		if sent := p.send(folder, projectMain); sent != len(made.files)-1 {
+			t.Errorf("%d parts travelled, of %d files", sent, len(made.files)-1)
+		}
+		p.says("Missing files", filepath.Base(missing))
+		write(missing)
+		if sent := p.send(folder, projectMain); sent != 1 {
+			t.Errorf("after one file was added, %d parts travelled", sent)
+		}
+		p.says("Nothing was found that would look different here", "Render 2 frames for $0.02")
+
+		p.run(`document.querySelector("#look form button").click()`)
+		p.until("the free look", `document.querySelector("#look img")?.naturalWidth > 0`)
+		p.run(`document.querySelector("[name=terms]").click(); document.querySelector("form[data-once] button").click()`)
+		p.until("every frame has come", `document.querySelector("#live .state.completed") !== null && [...document.querySelectorAll("#frames img")].filter(i => i.naturalWidth > 0).length === 2`)
+		jobID := filepath.Base(look[string](p.tab, t, "location.pathname"))
+
+		p.run(`document.querySelector("#frames .grid a").click()`)
+		p.until("the whole frame", `document.querySelector("h1").textContent === "Frame 1" && document.querySelector("#picture")?.naturalWidth === 64`)
+		p.run(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}))`)
+		p.until("the next frame", `document.querySelector("h1").textContent === "Frame 2"`)
+		p.open("/console/wallet")
+		p.says("$0.98", "Paid for a completed job")
+		p.open("/console")
+		p.says(filepath.Base(projectMain), "completed")
+		p.until("the ZIP", fmt.Sprintf(`fetch("/console/jobs/%s/download").then(r => r.blob()).then(b => b.size > 1000)`, jobID))
+		p.verifiedZIP(p.await(jobID, client.StatusCompleted))
+		svc.wantFilesInReceipt(jobID, made.files)
+		svc.wantMoney(p.workspace, credit-2, wallet.Credited, wallet.Reserved, wallet.Captured)
+		if len(p.said) > 0 {
+			t.Errorf("the browser says %q", p.said)
+		}
+	})
+}
