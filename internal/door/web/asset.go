@@ -1,8 +1,11 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"path"
 	"strings"
@@ -22,6 +25,7 @@ type asset struct {
 	name      string
 	mediaType string
 	body      []byte
+	zipped    []byte // body by gzip
 }
 
 // assets holds the embedded files by the names that templates use. It is built
@@ -31,7 +35,7 @@ var assets = sync.OnceValue(func() map[string]asset {
 	if err != nil {
 		panic(err) // a programming error
 	}
-	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml"}
+	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
 	all := map[string]asset{}
 	for _, entry := range entries {
 		body, err := files.ReadFile("asset/" + entry.Name())
@@ -40,10 +44,23 @@ var assets = sync.OnceValue(func() map[string]asset {
 		}
 		sum, extension := sha256.Sum256(body), path.Ext(entry.Name())
 		name := strings.TrimSuffix(entry.Name(), extension) + "." + hex.EncodeToString(sum[:8]) + extension
-		all[entry.Name()] = asset{name, types[extension], body}
+		all[entry.Name()] = asset{name, types[extension], body, zip(body)}
 	}
 	return all
 })
+
+// zip compresses what a browser loads once.
+func zip(body []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err) // a programming error: memory takes everything
+	}
+	return out.Bytes()
+}
 
 // assetPath returns the URL path of an asset. It panics for a name that does
 // not exist in the folder, as a template would otherwise link to nothing.
@@ -59,7 +76,13 @@ func serveAsset(w http.ResponseWriter, r *http.Request) error {
 		h := w.Header()
 		h.Set("Content-Type", a.mediaType)
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
-		_, _ = w.Write(a.body) // a failed write means the browser is gone
+		h.Set("Vary", "Accept-Encoding")
+		body := a.body
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+			body = a.zipped
+		}
+		_, _ = w.Write(body) // a failed write means the browser is gone
 		return nil
 	}
 	return fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path)

@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -169,6 +170,12 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 		p.open(priced.path).want(t, http.StatusOK, "Rendered already", begun.path)
 		p.open("/console").want(t, http.StatusOK, "demo.blend", "queued", begun.path)
 		p.open("/console?status=failed").want(t, http.StatusOK, "No job is in this state")
+		for _, q := range []string{"DEMO", "mo.bl", strings.TrimPrefix(begun.path, "/console/jobs/")} {
+			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, begun.path)
+		}
+		for _, q := range []string{"d%o", "_emo", `\`, "<b>"} {
+			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job has")
+		}
 		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04")
 		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "given back", "Render frames again")
 		p.open("/console/wallet").want(t, http.StatusOK, "$5.00", "Given back by a job")
@@ -306,6 +313,70 @@ func TestProofPagesAreSwitchedInSettings(t *testing.T) {
 	p.open("/console/settings").want(t, http.StatusOK, p.Email, p.ID, "Hide the proof pages")
 	p.submit("/console/settings/proof-pages", "show", "no").want(t, http.StatusOK, "Publish the proof pages")
 	p.submit("/console/settings/proof-pages", "show", "yes").want(t, http.StatusOK, "Hide the proof pages")
+}
+
+func TestAPersonSignsOutEverywhereElse(t *testing.T) {
+	t.Parallel()
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		p := personOf(t, w, 0)
+		here := p.session
+		elsewhere := *p
+		err := w.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			token, err := identity.CreateSignInLink(t.Context(), tx, p.Email)
+			if err != nil {
+				return err
+			}
+			opened, err := identity.SignIn(t.Context(), tx, token, "")
+			elsewhere.session = opened.Token
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		other := personOf(t, w, 0)
+		p.session = here
+		p.open("/console/settings").want(t, http.StatusOK, "Sign out everywhere else", "this one")
+		elsewhere.open("/console").want(t, http.StatusOK)
+		if got := p.submit("/console/settings/sessions").want(t, http.StatusOK, "signed out everywhere else"); strings.Contains(got.text, "Sign out everywhere else") {
+			t.Error("there still is another session")
+		}
+		elsewhere.open("/console").want(t, http.StatusUnauthorized, "Sign in to see yours")
+		other.open("/console").want(t, http.StatusOK)
+	})
+}
+
+func TestAnExportHasAllThatAWorkspaceHasAndNoSecret(t *testing.T) {
+	t.Parallel()
+	w := worlds.On(t, "sqlite")
+	p, other := personOf(t, w, 500), personOf(t, w, 500)
+	var jobs []string
+	for range 3 {
+		priced := p.upload("demo.blend", demo.Scene())
+		begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
+		jobs = append(jobs, strings.TrimPrefix(begun.path, "/console/jobs/"))
+	}
+	var got struct {
+		WorkspaceID string `json:"workspace_id"`
+		Emails      []string
+		Wallet      map[string]int64
+		AgentKeys   []map[string]any `json:"agent_keys"`
+		Jobs        []struct {
+			JobID string `json:"job_id"`
+		}
+		Ledger []map[string]any
+	}
+	text := p.open("/console/settings/export").want(t, http.StatusOK).text
+	if err := json.Unmarshal([]byte(text), &got); err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	if got.WorkspaceID != p.ID || len(got.Emails) != 1 || got.Emails[0] != p.Email || len(got.AgentKeys) != 1 || len(got.Jobs) != 3 || got.Jobs[0].JobID != jobs[2] || len(got.Ledger) != 4 {
+		t.Errorf("%+v", got)
+	}
+	for _, secret := range []string{p.Agent.Secret, p.Account.Secret, p.session, other.ID} {
+		if strings.Contains(text, secret) {
+			t.Errorf("it has %s", secret)
+		}
+	}
 }
 
 func TestEveryGuideHasItsPageAndItsLinksLeadSomewhere(t *testing.T) {

@@ -19,6 +19,8 @@ type jobsView struct {
 	Jobs []jobRow
 	// Status is the state that is shown; "" for all.
 	Status string
+	// Search is what the search field has.
+	Search string
 	Tabs   []tab
 	// Next is the address of the older jobs; "" where there are none.
 	Next string
@@ -125,7 +127,7 @@ func spanText(seconds float64) string {
 func (s *Site) jobs(r *http.Request, who identity.Principal) (page, error) {
 	v, err := s.jobList(r, who)
 	if err == nil {
-		v.Begun = len(v.Jobs) > 0 || v.Status != "" || r.URL.Query().Has("before")
+		v.Begun = len(v.Jobs) > 0 || v.Status != "" || v.Search != "" || r.URL.Query().Has("before")
 	}
 	return page{Template: "jobs", Title: "Jobs", Section: jobsSection, Content: v, Reload: 10}, err
 }
@@ -134,22 +136,26 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page, error) {
 // none.
 func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error) {
 	q := r.URL.Query()
-	v := jobsView{}
+	v := jobsView{Search: strings.TrimSpace(cutQuery(q.Get("q")))}
 	for _, t := range []struct{ name, status string }{
 		{"All", ""}, {"Queued", string(job.Queued)}, {"Rendering", string(job.Rendering)}, {"Completed", string(job.Completed)},
 		{"Failed", string(job.Failed)}, {"Cancelled", string(job.Cancelled)},
 	} {
 		here := t.status == q.Get("status")
-		path := consolePath
+		at := url.Values{}
 		if t.status != "" {
-			path += "?status=" + t.status
+			at.Set("status", t.status)
 		}
+		if v.Search != "" {
+			at.Set("q", v.Search)
+		}
+		path := strings.TrimSuffix(consolePath+"?"+at.Encode(), "?")
 		if here {
 			v.Status = t.status
 		}
 		v.Tabs = append(v.Tabs, tab{t.name, path, here})
 	}
-	all, more, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: job.Status(v.Status), Before: q.Get("before"), Limit: jobsOnPage})
+	all, more, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: job.Status(v.Status), Text: v.Search, Before: q.Get("before"), Limit: jobsOnPage})
 	if err != nil {
 		return v, err
 	}
@@ -159,6 +165,9 @@ func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error
 	at := url.Values{}
 	if v.Status != "" {
 		at.Set("status", v.Status)
+	}
+	if v.Search != "" {
+		at.Set("q", v.Search)
 	}
 	if more {
 		at.Set("before", all[len(all)-1].JobID)

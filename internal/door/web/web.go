@@ -159,5 +159,7 @@ func (s *Site) consoleRoutes(mux *http.ServeMux) {
 	mux.Handle("POST "+keysPath, s.page(s.form(s.createKey)))
 	mux.Handle("POST "+keysPath+"/{key_id}/revoke", s.page(s.form(s.revokeKey)))
 	mux.Handle("GET "+settingsPath, s.page(s.signedIn(s.settings)))
+	mux.Handle("POST "+settingsPath+"/sessions", s.page(s.form(s.endOtherSessions)))
+	mux.Handle("GET "+settingsPath+"/export", s.signedInRaw(s.export))
 	mux.Handle("POST "+settingsPath+"/proof-pages", s.page(s.form(s.setProofPages)))
 }

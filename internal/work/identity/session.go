@@ -100,3 +100,33 @@ func SignOut(ctx context.Context, tx *db.Tx, token string) error {
 	}
 	return nil
 }
+
+// OpenSession is a session as its person sees it.
+type OpenSession struct {
+	Own               bool // the one that asks
+	CreatedAt, EndsAt time.Time
+}
+
+// Sessions lists the sessions of the person to whom one belongs, the newest first; none for
+// a token that opens nothing.
+func Sessions(ctx context.Context, tx *db.Tx, token string) ([]OpenSession, error) {
+	rows, err := tx.SessionsOf(ctx, query.SessionsOfParams{TokenSha256: hash(token), Now: tx.Now})
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	out := make([]OpenSession, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, OpenSession{r.Own == 1, db.Time(r.CreatedAt), db.Time(r.ExpiresAt)})
+	}
+	return out, nil
+}
+
+// EndOtherSessions ends all sessions of the person to whom one belongs, but that one, and
+// says how many those were.
+func EndOtherSessions(ctx context.Context, tx *db.Tx, token string) (int64, error) {
+	n, err := tx.SessionsEndOthers(ctx, hash(token))
+	if err != nil {
+		return 0, fmt.Errorf("end other sessions: %w", err)
+	}
+	return n, nil
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -18,8 +19,11 @@ import (
 type ListRequest struct {
 	WorkspaceID string
 	Status      Status // "" means any
-	Before      string // the page starts after this job id; "" means at the newest
-	Limit       int
+	// Text is a part of the file's name, in any case, or the job's id; "" means any.
+	// ListAll does not read it.
+	Text   string
+	Before string // the page starts after this job id; "" means at the newest
+	Limit  int
 }
 
 // List reads a page of a workspace's jobs, newest first, and reports whether older ones
@@ -33,7 +37,7 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		rows, err := tx.JobViews(ctx, query.JobViewsParams{
 			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: int64(r.Limit) + 1,
-			Queue: dispatch.FrameQueue,
+			Queue: dispatch.FrameQueue, Name: namePattern(r.Text), Named: r.Text,
 		})
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
@@ -112,4 +116,12 @@ func ListAll(ctx context.Context, tx *db.Tx, r ListRequest) ([]Summary, error) {
 		})
 	}
 	return out, nil
+}
+
+// namePattern is what SQL compares names with that contain a text, in any case; "" for "".
+func namePattern(text string) string {
+	if text == "" {
+		return ""
+	}
+	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(text)) + "%"
 }

@@ -76,7 +76,8 @@ WHERE job.job_id = @job_id;
 
 -- name: JobViews :many
 -- A page of a workspace's jobs as JobView shows one, the newest first; a status of ''
--- means any.
+-- means any. name is a pattern of the file's name in lower case, '' for any; named is the
+-- id of a job that counts whatever its file's name.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -92,6 +93,7 @@ SELECT sqlc.embed(job),
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@status AS text) = '' OR job.status = CAST(@status AS text))
+  AND (CAST(@name AS text) = '' OR job.job_id = CAST(@named AS text) OR lower(job.filename) LIKE CAST(@name AS text) ESCAPE '\')
 ORDER BY job.job_id DESC
 LIMIT CAST(@max AS bigint);
 

@@ -1131,8 +1131,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.sessionsEndStmt, err = db.PrepareContext(ctx, sessionsEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionsEnd: %w", err)
 	}
+	if q.sessionsEndOthersStmt, err = db.PrepareContext(ctx, sessionsEndOthers); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionsEndOthers: %w", err)
+	}
 	if q.sessionsEraseStmt, err = db.PrepareContext(ctx, sessionsErase); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionsErase: %w", err)
+	}
+	if q.sessionsOfStmt, err = db.PrepareContext(ctx, sessionsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query SessionsOf: %w", err)
 	}
 	if q.signInLinkAfterStmt, err = db.PrepareContext(ctx, signInLinkAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query SignInLinkAfter: %w", err)
@@ -3380,9 +3386,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing sessionsEndStmt: %w", cerr)
 		}
 	}
+	if q.sessionsEndOthersStmt != nil {
+		if cerr := q.sessionsEndOthersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionsEndOthersStmt: %w", cerr)
+		}
+	}
 	if q.sessionsEraseStmt != nil {
 		if cerr := q.sessionsEraseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionsEraseStmt: %w", cerr)
+		}
+	}
+	if q.sessionsOfStmt != nil {
+		if cerr := q.sessionsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing sessionsOfStmt: %w", cerr)
 		}
 	}
 	if q.signInLinkAfterStmt != nil {
@@ -4453,7 +4469,9 @@ type Queries struct {
 	sessionGetStmt                  *sql.Stmt
 	sessionSumStmt                  *sql.Stmt
 	sessionsEndStmt                 *sql.Stmt
+	sessionsEndOthersStmt           *sql.Stmt
 	sessionsEraseStmt               *sql.Stmt
+	sessionsOfStmt                  *sql.Stmt
 	signInLinkAfterStmt             *sql.Stmt
 	signInLinkCreateStmt            *sql.Stmt
 	signInLinkDeleteStmt            *sql.Stmt
@@ -4961,7 +4979,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		sessionGetStmt:                  q.sessionGetStmt,
 		sessionSumStmt:                  q.sessionSumStmt,
 		sessionsEndStmt:                 q.sessionsEndStmt,
+		sessionsEndOthersStmt:           q.sessionsEndOthersStmt,
 		sessionsEraseStmt:               q.sessionsEraseStmt,
+		sessionsOfStmt:                  q.sessionsOfStmt,
 		signInLinkAfterStmt:             q.signInLinkAfterStmt,
 		signInLinkCreateStmt:            q.signInLinkCreateStmt,
 		signInLinkDeleteStmt:            q.signInLinkDeleteStmt,

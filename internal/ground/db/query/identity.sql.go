@@ -1176,6 +1176,20 @@ func (q *Queries) SessionsEnd(ctx context.Context, now int64) error {
 	return err
 }
 
+const sessionsEndOthers = `-- name: SessionsEndOthers :execrows
+DELETE FROM session AS s
+WHERE s.token_sha256 <> $1 AND s.person_id IN (SELECT mine.person_id FROM session mine WHERE mine.token_sha256 = $1)
+`
+
+// Ends those sessions but one.
+func (q *Queries) SessionsEndOthers(ctx context.Context, tokenSha256 string) (int64, error) {
+	result, err := q.exec(ctx, q.sessionsEndOthersStmt, sessionsEndOthers, tokenSha256)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const sessionsErase = `-- name: SessionsErase :exec
 DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
 `
@@ -1183,6 +1197,48 @@ DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p
 func (q *Queries) SessionsErase(ctx context.Context, workspaceID string) error {
 	_, err := q.exec(ctx, q.sessionsEraseStmt, sessionsErase, workspaceID)
 	return err
+}
+
+const sessionsOf = `-- name: SessionsOf :many
+SELECT CAST(CASE WHEN s.token_sha256 = $1 THEN 1 ELSE 0 END AS bigint) AS own, s.created_at, s.expires_at
+FROM session s JOIN session mine ON mine.person_id = s.person_id
+WHERE mine.token_sha256 = $1 AND s.expires_at > CAST($2 AS bigint)
+ORDER BY s.created_at DESC, s.token_sha256
+`
+
+type SessionsOfParams struct {
+	TokenSha256 string
+	Now         int64
+}
+
+type SessionsOfRow struct {
+	Own       int64
+	CreatedAt int64
+	ExpiresAt int64
+}
+
+// The sessions of the person who has one, the newest first.
+func (q *Queries) SessionsOf(ctx context.Context, arg SessionsOfParams) ([]SessionsOfRow, error) {
+	rows, err := q.query(ctx, q.sessionsOfStmt, sessionsOf, arg.TokenSha256, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SessionsOfRow
+	for rows.Next() {
+		var i SessionsOfRow
+		if err := rows.Scan(&i.Own, &i.CreatedAt, &i.ExpiresAt); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const signInLinkAfter = `-- name: SignInLinkAfter :many

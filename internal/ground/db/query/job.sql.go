@@ -1582,8 +1582,9 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
 WHERE job.workspace_id = $2 AND job.job_id < $3 AND (CAST($4 AS text) = '' OR job.status = CAST($4 AS text))
+  AND (CAST($5 AS text) = '' OR job.job_id = CAST($6 AS text) OR lower(job.filename) LIKE CAST($5 AS text) ESCAPE '\')
 ORDER BY job.job_id DESC
-LIMIT CAST($5 AS bigint)
+LIMIT CAST($7 AS bigint)
 `
 
 type JobViewsParams struct {
@@ -1591,6 +1592,8 @@ type JobViewsParams struct {
 	WorkspaceID string
 	Before      string
 	Status      string
+	Name        string
+	Named       string
 	Max         int64
 }
 
@@ -1610,13 +1613,16 @@ type JobViewsRow struct {
 }
 
 // A page of a workspace's jobs as JobView shows one, the newest first; a status of ”
-// means any.
+// means any. name is a pattern of the file's name in lower case, ” for any; named is the
+// id of a job that counts whatever its file's name.
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
 	rows, err := q.query(ctx, q.jobViewsStmt, jobViews,
 		arg.Queue,
 		arg.WorkspaceID,
 		arg.Before,
 		arg.Status,
+		arg.Name,
+		arg.Named,
 		arg.Max,
 	)
 	if err != nil {
