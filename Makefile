@@ -137,6 +137,13 @@ wine: ## Run the scripts of callers with the Windows program, under Wine
 	@SVC_WINDOWS=$(CURDIR)/.tools/svc.exe scripts/with-wine scripts/with-blender go test -tags wine -count=1 -p 1 -timeout 30m -run '^TestTheWindowsProgram' -v ./internal/test/story ./cmd/svc | \
 	  grep -aE '^ *(--- |FAIL|ok|panic)|^ +(>|\[|testscript|.*takes longer)'
 
+.PHONY: screenshots
+screenshots: ## Take a picture of each page of the console, wide, narrow and dark, into docs/screenshots
+	@scripts/install-tools chromium
+	@scripts/install-npm
+	@rm -rf docs/screenshots && mkdir -p docs/screenshots
+	@SVC_TEST_SCREENSHOTS="$(CURDIR)/docs/screenshots" scripts/with-blender go test -count=1 -run '^TestPagesOfTheConsoleReadWellOnEveryScreen$$' ./internal/door/web
+
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew
 	@go generate ./...

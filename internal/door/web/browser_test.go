@@ -203,18 +203,22 @@ func look[T any](ctx context.Context, t *testing.T, expression string) T {
 	return value
 }
 
-// keep writes a picture of the open page where SVC_TEST_SCREENSHOTS says.
+// screenshots names the folder for pictures of pages; see make screenshots.
+const screenshots = "SVC_TEST_SCREENSHOTS"
+
+// keep writes a picture of the open page where screenshots says, small enough to be kept;
+// of those whose name begins with an underscore it writes none.
 func keep(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
-	folder := os.Getenv("SVC_TEST_SCREENSHOTS")
-	if folder == "" {
+	folder := os.Getenv(screenshots)
+	if folder == "" || strings.HasPrefix(name, "_") {
 		return
 	}
-	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
+	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(45)) // a JPEG
 	if err != nil || len(picture) == 0 {
 		t.Fatalf("screenshot of %s: %d bytes, %v", name, len(picture), err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, name+".jpg"), picture, 0o600); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,124 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/worker"
+)
+
+// in gives the browser the session of a person.
+func (p *person) in(tab context.Context) {
+	p.t.Helper()
+	err := chromedp.Do(tab, chromedp.Func(func(ctx context.Context, at *chromedp.Target) error {
+		_, err := cdp.Call(ctx, at, network.SetCookie, network.SetCookieParams{Name: contract.SessionCookie, Value: p.session, URL: p.base, HTTPOnly: new(true)})
+		return err
+	}))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// mostPageBytes bounds what a page of the console makes a browser load, renders aside.
+const mostPageBytes = 60_000
+
+// TestPagesOfTheConsoleReadWellOnEveryScreen opens each page as a person does, on a desktop,
+// a phone and in the dark, with a job that is done and one that waits.
+func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
+	t.Parallel()
+	inside := &app.EmbeddedWorker{Renderer: synthetic.Renderer{}, Device: blender.CPU}
+	if os.Getenv(screenshots) != "" { // who looks at pictures wants to see frames
+		path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+		if err != nil {
+			t.Fatal(err)
+		}
+		inside = &app.EmbeddedWorker{Renderer: worker.Blender{Path: path}, Device: blender.CPU, Denoise: blender.Off, AllowBlenderVersion: true}
+	}
+	started, base := apptest.Start(t, app.Config{AllowSynthetic: true, Embedded: inside})
+	w := &apptest.World{App: started, URL: base}
+	p := personOf(t, w, 500)
+	order := func(frames string) (upload, job string) {
+		priced := p.upload("demo.blend", demo.Scene())
+		priced = p.submit(priced.path+"/frames", "frames", frames)
+		begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).want(t, http.StatusOK)
+		return priced.path, begun.path
+	}
+	_, done := order("1-6")
+	empty := personOf(t, w, 0)
+	tab, _ := browse(t)
+	p.in(tab)
+	if err := chromedp.Do(tab, chromedp.Navigate(base+done), chromedp.WaitVisible(chromedp.CSS("#live .state.completed"))); err != nil {
+		t.Fatal(err)
+	}
+	priced := p.upload("scene.blend", demo.Scene())
+	p.submit("/console/keys", "name", "render farm", "limit", "10")
+	pages := map[string]string{
+		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
+		"compare": done + "/frames/2?with=5", "wallet": "/console/wallet", "keys": "/console/keys", "settings": "/console/settings",
+		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "sign-in": "/sign-in",
+	}
+	for _, s := range screens() {
+		t.Run(s.name, func(t *testing.T) {
+			t.Parallel()
+			tab, complaints := browse(t)
+			p.in(tab)
+			svc := &site{t: t, base: base, app: started, signed: true}
+			for name, path := range pages {
+				svc.inspect(tab, s, name, path, complaints)
+				if n := look[int](tab, t, `performance.getEntries().filter(e => e.encodedBodySize && !/\.jpg$|\/(small|file|sheet|loop)(\?|$)/.test(e.name)).reduce((n, e) => n + e.encodedBodySize, 0)`); strings.HasPrefix(path, "/console") && n > mostPageBytes {
+					t.Errorf("%s loads %d bytes, more than %d", name, n, mostPageBytes)
+				}
+			}
+			empty.in(tab)
+			svc.inspect(tab, s, "jobs-first", "/console", complaints)
+		})
+	}
+}
+
+// A page that is open when its session ends says what to do, and so does each form on it.
+func TestAPageThatIsOpenWhenItsSessionEndsLeadsToTheSignIn(t *testing.T) {
+	t.Parallel()
+	p := personOf(t, worlds.On(t, "sqlite"), 100)
+	priced := p.upload("demo.blend", demo.Scene())
+	quoteID := priced.hidden(t, "quote_id")
+	p.submit("/console/sign-out").want(t, http.StatusOK, "Render a scene")
+	for _, path := range []string{priced.path + "/start", priced.path + "/look", "/console/keys"} {
+		p.submit(path, "quote_id", quoteID, "terms", contract.LegalAcceptance, "name", "x").want(t, http.StatusUnauthorized, "Sign in to see yours", `action="/console/sign-in"`)
+	}
+	p.upload("demo.blend", demo.Scene()).want(t, http.StatusUnauthorized, "Sign in to see yours")
+}
+
+// The script sends a folder's files while the session ends: it says so and keeps what has
+// arrived.
+func TestAnUploadWhoseSessionEndsSaysSo(t *testing.T) {
+	t.Parallel()
+	w := worlds.On(t, "sqlite")
+	p := personOf(t, w, 100)
+	tab, _ := browse(t)
+	p.in(tab)
+	if err := chromedp.Do(tab, chromedp.Navigate(p.base+"/console/new")); err != nil {
+		t.Fatal(err)
+	}
+	p.submit("/console/sign-out")
+	look[any](tab, t, `(() => { const d = new DataTransfer(); d.items.add(new File(["BLENDER-v404"], "a.blend")); const i = document.querySelector("#file"); i.files = d.files; i.dispatchEvent(new Event("change")); })(); undefined`)
+	if err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("main > [role=alert]"))); err != nil {
+		t.Fatal(err)
+	}
+	if text := look[string](tab, t, `document.querySelector("main > [role=alert]").textContent`); !regexp.MustCompile(`(?i)sign in|session|credential|key`).MatchString(text) {
+		t.Errorf("it says %q", text)
+	}
+}
