@@ -48,7 +48,7 @@ func groups(auditJobs int) []rounds.Group {
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
 		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"),
-		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
+		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Console(), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
 		reading.Small(), reading.Plain(), reading.Zstd(),
 	}
 }

@@ -214,6 +214,10 @@ func keep(ctx context.Context, t *testing.T, name string) {
 	if folder == "" || strings.HasPrefix(name, "_") {
 		return
 	}
+	// Pictures that no screen has shown yet are not loaded.
+	if _, err := chromedp.Run(ctx, chromedp.Evaluate[bool](`Promise.all([...document.images].map(i => { i.loading = "eager"; return i.decode().catch(() => {}); })).then(() => true)`, func(p *runtime.EvaluateParams) { p.AwaitPromise = new(true) })); err != nil {
+		t.Fatal(err)
+	}
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(45)) // a JPEG
 	if err != nil || len(picture) == 0 {
 		t.Fatalf("screenshot of %s: %d bytes, %v", name, len(picture), err)

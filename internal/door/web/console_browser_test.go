@@ -50,7 +50,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	}
 	started, base := apptest.Start(t, app.Config{AllowSynthetic: true, Embedded: inside})
 	w := &apptest.World{App: started, URL: base}
-	p := personOf(t, w, 500)
+	p := signIn(t, w, w.WorkspaceOf(t, "artist@example.com", 500))
 	order := func(frames string) (upload, job string) {
 		priced := p.upload("demo.blend", demo.Scene())
 		priced = p.submit(priced.path+"/frames", "frames", frames)

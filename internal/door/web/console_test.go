@@ -32,7 +32,13 @@ type person struct {
 // personOf signs a new person in, whose wallet has so many cents.
 func personOf(t *testing.T, w *apptest.World, cents int64) *person {
 	t.Helper()
-	p := &person{t: t, base: w.URL, Workspace: w.Workspace(t, cents)}
+	return signIn(t, w, w.Workspace(t, cents))
+}
+
+// signIn gives the person of a workspace a session.
+func signIn(t *testing.T, w *apptest.World, of apptest.Workspace) *person {
+	t.Helper()
+	p := &person{t: t, base: w.URL, Workspace: of}
 	err := w.App.DB.Write(t.Context(), func(tx *db.Tx) error {
 		token, err := identity.CreateSignInLink(t.Context(), tx, p.Email)
 		if err != nil {
