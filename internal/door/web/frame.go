@@ -55,6 +55,9 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page, error) {
 	if err != nil {
 		return page{}, err
 	}
+	if why := (jobRow{o}).Removed(); why != "" {
+		return page{}, fault.New(fault.FrameNotFound, "%s", why)
+	}
 	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)
 	if err != nil {
 		return page{}, err

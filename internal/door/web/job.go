@@ -81,9 +81,15 @@ func (j jobRow) Waits() string {
 	return "It " + text + "."
 }
 
-// Expired reports whether the frames are removed.
-func (j jobRow) Expired() bool {
-	return j.ArtifactExpiresAt != nil && j.DownloadURL == nil
+// Removed says why a job that has ended has no frames to look at; "" where it has.
+func (j jobRow) Removed() string {
+	switch {
+	case !j.Ended() || j.Pictures():
+		return ""
+	case j.Status == job.Completed:
+		return "The frames are removed, as they are some weeks after a job. The receipt and its proof stay."
+	}
+	return "A job that does not complete keeps no frames, and costs nothing."
 }
 
 // job builds the page of a job.

@@ -43,9 +43,13 @@ type jobRow struct{ job.Object }
 // Path is the job's page.
 func (j jobRow) Path() string { return jobsPath + j.JobID }
 
+// Pictures reports whether there are frames to look at: those of a job that failed, was
+// cancelled, or expired are removed.
+func (j jobRow) Pictures() bool { return j.ContactSheetURL != nil }
+
 // Thumbnail is the address of a small picture: the job's first frame.
 func (j jobRow) Thumbnail() string {
-	if j.FramesCompleted == 0 {
+	if !j.Pictures() {
 		return ""
 	}
 	return fmt.Sprintf("%s%s/frames/%d/small", jobsPath, j.JobID, j.FrameStart)

@@ -206,3 +206,56 @@ func TestAnArtistDoesEverythingInABrowser(t *testing.T) {
 		}
 	})
 }
+
+// A job that fails says so on its page, what to do, and that it cost nothing, while the page
+// is open; the person renders it again from there. A second person of the workspace sees
+// the same.
+func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		p := svc.console(svc.caller(credit))
+		job, err := p.take(p.quote(3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.open("/console/jobs/" + job.JobID)
+		p.says("queued", "0 of 3 frames", "reserved")
+		svc.write(func(ctx context.Context, tx *db.Tx) error {
+			_, err := svc.app.Jobs(svc.app.Links(svc.url)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
+			return err
+		})
+		p.says("failed", "The power is cut on Sunday.", "You paid nothing", "given back", "keeps no frames", "Render frames again")
+		second := svc.console(p.caller)
+		second.open("/console")
+		second.says("failed", "The power is cut on Sunday.")
+		p.do(chromedp.SetValue(chromedp.CSS("form[action$='/rerender'] [name=frames]"), "2"))
+		p.run(`document.querySelector("form[action$='/rerender'] button").click()`)
+		p.says("Render 1 frame for $0.01")
+		svc.wantMoney(p.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
+		for _, said := range append(p.said, second.said...) {
+			t.Errorf("the browser says %q", said)
+		}
+	})
+}
+
+// Over a line of 1.6 Mbit/s and 150 ms pages are painted once, where they stay. How soon is in
+// the log: a busy machine says nothing of it.
+func TestPagesOverASlowLineKeepTheirLayout(t *testing.T) {
+	t.Parallel()
+	svc := sharedOn(t, "sqlite").with(t)
+	p := svc.console(svc.caller(credit))
+	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+			MatchedNetworkConditions: []*network.Conditions{{Latency: 150, DownloadThroughput: 200_000, UploadThroughput: 94_000}},
+		})
+		return err
+	}))
+	for _, path := range []string{"/", "/console", "/console/new", "/console/wallet", "/console/keys"} {
+		p.open(path)
+		p.until("the first paint of "+path, `performance.getEntriesByName("first-contentful-paint").length > 0`)
+		t.Logf("%s: first paint after %.0f ms", path, look[float64](p.tab, t, `performance.getEntriesByName("first-contentful-paint")[0].startTime`))
+		if shift := look[float64](p.tab, t, `performance.getEntriesByType("layout-shift").reduce((n, e) => n + e.value, 0)`); shift > 0.01 {
+			t.Errorf("%s: its layout shifts by %v", path, shift)
+		}
+	}
+}
