@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.example/internal/front"
+	"svc.example/internal/ground/fault"
 )
 
 // stream is a stream of server-sent events whose data is HTML: parts of the page that
@@ -33,6 +34,9 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, write func(*stream
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no") // nginx would hold events back
+	if r.Method == http.MethodHead {
+		return nil
+	}
 	waiting, cancel := front.Waiting(r.Context())
 	defer cancel()
 	out := &stream{ctx: waiting, w: w, control: http.NewResponseController(w), quiet: time.Now()}
@@ -40,8 +44,9 @@ func (s *Site) stream(w http.ResponseWriter, r *http.Request, write func(*stream
 		return nil
 	}
 	err := write(out)
-	if err != nil && !errors.Is(err, errGone) && waiting.Err() == nil {
-		s.Log.Error("a stream of a page failed", "path", r.URL.Path, "err", err)
+	// A refusal, such as for too many watchers, is no failure: the browser comes back later.
+	if _, refused := errors.AsType[*fault.Error](err); err != nil && !refused && !errors.Is(err, errGone) && waiting.Err() == nil {
+		s.Log.Error("a stream of a page failed", "err", err)
 	}
 	return nil
 }

@@ -225,6 +225,9 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 			return err
 		})
 		p.says("failed", "The power is cut on Sunday.", "You paid nothing", "given back", "keeps no frames", "Render frames again")
+		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // a stream that nobody reads ends
+			p.until("HEAD "+path, fmt.Sprintf(`fetch(%q, {method: "HEAD"}).then(r => r.status === 200)`, path))
+		}
 		second := svc.console(p.caller)
 		second.open("/console")
 		second.says("failed", "The power is cut on Sunday.")

@@ -16,6 +16,11 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 });
 
+// A page whose session has ended leads to the sign-in, at the same address.
+document.addEventListener("htmx:sse:error", (event) => {
+  if (event.detail?.status === 401) location.reload();
+});
+
 // A form that spends is sent once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-once]");
