@@ -27,7 +27,7 @@ func templateFuncs() template.FuncMap {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
 		"money": moneyText, "size": fileSizeText, "usd": usdText, "usdp": func(cents *int64) string { return usdText(*cents) }, "signed": signedUSDText,
-		"frames": frameCount, "when": whenText,
+		"frames": frameCount, "when": whenText, "short": shortList,
 		"first": func(list string) string { return list[:cmp.Or(max(0, strings.IndexAny(list, ",-:")), len(list))] },
 		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
 		"last":  lastTry, "reason": reasonText,
@@ -138,4 +138,13 @@ func signedUSDText(cents int64) string {
 		return "+" + usdText(cents)
 	}
 	return usdText(cents)
+}
+
+// shortList cuts a list of frames that is too long for a line.
+func shortList(list string) string {
+	const longest = 60
+	if len(list) <= longest {
+		return list
+	}
+	return list[:strings.LastIndexByte(list[:longest], ',')] + ", …"
 }
