@@ -34,6 +34,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
@@ -98,7 +99,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums, operator.Sums, audit.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

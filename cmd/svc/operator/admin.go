@@ -3,8 +3,8 @@ package operator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
+	"os/user"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -12,18 +12,21 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/work/operator"
 )
 
 // Admin works on the store directly, beside a running service or without one. It needs
 // no key: whoever can read the store may do everything.
 type Admin struct {
 	Workspace struct {
-		List      workspaceList   `cmd:"" help:"List workspaces with their balances, the newest first."`
-		Show      workspaceShow   `cmd:"" help:"Show a workspace: people, money, keys, jobs, last entries of the ledger."`
-		Create    workspaceCreate `cmd:"" help:"Create a workspace with an account key and an agent key."`
-		Credit    workspaceCredit `cmd:"" help:"Add money to a workspace's wallet."`
-		Refund    workspaceRefund `cmd:"" help:"Return money that a job has paid to its workspace."`
-		ProofPage proofPage       `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
+		List      workspaceList     `cmd:"" help:"List workspaces with their balances, the newest first."`
+		Show      workspaceShow     `cmd:"" help:"Show a workspace: people, money, keys, jobs, last entries of the ledger."`
+		Create    workspaceCreate   `cmd:"" help:"Create a workspace with an account key and an agent key."`
+		Credit    workspaceCredit   `cmd:"" help:"Add money to a workspace's wallet."`
+		Refund    workspaceRefund   `cmd:"" help:"Return money that a job has paid to its workspace."`
+		Freeze    workspaceFreeze   `cmd:"" help:"Keep a workspace from starting jobs, with a reason that it reads. Jobs that are under way go on."`
+		Unfreeze  workspaceUnfreeze `cmd:"" help:"Let a frozen workspace start jobs again."`
+		ProofPage proofPage         `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
 	Job struct {
 		List   jobList   `cmd:"" help:"List the jobs of all workspaces, the newest first."`
@@ -55,6 +58,12 @@ type Admin struct {
 		Hide leaderboardHide `cmd:"" help:"Take benchmark results off every page and out of every count. Their pages say why."`
 		Show leaderboardShow `cmd:"" help:"Show hidden results again."`
 	} `cmd:"" help:"Hide benchmark results, and show them again."`
+	Person struct {
+		Operator personOperator `cmd:"" help:"Let a person do in the browser what operators do, at /admin; or list who may."`
+	} `cmd:"" help:"Say who operates the service in the browser."`
+	Act struct {
+		List actList `cmd:"" help:"List what operators did, in the browser and by svc admin: when, who, what, why."`
+	} `cmd:"" help:"Read what operators did."`
 	Backup         backup         `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
 	Restore        restore        `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
 	EraseWorkspace eraseWorkspace `cmd:"" help:"Erase the people, names and files of a workspace for good. Its ledger and the log's hashes stay."`
@@ -82,10 +91,11 @@ type changeFlags struct {
 	Yes bool `short:"y" env:"-" help:"Do it without being asked. Needed where there is no terminal."`
 }
 
-// change asks and then runs do in one transaction of an existing store. propose says what
-// will change, in words that follow "This will", from what it reads; it fails where the
-// change would. Neither prints anything: a transaction may run more than once.
-func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (what string, err error), do func(ctx context.Context, tx *db.Tx) error) error {
+// change asks, and then performs an act and records it in one transaction of an existing
+// store; read, unless nil, reads in it what the command prints. propose makes the act of what it
+// reads, and fails where the act would. None of them prints anything: a transaction may run
+// more than once.
+func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (operator.Act, error), read func(ctx context.Context, tx *db.Tx) error) error {
 	ctx := context.Background()
 	if err := f.exists(ctx); err != nil {
 		return err
@@ -95,18 +105,36 @@ func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (what s
 		return err
 	}
 	defer func() { _ = d.Close() }()
-	var what string
+	var act operator.Act
 	err = d.Read(ctx, func(tx *db.Tx) (err error) {
-		what, err = propose(ctx, tx)
+		act, err = propose(ctx, tx)
 		return err
 	})
 	if err == nil {
-		err = f.confirm(what)
+		err = f.confirm(act.What)
 	}
 	if err != nil {
 		return err
 	}
-	return d.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx) })
+	return d.Write(ctx, func(tx *db.Tx) error {
+		err := act.Perform(ctx, tx, operator.Account(account()))
+		if err == nil && read != nil {
+			err = read(ctx, tx)
+		}
+		return err
+	})
+}
+
+// account names who runs the command, for the record of what operators did: the person
+// behind sudo, or the account on this machine.
+func account() string {
+	if name := os.Getenv("SUDO_USER"); name != "" {
+		return name
+	}
+	if u, err := user.Current(); err == nil {
+		return u.Username
+	}
+	return ""
 }
 
 // confirm asks unless --yes is given. Errors: wrong usage, terminal.ErrDeclined.
@@ -119,9 +147,9 @@ func (f changeFlags) confirm(what string) error {
 	return terminal.Interrupted(ctx, terminal.Confirm(ctx, os.Stdin, os.Stderr, what), "nothing was changed")
 }
 
-// to is the proposal of a change that needs nothing read.
-func to(format string, args ...any) func(context.Context, *db.Tx) (string, error) {
-	return func(context.Context, *db.Tx) (string, error) { return fmt.Sprintf(format, args...), nil }
+// to is the proposal of an act that needs nothing read.
+func to(act operator.Act) func(context.Context, *db.Tx) (operator.Act, error) {
+	return func(context.Context, *db.Tx) (operator.Act, error) { return act, nil }
 }
 
 // add runs do in one transaction of an existing store, for commands that only add

@@ -10,6 +10,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	auditing "svc.example/internal/work/audit"
 )
 
 // audit is svc admin audit: it checks everything that must always hold.
@@ -27,13 +28,28 @@ func (c *audit) Run(k *kong.Context) error {
 		return terminal.Interrupted(ctx, c.refusal(err), lost)
 	}
 	defer func() { _ = service.Close() }()
+	began := time.Now()
 	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
 	found, err := service.WatchedAudit(ctx, shown.move)
 	shown.end()
 	if err != nil {
 		return terminal.Interrupted(ctx, err, lost)
 	}
+	if err := c.record(ctx, began, found); err != nil {
+		terminal.Printf(k.Stderr, "svc: the outcome is not kept for the operators' page and the metrics: %v", err)
+	}
 	return c.printFound(ctx, k, service.DB, found)
+}
+
+// record keeps the outcome in the store. A store that cannot be written can still be
+// audited, so a failure is no failure of the audit.
+func (c *audit) record(ctx context.Context, began time.Time, found app.Audited) error {
+	d, err := db.Open(ctx, db.Config{URL: c.config().DatabaseURL()})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = d.Close() }()
+	return d.Write(ctx, func(tx *db.Tx) error { return auditing.Record(ctx, tx, began, found) })
 }
 
 // printFound prints breaches and counts, and returns the exit code of a breach.

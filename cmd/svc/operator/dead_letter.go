@@ -11,6 +11,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/operator"
 )
 
 // deadLetterList is svc admin dead-letter list.
@@ -58,25 +59,13 @@ func (c *deadLetterRequeue) Run(k *kong.Context) error {
 	if (len(c.ID) == 0) == (c.Queue == "") {
 		return terminal.WrongUsage(errors.New("give either ids or --queue"))
 	}
-	what := terminal.CountOf(len(c.ID), "dead letter")
-	if c.Queue != "" {
-		what = "all dead letters of " + c.Queue
-	}
-	requeued := []string{}
-	err := c.change(to("do the work of %s again, at once", what), func(ctx context.Context, tx *db.Tx) (err error) {
-		requeued = append([]string{}, c.ID...)
+	requeued := append([]string{}, c.ID...)
+	err := c.change(func(ctx context.Context, tx *db.Tx) (_ operator.Act, err error) {
 		if c.Queue != "" {
-			if requeued, err = deadLetterIDs(ctx, tx, c.Queue); err != nil {
-				return err
-			}
+			requeued, err = deadLetterIDs(ctx, tx, c.Queue)
 		}
-		for _, id := range requeued {
-			if err := lease.Requeue(ctx, tx, id); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+		return operator.Requeue(requeued), err
+	}, nil)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/erase"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
 
@@ -25,13 +26,13 @@ type eraseWorkspace struct {
 func (c *eraseWorkspace) Run(k *kong.Context) error {
 	var plan erase.Plan
 	var files erase.Files
-	err := c.change(func(ctx context.Context, tx *db.Tx) (_ string, err error) {
+	err := c.change(func(ctx context.Context, tx *db.Tx) (_ operator.Act, err error) {
 		plan, err = erase.Check(ctx, tx, c.Workspace)
-		return c.proposal(plan), err
-	}, func(ctx context.Context, tx *db.Tx) (err error) {
-		files, err = erase.Workspace(ctx, tx, c.Workspace)
-		return err
-	})
+		return operator.Act{What: c.proposal(plan), WorkspaceID: c.Workspace, Do: func(ctx context.Context, tx *db.Tx) (err error) {
+			files, err = erase.Workspace(ctx, tx, c.Workspace)
+			return err
+		}}, err
+	}, nil)
 	if err == nil {
 		err = c.remove(files)
 	}

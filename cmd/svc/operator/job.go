@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
 
@@ -105,12 +106,8 @@ type jobCancel struct {
 // Run cancels a job that no worker has claimed. Cancelling a cancelled job again changes
 // nothing. Errors: render_not_found, render_not_cancellable.
 func (c *jobCancel) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (job.Object, error) {
-		record, err := job.Read(ctx, tx, c.Job)
-		if err != nil {
-			return job.Object{}, err
-		}
-		return jobs().Cancel(ctx, tx, record.WorkspaceID, c.Job)
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.CancelJob(ctx, tx, jobs(), c.Job)
 	})
 }
 
@@ -124,21 +121,17 @@ type jobFail struct {
 // Run ends a job that has not ended, whatever its state (decisions 24). Errors:
 // render_not_found, job_ended, invalid_request for the reason.
 func (c *jobFail) Run(k *kong.Context) error {
-	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (job.Object, error) {
-		return jobs().FailByOperator(ctx, tx, c.Job, c.Reason)
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.FailJob(ctx, tx, jobs(), c.Job, c.Reason)
 	})
 }
 
 // end asks, ends a job and prints it. The job's owner and its workers learn of it by the
 // transaction's commit.
-func (f changeFlags) end(k *kong.Context, jobID string, end func(ctx context.Context, tx *db.Tx) (job.Object, error)) error {
+func (f changeFlags) end(k *kong.Context, jobID string, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error)) error {
 	var o job.Object
-	err := f.change(func(ctx context.Context, tx *db.Tx) (string, error) {
-		record, err := job.Read(ctx, tx, jobID)
-		return fmt.Sprintf("end %s of %s (%s, %d of %s) and give %s back", jobID, record.WorkspaceID, record.Status,
-			record.FramesCompleted, terminal.CountOf(record.FrameCount, "frame"), wallet.Money(record.PriceCents)), err
-	}, func(ctx context.Context, tx *db.Tx) (err error) {
-		o, err = end(ctx, tx)
+	err := f.change(propose, func(ctx context.Context, tx *db.Tx) (err error) {
+		o, err = jobs().Object(ctx, tx, jobID)
 		return err
 	})
 	if err != nil {

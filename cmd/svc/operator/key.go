@@ -9,6 +9,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
 
@@ -67,8 +68,7 @@ type keyRevoke struct {
 // Run ends a key of any kind: the next request with it is refused. Error: key_not_found
 // when there is no active key of this id, as after a first call.
 func (c *keyRevoke) Run(k *kong.Context) error {
-	err := c.change(to("revoke the key %s: requests with it are refused from now on, and its open ones end", c.KeyID),
-		func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.KeyID) })
+	err := c.change(to(operator.RevokeKey(c.KeyID)), nil)
 	if err != nil {
 		return err
 	}

@@ -2,14 +2,13 @@ package operator
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/operator"
 )
 
 // resultFlags name benchmark results.
@@ -21,23 +20,20 @@ type resultFlags struct {
 
 // changeResults asks, changes the results that the flags name, and prints how many have
 // changed. Error: result_not_found.
-func (f resultFlags) changeResults(k *kong.Context, verb, what string, change func(ctx context.Context, tx *db.Tx, resultIDs []string) (int64, error)) error {
+func (f resultFlags) changeResults(k *kong.Context, verb string, propose func(ctx context.Context, tx *db.Tx, resultIDs []string, changed *int64) (operator.Act, error)) error {
 	if (len(f.Results) == 0) == (f.Node == "") {
 		return terminal.WrongUsagef("give either results or --node")
 	}
-	var named []string
+	named := f.Results
 	var n int64
-	err := f.change(func(ctx context.Context, tx *db.Tx) (_ string, err error) {
-		if named = f.Results; f.Node != "" {
+	err := f.change(func(ctx context.Context, tx *db.Tx) (_ operator.Act, err error) {
+		if f.Node != "" {
 			if named, err = leaderboard.ResultsOf(ctx, tx, f.Node); err != nil {
-				return "", err
+				return operator.Act{}, err
 			}
 		}
-		return fmt.Sprintf(what, terminal.CountOf(len(named), "result")), leaderboard.Accepted(ctx, tx, named)
-	}, func(ctx context.Context, tx *db.Tx) (err error) {
-		n, err = change(ctx, tx, named)
-		return err
-	})
+		return propose(ctx, tx, named, &n)
+	}, nil)
 	if err != nil {
 		return err
 	}
@@ -52,12 +48,8 @@ type leaderboardHide struct {
 
 // Run hides results.
 func (c *leaderboardHide) Run(k *kong.Context) error {
-	reason := plaintext.Line(c.Reason)
-	if reason == "" || len(reason) > 500 {
-		return terminal.WrongUsagef("--reason has %d bytes; it must have 1 to 500", len(reason))
-	}
-	return c.changeResults(k, "hidden", "take %s off every page and out of every count; the log of receipts keeps them", func(ctx context.Context, tx *db.Tx, resultIDs []string) (int64, error) {
-		return leaderboard.Hide(ctx, tx, resultIDs, reason)
+	return c.changeResults(k, "hidden", func(ctx context.Context, tx *db.Tx, resultIDs []string, changed *int64) (operator.Act, error) {
+		return operator.HideResults(ctx, tx, resultIDs, c.Reason, changed)
 	})
 }
 
@@ -66,5 +58,5 @@ type leaderboardShow struct{ resultFlags }
 
 // Run shows hidden results again.
 func (c *leaderboardShow) Run(k *kong.Context) error {
-	return c.changeResults(k, "shown", "show %s again", leaderboard.Show)
+	return c.changeResults(k, "shown", operator.ShowResults)
 }

@@ -2,11 +2,13 @@ package operator
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/operator"
 )
 
 // proofPage is svc admin workspace proof-page.
@@ -24,7 +26,9 @@ func (c *proofPage) Run(k *kong.Context) error {
 	if c.On {
 		what = "publish"
 	}
-	err := c.change(to("%s the proof pages of %s", what, c.Workspace), func(ctx context.Context, tx *db.Tx) error { return identity.SetProofPages(ctx, tx, c.Workspace, c.On) })
+	err := c.change(to(operator.Act{What: fmt.Sprintf("%s the proof pages of %s", what, c.Workspace), WorkspaceID: c.Workspace, Do: func(ctx context.Context, tx *db.Tx) error {
+		return identity.SetProofPages(ctx, tx, c.Workspace, c.On)
+	}}), nil)
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 )
@@ -92,14 +93,15 @@ func (c *signingKeyRotate) Run(k *kong.Context) error {
 	// Made once, after the yes, however often the transaction runs.
 	next := sync.OnceValues(func() (receipt.Key, error) { return ring.Make(rand.Reader) })
 	var keyID string
-	err = c.change(to("sign receipts with a new key from now on, and end the present ones in %s", terminal.Span(c.Overlap)), func(ctx context.Context, tx *db.Tx) error {
+	what := fmt.Sprintf("sign receipts with a new key from now on, and end the present ones in %s", terminal.Span(c.Overlap))
+	err = c.change(to(operator.Act{What: what, Do: func(ctx context.Context, tx *db.Tx) error {
 		key, err := next()
 		if err != nil {
 			return err
 		}
 		keyID = key.Public().ID()
 		return ring.Rotate(ctx, tx, key, c.Overlap)
-	})
+	}}), nil)
 	if err != nil {
 		return fmt.Errorf("rotate the signing key: %w", err)
 	}
@@ -120,8 +122,7 @@ func (c *signingKeyEnd) Run(k *kong.Context) error {
 	if c.After > 0 {
 		when = "in " + terminal.Span(c.After)
 	}
-	err := c.change(to("end the signing key %s %s; what it has signed stays valid", c.KeyID, when),
-		func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, c.KeyID, c.After) })
+	err := c.change(to(operator.EndSigningKey(c.KeyID, c.After, when)), nil)
 	if err != nil {
 		return err
 	}

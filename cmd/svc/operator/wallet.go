@@ -3,15 +3,13 @@ package operator
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
-	"svc.example/internal/work/job"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
 
@@ -25,17 +23,18 @@ type moveFlags struct {
 // move asks, writes one ledger entry and prints the wallet after it. Without --reference
 // the entry gets a random one, so two calls move money twice; with it a repeat moves
 // nothing, and the command may be run again after any failure.
-func (f *moveFlags) move(k *kong.Context, propose func(ctx context.Context, tx *db.Tx) (string, error), entry func(ctx context.Context, tx *db.Tx, reference string) (workspaceID string, err error)) error {
+func (f *moveFlags) move(k *kong.Context, propose func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error)) error {
 	if f.Cents < 1 || f.Cents > wallet.MaxCents {
 		return terminal.WrongUsagef("--cents is %d; it must be 1 to %d", f.Cents, int64(wallet.MaxCents))
 	}
 	reference := cmp.Or(f.Reference, "operator "+id.New(id.Transaction))
 	var workspaceID string
 	var b wallet.Balance
-	err := f.change(propose, func(ctx context.Context, tx *db.Tx) (err error) {
-		if workspaceID, err = entry(ctx, tx, reference); err != nil {
-			return err
-		}
+	err := f.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		act, err := propose(ctx, tx, reference)
+		workspaceID = act.WorkspaceID
+		return act, err
+	}, func(ctx context.Context, tx *db.Tx) (err error) {
 		b, err = wallet.Get(ctx, tx, workspaceID)
 		return err
 	})
@@ -47,22 +46,16 @@ func (f *moveFlags) move(k *kong.Context, propose func(ctx context.Context, tx *
 
 // credit adds money to a wallet. Error: workspace_not_found.
 func (f *moveFlags) credit(k *kong.Context, workspaceID string) error {
-	return f.move(k, func(ctx context.Context, tx *db.Tx) (string, error) {
-		b, err := wallet.Get(ctx, tx, workspaceID)
-		return fmt.Sprintf("add %s to the wallet of %s, which has %s available", wallet.Money(f.Cents), workspaceID, wallet.Money(b.AvailableCents)), err
-	}, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
-		return workspaceID, wallet.Credit(ctx, tx, workspaceID, reference, f.Cents)
+	return f.move(k, func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error) {
+		return operator.Credit(ctx, tx, workspaceID, reference, f.Cents)
 	})
 }
 
 // refund returns captured money to the workspace that paid. All refunds of a job together
 // never exceed what it was charged.
 func (f *moveFlags) refund(k *kong.Context, jobID string) error {
-	return f.move(k, func(ctx context.Context, tx *db.Tx) (string, error) {
-		paid, err := job.Read(ctx, tx, jobID)
-		return fmt.Sprintf("return %s of the %s that %s paid to %s", wallet.Money(f.Cents), terminal.Money(paid.ChargedCents, contract.Currency), jobID, paid.WorkspaceID), err
-	}, func(ctx context.Context, tx *db.Tx, reference string) (string, error) {
-		return wallet.Refund(ctx, tx, jobID, reference, f.Cents)
+	return f.move(k, func(ctx context.Context, tx *db.Tx, reference string) (operator.Act, error) {
+		return operator.Refund(ctx, tx, jobID, reference, f.Cents)
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/operator"
 )
 
 // workerList is svc admin worker list.
@@ -136,34 +137,18 @@ type workerDrain struct {
 
 // Run drains a worker. Repeating it changes nothing. Error: worker_not_found.
 func (c *workerDrain) Run(k *kong.Context) error {
-	return c.changeWorker(k, c.Worker, func(w dispatch.WorkerView) string {
-		if c.Undo {
-			return fmt.Sprintf("give the worker %s (%s) frames again", w.WorkerID, w.Name)
-		}
-		return fmt.Sprintf("give the worker %s (%s) no more frames; it finishes the %d that it has", w.WorkerID, w.Name, w.Frames)
-	}, func(ctx context.Context, tx *db.Tx) (state any, err error) {
-		if err := dispatch.Drain(ctx, tx, c.Worker, c.Undo); err != nil {
-			return nil, err
-		}
+	var state dispatch.WorkerState
+	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.DrainWorker(ctx, tx, c.Worker, c.Undo)
+	}, func(ctx context.Context, tx *db.Tx) error {
 		w, err := dispatch.FindWorker(ctx, tx, c.Worker)
-		return w.State, err
-	})
-}
-
-// changeWorker asks, changes a worker and prints its state after that.
-func (f changeFlags) changeWorker(k *kong.Context, workerID string, what func(dispatch.WorkerView) string, do func(ctx context.Context, tx *db.Tx) (state any, err error)) error {
-	var state any
-	err := f.change(func(ctx context.Context, tx *db.Tx) (string, error) {
-		w, err := dispatch.FindWorker(ctx, tx, workerID)
-		return what(w), err
-	}, func(ctx context.Context, tx *db.Tx) (err error) {
-		state, err = do(ctx, tx)
+		state = w.State
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return f.print(k, field{"worker_id", workerID}, field{"state", state})
+	return c.print(k, field{"worker_id", c.Worker}, field{"state", state})
 }
 
 // workerForget is svc admin worker forget.
@@ -174,9 +159,11 @@ type workerForget struct {
 
 // Run removes a worker that has left. Errors: worker_not_found, worker_in_use.
 func (c *workerForget) Run(k *kong.Context) error {
-	return c.changeWorker(k, c.Worker, func(w dispatch.WorkerView) string {
-		return fmt.Sprintf("remove the worker %s (%s) from the list; if it comes back, it registers again", w.WorkerID, w.Name)
-	}, func(ctx context.Context, tx *db.Tx) (any, error) {
-		return "forgotten", dispatch.Forget(ctx, tx, c.Worker)
-	})
+	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.ForgetWorker(ctx, tx, c.Worker)
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"worker_id", c.Worker}, field{"state", "forgotten"})
 }

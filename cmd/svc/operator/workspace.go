@@ -84,6 +84,7 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	var b wallet.Balance
 	var keys []listedKey
 	var entries []shownEntry
+	var frozen *wallet.Frozen
 	jobs := map[string]int64{}
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		if w, people, err = identity.WorkspaceOf(ctx, tx, c.Workspace); err != nil {
@@ -93,6 +94,9 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 			return err
 		}
 		if keys, err = keysOf(ctx, tx, c.Workspace); err != nil {
+			return err
+		}
+		if frozen, err = wallet.FreezeOf(ctx, tx, c.Workspace); err != nil {
 			return err
 		}
 		states, err := tx.JobStates(ctx, c.Workspace)
@@ -114,13 +118,16 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{
 			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "people": people, "erased_at": db.OptionalTime(w.ErasedAt),
-			"available_cents": b.AvailableCents, "reserved_cents": b.ReservedCents, "keys": keys, "jobs": jobs, "entries": entries,
+			"available_cents": b.AvailableCents, "reserved_cents": b.ReservedCents, "keys": keys, "jobs": jobs, "entries": entries, "frozen": frozen,
 		})
 	}
 	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, db.Time(w.CreatedAt).Format(time.DateTime))
 	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(b.AvailableCents), wallet.Money(b.ReservedCents), w.ProofPage == 1)
 	if w.ErasedAt != 0 {
 		terminal.Printf(k.Stdout, "erased %s", db.Time(w.ErasedAt).Format(time.DateTime))
+	}
+	if frozen != nil {
+		terminal.Printf(k.Stdout, "frozen since %s: %s", frozen.Since.Format(time.DateTime), frozen.Reason)
 	}
 	for _, email := range people {
 		terminal.Printf(k.Stdout, "person %s", email)

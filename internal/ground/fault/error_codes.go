@@ -25,6 +25,7 @@ const (
 	PriceNotAccepted     Code = "price_not_accepted"
 	LegalRequired        Code = "legal_acceptance_required"
 	Unauthenticated      Code = "unauthenticated"
+	WorkspaceFrozen      Code = "workspace_frozen"
 	InsufficientFunds    Code = "insufficient_funds"
 	CrossOriginRefused   Code = "cross_origin_refused"
 	InsufficientScope    Code = "insufficient_scope"
@@ -106,6 +107,7 @@ const (
 	JobEnded           Code = "job_ended"
 	JobsNotEnded       Code = "jobs_not_ended"
 	MoneyReserved      Code = "money_reserved"
+	PersonNotFound     Code = "person_not_found"
 	WorkerNotFound     Code = "worker_not_found"
 	WorkerInUse        Code = "worker_in_use"
 	DeadLetterNotFound Code = "dead_letter_not_found"
@@ -197,6 +199,7 @@ func malformed() []Entry {
 func refused() []Entry {
 	return []Entry{
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},
+		{WorkspaceFrozen, 403, false, "Ask the operator of the service to lift the freeze; the message says why it is there.", DoorAPI},
 		{InsufficientFunds, 402, false, "Add funds to the workspace's wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or use a bearer key.", DoorAPI},
 		{InsufficientScope, 403, false, "Use a credential that has the scope which the message names.", DoorAPI},
@@ -296,6 +299,7 @@ func operating() []Entry {
 		{JobEnded, 0, false, "Nothing is left to end; see svc admin job show.", DoorOperator},
 		{JobsNotEnded, 0, false, "End the jobs first; see svc admin job list --workspace.", DoorOperator},
 		{MoneyReserved, 0, false, "Wait until the jobs have ended, or end them; see svc admin job list --workspace.", DoorOperator},
+		{PersonNotFound, 0, false, "Make a link with svc admin sign-in-link, and let the person sign in once.", DoorOperator},
 		{WorkerNotFound, 0, false, "Use a worker's id from svc admin worker list.", DoorOperator},
 		{WorkerInUse, 0, false, "Drain the worker and wait until it has left. One that has submitted a benchmark stays.", DoorOperator},
 		{DeadLetterNotFound, 0, false, "Use an id from svc admin dead-letter list.", DoorOperator},

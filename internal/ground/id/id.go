@@ -30,6 +30,8 @@ const (
 	Delivery    = "WHD-"
 	Secret      = "WHS-"
 	Event       = "msg_"
+	Act         = "ACT-"
+	AuditRun    = "AUD-"
 	Key         = "key_"
 	Request     = "req_"
 )

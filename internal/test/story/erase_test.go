@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/work/erase"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
 )
@@ -197,6 +198,38 @@ func kept(t *testing.T, raw *sql.DB) (all string) {
 	return all
 }
 
+// operates has a person of the workspace be an operator, who freezes it and ends its job.
+func (svc *service) operates(workspaceID, jobID string) {
+	svc.t.Helper()
+	svc.write(func(ctx context.Context, tx *db.Tx) error {
+		_, emails, err := identity.WorkspaceOf(ctx, tx, workspaceID)
+		if err != nil {
+			return err
+		}
+		act, err := operator.SetOperator(ctx, tx, emails[0], true)
+		if err == nil {
+			err = act.Perform(ctx, tx, operator.Account("root"))
+		}
+		if err != nil {
+			return err
+		}
+		by, err := operator.Person(identity.Principal{Credential: identity.Credential{Email: emails[0]}, Operator: true})
+		if err != nil {
+			return err
+		}
+		if act, err = operator.FreezeWorkspace(ctx, tx, workspaceID, personal+" does not pay"); err == nil {
+			err = act.Perform(ctx, tx, by)
+		}
+		if err != nil {
+			return err
+		}
+		if act, err = operator.FailJob(ctx, tx, svc.app.Jobs(svc.app.Links(svc.url)), jobID, personal+" breaks our terms"); err == nil {
+			err = act.Perform(ctx, tx, by)
+		}
+		return err
+	})
+}
+
 // TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves has every kind of row
 // and file made by a workspace, and erases it.
 func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testing.T) {
@@ -244,15 +277,12 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 			t.Fatalf("a workspace whose job waits: %v", err)
 		}
 		c.verifiedZIP(done) // nothing has gone
-		svc.write(func(ctx context.Context, tx *db.Tx) error {
-			_, err := svc.app.Jobs(svc.app.Links(svc.url)).FailByOperator(ctx, tx, waiting, personal+" breaks our terms")
-			return err
-		})
+		svc.operates(workspaceID, waiting)
 		svc.audit()
 		before := kept(t, raw)
 		for _, table := range []string{
 			"person", "person_login", "workspace", "account_key", "agent_key", "sign_in_link", "upload", "project", "awaited_upload", "job", "failed_attempt",
-			"idempotency", "webhook_endpoint", "webhook_event",
+			"idempotency", "webhook_endpoint", "webhook_event", "operator_act", "wallet_freeze",
 		} {
 			if !strings.Contains(rowsOf(t, raw, table), personal) {
 				t.Errorf("the story writes no name into %s", table)

@@ -28,12 +28,14 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/erase"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
@@ -194,8 +196,33 @@ func (s *store) people() {
 				}
 			}
 		}
-		return identity.SetProofPages(ctx, tx, one.Person.WorkspaceID, false)
+		if err := identity.SetProofPages(ctx, tx, one.Person.WorkspaceID, false); err != nil {
+			return err
+		}
+		return operate(ctx, tx, one, two.Person.WorkspaceID)
 	})
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		return audit.Record(ctx, tx, time.Now(), audit.Audited{Breaches: []audit.Breach{{Rule: "a rule", Subject: "a row", Detail: "why"}}})
+	})
+}
+
+// operate makes a person an operator, who freezes a workspace.
+func operate(ctx context.Context, tx *db.Tx, person identity.Opened, workspaceID string) error {
+	act, err := operator.SetOperator(ctx, tx, person.Person.Email, true)
+	if err == nil {
+		err = act.Perform(ctx, tx, operator.Account("root"))
+	}
+	if err != nil {
+		return err
+	}
+	by, err := operator.Person(identity.Principal{Credential: identity.Credential{Email: person.Person.Email}, Operator: true})
+	if err != nil {
+		return err
+	}
+	if act, err = operator.FreezeWorkspace(ctx, tx, workspaceID, "its card was stolen"); err == nil {
+		err = act.Perform(ctx, tx, by)
+	}
+	return err
 }
 
 // erased makes a workspace with jobs that have ended, and erases it.

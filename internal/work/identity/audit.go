@@ -35,6 +35,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		},
 		func() error { return sessions.Audit(ctx, tx, breach, nil) },
 		func() error { return signInLinks.Audit(ctx, tx, breach, nil) },
+		func() error { return operators.Audit(ctx, tx, breach, nil) },
 	} {
 		if err := audit(); err != nil {
 			return fmt.Errorf("audit who may call: %w", err)

@@ -92,7 +92,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
-		p = Principal{row.WorkspaceID, Credential{Kind: AgentCredential, KeyID: row.KeyID}, AllScopes(), limitOf(row.SpendLimitCents)}
+		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID}, Scopes: AllScopes(), SpendLimitCents: limitOf(row.SpendLimitCents)}
 		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
@@ -105,7 +105,7 @@ func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error
 func Account(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
 	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
-		p = Principal{row.WorkspaceID, Credential{Kind: AccountCredential, KeyID: row.KeyID}, AllScopes(), nil}
+		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AccountCredential, KeyID: row.KeyID}, Scopes: AllScopes()}
 		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})

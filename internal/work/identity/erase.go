@@ -27,7 +27,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 			return fmt.Errorf("erase sign-in links: %w", err)
 		}
 	}
-	for _, erase := range []func(context.Context, string) error{tx.SessionsErase, tx.LoginsErase, tx.PeopleErase} {
+	for _, erase := range []func(context.Context, string) error{tx.SessionsErase, tx.OperatorsErase, tx.LoginsErase, tx.PeopleErase} {
 		if err := erase(ctx, workspaceID); err != nil {
 			return fmt.Errorf("erase people: %w", err)
 		}

@@ -30,6 +30,8 @@ type Principal struct {
 	// SpendLimitCents bounds the credential's spending in a calendar month (UTC); nil
 	// leaves the wallet as the only bound.
 	SpendLimitCents *int64
+	// Operator says that the person of a session operates the service. No key does.
+	Operator bool
 }
 
 // Credential identifies what the caller authenticated with. It holds no secret.

@@ -83,7 +83,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 		if err != nil {
 			return fmt.Errorf("look up session: %w", err)
 		}
-		p = Principal{row.WorkspaceID, Credential{Kind: SessionCredential, Email: row.Email}, AllScopes(), nil}
+		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: SessionCredential, Email: row.Email}, Scopes: AllScopes(), Operator: row.OperatorSince != 0}
 		return nil
 	})
 	if err == nil {

@@ -75,6 +75,15 @@ var (
 			return tx.SessionSum(ctx, query.SessionSumParams{RowSum: sum, TokenSha256: r.TokenSha256})
 		},
 	}
+	operators = rowsum.Table[query.Operator]{
+		Name: "operator", Key: 1,
+		After: func(ctx context.Context, tx *db.Tx, last query.Operator) ([]query.Operator, error) {
+			return tx.OperatorAfter(ctx, last.PersonID)
+		},
+		Store: func(ctx context.Context, tx *db.Tx, r query.Operator, sum string) error {
+			return tx.OperatorSum(ctx, query.OperatorSumParams{RowSum: sum, PersonID: r.PersonID})
+		},
+	}
 	signInLinks = rowsum.Table[query.SignInLink]{
 		Name: "sign_in_link", Key: 1,
 		After: func(ctx context.Context, tx *db.Tx, last query.SignInLink) ([]query.SignInLink, error) {
@@ -87,4 +96,4 @@ var (
 )
 
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{workspaces, people, logins, accountKeys, agentKeys, nodeKeys, sessions, signInLinks}
+var Sums = rowsum.Tables{workspaces, people, logins, accountKeys, agentKeys, nodeKeys, sessions, signInLinks, operators}

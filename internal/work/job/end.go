@@ -3,14 +3,12 @@ package job
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -66,17 +64,14 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 	return j.endWithoutResult(ctx, tx, job)
 }
 
-// maxReason bounds what an operator tells the owner of a job, in bytes.
-const maxReason = 500
-
 // FailByOperator ends a job of any workspace that has not ended, at any time, and gives
 // all its money back; its owner reads the reason. Workers that still render a frame of it
 // and a process that packs it find their leases gone. Errors: invalid_request for a
 // reason that is empty or too long, render_not_found, job_ended.
 func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason string) (Object, error) {
-	reason = plaintext.Line(strings.TrimSpace(reason))
-	if reason == "" || len(reason) > maxReason {
-		return Object{}, fault.Field("reason", "has %d bytes; it must have 1 to %d", len(reason), maxReason)
+	reason, err := fault.Reason(reason)
+	if err != nil {
+		return Object{}, err
 	}
 	job, err := Lock(ctx, tx, jobID)
 	if err != nil {

@@ -13,12 +13,13 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
 )
 
 // Order queues a preview of a frame of an upload, in the caller's transaction; frame nil
 // means the middle of the quoted range. One of the same frame that goes on, or whose
 // picture is there, is returned instead: an upload never changes. Errors: previews_off,
-// upload_not_found, invalid_frame_range, free_preview_limit_reached.
+// workspace_frozen, upload_not_found, invalid_frame_range, free_preview_limit_reached.
 func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame *int) (View, error) {
 	if p.Limits.Off() {
 		return View{}, fault.New(fault.PreviewsOff, "This service renders no free previews.")
@@ -26,6 +27,9 @@ func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 	// The lock orders all that count a workspace's previews, in all processes.
 	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
 		return View{}, fmt.Errorf("lock workspace: %w", err)
+	}
+	if err := wallet.RequireUnfrozen(ctx, tx, workspaceID); err != nil {
+		return View{}, err
 	}
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {

@@ -45,13 +45,13 @@ func operationCodes() map[string][]fault.Code {
 	group := codes{
 		fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch,
 	}
-	money := codes{fault.InsufficientFunds, fault.QuoteNotQualified, fault.NotAcceptingJobs}
+	money := codes{fault.InsufficientFunds, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound})
 	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	overview := all(job, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
-	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached})
+	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
 	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}

@@ -113,7 +113,8 @@ INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum)
 VALUES (@token_sha256, @person_id, @created_at, @expires_at, @row_sum);
 
 -- name: SessionGet :one
-SELECT p.person_id, p.email, p.workspace_id, s.expires_at FROM session s JOIN person p ON p.person_id = s.person_id
+SELECT p.person_id, p.email, p.workspace_id, s.expires_at, CAST(coalesce(o.since, 0) AS bigint) AS operator_since
+FROM session s JOIN person p ON p.person_id = s.person_id LEFT JOIN operator o ON o.person_id = p.person_id
 WHERE s.token_sha256 = @token_sha256;
 
 -- name: SessionDelete :exec
@@ -241,3 +242,21 @@ ORDER BY s.created_at DESC, s.token_sha256;
 -- Ends those sessions but one.
 DELETE FROM session AS s
 WHERE s.token_sha256 <> @token_sha256 AND s.person_id IN (SELECT mine.person_id FROM session mine WHERE mine.token_sha256 = @token_sha256);
+
+-- name: OperatorAdd :execrows
+INSERT INTO operator (person_id, since, row_sum) VALUES (@person_id, @since, @row_sum) ON CONFLICT (person_id) DO NOTHING;
+
+-- name: OperatorRemove :execrows
+DELETE FROM operator WHERE person_id = @person_id;
+
+-- name: Operators :many
+SELECT p.email, p.workspace_id, o.since FROM operator o JOIN person p ON p.person_id = o.person_id ORDER BY o.since, p.email;
+
+-- name: OperatorsErase :exec
+DELETE FROM operator WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+
+-- name: OperatorAfter :many
+SELECT * FROM operator WHERE person_id > @after ORDER BY person_id LIMIT 500;
+
+-- name: OperatorSum :exec
+UPDATE operator SET row_sum = @row_sum WHERE person_id = @person_id;

@@ -9,6 +9,10 @@ DELETE FROM unsummed WHERE relation = @relation;
 -- begins behind ''.
 SELECT CAST('workspace' AS text) AS relation FROM workspace WHERE workspace_id = ''
 UNION ALL SELECT 'person' FROM person WHERE person_id = ''
+UNION ALL SELECT 'operator' FROM operator WHERE person_id = ''
+UNION ALL SELECT 'operator_act' FROM operator_act WHERE act_id = ''
+UNION ALL SELECT 'wallet_freeze' FROM wallet_freeze WHERE workspace_id = ''
+UNION ALL SELECT 'audit_run' FROM audit_run WHERE run_id = ''
 UNION ALL SELECT 'account_key' FROM account_key WHERE key_id = ''
 UNION ALL SELECT 'agent_key' FROM agent_key WHERE key_id = ''
 UNION ALL SELECT 'node_key' FROM node_key WHERE key_id = ''

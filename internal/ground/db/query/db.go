@@ -54,6 +54,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.accountKeysOfStmt, err = db.PrepareContext(ctx, accountKeysOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AccountKeysOf: %w", err)
 	}
+	if q.actAddStmt, err = db.PrepareContext(ctx, actAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query ActAdd: %w", err)
+	}
+	if q.actAfterStmt, err = db.PrepareContext(ctx, actAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query ActAfter: %w", err)
+	}
+	if q.actSumStmt, err = db.PrepareContext(ctx, actSum); err != nil {
+		return nil, fmt.Errorf("error preparing query ActSum: %w", err)
+	}
+	if q.actorEraseStmt, err = db.PrepareContext(ctx, actorErase); err != nil {
+		return nil, fmt.Errorf("error preparing query ActorErase: %w", err)
+	}
+	if q.actsStmt, err = db.PrepareContext(ctx, acts); err != nil {
+		return nil, fmt.Errorf("error preparing query Acts: %w", err)
+	}
+	if q.actsEraseStmt, err = db.PrepareContext(ctx, actsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query ActsErase: %w", err)
+	}
 	if q.agentKeyActiveStmt, err = db.PrepareContext(ctx, agentKeyActive); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeyActive: %w", err)
 	}
@@ -224,6 +242,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.auditRefundsStmt, err = db.PrepareContext(ctx, auditRefunds); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditRefunds: %w", err)
+	}
+	if q.auditRunAddStmt, err = db.PrepareContext(ctx, auditRunAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditRunAdd: %w", err)
+	}
+	if q.auditRunAfterStmt, err = db.PrepareContext(ctx, auditRunAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditRunAfter: %w", err)
+	}
+	if q.auditRunLastStmt, err = db.PrepareContext(ctx, auditRunLast); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditRunLast: %w", err)
+	}
+	if q.auditRunSumStmt, err = db.PrepareContext(ctx, auditRunSum); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditRunSum: %w", err)
+	}
+	if q.auditRunsForgetStmt, err = db.PrepareContext(ctx, auditRunsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditRunsForget: %w", err)
 	}
 	if q.auditSizesStmt, err = db.PrepareContext(ctx, auditSizes); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditSizes: %w", err)
@@ -630,6 +663,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
 	}
+	if q.freezeAfterStmt, err = db.PrepareContext(ctx, freezeAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeAfter: %w", err)
+	}
+	if q.freezeGetStmt, err = db.PrepareContext(ctx, freezeGet); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeGet: %w", err)
+	}
+	if q.freezeLiftStmt, err = db.PrepareContext(ctx, freezeLift); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeLift: %w", err)
+	}
+	if q.freezeSetStmt, err = db.PrepareContext(ctx, freezeSet); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeSet: %w", err)
+	}
+	if q.freezeSumStmt, err = db.PrepareContext(ctx, freezeSum); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeSum: %w", err)
+	}
 	if q.idempotencyAfterStmt, err = db.PrepareContext(ctx, idempotencyAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query IdempotencyAfter: %w", err)
 	}
@@ -962,6 +1010,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.nodeSigningKeySumStmt, err = db.PrepareContext(ctx, nodeSigningKeySum); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeySum: %w", err)
+	}
+	if q.operatorAddStmt, err = db.PrepareContext(ctx, operatorAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query OperatorAdd: %w", err)
+	}
+	if q.operatorAfterStmt, err = db.PrepareContext(ctx, operatorAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query OperatorAfter: %w", err)
+	}
+	if q.operatorRemoveStmt, err = db.PrepareContext(ctx, operatorRemove); err != nil {
+		return nil, fmt.Errorf("error preparing query OperatorRemove: %w", err)
+	}
+	if q.operatorSumStmt, err = db.PrepareContext(ctx, operatorSum); err != nil {
+		return nil, fmt.Errorf("error preparing query OperatorSum: %w", err)
+	}
+	if q.operatorsStmt, err = db.PrepareContext(ctx, operators); err != nil {
+		return nil, fmt.Errorf("error preparing query Operators: %w", err)
+	}
+	if q.operatorsEraseStmt, err = db.PrepareContext(ctx, operatorsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query OperatorsErase: %w", err)
 	}
 	if q.otherKeySeenStmt, err = db.PrepareContext(ctx, otherKeySeen); err != nil {
 		return nil, fmt.Errorf("error preparing query OtherKeySeen: %w", err)
@@ -1591,6 +1657,36 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing accountKeysOfStmt: %w", cerr)
 		}
 	}
+	if q.actAddStmt != nil {
+		if cerr := q.actAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing actAddStmt: %w", cerr)
+		}
+	}
+	if q.actAfterStmt != nil {
+		if cerr := q.actAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing actAfterStmt: %w", cerr)
+		}
+	}
+	if q.actSumStmt != nil {
+		if cerr := q.actSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing actSumStmt: %w", cerr)
+		}
+	}
+	if q.actorEraseStmt != nil {
+		if cerr := q.actorEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing actorEraseStmt: %w", cerr)
+		}
+	}
+	if q.actsStmt != nil {
+		if cerr := q.actsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing actsStmt: %w", cerr)
+		}
+	}
+	if q.actsEraseStmt != nil {
+		if cerr := q.actsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing actsEraseStmt: %w", cerr)
+		}
+	}
 	if q.agentKeyActiveStmt != nil {
 		if cerr := q.agentKeyActiveStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing agentKeyActiveStmt: %w", cerr)
@@ -1874,6 +1970,31 @@ func (q *Queries) Close() error {
 	if q.auditRefundsStmt != nil {
 		if cerr := q.auditRefundsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditRefundsStmt: %w", cerr)
+		}
+	}
+	if q.auditRunAddStmt != nil {
+		if cerr := q.auditRunAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditRunAddStmt: %w", cerr)
+		}
+	}
+	if q.auditRunAfterStmt != nil {
+		if cerr := q.auditRunAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditRunAfterStmt: %w", cerr)
+		}
+	}
+	if q.auditRunLastStmt != nil {
+		if cerr := q.auditRunLastStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditRunLastStmt: %w", cerr)
+		}
+	}
+	if q.auditRunSumStmt != nil {
+		if cerr := q.auditRunSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditRunSumStmt: %w", cerr)
+		}
+	}
+	if q.auditRunsForgetStmt != nil {
+		if cerr := q.auditRunsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditRunsForgetStmt: %w", cerr)
 		}
 	}
 	if q.auditSizesStmt != nil {
@@ -2551,6 +2672,31 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing framesSinceStmt: %w", cerr)
 		}
 	}
+	if q.freezeAfterStmt != nil {
+		if cerr := q.freezeAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeAfterStmt: %w", cerr)
+		}
+	}
+	if q.freezeGetStmt != nil {
+		if cerr := q.freezeGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeGetStmt: %w", cerr)
+		}
+	}
+	if q.freezeLiftStmt != nil {
+		if cerr := q.freezeLiftStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeLiftStmt: %w", cerr)
+		}
+	}
+	if q.freezeSetStmt != nil {
+		if cerr := q.freezeSetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeSetStmt: %w", cerr)
+		}
+	}
+	if q.freezeSumStmt != nil {
+		if cerr := q.freezeSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeSumStmt: %w", cerr)
+		}
+	}
 	if q.idempotencyAfterStmt != nil {
 		if cerr := q.idempotencyAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing idempotencyAfterStmt: %w", cerr)
@@ -3104,6 +3250,36 @@ func (q *Queries) Close() error {
 	if q.nodeSigningKeySumStmt != nil {
 		if cerr := q.nodeSigningKeySumStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing nodeSigningKeySumStmt: %w", cerr)
+		}
+	}
+	if q.operatorAddStmt != nil {
+		if cerr := q.operatorAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing operatorAddStmt: %w", cerr)
+		}
+	}
+	if q.operatorAfterStmt != nil {
+		if cerr := q.operatorAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing operatorAfterStmt: %w", cerr)
+		}
+	}
+	if q.operatorRemoveStmt != nil {
+		if cerr := q.operatorRemoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing operatorRemoveStmt: %w", cerr)
+		}
+	}
+	if q.operatorSumStmt != nil {
+		if cerr := q.operatorSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing operatorSumStmt: %w", cerr)
+		}
+	}
+	if q.operatorsStmt != nil {
+		if cerr := q.operatorsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing operatorsStmt: %w", cerr)
+		}
+	}
+	if q.operatorsEraseStmt != nil {
+		if cerr := q.operatorsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing operatorsEraseStmt: %w", cerr)
 		}
 	}
 	if q.otherKeySeenStmt != nil {
@@ -4110,6 +4286,12 @@ type Queries struct {
 	accountKeyTouchStmt             *sql.Stmt
 	accountKeysEraseStmt            *sql.Stmt
 	accountKeysOfStmt               *sql.Stmt
+	actAddStmt                      *sql.Stmt
+	actAfterStmt                    *sql.Stmt
+	actSumStmt                      *sql.Stmt
+	actorEraseStmt                  *sql.Stmt
+	actsStmt                        *sql.Stmt
+	actsEraseStmt                   *sql.Stmt
 	agentKeyActiveStmt              *sql.Stmt
 	agentKeyAfterStmt               *sql.Stmt
 	agentKeyBySecretStmt            *sql.Stmt
@@ -4167,6 +4349,11 @@ type Queries struct {
 	auditReceiptCountStmt           *sql.Stmt
 	auditReceiptsStmt               *sql.Stmt
 	auditRefundsStmt                *sql.Stmt
+	auditRunAddStmt                 *sql.Stmt
+	auditRunAfterStmt               *sql.Stmt
+	auditRunLastStmt                *sql.Stmt
+	auditRunSumStmt                 *sql.Stmt
+	auditRunsForgetStmt             *sql.Stmt
 	auditSizesStmt                  *sql.Stmt
 	auditTurnOwnersStmt             *sql.Stmt
 	auditTurnsStmt                  *sql.Stmt
@@ -4302,6 +4489,11 @@ type Queries struct {
 	framesPlayingStmt               *sql.Stmt
 	framesQueuedStmt                *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
+	freezeAfterStmt                 *sql.Stmt
+	freezeGetStmt                   *sql.Stmt
+	freezeLiftStmt                  *sql.Stmt
+	freezeSetStmt                   *sql.Stmt
+	freezeSumStmt                   *sql.Stmt
 	idempotencyAfterStmt            *sql.Stmt
 	idempotencyEraseStmt            *sql.Stmt
 	idempotencyFinishStmt           *sql.Stmt
@@ -4413,6 +4605,12 @@ type Queries struct {
 	nodeSigningKeyBindStmt          *sql.Stmt
 	nodeSigningKeyGetStmt           *sql.Stmt
 	nodeSigningKeySumStmt           *sql.Stmt
+	operatorAddStmt                 *sql.Stmt
+	operatorAfterStmt               *sql.Stmt
+	operatorRemoveStmt              *sql.Stmt
+	operatorSumStmt                 *sql.Stmt
+	operatorsStmt                   *sql.Stmt
+	operatorsEraseStmt              *sql.Stmt
 	otherKeySeenStmt                *sql.Stmt
 	othersForStmt                   *sql.Stmt
 	peopleEraseStmt                 *sql.Stmt
@@ -4620,6 +4818,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		accountKeyTouchStmt:             q.accountKeyTouchStmt,
 		accountKeysEraseStmt:            q.accountKeysEraseStmt,
 		accountKeysOfStmt:               q.accountKeysOfStmt,
+		actAddStmt:                      q.actAddStmt,
+		actAfterStmt:                    q.actAfterStmt,
+		actSumStmt:                      q.actSumStmt,
+		actorEraseStmt:                  q.actorEraseStmt,
+		actsStmt:                        q.actsStmt,
+		actsEraseStmt:                   q.actsEraseStmt,
 		agentKeyActiveStmt:              q.agentKeyActiveStmt,
 		agentKeyAfterStmt:               q.agentKeyAfterStmt,
 		agentKeyBySecretStmt:            q.agentKeyBySecretStmt,
@@ -4677,6 +4881,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditReceiptCountStmt:           q.auditReceiptCountStmt,
 		auditReceiptsStmt:               q.auditReceiptsStmt,
 		auditRefundsStmt:                q.auditRefundsStmt,
+		auditRunAddStmt:                 q.auditRunAddStmt,
+		auditRunAfterStmt:               q.auditRunAfterStmt,
+		auditRunLastStmt:                q.auditRunLastStmt,
+		auditRunSumStmt:                 q.auditRunSumStmt,
+		auditRunsForgetStmt:             q.auditRunsForgetStmt,
 		auditSizesStmt:                  q.auditSizesStmt,
 		auditTurnOwnersStmt:             q.auditTurnOwnersStmt,
 		auditTurnsStmt:                  q.auditTurnsStmt,
@@ -4812,6 +5021,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		framesPlayingStmt:               q.framesPlayingStmt,
 		framesQueuedStmt:                q.framesQueuedStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
+		freezeAfterStmt:                 q.freezeAfterStmt,
+		freezeGetStmt:                   q.freezeGetStmt,
+		freezeLiftStmt:                  q.freezeLiftStmt,
+		freezeSetStmt:                   q.freezeSetStmt,
+		freezeSumStmt:                   q.freezeSumStmt,
 		idempotencyAfterStmt:            q.idempotencyAfterStmt,
 		idempotencyEraseStmt:            q.idempotencyEraseStmt,
 		idempotencyFinishStmt:           q.idempotencyFinishStmt,
@@ -4923,6 +5137,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeSigningKeyBindStmt:          q.nodeSigningKeyBindStmt,
 		nodeSigningKeyGetStmt:           q.nodeSigningKeyGetStmt,
 		nodeSigningKeySumStmt:           q.nodeSigningKeySumStmt,
+		operatorAddStmt:                 q.operatorAddStmt,
+		operatorAfterStmt:               q.operatorAfterStmt,
+		operatorRemoveStmt:              q.operatorRemoveStmt,
+		operatorSumStmt:                 q.operatorSumStmt,
+		operatorsStmt:                   q.operatorsStmt,
+		operatorsEraseStmt:              q.operatorsEraseStmt,
 		otherKeySeenStmt:                q.otherKeySeenStmt,
 		othersForStmt:                   q.othersForStmt,
 		peopleEraseStmt:                 q.peopleEraseStmt,

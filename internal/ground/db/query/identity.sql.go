@@ -929,6 +929,119 @@ func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
 	return items, nil
 }
 
+const operatorAdd = `-- name: OperatorAdd :execrows
+INSERT INTO operator (person_id, since, row_sum) VALUES ($1, $2, $3) ON CONFLICT (person_id) DO NOTHING
+`
+
+type OperatorAddParams struct {
+	PersonID string
+	Since    int64
+	RowSum   string
+}
+
+func (q *Queries) OperatorAdd(ctx context.Context, arg OperatorAddParams) (int64, error) {
+	result, err := q.exec(ctx, q.operatorAddStmt, operatorAdd, arg.PersonID, arg.Since, arg.RowSum)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const operatorAfter = `-- name: OperatorAfter :many
+SELECT person_id, since, row_sum FROM operator WHERE person_id > $1 ORDER BY person_id LIMIT 500
+`
+
+func (q *Queries) OperatorAfter(ctx context.Context, after string) ([]Operator, error) {
+	rows, err := q.query(ctx, q.operatorAfterStmt, operatorAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Operator
+	for rows.Next() {
+		var i Operator
+		if err := rows.Scan(&i.PersonID, &i.Since, &i.RowSum); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const operatorRemove = `-- name: OperatorRemove :execrows
+DELETE FROM operator WHERE person_id = $1
+`
+
+func (q *Queries) OperatorRemove(ctx context.Context, personID string) (int64, error) {
+	result, err := q.exec(ctx, q.operatorRemoveStmt, operatorRemove, personID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const operatorSum = `-- name: OperatorSum :exec
+UPDATE operator SET row_sum = $1 WHERE person_id = $2
+`
+
+type OperatorSumParams struct {
+	RowSum   string
+	PersonID string
+}
+
+func (q *Queries) OperatorSum(ctx context.Context, arg OperatorSumParams) error {
+	_, err := q.exec(ctx, q.operatorSumStmt, operatorSum, arg.RowSum, arg.PersonID)
+	return err
+}
+
+const operators = `-- name: Operators :many
+SELECT p.email, p.workspace_id, o.since FROM operator o JOIN person p ON p.person_id = o.person_id ORDER BY o.since, p.email
+`
+
+type OperatorsRow struct {
+	Email       string
+	WorkspaceID string
+	Since       int64
+}
+
+func (q *Queries) Operators(ctx context.Context) ([]OperatorsRow, error) {
+	rows, err := q.query(ctx, q.operatorsStmt, operators)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OperatorsRow
+	for rows.Next() {
+		var i OperatorsRow
+		if err := rows.Scan(&i.Email, &i.WorkspaceID, &i.Since); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const operatorsErase = `-- name: OperatorsErase :exec
+DELETE FROM operator WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
+`
+
+func (q *Queries) OperatorsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.exec(ctx, q.operatorsEraseStmt, operatorsErase, workspaceID)
+	return err
+}
+
 const peopleErase = `-- name: PeopleErase :exec
 DELETE FROM person WHERE workspace_id = $1
 `
@@ -1130,15 +1243,17 @@ func (q *Queries) SessionDelete(ctx context.Context, tokenSha256 string) error {
 }
 
 const sessionGet = `-- name: SessionGet :one
-SELECT p.person_id, p.email, p.workspace_id, s.expires_at FROM session s JOIN person p ON p.person_id = s.person_id
+SELECT p.person_id, p.email, p.workspace_id, s.expires_at, CAST(coalesce(o.since, 0) AS bigint) AS operator_since
+FROM session s JOIN person p ON p.person_id = s.person_id LEFT JOIN operator o ON o.person_id = p.person_id
 WHERE s.token_sha256 = $1
 `
 
 type SessionGetRow struct {
-	PersonID    string
-	Email       string
-	WorkspaceID string
-	ExpiresAt   int64
+	PersonID      string
+	Email         string
+	WorkspaceID   string
+	ExpiresAt     int64
+	OperatorSince int64
 }
 
 func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGetRow, error) {
@@ -1149,6 +1264,7 @@ func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGe
 		&i.Email,
 		&i.WorkspaceID,
 		&i.ExpiresAt,
+		&i.OperatorSince,
 	)
 	return i, err
 }

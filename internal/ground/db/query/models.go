@@ -29,6 +29,15 @@ type AgentKey struct {
 	RowSum          string
 }
 
+type AuditRun struct {
+	RunID    string
+	BeganAt  int64
+	EndedAt  int64
+	Breaches int64
+	Found    string
+	RowSum   string
+}
+
 type AwaitedUpload struct {
 	UploadID    string
 	WorkspaceID string
@@ -330,6 +339,23 @@ type NodeSigningKey struct {
 	RowSum    string
 }
 
+type Operator struct {
+	PersonID string
+	Since    int64
+	RowSum   string
+}
+
+type OperatorAct struct {
+	ActID       string
+	ActedAt     int64
+	Actor       string
+	Way         string
+	What        string
+	WorkspaceID string
+	Reason      string
+	RowSum      string
+}
+
 type Person struct {
 	PersonID    string
 	Email       string
@@ -480,6 +506,13 @@ type Wallet struct {
 	WorkspaceID    string
 	AvailableCents int64
 	ReservedCents  int64
+}
+
+type WalletFreeze struct {
+	WorkspaceID string
+	Reason      string
+	FrozenAt    int64
+	RowSum      string
 }
 
 type WebhookAttempt struct {

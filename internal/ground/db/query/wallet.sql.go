@@ -230,6 +230,105 @@ func (q *Queries) AuditWallets(ctx context.Context, after string) ([]Wallet, err
 	return items, nil
 }
 
+const freezeAfter = `-- name: FreezeAfter :many
+SELECT workspace_id, reason, frozen_at, row_sum FROM wallet_freeze WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
+`
+
+func (q *Queries) FreezeAfter(ctx context.Context, after string) ([]WalletFreeze, error) {
+	rows, err := q.query(ctx, q.freezeAfterStmt, freezeAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WalletFreeze
+	for rows.Next() {
+		var i WalletFreeze
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Reason,
+			&i.FrozenAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const freezeGet = `-- name: FreezeGet :one
+SELECT workspace_id, reason, frozen_at, row_sum FROM wallet_freeze WHERE workspace_id = $1
+`
+
+func (q *Queries) FreezeGet(ctx context.Context, workspaceID string) (WalletFreeze, error) {
+	row := q.queryRow(ctx, q.freezeGetStmt, freezeGet, workspaceID)
+	var i WalletFreeze
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Reason,
+		&i.FrozenAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const freezeLift = `-- name: FreezeLift :execrows
+DELETE FROM wallet_freeze WHERE workspace_id = $1
+`
+
+func (q *Queries) FreezeLift(ctx context.Context, workspaceID string) (int64, error) {
+	result, err := q.exec(ctx, q.freezeLiftStmt, freezeLift, workspaceID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const freezeSet = `-- name: FreezeSet :execrows
+INSERT INTO wallet_freeze (workspace_id, reason, frozen_at, row_sum) VALUES ($1, $2, $3, $4)
+ON CONFLICT (workspace_id) DO UPDATE SET reason = excluded.reason, frozen_at = excluded.frozen_at, row_sum = excluded.row_sum
+`
+
+type FreezeSetParams struct {
+	WorkspaceID string
+	Reason      string
+	FrozenAt    int64
+	RowSum      string
+}
+
+func (q *Queries) FreezeSet(ctx context.Context, arg FreezeSetParams) (int64, error) {
+	result, err := q.exec(ctx, q.freezeSetStmt, freezeSet,
+		arg.WorkspaceID,
+		arg.Reason,
+		arg.FrozenAt,
+		arg.RowSum,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const freezeSum = `-- name: FreezeSum :exec
+UPDATE wallet_freeze SET row_sum = $1 WHERE workspace_id = $2
+`
+
+type FreezeSumParams struct {
+	RowSum      string
+	WorkspaceID string
+}
+
+func (q *Queries) FreezeSum(ctx context.Context, arg FreezeSumParams) error {
+	_, err := q.exec(ctx, q.freezeSumStmt, freezeSum, arg.RowSum, arg.WorkspaceID)
+	return err
+}
+
 const ledgerAdd = `-- name: LedgerAdd :execrows
 INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -1,0 +1,64 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/operator"
+)
+
+// personOperator is svc admin person operator.
+type personOperator struct {
+	changeFlags
+	Email string `help:"E-mail address of a person who has signed in once. Without it, the operators are listed."`
+	Off   bool   `help:"Take it away again. Open pages of the person follow at once."`
+}
+
+// Run makes a person an operator, or lists the operators. Repeating it changes nothing.
+// Error: person_not_found.
+func (c *personOperator) Run(k *kong.Context) error {
+	if c.Email == "" {
+		if c.Off {
+			return terminal.WrongUsage(errors.New("give the --email of whom it is taken from"))
+		}
+		return c.list(k)
+	}
+	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.SetOperator(ctx, tx, c.Email, !c.Off)
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"email", c.Email}, field{"operator", !c.Off})
+}
+
+// list prints the operators.
+func (c *personOperator) list(k *kong.Context) error {
+	var all []identity.Operator
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		all, err = identity.Operators(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "operators": all})
+	}
+	if len(all) == 0 {
+		terminal.Printf(k.Stdout, "nobody is an operator in the browser; make one with --email")
+		return nil
+	}
+	list := terminal.NewList(terminal.Column{Title: "OPERATOR"}, terminal.Column{Title: "WORKSPACE", Spare: 1}, terminal.Column{Title: "SINCE"})
+	for _, o := range all {
+		list.Row(o.Email, o.WorkspaceID, o.Since.Format(time.DateTime))
+	}
+	list.Print(k.Stdout)
+	return nil
+}

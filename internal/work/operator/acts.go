@@ -1,0 +1,249 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/wallet"
+)
+
+// DrainWorker gives a worker no more frames, or with undo gives it frames again. Error:
+// worker_not_found.
+func DrainWorker(ctx context.Context, tx *db.Tx, workerID string, undo bool) (Act, error) {
+	w, err := dispatch.FindWorker(ctx, tx, workerID)
+	what := fmt.Sprintf("give the worker %s (%s) no more frames; it finishes the %d that it has", w.WorkerID, w.Name, w.Frames)
+	if undo {
+		what = fmt.Sprintf("give the worker %s (%s) frames again", w.WorkerID, w.Name)
+	}
+	return Act{What: what, Do: func(ctx context.Context, tx *db.Tx) error { return dispatch.Drain(ctx, tx, workerID, undo) }}, err
+}
+
+// ForgetWorker removes a worker that has left. Errors: worker_not_found; of the act,
+// worker_in_use.
+func ForgetWorker(ctx context.Context, tx *db.Tx, workerID string) (Act, error) {
+	w, err := dispatch.FindWorker(ctx, tx, workerID)
+	return Act{
+		What: fmt.Sprintf("remove the worker %s (%s) from the list; if it comes back, it registers again", w.WorkerID, w.Name),
+		Do:   func(ctx context.Context, tx *db.Tx) error { return dispatch.Forget(ctx, tx, workerID) },
+	}, err
+}
+
+// CancelJob cancels a job that no worker has claimed. Errors: render_not_found; of the act,
+// render_not_cancellable.
+func CancelJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID string) (Act, error) {
+	record, err := job.Read(ctx, tx, jobID)
+	return Act{What: endWords(record), WorkspaceID: record.WorkspaceID, Do: func(ctx context.Context, tx *db.Tx) error {
+		_, err := jobs.Cancel(ctx, tx, record.WorkspaceID, jobID)
+		return err
+	}}, err
+}
+
+// FailJob ends a job at any time, with a reason that its owner reads. Errors:
+// render_not_found, invalid_request for the reason, job_ended.
+func FailJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID, reason string) (Act, error) {
+	record, err := job.Read(ctx, tx, jobID)
+	if err != nil {
+		return Act{}, err
+	}
+	if reason, err = fault.Reason(reason); err != nil {
+		return Act{}, err
+	}
+	if job.Status(record.Status).Terminal() {
+		return Act{}, fault.New(fault.JobEnded, "Job %s has ended before: it is %s.", jobID, record.Status)
+	}
+	return Act{What: endWords(record), WorkspaceID: record.WorkspaceID, Reason: reason, Do: func(ctx context.Context, tx *db.Tx) error {
+		_, err := jobs.FailByOperator(ctx, tx, jobID, reason)
+		return err
+	}}, nil
+}
+
+// endWords say which job ends.
+func endWords(record job.Record) string {
+	return fmt.Sprintf("end %s of %s (%s, %d of %s) and give %s back", record.JobID, record.WorkspaceID, record.Status,
+		record.FramesCompleted, count(int(record.FrameCount), "frame"), wallet.Money(record.PriceCents))
+}
+
+// Credit adds money to a wallet, once for a reference. Errors: workspace_not_found,
+// invalid_request.
+func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) (Act, error) {
+	if err := amount(cents); err != nil {
+		return Act{}, err
+	}
+	b, err := wallet.Get(ctx, tx, workspaceID)
+	return Act{
+		What:        fmt.Sprintf("add %s to the wallet of %s, which has %s available", wallet.Money(cents), workspaceID, wallet.Money(b.AvailableCents)),
+		WorkspaceID: workspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			return wallet.Credit(ctx, tx, workspaceID, reference, cents)
+		},
+	}, err
+}
+
+// Refund returns money that a job has paid, once for a reference, at most what it paid.
+// Errors: render_not_found, invalid_request.
+func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (Act, error) {
+	if err := amount(cents); err != nil {
+		return Act{}, err
+	}
+	paid, err := job.Read(ctx, tx, jobID)
+	return Act{
+		What:        fmt.Sprintf("return %s of the %s that %s paid to %s", wallet.Money(cents), wallet.Money(paid.ChargedCents), jobID, paid.WorkspaceID),
+		WorkspaceID: paid.WorkspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			_, err := wallet.Refund(ctx, tx, jobID, reference, cents)
+			return err
+		},
+	}, err
+}
+
+// amount refuses cents that no entry of the ledger may have. Error: invalid_request.
+func amount(cents int64) error {
+	if cents < 1 || cents > wallet.MaxCents {
+		return fault.Field("cents", "is %d; it must be 1 to %d", cents, int64(wallet.MaxCents))
+	}
+	return nil
+}
+
+// FreezeWorkspace keeps a workspace from starting jobs, with a reason that it reads.
+// Errors: workspace_not_found, invalid_request for the reason.
+func FreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID, reason string) (Act, error) {
+	reason, err := fault.Reason(reason)
+	if err != nil {
+		return Act{}, err
+	}
+	_, err = wallet.Get(ctx, tx, workspaceID)
+	return Act{
+		What:        fmt.Sprintf("freeze %s: it starts no job and gets no free look; jobs that are under way go on", workspaceID),
+		WorkspaceID: workspaceID, Reason: reason,
+		Do: func(ctx context.Context, tx *db.Tx) error { return wallet.Freeze(ctx, tx, workspaceID, reason) },
+	}, err
+}
+
+// UnfreezeWorkspace lets a workspace start jobs again. Error: workspace_not_found.
+func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act, error) {
+	_, err := wallet.Get(ctx, tx, workspaceID)
+	return Act{
+		What:        fmt.Sprintf("let %s start jobs again", workspaceID),
+		WorkspaceID: workspaceID,
+		Do:          func(ctx context.Context, tx *db.Tx) error { return wallet.Unfreeze(ctx, tx, workspaceID) },
+	}, err
+}
+
+// HideResults takes benchmark results off every page, with a reason that their pages say;
+// changed, unless nil, gets how many. Errors: result_not_found, invalid_request for the
+// reason.
+func HideResults(ctx context.Context, tx *db.Tx, resultIDs []string, reason string, changed *int64) (Act, error) {
+	reason, err := fault.Reason(reason)
+	if err != nil {
+		return Act{}, err
+	}
+	return Act{
+		What:   fmt.Sprintf("take %s off every page and out of every count; the log of receipts keeps them", results(resultIDs)),
+		Reason: reason,
+		Do: counted(changed, func(ctx context.Context, tx *db.Tx) (int64, error) {
+			return leaderboard.Hide(ctx, tx, resultIDs, reason)
+		}),
+	}, leaderboard.Accepted(ctx, tx, resultIDs)
+}
+
+// ShowResults shows hidden results again; changed is as in HideResults. Error:
+// result_not_found.
+func ShowResults(ctx context.Context, tx *db.Tx, resultIDs []string, changed *int64) (Act, error) {
+	return Act{
+		What: fmt.Sprintf("show %s again", results(resultIDs)),
+		Do: counted(changed, func(ctx context.Context, tx *db.Tx) (int64, error) {
+			return leaderboard.Show(ctx, tx, resultIDs)
+		}),
+	}, leaderboard.Accepted(ctx, tx, resultIDs)
+}
+
+// counted keeps how many rows do has changed.
+func counted(n *int64, do func(ctx context.Context, tx *db.Tx) (int64, error)) func(ctx context.Context, tx *db.Tx) error {
+	return func(ctx context.Context, tx *db.Tx) error {
+		changed, err := do(ctx, tx)
+		if n != nil {
+			*n = changed
+		}
+		return err
+	}
+}
+
+// namedResults is how many results an act names one by one.
+const namedResults = 3
+
+// results names results: few by their ids, many by their number.
+func results(ids []string) string {
+	if len(ids) > namedResults {
+		return count(len(ids), "result")
+	}
+	return "the result" + plural(len(ids)) + " " + strings.Join(ids, ", ")
+}
+
+// Requeue puts dead letters back into their queues, due at once; all of them, or none when
+// one is unknown: dead_letter_not_found.
+func Requeue(ids []string) Act {
+	what := count(len(ids), "dead letter")
+	if len(ids) == 1 {
+		what = "the dead letter " + ids[0]
+	}
+	return Act{What: "do the work of " + what + " again, at once", Do: func(ctx context.Context, tx *db.Tx) error {
+		for _, id := range ids {
+			if err := lease.Requeue(ctx, tx, id); err != nil {
+				return err
+			}
+		}
+		return nil
+	}}
+}
+
+// RevokeKey ends a key of a workspace or of workers. Error of the act: key_not_found.
+func RevokeKey(keyID string) Act {
+	return Act{
+		What: fmt.Sprintf("revoke the key %s: requests with it are refused from now on, and its open ones end", keyID),
+		Do:   func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, keyID) },
+	}
+}
+
+// EndSigningKey ends a key that signs receipts, after a while; when says the while in
+// words, such as "now". Errors of the act: key_not_found, last_signing_key.
+func EndSigningKey(keyID string, after time.Duration, when string) Act {
+	return Act{
+		What: fmt.Sprintf("end the signing key %s %s; what it has signed stays valid", keyID, when),
+		Do:   func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, keyID, after) },
+	}
+}
+
+// SetOperator makes a person an operator, or takes that away. The address is the reason in
+// the record, so that it goes with the person's workspace. Errors: person_not_found,
+// invalid_request for the address.
+func SetOperator(ctx context.Context, tx *db.Tx, email string, is bool) (Act, error) {
+	p, err := identity.PersonOf(ctx, tx, email)
+	what := "let the person of %s do everything that operators do in the browser"
+	if !is {
+		what = "take from the person of %s what operators do in the browser"
+	}
+	return Act{What: fmt.Sprintf(what, p.WorkspaceID), WorkspaceID: p.WorkspaceID, Reason: p.Email, Do: func(ctx context.Context, tx *db.Tx) error {
+		_, err := identity.SetOperator(ctx, tx, p.Email, is)
+		return err
+	}}, err
+}
+
+// count writes a number of things.
+func count(n int, one string) string { return fmt.Sprintf("%d %s%s", n, one, plural(n)) }
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}

@@ -1,0 +1,160 @@
+// Package operator is what an operator of the service does: acts on workers, jobs, money,
+// results and keys of the whole service, and the record of who did what (decisions 24).
+//
+// What always holds: an act and its entry in the record happen in one transaction, so
+// nothing is done that the record does not tell. Only an Actor acts, and only a person who
+// is an operator, or who can read the store, is one. An entry never changes, but for an
+// erased workspace, whose words and addresses go.
+//
+// Each package does its own part; this one says in words what an act does, before it is
+// done. The console and svc admin ask with the same words. What an act prints is left to
+// them. Start reading at Act, then acts.go.
+package operator
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/rowsum"
+	"svc.example/internal/work/identity"
+)
+
+// Way is how an operator acts.
+type Way string
+
+// Ways. The texts are stored.
+const (
+	Console Way = "console" // in the browser, signed in
+	Command Way = "command" // by svc admin, on a machine that reads the store
+)
+
+// Actor is who acts. The zero Actor may do nothing.
+type Actor struct {
+	name string
+	way  Way
+}
+
+// Person is the actor of a signed-in person. Error: route_not_found for one who is no
+// operator: what only operators have is not there for others.
+func Person(who identity.Principal) (Actor, error) {
+	if !who.Operator {
+		return Actor{}, fault.New(fault.RouteNotFound, "There is no such page.")
+	}
+	return Actor{who.Credential.Email, Console}, nil
+}
+
+// Account is the actor of svc admin: the account on the machine that runs it. Whoever can
+// write the store may act.
+func Account(name string) Actor {
+	return Actor{cmp.Or(plaintext.Line(name), "unknown"), Command}
+}
+
+// Act is one thing that an operator may do. A function of this package makes it of what it
+// reads, and fails where the act would.
+type Act struct {
+	// What says what the act does, in words that follow "This will".
+	What string
+	// WorkspaceID is the workspace whose thing it is; "" for nobody's.
+	WorkspaceID string
+	// Reason is the operator's own words; "" where the act has none.
+	Reason string
+	// Do does it. It may run more than once, as every transaction may.
+	Do func(ctx context.Context, tx *db.Tx) error
+}
+
+// Perform does the act and records it. Its errors are those of the act.
+func (a Act) Perform(ctx context.Context, tx *db.Tx, by Actor) error {
+	if by == (Actor{}) {
+		return fault.New(fault.RouteNotFound, "There is no such page.")
+	}
+	if err := a.Do(ctx, tx); err != nil {
+		return err
+	}
+	row := query.OperatorAct{
+		ActID: id.New(id.Act), ActedAt: tx.Now, Actor: by.name, Way: string(by.way), What: a.What, WorkspaceID: a.WorkspaceID, Reason: a.Reason,
+	}
+	row.RowSum = actRows.Of(row)
+	if err := tx.ActAdd(ctx, query.ActAddParams(row)); err != nil {
+		return fmt.Errorf("record what an operator did: %w", err)
+	}
+	return nil
+}
+
+// Done is an act in the record.
+type Done struct {
+	ActID       string    `json:"act_id"`
+	ActedAt     time.Time `json:"acted_at"`
+	Actor       string    `json:"actor"` // an e-mail address, or an account on a machine
+	Way         Way       `json:"way"`
+	What        string    `json:"what"`
+	WorkspaceID string    `json:"workspace_id"` // "" for nobody's
+	Reason      string    `json:"reason"`       // "" for none
+}
+
+// Acts reads a page of the record, the newest first, behind the act before; "" starts at
+// the newest.
+func Acts(ctx context.Context, tx *db.Tx, before string, limit int) ([]Done, error) {
+	rows, err := tx.Acts(ctx, query.ActsParams{Before: cmp.Or(before, id.Behind(id.Act)), Max: int64(limit)})
+	if err != nil {
+		return nil, fmt.Errorf("list what operators did: %w", err)
+	}
+	all := make([]Done, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, Done{r.ActID, db.Time(r.ActedAt), r.Actor, Way(r.Way), r.What, r.WorkspaceID, r.Reason})
+	}
+	return all, nil
+}
+
+// Erase empties the words that were said of a workspace, and the addresses of its people.
+// It comes before the people are erased.
+func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	_, emails, err := identity.WorkspaceOf(ctx, tx, workspaceID)
+	if err != nil {
+		return err
+	}
+	rows, err := tx.ActsErase(ctx, workspaceID)
+	for _, email := range emails {
+		if err != nil {
+			break
+		}
+		var more []query.OperatorAct
+		more, err = tx.ActorErase(ctx, email)
+		rows = append(rows, more...)
+	}
+	if err != nil {
+		return fmt.Errorf("erase what operators did: %w", err)
+	}
+	for _, row := range rows {
+		if err := actRows.Renew(ctx, tx, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// actRows carry checksums: what somebody did follows from nothing else.
+var actRows = rowsum.Table[query.OperatorAct]{
+	Name: "operator_act", Key: 1,
+	After: func(ctx context.Context, tx *db.Tx, last query.OperatorAct) ([]query.OperatorAct, error) {
+		return tx.ActAfter(ctx, last.ActID)
+	},
+	Store: func(ctx context.Context, tx *db.Tx, r query.OperatorAct, sum string) error {
+		return tx.ActSum(ctx, query.ActSumParams{RowSum: sum, ActID: r.ActID})
+	},
+}
+
+// Sums lists the tables of this package whose rows carry checksums.
+var Sums = rowsum.Tables{actRows}
+
+// Audit reports acts that are not as they were recorded. An error means that the audit did
+// not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	return actRows.Audit(ctx, tx, breach, nil)
+}
