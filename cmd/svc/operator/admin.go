@@ -117,7 +117,7 @@ func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (operat
 		return err
 	}
 	return d.Write(ctx, func(tx *db.Tx) error {
-		err := act.Perform(ctx, tx, operator.Account(account()))
+		err := act.Perform(ctx, tx, operator.Account(whoami()))
 		if err == nil && read != nil {
 			err = read(ctx, tx)
 		}
@@ -125,9 +125,9 @@ func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (operat
 	})
 }
 
-// account names who runs the command, for the record of what operators did: the person
+// whoami names who runs the command, for the record of what operators did: the person
 // behind sudo, or the account on this machine.
-func account() string {
+func whoami() string {
 	if name := os.Getenv("SUDO_USER"); name != "" {
 		return name
 	}

@@ -36,8 +36,7 @@ func (c *keyCreate) Run(k *kong.Context) error {
 	}
 	err := store(func(ctx context.Context, tx *db.Tx) (err error) {
 		if c.Kind == "node" {
-			key, err = identity.CreateNodeKey(ctx, tx, c.Name)
-			return err
+			return operator.CreateNodeKey(c.Name, &key).Perform(ctx, tx, operator.Account(whoami()))
 		}
 		if _, err = wallet.Get(ctx, tx, c.Workspace); err != nil { // fails for an unknown workspace
 			return err

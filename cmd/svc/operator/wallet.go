@@ -8,7 +8,6 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/id"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
@@ -27,7 +26,7 @@ func (f *moveFlags) move(k *kong.Context, propose func(ctx context.Context, tx *
 	if f.Cents < 1 || f.Cents > wallet.MaxCents {
 		return terminal.WrongUsagef("--cents is %d; it must be 1 to %d", f.Cents, int64(wallet.MaxCents))
 	}
-	reference := cmp.Or(f.Reference, "operator "+id.New(id.Transaction))
+	reference := cmp.Or(f.Reference, wallet.NewReference())
 	var workspaceID string
 	var b wallet.Balance
 	err := f.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {

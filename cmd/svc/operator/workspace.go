@@ -10,8 +10,8 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
-	"svc.example/internal/ground/id"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
 )
 
@@ -173,7 +173,11 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 		if agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "first agent key", nil); err != nil || c.CreditCents == 0 {
 			return err
 		}
-		return wallet.Credit(ctx, tx, p.WorkspaceID, "operator "+id.New(id.Transaction), c.CreditCents)
+		act, err := operator.Credit(ctx, tx, p.WorkspaceID, wallet.NewReference(), c.CreditCents)
+		if err == nil {
+			err = act.Perform(ctx, tx, operator.Account(whoami()))
+		}
+		return err
 	})
 	if err != nil {
 		return err

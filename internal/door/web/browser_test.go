@@ -328,7 +328,7 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 		t.Errorf("%s: %d pixels wide on a screen of %d", name, wide, s.wide)
 	}
 	own, scripts := `css|svg|jpg`, 0
-	if svc.signed && strings.HasPrefix(path, "/console") {
+	if svc.signed && (strings.HasPrefix(path, "/console") || strings.HasPrefix(path, "/admin")) {
 		own, scripts = `css|svg|jpg|js`, 3
 	}
 	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z-]+\.[0-9a-f]{16}\.(`+own+`)$/.test(n) && !/^\/console\/(live|jobs|uploads)/.test(n)).join(" ")`); loaded != "" {

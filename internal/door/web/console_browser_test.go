@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/network"
@@ -15,8 +16,10 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )
@@ -59,6 +62,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	}
 	_, done := order("1-6")
 	empty := personOf(t, w, 0)
+	operating(t, w, p)
 	tab, _ := browse(t)
 	p.in(tab)
 	if err := chromedp.Do(tab, chromedp.Navigate(base+done), chromedp.WaitVisible(chromedp.CSS("#live .state.completed"))); err != nil {
@@ -66,7 +70,10 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	}
 	priced := p.upload("scene.blend", demo.Scene())
 	p.submit("/console/keys", "name", "render farm", "limit", "10")
+	p.submit("/admin/acts", "act", "freeze", "subject", empty.ID, "reason", "Its payment is disputed.", "yes", "yes")
 	pages := map[string]string{
+		"admin": "/admin", "admin-jobs": "/admin/jobs", "admin-job": "/admin/jobs/" + strings.TrimPrefix(done, "/console/jobs/"), "admin-workers": "/admin/workers", "admin-worker": "/admin/workers/" + workerOf(t, w),
+		"admin-workspaces": "/admin/workspaces", "admin-workspace": "/admin/workspaces/" + empty.ID, "admin-dead-letters": "/admin/dead-letters", "admin-results": "/admin/results", "admin-keys": "/admin/keys", "admin-acts": "/admin/acts",
 		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
 		"compare": done + "/frames/2?with=5", "wallet": "/console/wallet", "keys": "/console/keys", "settings": "/console/settings",
 		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "sign-in": "/sign-in",
@@ -87,6 +94,22 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 			svc.inspect(tab, s, "jobs-first", "/console", complaints)
 		})
 	}
+}
+
+// workerOf is the worker of a service that has one.
+func workerOf(t *testing.T, w *apptest.World) (workerID string) {
+	t.Helper()
+	err := w.App.DB.Read(t.Context(), func(tx *db.Tx) error {
+		all, err := dispatch.ListWorkers(t.Context(), tx, time.Hour)
+		if err == nil {
+			workerID = all[0].WorkerID
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return workerID
 }
 
 // A page that is open when its session ends says what to do, and so does each form on it.

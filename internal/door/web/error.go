@@ -54,6 +54,8 @@ func backLink(path string) back {
 		return back{webhook.ConsolePage, "Back to your webhooks"}
 	case strings.HasPrefix(path, consolePath):
 		return back{consolePath, "Back to your jobs"}
+	case strings.HasPrefix(path, adminPath+"/"):
+		return back{adminPath, "Back to the operators' pages"}
 	case strings.HasPrefix(path, guidePath):
 		return back{guidePath, "Back to the guide"}
 	case strings.HasPrefix(path, signInPaths):

@@ -17,7 +17,7 @@ import (
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"score": func(v any) string { return maybe(v, scoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
-		"results": countText, "number": numberText, "day": dayText, "moment": momentText, "label": labelText, "gb": gbText, "bytes": bytesText,
+		"results": countText, "number": numberText, "count": func(n int) string { return numberText(int64(n)) }, "day": dayText, "moment": momentText, "label": labelText, "gb": gbText, "bytes": bytesText,
 		"percent": func(v *float64) string {
 			return maybe(v, func(f float64) string { return signedText(f) + " %" })
 		},

@@ -52,7 +52,7 @@ func (s *Site) keysPage(r *http.Request, who identity.Principal, v keysView) (pa
 func (s *Site) createKey(r *http.Request, who identity.Principal) (page, error) {
 	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit"))}
 	made := &newKey{Agent: r.PostForm.Get("kind") != "account"}
-	limit, err := dollars(v.Limit)
+	limit, err := dollars("limit", v.Limit)
 	if err == nil {
 		err = s.DB.Write(r.Context(), func(tx *db.Tx) (err error) {
 			if made.Agent {
@@ -96,14 +96,15 @@ func (s *Site) refusedKeys(r *http.Request, who identity.Principal, v keysView, 
 // amount is an amount of dollars, with cents or without.
 var amount = regexp.MustCompile(`^\$?([0-9]{1,9})(?:\.([0-9]{2}))?$`)
 
-// dollars reads an amount of money such as "10" or "2.50" into cents; nil for "".
-func dollars(text string) (*int64, error) {
+// dollars reads the amount of money in a field, such as "10" or "2.50", into cents; nil for
+// "". Error: invalid_request.
+func dollars(field, text string) (*int64, error) {
 	if text == "" {
 		return nil, nil
 	}
 	m := amount.FindStringSubmatch(text)
 	if m == nil {
-		return nil, fault.Field("limit", "must be an amount in US dollars, such as 10 or 2.50")
+		return nil, fault.Field(field, "must be an amount in US dollars, such as 10 or 2.50")
 	}
 	cents, err := strconv.ParseInt(m[1]+cmp.Or(m[2], "00"), 10, 64)
 	return &cents, err

@@ -37,6 +37,9 @@ type page struct {
 	// Email is the address of the signed-in person; "" shows no sign-out
 	// button.
 	Email string
+	// Operator says that this person operates the service: the navigation leads to
+	// the operators' pages.
+	Operator bool
 	// Private keeps the page out of every cache. It is set for the pages of a
 	// workspace and for those that lead to a session.
 	Private bool
@@ -73,6 +76,7 @@ const (
 	keysSection        = "keys"
 	webhooksSection    = "webhooks"
 	settingsSection    = "settings"
+	adminSection       = "admin"
 )
 
 // templates holds the parsed templates of all pages by name, each with the

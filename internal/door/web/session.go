@@ -29,7 +29,7 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (pag
 		if fault.Is(err, fault.Unauthenticated) {
 			return s.signIn(http.StatusUnauthorized, signInView{Wanted: true}), nil
 		}
-		p.Private, p.Forms, p.Email = true, true, who.Credential.Email
+		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
 		p.Scripts = []string{"htmx.js", "hx-sse.js", "console.js"}
 		return p, err
 	}

@@ -103,6 +103,7 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+links.ResultPath+"{result_id}", s.page(leaderboardPage(s.result)))
 
 	s.consoleRoutes(mux)
+	s.adminRoutes(mux)
 	mux.Handle("GET "+webhook.ConsolePage, s.page(s.signedIn(s.webhooks)))
 	mux.Handle("POST "+webhook.ConsolePage, s.page(s.form(s.addEndpoint)))
 	mux.Handle("POST "+webhook.ConsolePage+"/{endpoint_id}/{action}", s.page(s.form(s.changeEndpoint)))

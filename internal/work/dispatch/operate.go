@@ -135,3 +135,22 @@ func failedFrames(ctx context.Context, tx *db.Tx, of query.FailedAttemptsOfParam
 	}
 	return out, nil
 }
+
+// Waiting is how many frames of a workspace wait for a worker.
+type Waiting struct {
+	WorkspaceID string
+	Frames      int64
+}
+
+// WaitingOf lists the workspaces of which the most frames wait, and counts the frames that
+// wait of all.
+func WaitingOf(ctx context.Context, tx *db.Tx, most int) (of []Waiting, frames int64, err error) {
+	rows, err := tx.TurnsWaitingMost(ctx, int64(most))
+	if err != nil {
+		return nil, 0, fmt.Errorf("count the frames that wait: %w", err)
+	}
+	for _, r := range rows {
+		of, frames = append(of, Waiting{r.Party, r.Waiting}), r.Total
+	}
+	return of, frames, nil
+}

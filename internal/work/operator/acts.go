@@ -214,6 +214,18 @@ func RevokeKey(keyID string) Act {
 	}
 }
 
+// CreateNodeKey makes a key for workers; made gets it with its secret. Errors of the act:
+// invalid_key_name.
+func CreateNodeKey(name string, made *identity.NewKey) Act {
+	return Act{
+		What: fmt.Sprintf("create a key for workers with the name %q", name),
+		Do: func(ctx context.Context, tx *db.Tx) (err error) {
+			*made, err = identity.CreateNodeKey(ctx, tx, name)
+			return err
+		},
+	}
+}
+
 // EndSigningKey ends a key that signs receipts, after a while; when says the while in
 // words, such as "now". Errors of the act: key_not_found, last_signing_key.
 func EndSigningKey(keyID string, after time.Duration, when string) Act {

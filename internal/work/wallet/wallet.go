@@ -88,6 +88,10 @@ func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents
 	})
 }
 
+// NewReference is a reference for an entry that nobody names: entries with two such
+// references are two.
+func NewReference() string { return "operator " + id.New(id.Transaction) }
+
 // Reserve sets cents aside for a job, once: repeating it for the job reserves nothing
 // more. Errors: workspace_frozen; insufficient_funds, with a Shortage as its detail. The
 // caller's transaction must then be given up, because the ledger's rows are written before
@@ -124,13 +128,12 @@ func Release(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents in
 
 // Refund returns captured money of a job to the workspace that paid it, at most the
 // captured sum over all its refunds. Repeating a reference refunds nothing more. It
-// returns the workspace. A job that has paid nothing is an error; the messages are for
-// the operator, who alone refunds.
+// returns the workspace. Error: invalid_request for a job that has paid nothing, or less.
 func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64) (workspaceID string, err error) {
 	// The lock makes two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
 	if db.IsNotFound(err) {
-		return "", fmt.Errorf("refund %s: no job of this id has paid", jobID)
+		return "", fault.New(fault.InvalidRequest, "No job %s has paid, so there is nothing to give back.", jobID)
 	}
 	if err != nil {
 		return "", fmt.Errorf("refund %s: %w", jobID, err)
@@ -151,7 +154,7 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 	case known:
 		return workspaceID, checkRepeat(ctx, tx, e)
 	case cents > captured.AmountCents-refunded:
-		return "", fmt.Errorf("refund %s: %d cents on top of the %d given back exceed the %d that it paid", jobID, cents, refunded, captured.AmountCents)
+		return "", fault.Field("cents", "is %d; job %s has paid %s and got %s back, so it must be 1 to %d", cents, jobID, Money(captured.AmountCents), Money(refunded), captured.AmountCents-refunded)
 	}
 	return workspaceID, move(ctx, tx, e)
 }

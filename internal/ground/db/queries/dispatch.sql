@@ -82,6 +82,11 @@ ORDER BY l.subject, l.item;
 -- name: TurnDelete :exec
 DELETE FROM turn WHERE party = @party;
 
+-- name: TurnsWaitingMost :many
+-- Workspaces with frames that wait, those with the most first, and all their frames.
+SELECT t.party, t.waiting, CAST((sum(t.waiting) OVER ()) AS bigint) AS total
+FROM turn t WHERE t.within = '' AND t.waiting > 0 ORDER BY t.waiting DESC, t.party LIMIT CAST(@max AS bigint);
+
 -- name: TurnAnyWaiting :one
 SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiting > 0 LIMIT 1) AS waits;
 

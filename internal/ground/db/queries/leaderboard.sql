@@ -224,6 +224,9 @@ DELETE FROM benchmark_hidden WHERE result_id = @result_id;
 -- name: BenchmarkHiddenGet :one
 SELECT * FROM benchmark_hidden WHERE result_id = @result_id;
 
+-- name: BenchmarkHiddenLast :many
+SELECT * FROM benchmark_hidden ORDER BY hidden_at DESC, result_id LIMIT CAST(@max AS bigint);
+
 -- name: BenchmarkHiddenAfter :many
 SELECT * FROM benchmark_hidden WHERE result_id > @after ORDER BY result_id LIMIT 500;
 

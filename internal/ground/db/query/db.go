@@ -402,6 +402,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkHiddenGetStmt, err = db.PrepareContext(ctx, benchmarkHiddenGet); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkHiddenGet: %w", err)
 	}
+	if q.benchmarkHiddenLastStmt, err = db.PrepareContext(ctx, benchmarkHiddenLast); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkHiddenLast: %w", err)
+	}
 	if q.benchmarkHiddenSumStmt, err = db.PrepareContext(ctx, benchmarkHiddenSum); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkHiddenSum: %w", err)
 	}
@@ -1286,6 +1289,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.turnsWaitingStmt, err = db.PrepareContext(ctx, turnsWaiting); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsWaiting: %w", err)
+	}
+	if q.turnsWaitingMostStmt, err = db.PrepareContext(ctx, turnsWaitingMost); err != nil {
+		return nil, fmt.Errorf("error preparing query TurnsWaitingMost: %w", err)
 	}
 	if q.unsummedStmt, err = db.PrepareContext(ctx, unsummed); err != nil {
 		return nil, fmt.Errorf("error preparing query Unsummed: %w", err)
@@ -2235,6 +2241,11 @@ func (q *Queries) Close() error {
 	if q.benchmarkHiddenGetStmt != nil {
 		if cerr := q.benchmarkHiddenGetStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkHiddenGetStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkHiddenLastStmt != nil {
+		if cerr := q.benchmarkHiddenLastStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkHiddenLastStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkHiddenSumStmt != nil {
@@ -3712,6 +3723,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsWaitingStmt: %w", cerr)
 		}
 	}
+	if q.turnsWaitingMostStmt != nil {
+		if cerr := q.turnsWaitingMostStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing turnsWaitingMostStmt: %w", cerr)
+		}
+	}
 	if q.unsummedStmt != nil {
 		if cerr := q.unsummedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unsummedStmt: %w", cerr)
@@ -4402,6 +4418,7 @@ type Queries struct {
 	benchmarkGroupsOfSlugStmt       *sql.Stmt
 	benchmarkHiddenAfterStmt        *sql.Stmt
 	benchmarkHiddenGetStmt          *sql.Stmt
+	benchmarkHiddenLastStmt         *sql.Stmt
 	benchmarkHiddenSumStmt          *sql.Stmt
 	benchmarkHideStmt               *sql.Stmt
 	benchmarkLatestStmt             *sql.Stmt
@@ -4697,6 +4714,7 @@ type Queries struct {
 	turnPlaysStmt                   *sql.Stmt
 	turnsOfStmt                     *sql.Stmt
 	turnsWaitingStmt                *sql.Stmt
+	turnsWaitingMostStmt            *sql.Stmt
 	unsummedStmt                    *sql.Stmt
 	unsummedDoneStmt                *sql.Stmt
 	uploadAfterStmt                 *sql.Stmt
@@ -4934,6 +4952,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkGroupsOfSlugStmt:       q.benchmarkGroupsOfSlugStmt,
 		benchmarkHiddenAfterStmt:        q.benchmarkHiddenAfterStmt,
 		benchmarkHiddenGetStmt:          q.benchmarkHiddenGetStmt,
+		benchmarkHiddenLastStmt:         q.benchmarkHiddenLastStmt,
 		benchmarkHiddenSumStmt:          q.benchmarkHiddenSumStmt,
 		benchmarkHideStmt:               q.benchmarkHideStmt,
 		benchmarkLatestStmt:             q.benchmarkLatestStmt,
@@ -5229,6 +5248,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnPlaysStmt:                   q.turnPlaysStmt,
 		turnsOfStmt:                     q.turnsOfStmt,
 		turnsWaitingStmt:                q.turnsWaitingStmt,
+		turnsWaitingMostStmt:            q.turnsWaitingMostStmt,
 		unsummedStmt:                    q.unsummedStmt,
 		unsummedDoneStmt:                q.unsummedDoneStmt,
 		uploadAfterStmt:                 q.uploadAfterStmt,

@@ -1535,6 +1535,41 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 	return items, nil
 }
 
+const turnsWaitingMost = `-- name: TurnsWaitingMost :many
+SELECT t.party, t.waiting, CAST((sum(t.waiting) OVER ()) AS bigint) AS total
+FROM turn t WHERE t.within = '' AND t.waiting > 0 ORDER BY t.waiting DESC, t.party LIMIT CAST($1 AS bigint)
+`
+
+type TurnsWaitingMostRow struct {
+	Party   string
+	Waiting int64
+	Total   int64
+}
+
+// Workspaces with frames that wait, those with the most first, and all their frames.
+func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaitingMostRow, error) {
+	rows, err := q.query(ctx, q.turnsWaitingMostStmt, turnsWaitingMost, max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TurnsWaitingMostRow
+	for rows.Next() {
+		var i TurnsWaitingMostRow
+		if err := rows.Scan(&i.Party, &i.Waiting, &i.Total); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workerAfter = `-- name: WorkerAfter :many
 SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
 `

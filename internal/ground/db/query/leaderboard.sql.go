@@ -956,6 +956,38 @@ func (q *Queries) BenchmarkHiddenGet(ctx context.Context, resultID string) (Benc
 	return i, err
 }
 
+const benchmarkHiddenLast = `-- name: BenchmarkHiddenLast :many
+SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden ORDER BY hidden_at DESC, result_id LIMIT CAST($1 AS bigint)
+`
+
+func (q *Queries) BenchmarkHiddenLast(ctx context.Context, max int64) ([]BenchmarkHidden, error) {
+	rows, err := q.query(ctx, q.benchmarkHiddenLastStmt, benchmarkHiddenLast, max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BenchmarkHidden
+	for rows.Next() {
+		var i BenchmarkHidden
+		if err := rows.Scan(
+			&i.ResultID,
+			&i.Reason,
+			&i.HiddenAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const benchmarkHiddenSum = `-- name: BenchmarkHiddenSum :exec
 UPDATE benchmark_hidden SET row_sum = $1 WHERE result_id = $2
 `

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -160,6 +161,25 @@ func shownRecords(ctx context.Context, tx *db.Tx) ([]shownRecord, error) {
 		last = rows[len(rows)-1]
 	}
 	slices.SortFunc(all, func(a, b shownRecord) int { return cmp.Compare(a.leaf, b.leaf) })
+	return all, nil
+}
+
+// Hidden is a result that an operator has hidden.
+type Hidden struct {
+	ResultID, Reason string
+	HiddenAt         time.Time
+}
+
+// HiddenResults lists what is hidden, the latest first.
+func HiddenResults(ctx context.Context, tx *db.Tx, most int) ([]Hidden, error) {
+	rows, err := tx.BenchmarkHiddenLast(ctx, int64(most))
+	if err != nil {
+		return nil, fmt.Errorf("list what is hidden: %w", err)
+	}
+	all := make([]Hidden, 0, len(rows))
+	for _, r := range rows {
+		all = append(all, Hidden{r.ResultID, r.Reason, db.Time(r.HiddenAt)})
+	}
 	return all, nil
 }
 

@@ -232,12 +232,12 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 	return nil
 }
 
-// errNotEnded reports that Retire changed no row.
-var errNotEnded = errors.New("it is not published, or ends earlier; see svc admin signing-key list")
+// errNotEnded reports that an end changed no row.
+var errNotEnded = fault.New(fault.KeyNotFound, "The key is not published, or it ends earlier.").WithAction("See svc admin signing-key list.")
 
 // Retire ends a published key after the delay. Its signatures stay valid, and a later
-// call can only bring the end forward. Error: last_signing_key when no other published key
-// without an end remains.
+// call can only bring the end forward. Errors: key_not_found; last_signing_key when no other
+// published key without an end remains.
 func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
