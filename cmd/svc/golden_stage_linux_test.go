@@ -287,7 +287,7 @@ func (s *stage) take(t *testing.T) *take {
 	}
 	return &take{s, t, folder, map[string]string{
 		"HOME": folder, "PATH": "/nowhere", "TERM": "xterm-256color", "PWD": folder,
-		"SVC_SERVER": s.url, "SVC_KEY": s.main.Agent.Secret, "SVC_DATA": s.admin,
+		"SVC_SERVER": s.url, "SVC_KEY": s.main.Agent.Secret, "SVC_DATA": s.admin, "SUDO_USER": "ada",
 	}, maps.Clone(s.names), nil}
 }
 
@@ -381,6 +381,13 @@ func profiles(r *take) {
 	} {
 		r.must(line)
 	}
+}
+
+// operated is ownStore after an operator has been made and a workspace frozen.
+func operated(r *take) {
+	ownStore(r)
+	r.must("admin person operator --email {EMAIL} --yes")
+	r.must("admin workspace freeze {WORKSPACE} --reason 'a payment is disputed' --yes")
 }
 
 // twoSigningKeys is ownStore after a rotation.

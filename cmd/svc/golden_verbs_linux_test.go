@@ -206,6 +206,26 @@ var verbs = []verb{
 		{args: "--workspace WSP-none --off --yes", exit: 1, with: ownStore},
 		{exit: 2, with: ownStore},
 	}},
+	{words: "admin workspace freeze", lines: []line{
+		{args: "{WORKSPACE} --reason 'a payment is disputed'", with: ownStore, types: asked},
+		{args: "WSP-none --reason late --yes", exit: 1, with: ownStore},
+		{args: "{WORKSPACE}", exit: 2, with: ownStore},
+	}},
+	{words: "admin workspace unfreeze", lines: []line{
+		{args: "{WORKSPACE}", with: operated, types: asked},
+		{args: "WSP-none --yes", exit: 1, with: ownStore},
+		{exit: 2, with: ownStore},
+	}},
+	{words: "admin person operator", lines: []line{
+		{args: "--email {EMAIL}", with: ownStore, types: asked},
+		{with: operated},
+		{args: "--email nobody@example.com --yes", exit: 1, with: ownStore},
+		{args: "--off", exit: 2, with: ownStore},
+	}},
+	{words: "admin act list", lines: []line{
+		{with: operated},
+		{with: noStore, exit: 2},
+	}},
 	{words: "admin job list", lines: []line{
 		{},
 		{args: "--status nonsense", exit: 2},

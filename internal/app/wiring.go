@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/door/web"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/blendfile/memory"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
@@ -22,6 +23,7 @@ import (
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/erase"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
@@ -29,6 +31,7 @@ import (
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 )
 
@@ -111,12 +114,33 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake) *web.Site {
 	c := web.Config{
 		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs,
-		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+		Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath
 	}
 	return web.New(c)
+}
+
+// leave erases a workspace for its person: its rows in one transaction, then its files.
+// What a crash in between leaves, the sweep removes. Errors: workspace_frozen, and those of
+// erase.Workspace.
+func (a *App) leave(ctx context.Context, workspaceID string) error {
+	var files erase.Files
+	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		// Of a frozen workspace the operator may still need to know whose it is.
+		if err = wallet.RequireUnfrozen(ctx, tx, workspaceID); err == nil {
+			files, err = erase.Workspace(ctx, tx, workspaceID)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if err := files.Remove(ctx, a.Blobs); err != nil {
+		a.Config.Log.Error("files of a workspace that has left are not removed; the sweep tries again", "workspace_id", workspaceID, "err", err)
+	}
+	return nil
 }
 
 // runner returns the runner of a queue. Its holder is new for each start, so

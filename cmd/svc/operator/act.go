@@ -34,10 +34,11 @@ func (c *actList) Run(k *kong.Context) error {
 		terminal.Printf(k.Stdout, "no operator has changed anything yet")
 		return nil
 	}
-	list := terminal.NewList(terminal.Column{Title: "AT"}, terminal.Column{Title: "WHO"}, terminal.Column{Title: "WAY", Spare: 1}, terminal.Column{Title: "WHAT", Cut: true}, terminal.Column{Title: "REASON", Spare: 2})
 	for _, a := range acts {
-		list.Row(a.ActedAt.Format(time.DateTime), a.Actor, string(a.Way), a.What, a.Reason)
+		terminal.Printf(k.Stdout, "%s  %s (%s): %s", a.ActedAt.Format(time.DateTime), a.Actor, a.Way, a.What)
+		if a.Reason != "" {
+			terminal.Printf(k.Stdout, "  %s", a.Reason)
+		}
 	}
-	list.Print(k.Stdout)
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/wallet"
 )
 
 // person is somebody with a browser that runs no script.
@@ -457,5 +458,69 @@ func TestTextOfFilesIsEscapedOnThePages(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// A person leaves: only with the address typed, not while a job goes on, and then for good.
+func TestAPersonLeavesForGood(t *testing.T) {
+	t.Parallel()
+	w := worlds.On(t, "sqlite")
+	p := personOf(t, w, 100)
+	priced := p.upload("demo.blend", demo.Scene())
+	begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
+	p.open("/console/settings").want(t, http.StatusOK, "are left in the wallet", "Nothing brings it back")
+	p.submit("/console/settings/leave", "email", "somebody@example.com").want(t, http.StatusConflict, "Nothing was erased: type "+p.Email)
+	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "a job has not ended")
+	p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled")
+	freeze(t, w, p, true)
+	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "has frozen this workspace")
+	freeze(t, w, p, false)
+	if got := p.submit("/console/settings/leave", "email", " "+strings.ToUpper(p.Email)).want(t, http.StatusOK); got.path != "/" {
+		t.Errorf("it leads to %s", got.path)
+	}
+	p.open("/console").want(t, http.StatusUnauthorized)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/v1/wallet", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+p.Account.Secret)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	if res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the account key of who has left: %d", res.StatusCode)
+	}
+}
+
+// freeze freezes a person's workspace, or lifts that.
+func freeze(t *testing.T, w *apptest.World, p *person, is bool) {
+	t.Helper()
+	err := w.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+		if is {
+			return wallet.Freeze(t.Context(), tx, p.ID, "A payment is disputed.")
+		}
+		return wallet.Unfreeze(t.Context(), tx, p.ID)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A job that failed lately comes first, until the person looks for something else.
+func TestWhatNeedsThePersonComesFirst(t *testing.T) {
+	t.Parallel()
+	w := worlds.On(t, "sqlite")
+	p, operator := personOf(t, w, 100), operatorOf(t, w)
+	priced := p.upload("demo.blend", demo.Scene())
+	begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
+	if strings.Contains(p.open("/console").want(t, http.StatusOK).text, "Needs you") {
+		t.Error("a job that waits for a worker needs nobody")
+	}
+	operator.confirm("act", "fail", "subject", strings.TrimPrefix(begun.path, "/console/jobs/"), "reason", "The hall is too hot.")
+	p.open("/console").want(t, http.StatusOK, "Needs you", "The hall is too hot.")
+	if strings.Contains(p.open("/console?status=failed").want(t, http.StatusOK).text, "Needs you") {
+		t.Error("it stands twice on the page of failed jobs")
 	}
 }

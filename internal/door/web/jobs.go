@@ -24,6 +24,8 @@ type jobsView struct {
 	Tabs   []tab
 	// Next is the address of the older jobs; "" where there are none.
 	Next string
+	// Needed are jobs that wait for the person, or failed lately: they come first.
+	Needed []jobRow
 	// Begun says that the workspace has had a job: else the page shows the first
 	// steps.
 	Begun bool
@@ -132,8 +134,33 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page, error) {
 	v, err := s.jobList(r, who)
 	if err == nil {
 		v.Begun = len(v.Jobs) > 0 || v.Status != "" || v.Search != "" || r.URL.Query().Has("before")
+		if v.Begun && r.URL.RawQuery == "" {
+			v.Needed, err = s.neededJobs(r, who)
+		}
 	}
 	return page{Template: "jobs", Title: "Jobs", Section: jobsSection, Content: v, Reload: 10}, err
+}
+
+// Bounds of what needs the person.
+const (
+	mostNeeded = 3 // of each kind
+	neededFor  = 3 * 24 * time.Hour
+)
+
+// neededJobs lists jobs that wait for their submit, and those that failed lately.
+func (s *Site) neededJobs(r *http.Request, who identity.Principal) (needed []jobRow, err error) {
+	for _, status := range []job.Status{job.AwaitingSubmit, job.Failed} {
+		all, _, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: status, Limit: mostNeeded})
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range all {
+			if time.Since(o.CreatedAt) < neededFor {
+				needed = append(needed, jobRow{o})
+			}
+		}
+	}
+	return needed, nil
 }
 
 // jobList reads the page of jobs that a request names. A state that no job can have is

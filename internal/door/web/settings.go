@@ -2,9 +2,12 @@ package web
 
 import (
 	"net/http"
+	"strings"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
 )
 
 // settingsView is the content of the page of a workspace's settings.
@@ -14,19 +17,32 @@ type settingsView struct {
 	Proofs bool
 	// Sessions are those of the person, the newest first.
 	Sessions []identity.OpenSession
+	// Available is what is left in the wallet, in cents.
+	Available int64
+	// Problem is why the last form was refused; nil when none was.
+	Problem *fault.Wire
 	// Notice confirms the last action; "" shows none.
 	Notice string
 }
 
 // settings builds the page of a workspace's settings.
 func (s *Site) settings(r *http.Request, who identity.Principal) (page, error) {
-	v := settingsView{Email: who.Credential.Email, WorkspaceID: who.WorkspaceID}
+	return s.settingsPage(r, who, nil)
+}
+
+func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fault.Wire) (page, error) {
+	v := settingsView{Problem: problem, Email: who.Credential.Email, WorkspaceID: who.WorkspaceID}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
 		workspace, _, err := identity.WorkspaceOf(r.Context(), tx, who.WorkspaceID)
 		if err != nil {
 			return err
 		}
 		v.Proofs = workspace.ProofPage != 0
+		balance, err := wallet.Get(r.Context(), tx, who.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		v.Available = balance.AvailableCents
 		token, err := identity.SessionToken(r)
 		if err == nil {
 			v.Sessions, err = identity.Sessions(r.Context(), tx, token)
@@ -56,4 +72,28 @@ func (s *Site) endOtherSessions(r *http.Request, _ identity.Principal) (page, er
 		})
 	}
 	return page{Location: settingsPath + "?did=sessions"}, err
+}
+
+// leave erases the workspace for good, once the person has typed the address to say so. The
+// address is asked for because nothing brings the workspace back.
+func (s *Site) leave(r *http.Request, who identity.Principal) (page, error) {
+	var err error
+	if !strings.EqualFold(strings.TrimSpace(r.PostForm.Get("email")), who.Credential.Email) {
+		err = fault.New(fault.InvalidRequest, "Nothing was erased: type %s to say that you mean it.", who.Credential.Email)
+	} else if err = s.Leave(r.Context(), who.WorkspaceID); err == nil {
+		return page{Location: "/", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}, nil
+	}
+	problem := fault.Wire{Code: fault.InvalidRequest}
+	switch {
+	case fault.Is(err, fault.InvalidRequest), fault.Is(err, fault.WorkspaceFrozen):
+		_, envelope := fault.Envelope(err, "")
+		problem.Message = envelope.Error.Message
+	case fault.Is(err, fault.JobsNotEnded), fault.Is(err, fault.MoneyReserved):
+		problem.Message = "Nothing was erased: a job has not ended. Cancel it, or wait for its end."
+	default:
+		return page{}, err
+	}
+	p, err := s.settingsPage(r, who, &problem)
+	p.Status = http.StatusConflict
+	return p, err
 }

@@ -51,6 +51,9 @@ type Config struct {
 	Board     *leaderboard.Board
 	Webhooks  *webhook.Hooks
 	Proofs    Proofs
+	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
+	// money_reserved, workspace_frozen.
+	Leave func(ctx context.Context, workspaceID string) error
 	// OpenIDStart is the path where sign-in by an OpenID Connect issuer begins;
 	// "" hides the button.
 	OpenIDStart string
@@ -162,5 +165,6 @@ func (s *Site) consoleRoutes(mux *http.ServeMux) {
 	mux.Handle("GET "+settingsPath, s.page(s.signedIn(s.settings)))
 	mux.Handle("POST "+settingsPath+"/sessions", s.page(s.form(s.endOtherSessions)))
 	mux.Handle("GET "+settingsPath+"/export", s.signedInRaw(s.export))
+	mux.Handle("POST "+settingsPath+"/leave", s.page(s.form(s.leave)))
 	mux.Handle("POST "+settingsPath+"/proof-pages", s.page(s.form(s.setProofPages)))
 }
