@@ -62,7 +62,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	}
 	_, done := order("1-6")
 	empty := personOf(t, w, 0)
-	operating(t, w, p)
+	boss := operating(t, w, signIn(t, w, w.WorkspaceOf(t, "operator@example.com", 0)))
 	tab, _ := browse(t)
 	p.in(tab)
 	if err := chromedp.Do(tab, chromedp.Navigate(base+done), chromedp.WaitVisible(chromedp.CSS("#live .state.completed"))); err != nil {
@@ -70,10 +70,14 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	}
 	priced := p.upload("scene.blend", demo.Scene())
 	p.submit("/console/keys", "name", "render farm", "limit", "10")
-	p.submit("/admin/acts", "act", "freeze", "subject", empty.ID, "reason", "Its payment is disputed.", "yes", "yes")
-	pages := map[string]string{
+	boss.submit("/admin/acts", "act", "freeze", "subject", empty.ID, "reason", "Its payment is disputed.", "yes", "yes")
+	p.submit("/console/webhooks", "url", "https://studio.example.com/hooks", "description", "the studio")
+	operators := map[string]string{
 		"admin": "/admin", "admin-jobs": "/admin/jobs", "admin-job": "/admin/jobs/" + strings.TrimPrefix(done, "/console/jobs/"), "admin-workers": "/admin/workers", "admin-worker": "/admin/workers/" + workerOf(t, w),
 		"admin-workspaces": "/admin/workspaces", "admin-workspace": "/admin/workspaces/" + empty.ID, "admin-dead-letters": "/admin/dead-letters", "admin-results": "/admin/results", "admin-keys": "/admin/keys", "admin-acts": "/admin/acts",
+	}
+	pages := map[string]string{
+		"home": "/", "webhooks": "/console/webhooks", "leaderboard": "/leaderboard",
 		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
 		"compare": done + "/frames/2?with=5", "wallet": "/console/wallet", "keys": "/console/keys", "settings": "/console/settings",
 		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "sign-in": "/sign-in",
@@ -89,6 +93,10 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 				if n := look[int](tab, t, `performance.getEntries().filter(e => e.encodedBodySize && !/\.jpg$|\/(small|file|sheet|loop)(\?|$)/.test(e.name)).reduce((n, e) => n + e.encodedBodySize, 0)`); strings.HasPrefix(path, "/console") && n > mostPageBytes {
 					t.Errorf("%s loads %d bytes, more than %d", name, n, mostPageBytes)
 				}
+			}
+			boss.in(tab)
+			for name, path := range operators {
+				svc.inspect(tab, s, name, path, complaints)
 			}
 			empty.in(tab)
 			svc.inspect(tab, s, "jobs-first", "/console", complaints)
