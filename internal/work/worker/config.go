@@ -88,6 +88,13 @@ type Config struct {
 	// Grace is how long a running frame may continue after Run is told to stop; 6 s
 	// when 0. After it, results have DeliveryGrace more to be sent.
 	Grace time.Duration
+	// ExitIdle, when above 0, ends Run once the worker has had no frame for so long and has
+	// no result left to send: who started it wants the machine back.
+	ExitIdle time.Duration
+	// Drain, when not nil and closed, has the worker take no more frames, finish the one
+	// that renders, however long that takes, and end Run.
+	Drain <-chan struct{}
+
 	// Jitter returns a number in [0, 1) that spreads retries; random when nil.
 	// It must be safe for concurrent use.
 	Jitter func() float64

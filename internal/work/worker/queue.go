@@ -3,6 +3,7 @@ package worker
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"svc.example/internal/ground/blender"
@@ -45,6 +46,8 @@ type frameQueue struct {
 	pace    time.Duration   // measured time of a frame of that job; 0 before the first
 	ended   chan struct{}   // closed when the running frame ends
 	running *task           // that frame; nil between frames
+	// idleSince is when the last frame ended, or the worker began.
+	idleSince time.Time
 }
 
 // leaseReply is the outcome of one lease call.
@@ -83,9 +86,15 @@ func (q *frameQueue) measure(d time.Duration) {
 // waits for them, and another job's file would end the process that they are compared
 // with.
 func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
-	var q frameQueue
+	q := frameQueue{idleSince: time.Now()}
 	defer func() { w.drain(drainCtx, &q) }()
 	for ctx.Err() == nil {
+		if w.draining() {
+			w.compareHeld(ctx, drainCtx) // what is rendered is delivered
+			w.log.Info("the worker takes no more frames, as it was told, and stops")
+			w.leave()
+			return
+		}
 		if len(q.tasks) == 0 && q.waiting == 0 && q.pending == nil {
 			w.compareHeld(ctx, drainCtx) // no more frames of the job are in sight
 		}
@@ -103,6 +112,7 @@ func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 		} else {
 			err = w.renderTask(ctx, drainCtx, &q, next)
 		}
+		q.idleSince = time.Now()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
 		if errors.Is(err, errUnable) && w.backOff(ctx, "render", unableTry, err) != nil {
@@ -155,6 +165,8 @@ func (w *Worker) refill(ctx context.Context, q *frameQueue) bool {
 	}
 	spareTimer := time.NewTimer(spareDelay)
 	defer spareTimer.Stop()
+	idle := w.idleTimer(q)
+	defer idle.Stop()
 	for {
 		select {
 		case got := <-q.pending:
@@ -164,9 +176,36 @@ func (w *Worker) refill(ctx context.Context, q *frameQueue) bool {
 			if q.waiting == 0 {
 				w.pool.warm() // the next frame is likely another job's
 			}
+		case <-idle.C:
+			if w.out.next() != "" { // a result that only this machine has
+				idle.Reset(w.pace())
+				continue
+			}
+			w.log.Info("no frame came for a while, so the worker stops", "exit_idle", w.cfg.ExitIdle)
+			w.leave()
+		case <-w.cfg.Drain:
+			return true // the loop sees it
 		case <-ctx.Done():
 			return false
 		}
+	}
+}
+
+// idleTimer fires when the worker has been idle for too long: never without ExitIdle.
+func (w *Worker) idleTimer(q *frameQueue) *time.Timer {
+	if w.cfg.ExitIdle <= 0 {
+		return time.NewTimer(math.MaxInt64)
+	}
+	return time.NewTimer(max(0, w.cfg.ExitIdle-time.Since(q.idleSince)))
+}
+
+// draining reports whether the worker was told to take no more frames.
+func (w *Worker) draining() bool {
+	select {
+	case <-w.cfg.Drain:
+		return true
+	default:
+		return false
 	}
 }
 

@@ -127,3 +127,80 @@ func TestFrameGivenBackByAStopReadsAsThat(t *testing.T) {
 		})
 	}
 }
+
+// TestIdleWorkerEndsByItself, and not before its results are with the server.
+func TestIdleWorkerEndsByItself(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(3), newPainter()
+		p.frameTime = 2 * time.Second
+		b := newBench(t, s, p)
+		b.config.ExitIdle = 10 * time.Minute
+		begun := time.Now()
+		if err := b.ended(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took < 10*time.Minute || took > 11*time.Minute {
+			t.Errorf("it ended after %s", took)
+		}
+		if got := s.delivered(); len(got) != 3 || p.alive != 0 || len(s.left) != 1 {
+			t.Errorf("delivered %v, %d processes left, %v have said that they leave", got, p.alive, s.left)
+		}
+	})
+}
+
+// A frame that takes longer than the worker may be idle does not end it.
+func TestAWorkerThatRendersIsNotIdle(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(2), newPainter()
+		p.frameTime = 20 * time.Minute
+		b := newBench(t, s, p)
+		b.config.ExitIdle = time.Minute
+		if err := b.ended(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.delivered(); len(got) != 2 {
+			t.Errorf("delivered %v, want both frames", got)
+		}
+	})
+}
+
+// TestDrainedWorkerFinishesItsFrameAndNoOther, however long the frame takes.
+func TestDrainedWorkerFinishesItsFrameAndNoOther(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(5), newPainter()
+		p.frameTime = 20 * time.Minute
+		b := newBench(t, s, p)
+		drain := make(chan struct{})
+		b.config.Drain = drain
+		time.AfterFunc(10*time.Minute, func() { close(drain) })
+		if err := b.ended(); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.delivered(); len(got) != 1 || p.alive != 0 || len(s.fails) != 0 {
+			t.Errorf("delivered %v, failed %v, %d processes left; want one frame", got, s.fails, p.alive)
+		}
+		for _, f := range s.jobs[0].frames {
+			if f.done == nil && f.holder != "" {
+				t.Errorf("frame %d is still held", f.number)
+			}
+		}
+	})
+}
+
+// TestDrainedWorkerThatIsIdleEndsAtOnce.
+func TestDrainedWorkerThatIsIdleEndsAtOnce(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p := newServer(0), newPainter()
+		b := newBench(t, s, p)
+		drain := make(chan struct{})
+		b.config.Drain = drain
+		begun := time.Now()
+		time.AfterFunc(time.Minute, func() { close(drain) })
+		if err := b.ended(); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(begun); took > 70*time.Second || len(s.left) != 1 {
+			t.Errorf("it ended after %s; %v have said that they leave", took, s.left)
+		}
+	})
+}

@@ -35,6 +35,9 @@ type Worker struct {
 
 	finishing sync.WaitGroup // pictures that are checked beside the next render
 
+	// leave ends the taking of work, as the end of Run's context does.
+	leave context.CancelFunc
+
 	registering sync.Mutex // held during a registration, so that one call serves all goroutines
 	mu          sync.Mutex // guards registered
 	registered  farmapi.RegisterReply
@@ -55,11 +58,14 @@ func New(cfg Config) *Worker {
 	return &Worker{cfg: cfg, log: cfg.Log.With("worker_name", cfg.Name)}
 }
 
-// Run works until ctx ends, which is no error. It then finishes or gives back the
+// Run works until ctx ends, which is no error, or until Config.ExitIdle or Config.Drain
+// says so. It then finishes or gives back the
 // running frame, sends what it can and returns within Config.Grace plus
 // DeliveryGrace. Errors: an unusable work folder, a Blender that does not start,
 // ErrVersion, ErrNoGPU, a refused first registration.
 func (w *Worker) Run(ctx context.Context) error {
+	ctx, w.leave = context.WithCancel(ctx)
+	defer w.leave()
 	// The lock comes first: what follows would empty the folders of a running worker.
 	unlock, err := w.prepareFolders()
 	if err != nil {

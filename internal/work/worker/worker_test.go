@@ -43,6 +43,9 @@ func (b *bench) run() (stop func() error) {
 	}
 }
 
+// ended runs the worker until it ends by itself.
+func (b *bench) ended() error { return worker.New(b.config).Run(b.t.Context()) }
+
 // until waits for something to hold of the server.
 func (b *bench) until(what func() bool) {
 	b.t.Helper()
