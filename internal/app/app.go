@@ -31,6 +31,7 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -99,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums, operator.Sums, audit.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

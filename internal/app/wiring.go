@@ -25,13 +25,13 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/erase"
 	"svc.example/internal/work/frames"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
-	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 )
 
@@ -129,7 +129,7 @@ func (a *App) leave(ctx context.Context, workspaceID string) error {
 	var files erase.Files
 	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		// Of a frozen workspace the operator may still need to know whose it is.
-		if err = wallet.RequireUnfrozen(ctx, tx, workspaceID); err == nil {
+		if err = freeze.Require(ctx, tx, workspaceID); err == nil {
 			files, err = erase.Workspace(ctx, tx, workspaceID)
 		}
 		return err

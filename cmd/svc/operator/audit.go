@@ -10,7 +10,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
-	auditing "svc.example/internal/work/audit"
+	"svc.example/internal/work/operator"
 )
 
 // audit is svc admin audit: it checks everything that must always hold.
@@ -49,7 +49,13 @@ func (c *audit) record(ctx context.Context, began time.Time, found app.Audited) 
 		return err
 	}
 	defer func() { _ = d.Close() }()
-	return d.Write(ctx, func(tx *db.Tx) error { return auditing.Record(ctx, tx, began, found) })
+	run := operator.AuditRun{
+		BeganAt: began, Jobs: found.Jobs, Wallets: found.Wallets, Receipts: found.Receipts, Benchmarks: found.Benchmarks, Leaves: found.Leaves, BreachCount: len(found.Breaches),
+	}
+	for _, b := range found.Breaches {
+		run.Breaches = append(run.Breaches, operator.Breach(b))
+	}
+	return d.Write(ctx, func(tx *db.Tx) error { return operator.RecordAudit(ctx, tx, run) })
 }
 
 // printFound prints breaches and counts, and returns the exit code of a breach.

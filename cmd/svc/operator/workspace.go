@@ -10,6 +10,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
@@ -84,7 +85,7 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	var b wallet.Balance
 	var keys []listedKey
 	var entries []shownEntry
-	var frozen *wallet.Frozen
+	var frozen *freeze.Frozen
 	jobs := map[string]int64{}
 	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
 		if w, people, err = identity.WorkspaceOf(ctx, tx, c.Workspace); err != nil {
@@ -96,7 +97,7 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 		if keys, err = keysOf(ctx, tx, c.Workspace); err != nil {
 			return err
 		}
-		if frozen, err = wallet.FreezeOf(ctx, tx, c.Workspace); err != nil {
+		if frozen, err = freeze.Of(ctx, tx, c.Workspace); err != nil {
 			return err
 		}
 		states, err := tx.JobStates(ctx, c.Workspace)

@@ -9,7 +9,6 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/work/audit"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
@@ -100,7 +99,7 @@ type overviewView struct {
 	// Rendering are the jobs that workers render, the newest.
 	Rendering []job.Summary
 	// Audit is the last one; nil before the first.
-	Audit *audit.Run
+	Audit *operator.AuditRun
 	Acts  []operator.Done
 }
 
@@ -131,7 +130,7 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page, error
 		if v.Rendering, err = job.ListAll(ctx, tx, job.ListRequest{Status: job.Rendering, Limit: shownParties}); err != nil {
 			return err
 		}
-		if v.Audit, err = audit.LastRun(ctx, tx); err != nil {
+		if v.Audit, err = operator.LastAudit(ctx, tx); err != nil {
 			return err
 		}
 		v.Acts, err = operator.Acts(ctx, tx, "", shownActs)

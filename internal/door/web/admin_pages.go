@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
@@ -205,7 +206,7 @@ type workspaceView struct {
 	ErasedAt          *time.Time
 	People            []string
 	Balance           wallet.Balance
-	Frozen            *wallet.Frozen
+	Frozen            *freeze.Frozen
 	Keys              []identity.Key
 	Jobs              []job.Summary
 	Entries           []wallet.Entry
@@ -226,7 +227,7 @@ func (s *Site) adminWorkspace(r *http.Request, _ identity.Principal) (page, erro
 		if v.Balance, err = wallet.Get(ctx, tx, id); err != nil {
 			return err
 		}
-		if v.Frozen, err = wallet.FreezeOf(ctx, tx, id); err != nil {
+		if v.Frozen, err = freeze.Of(ctx, tx, id); err != nil {
 			return err
 		}
 		agents, err := identity.AgentKeys(ctx, tx, id)

@@ -3,7 +3,6 @@ package web_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"mime/multipart"
 	"net/http"
@@ -19,7 +18,6 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/wallet"
 )
 
 // person is somebody with a browser that runs no script.
@@ -314,78 +312,6 @@ func errClose(t *testing.T, res *http.Response) (status int) {
 	return res.StatusCode
 }
 
-func TestProofPagesAreSwitchedInSettings(t *testing.T) {
-	t.Parallel()
-	p := personOf(t, worlds.On(t, "sqlite"), 0)
-	p.open("/console/settings").want(t, http.StatusOK, p.Email, p.ID, "Hide the proof pages")
-	p.submit("/console/settings/proof-pages", "show", "no").want(t, http.StatusOK, "Publish the proof pages")
-	p.submit("/console/settings/proof-pages", "show", "yes").want(t, http.StatusOK, "Hide the proof pages")
-}
-
-func TestAPersonSignsOutEverywhereElse(t *testing.T) {
-	t.Parallel()
-	worlds.Each(t, func(t *testing.T, w *apptest.World) {
-		p := personOf(t, w, 0)
-		here := p.session
-		elsewhere := *p
-		err := w.App.DB.Write(t.Context(), func(tx *db.Tx) error {
-			token, err := identity.CreateSignInLink(t.Context(), tx, p.Email)
-			if err != nil {
-				return err
-			}
-			opened, err := identity.SignIn(t.Context(), tx, token, "")
-			elsewhere.session = opened.Token
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		other := personOf(t, w, 0)
-		p.session = here
-		p.open("/console/settings").want(t, http.StatusOK, "Sign out everywhere else", "this one")
-		elsewhere.open("/console").want(t, http.StatusOK)
-		if got := p.submit("/console/settings/sessions").want(t, http.StatusOK, "signed out everywhere else"); strings.Contains(got.text, "Sign out everywhere else") {
-			t.Error("there still is another session")
-		}
-		elsewhere.open("/console").want(t, http.StatusUnauthorized, "Sign in to see yours")
-		other.open("/console").want(t, http.StatusOK)
-	})
-}
-
-func TestAnExportHasAllThatAWorkspaceHasAndNoSecret(t *testing.T) {
-	t.Parallel()
-	w := worlds.On(t, "sqlite")
-	p, other := personOf(t, w, 500), personOf(t, w, 500)
-	var jobs []string
-	for range 3 {
-		priced := p.upload("demo.blend", demo.Scene())
-		begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
-		jobs = append(jobs, strings.TrimPrefix(begun.path, "/console/jobs/"))
-	}
-	var got struct {
-		WorkspaceID string `json:"workspace_id"`
-		Emails      []string
-		Wallet      map[string]int64
-		AgentKeys   []map[string]any `json:"agent_keys"`
-		Jobs        []struct {
-			JobID string `json:"job_id"`
-		}
-		Ledger []map[string]any
-	}
-	text := p.open("/console/settings/export").want(t, http.StatusOK).text
-	if err := json.Unmarshal([]byte(text), &got); err != nil {
-		t.Fatalf("%v: %s", err, text)
-	}
-	if got.WorkspaceID != p.ID || len(got.Emails) != 1 || got.Emails[0] != p.Email || len(got.AgentKeys) != 1 || len(got.Jobs) != 3 || got.Jobs[0].JobID != jobs[2] || len(got.Ledger) != 4 {
-		t.Errorf("%+v", got)
-	}
-	for _, secret := range []string{p.Agent.Secret, p.Account.Secret, p.session, other.ID} {
-		if strings.Contains(text, secret) {
-			t.Errorf("it has %s", secret)
-		}
-	}
-}
-
 func TestEveryGuideHasItsPageAndItsLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	p := &person{t: t, base: worlds.On(t, "sqlite").URL}
@@ -458,53 +384,6 @@ func TestTextOfFilesIsEscapedOnThePages(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
-	}
-}
-
-// A person leaves: only with the address typed, not while a job goes on, and then for good.
-func TestAPersonLeavesForGood(t *testing.T) {
-	t.Parallel()
-	w := worlds.On(t, "sqlite")
-	p := personOf(t, w, 100)
-	priced := p.upload("demo.blend", demo.Scene())
-	begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
-	p.open("/console/settings").want(t, http.StatusOK, "are left in the wallet", "Nothing brings it back")
-	p.submit("/console/settings/leave", "email", "somebody@example.com").want(t, http.StatusConflict, "Nothing was erased: type "+p.Email)
-	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "a job has not ended")
-	p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled")
-	freeze(t, w, p, true)
-	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "has frozen this workspace")
-	freeze(t, w, p, false)
-	if got := p.submit("/console/settings/leave", "email", " "+strings.ToUpper(p.Email)).want(t, http.StatusOK); got.path != "/" {
-		t.Errorf("it leads to %s", got.path)
-	}
-	p.open("/console").want(t, http.StatusUnauthorized)
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, w.URL+"/v1/wallet", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+p.Account.Secret)
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	res.Body.Close()
-	if res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the account key of who has left: %d", res.StatusCode)
-	}
-}
-
-// freeze freezes a person's workspace, or lifts that.
-func freeze(t *testing.T, w *apptest.World, p *person, is bool) {
-	t.Helper()
-	err := w.App.DB.Write(t.Context(), func(tx *db.Tx) error {
-		if is {
-			return wallet.Freeze(t.Context(), tx, p.ID, "A payment is disputed.")
-		}
-		return wallet.Unfreeze(t.Context(), tx, p.ID)
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -282,7 +282,7 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 		before := kept(t, raw)
 		for _, table := range []string{
 			"person", "person_login", "workspace", "account_key", "agent_key", "sign_in_link", "upload", "project", "awaited_upload", "job", "failed_attempt",
-			"idempotency", "webhook_endpoint", "webhook_event", "operator_act", "wallet_freeze",
+			"idempotency", "webhook_endpoint", "webhook_event", "operator_act", "workspace_freeze",
 		} {
 			if !strings.Contains(rowsOf(t, raw, table), personal) {
 				t.Errorf("the story writes no name into %s", table)

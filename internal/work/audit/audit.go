@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -153,7 +154,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, identity.Audit, lease.Audit, idempotency.Audit, operator.Audit, auditRuns, rowsum.Audit,
+		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err

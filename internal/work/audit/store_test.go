@@ -28,7 +28,6 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/leaderboardtest"
-	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/erase"
@@ -202,7 +201,7 @@ func (s *store) people() {
 		return operate(ctx, tx, one, two.Person.WorkspaceID)
 	})
 	s.write(func(ctx context.Context, tx *db.Tx) error {
-		return audit.Record(ctx, tx, time.Now(), audit.Audited{Breaches: []audit.Breach{{Rule: "a rule", Subject: "a row", Detail: "why"}}})
+		return operator.RecordAudit(ctx, tx, operator.AuditRun{BeganAt: time.Now(), BreachCount: 1, Breaches: []operator.Breach{{Rule: "a rule", Subject: "a row", Detail: "why"}}})
 	})
 }
 

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -80,7 +81,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
-		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, wallet.EraseFreeze, operator.Erase, identity.Erase,
+		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, freeze.Erase, operator.Erase, identity.Erase,
 	} {
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	why "svc.example/internal/ground/reason"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -69,7 +70,7 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 // and a process that packs it find their leases gone. Errors: invalid_request for a
 // reason that is empty or too long, render_not_found, job_ended.
 func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason string) (Object, error) {
-	reason, err := fault.Reason(reason)
+	reason, err := why.Of(reason)
 	if err != nil {
 		return Object{}, err
 	}

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
@@ -61,7 +62,8 @@ type StartRequest struct {
 // is in the Object only when this call made the job. Starting a quote again returns
 // the job it has become; nothing is reserved twice. Errors: upload_not_found,
 // quote_not_found, quote_expired, quote_not_qualified, price_above_max,
-// insufficient_funds, spend_limit_reached, not_accepting_jobs, insufficient_scope.
+// insufficient_funds, spend_limit_reached, workspace_frozen, not_accepting_jobs,
+// insufficient_scope.
 func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, error) {
 	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
 		return Object{}, err
@@ -108,6 +110,9 @@ func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quot
 func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
 	if !j.Accepts() {
 		return "", "", notAccepting()
+	}
+	if err := freeze.Require(ctx, tx, r.Principal.WorkspaceID); err != nil {
+		return "", "", err
 	}
 	if err := q.Startable(); err != nil {
 		return "", "", err

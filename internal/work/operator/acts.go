@@ -9,8 +9,10 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	why "svc.example/internal/ground/reason"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt/signing"
@@ -55,7 +57,7 @@ func FailJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID, reason strin
 	if err != nil {
 		return Act{}, err
 	}
-	if reason, err = fault.Reason(reason); err != nil {
+	if reason, err = why.Of(reason); err != nil {
 		return Act{}, err
 	}
 	if job.Status(record.Status).Terminal() {
@@ -117,7 +119,7 @@ func amount(cents int64) error {
 // FreezeWorkspace keeps a workspace from starting jobs, with a reason that it reads.
 // Errors: workspace_not_found, invalid_request for the reason.
 func FreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID, reason string) (Act, error) {
-	reason, err := fault.Reason(reason)
+	reason, err := why.Of(reason)
 	if err != nil {
 		return Act{}, err
 	}
@@ -125,7 +127,7 @@ func FreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID, reason string)
 	return Act{
 		What:        fmt.Sprintf("freeze %s: it starts no job and gets no free look; jobs that are under way go on", workspaceID),
 		WorkspaceID: workspaceID, Reason: reason,
-		Do: func(ctx context.Context, tx *db.Tx) error { return wallet.Freeze(ctx, tx, workspaceID, reason) },
+		Do: func(ctx context.Context, tx *db.Tx) error { return freeze.Set(ctx, tx, workspaceID, reason) },
 	}, err
 }
 
@@ -135,7 +137,7 @@ func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act,
 	return Act{
 		What:        fmt.Sprintf("let %s start jobs again", workspaceID),
 		WorkspaceID: workspaceID,
-		Do:          func(ctx context.Context, tx *db.Tx) error { return wallet.Unfreeze(ctx, tx, workspaceID) },
+		Do:          func(ctx context.Context, tx *db.Tx) error { return freeze.Lift(ctx, tx, workspaceID) },
 	}, err
 }
 
@@ -143,7 +145,7 @@ func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act,
 // changed, unless nil, gets how many. Errors: result_not_found, invalid_request for the
 // reason.
 func HideResults(ctx context.Context, tx *db.Tx, resultIDs []string, reason string, changed *int64) (Act, error) {
-	reason, err := fault.Reason(reason)
+	reason, err := why.Of(reason)
 	if err != nil {
 		return Act{}, err
 	}

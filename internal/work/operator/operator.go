@@ -151,10 +151,13 @@ var actRows = rowsum.Table[query.OperatorAct]{
 }
 
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{actRows}
+var Sums = rowsum.Tables{actRows, runRows}
 
-// Audit reports acts that are not as they were recorded. An error means that the audit did
-// not finish.
+// Audit reports acts, and outcomes of audits, that are not as they were recorded. An error
+// means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
-	return actRows.Audit(ctx, tx, breach, nil)
+	if err := actRows.Audit(ctx, tx, breach, nil); err != nil {
+		return err
+	}
+	return runRows.Audit(ctx, tx, breach, nil)
 }

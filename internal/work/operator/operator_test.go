@@ -9,11 +9,12 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	why "svc.example/internal/ground/reason"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
-	"svc.example/internal/work/wallet"
 )
 
 // write runs do in a transaction.
@@ -141,7 +142,7 @@ func TestAnOperatorIsOneFromTheNextRequestOn(t *testing.T) {
 	})
 }
 
-func TestAFrozenWorkspaceReservesNothingUntilItIsLifted(t *testing.T) {
+func TestAFrozenWorkspaceStartsNothingUntilItIsLifted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ada := workspace(t, d, "ada@example.com")
@@ -154,21 +155,15 @@ func TestAFrozenWorkspaceReservesNothingUntilItIsLifted(t *testing.T) {
 				return err
 			})
 		}
-		reserve := func(jobID string) error {
-			return write(t, d, func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, ada.WorkspaceID, jobID, 10) })
-		}
-		credit := func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
-			return operator.Credit(ctx, tx, ada.WorkspaceID, "opening", 100)
+		starts := func() error {
+			return write(t, d, func(ctx context.Context, tx *db.Tx) error { return freeze.Require(ctx, tx, ada.WorkspaceID) })
 		}
 		freeze := func(reason string) func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 			return func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.FreezeWorkspace(ctx, tx, ada.WorkspaceID, reason)
 			}
 		}
-		if err := perform(credit); err != nil {
-			t.Fatal(err)
-		}
-		for _, reason := range []string{"", " \n", strings.Repeat("x", fault.MaxReason+1)} {
+		for _, reason := range []string{"", " \n", strings.Repeat("x", why.MaxBytes+1)} {
 			if err := perform(freeze(reason)); !fault.Is(err, fault.InvalidRequest) {
 				t.Errorf("reason %.10q: %v", reason, err)
 			}
@@ -178,7 +173,7 @@ func TestAFrozenWorkspaceReservesNothingUntilItIsLifted(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := reserve("JOB-1"); !fault.Is(err, fault.WorkspaceFrozen) || !strings.Contains(err.Error(), `a dispute\nis open`) {
+		if err := starts(); !fault.Is(err, fault.WorkspaceFrozen) || !strings.Contains(err.Error(), `a dispute\nis open`) {
 			t.Errorf("a frozen workspace: %v", err)
 		}
 		err := perform(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
@@ -187,7 +182,7 @@ func TestAFrozenWorkspaceReservesNothingUntilItIsLifted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := reserve("JOB-1"); err != nil {
+		if err := starts(); err != nil {
 			t.Errorf("it is lifted: %v", err)
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/quote"
-	"svc.example/internal/work/wallet"
 )
 
 // Order queues a preview of a frame of an upload, in the caller's transaction; frame nil
@@ -28,7 +28,7 @@ func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
 		return View{}, fmt.Errorf("lock workspace: %w", err)
 	}
-	if err := wallet.RequireUnfrozen(ctx, tx, workspaceID); err != nil {
+	if err := freeze.Require(ctx, tx, workspaceID); err != nil {
 		return View{}, err
 	}
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)

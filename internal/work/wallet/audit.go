@@ -25,9 +25,6 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	for _, r := range refunds {
 		breach("a refund gives back what was paid", r.JobID, "workspace %s got %d cents back and paid %d", r.WorkspaceID, r.Refunded, r.Captured)
 	}
-	if err := freezeRows.Audit(ctx, tx, breach, nil); err != nil {
-		return 0, err
-	}
 	if wallets, err = auditWallets(ctx, tx, breach); err != nil {
 		return 0, fmt.Errorf("audit wallets: %w", err)
 	}

@@ -19,16 +19,5 @@ var entryRows = rowsum.Table[query.LedgerTransaction]{
 	},
 }
 
-// What freezes a workspace follows from nothing else.
-var freezeRows = rowsum.Table[query.WalletFreeze]{
-	Name: "wallet_freeze", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.WalletFreeze) ([]query.WalletFreeze, error) {
-		return tx.FreezeAfter(ctx, last.WorkspaceID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.WalletFreeze, sum string) error {
-		return tx.FreezeSum(ctx, query.FreezeSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
-	},
-}
-
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{entryRows, freezeRows}
+var Sums = rowsum.Tables{entryRows}

@@ -93,13 +93,10 @@ func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents
 func NewReference() string { return "operator " + id.New(id.Transaction) }
 
 // Reserve sets cents aside for a job, once: repeating it for the job reserves nothing
-// more. Errors: workspace_frozen; insufficient_funds, with a Shortage as its detail. The
-// caller's transaction must then be given up, because the ledger's rows are written before
-// the shortage shows.
+// more. Error: insufficient_funds, with a Shortage as its detail; the caller's
+// transaction must then be given up, because the ledger's rows are written before the
+// shortage shows.
 func Reserve(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error {
-	if err := RequireUnfrozen(ctx, tx, workspaceID); err != nil {
-		return err
-	}
 	return move(ctx, tx, entry{
 		kind: Reserved, reference: jobID, workspace: workspaceID, job: jobID, cents: cents,
 		from: workspaceID + ":available", to: workspaceID + ":reserved", available: -cents, reserved: cents,

@@ -24,7 +24,7 @@ CREATE TABLE operator_act (
 );
 
 -- A workspace that starts nothing until an operator lifts it.
-CREATE TABLE wallet_freeze (
+CREATE TABLE workspace_freeze (
   workspace_id text PRIMARY KEY REFERENCES workspace (workspace_id),
   reason       text NOT NULL, -- the workspace reads it
   frozen_at    bigint NOT NULL,
@@ -43,6 +43,6 @@ CREATE TABLE audit_run (
 
 -- +goose Down
 DROP TABLE audit_run;
-DROP TABLE wallet_freeze;
+DROP TABLE workspace_freeze;
 DROP TABLE operator_act;
 DROP TABLE operator;

@@ -23,18 +23,3 @@ SELECT frame, blob_key, size_bytes FROM frame WHERE job_id = @job_id AND frame >
 -- How much there is to audit.
 SELECT (SELECT count(*) FROM job) AS jobs, (SELECT count(*) FROM receipt) AS receipts, (SELECT count(*) FROM receipt_log_leaf) AS leaves,
   (SELECT count(*) FROM job a WHERE a.status = 'completed' AND a.artifact_removed_at = 0) AS artifacts;
-
--- name: AuditRunAdd :exec
-INSERT INTO audit_run (run_id, began_at, ended_at, breaches, found, row_sum) VALUES (@run_id, @began_at, @ended_at, @breaches, @found, @row_sum);
-
--- name: AuditRunLast :one
-SELECT * FROM audit_run ORDER BY run_id DESC LIMIT 1;
-
--- name: AuditRunsForget :exec
-DELETE FROM audit_run WHERE run_id < (SELECT min(l.run_id) FROM (SELECT r.run_id FROM audit_run r ORDER BY r.run_id DESC LIMIT CAST(@keep AS bigint)) AS l);
-
--- name: AuditRunAfter :many
-SELECT * FROM audit_run WHERE run_id > @after ORDER BY run_id LIMIT 500;
-
--- name: AuditRunSum :exec
-UPDATE audit_run SET row_sum = @row_sum WHERE run_id = @run_id;

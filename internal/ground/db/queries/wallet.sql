@@ -74,19 +74,3 @@ SELECT * FROM ledger_transaction WHERE kind = @kind AND reference = @reference F
 
 -- name: LedgerSum :exec
 UPDATE ledger_transaction SET row_sum = @row_sum WHERE transaction_id = @transaction_id;
-
--- name: FreezeSet :execrows
-INSERT INTO wallet_freeze (workspace_id, reason, frozen_at, row_sum) VALUES (@workspace_id, @reason, @frozen_at, @row_sum)
-ON CONFLICT (workspace_id) DO UPDATE SET reason = excluded.reason, frozen_at = excluded.frozen_at, row_sum = excluded.row_sum;
-
--- name: FreezeLift :execrows
-DELETE FROM wallet_freeze WHERE workspace_id = @workspace_id;
-
--- name: FreezeGet :one
-SELECT * FROM wallet_freeze WHERE workspace_id = @workspace_id;
-
--- name: FreezeAfter :many
-SELECT * FROM wallet_freeze WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
-
--- name: FreezeSum :exec
-UPDATE wallet_freeze SET row_sum = @row_sum WHERE workspace_id = @workspace_id;

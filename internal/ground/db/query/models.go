@@ -508,13 +508,6 @@ type Wallet struct {
 	ReservedCents  int64
 }
 
-type WalletFreeze struct {
-	WorkspaceID string
-	Reason      string
-	FrozenAt    int64
-	RowSum      string
-}
-
 type WebhookAttempt struct {
 	DeliveryID string
 	Number     int64
@@ -609,4 +602,11 @@ type Workspace struct {
 	ProofPage   int64
 	RowSum      string
 	ErasedAt    int64
+}
+
+type WorkspaceFreeze struct {
+	WorkspaceID string
+	Reason      string
+	FrozenAt    int64
+	RowSum      string
 }

@@ -202,3 +202,103 @@ func (q *Queries) ActsErase(ctx context.Context, workspaceID string) ([]Operator
 	}
 	return items, nil
 }
+
+const auditRunAdd = `-- name: AuditRunAdd :exec
+INSERT INTO audit_run (run_id, began_at, ended_at, breaches, found, row_sum) VALUES ($1, $2, $3, $4, $5, $6)
+`
+
+type AuditRunAddParams struct {
+	RunID    string
+	BeganAt  int64
+	EndedAt  int64
+	Breaches int64
+	Found    string
+	RowSum   string
+}
+
+func (q *Queries) AuditRunAdd(ctx context.Context, arg AuditRunAddParams) error {
+	_, err := q.exec(ctx, q.auditRunAddStmt, auditRunAdd,
+		arg.RunID,
+		arg.BeganAt,
+		arg.EndedAt,
+		arg.Breaches,
+		arg.Found,
+		arg.RowSum,
+	)
+	return err
+}
+
+const auditRunAfter = `-- name: AuditRunAfter :many
+SELECT run_id, began_at, ended_at, breaches, found, row_sum FROM audit_run WHERE run_id > $1 ORDER BY run_id LIMIT 500
+`
+
+func (q *Queries) AuditRunAfter(ctx context.Context, after string) ([]AuditRun, error) {
+	rows, err := q.query(ctx, q.auditRunAfterStmt, auditRunAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditRun
+	for rows.Next() {
+		var i AuditRun
+		if err := rows.Scan(
+			&i.RunID,
+			&i.BeganAt,
+			&i.EndedAt,
+			&i.Breaches,
+			&i.Found,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditRunLast = `-- name: AuditRunLast :one
+SELECT run_id, began_at, ended_at, breaches, found, row_sum FROM audit_run ORDER BY run_id DESC LIMIT 1
+`
+
+func (q *Queries) AuditRunLast(ctx context.Context) (AuditRun, error) {
+	row := q.queryRow(ctx, q.auditRunLastStmt, auditRunLast)
+	var i AuditRun
+	err := row.Scan(
+		&i.RunID,
+		&i.BeganAt,
+		&i.EndedAt,
+		&i.Breaches,
+		&i.Found,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const auditRunSum = `-- name: AuditRunSum :exec
+UPDATE audit_run SET row_sum = $1 WHERE run_id = $2
+`
+
+type AuditRunSumParams struct {
+	RowSum string
+	RunID  string
+}
+
+func (q *Queries) AuditRunSum(ctx context.Context, arg AuditRunSumParams) error {
+	_, err := q.exec(ctx, q.auditRunSumStmt, auditRunSum, arg.RowSum, arg.RunID)
+	return err
+}
+
+const auditRunsForget = `-- name: AuditRunsForget :exec
+DELETE FROM audit_run WHERE run_id < (SELECT min(l.run_id) FROM (SELECT r.run_id FROM audit_run r ORDER BY r.run_id DESC LIMIT CAST($1 AS bigint)) AS l)
+`
+
+func (q *Queries) AuditRunsForget(ctx context.Context, keep int64) error {
+	_, err := q.exec(ctx, q.auditRunsForgetStmt, auditRunsForget, keep)
+	return err
+}

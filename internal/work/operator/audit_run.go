@@ -1,4 +1,4 @@
-package audit
+package operator
 
 import (
 	"context"
@@ -18,23 +18,29 @@ const (
 	keptBreaches = 100 // of one run
 )
 
-// Run is an audit that has ended.
-type Run struct {
-	BeganAt, EndedAt time.Time
+// AuditRun is the outcome of an audit of the whole store.
+type AuditRun struct {
+	BeganAt, EndedAt                            time.Time
+	Jobs, Wallets, Receipts, Benchmarks, Leaves int
 	// BreachCount is how many breaches it found; Breaches are the first of them.
 	BreachCount int
-	Audited
+	Breaches    []Breach
 }
 
-// Record keeps the outcome of an audit, for operators to read later, and forgets old ones.
-func Record(ctx context.Context, tx *db.Tx, began time.Time, found Audited) error {
-	kept := found
-	kept.Breaches = append([]Breach{}, found.Breaches[:min(len(found.Breaches), keptBreaches)]...)
-	text, err := json.Marshal(kept)
+// Breach is a promise of the service that the store does not keep: which one, by which
+// row, and how.
+type Breach struct{ Rule, Subject, Detail string }
+
+// RecordAudit keeps the outcome of an audit that ends now, for operators to read later, and
+// forgets old ones.
+func RecordAudit(ctx context.Context, tx *db.Tx, run AuditRun) error {
+	run.EndedAt = tx.Time()
+	run.Breaches = run.Breaches[:min(len(run.Breaches), keptBreaches)]
+	text, err := json.Marshal(run)
 	if err != nil {
 		return fmt.Errorf("write the outcome of an audit: %w", err)
 	}
-	row := query.AuditRun{RunID: id.New(id.AuditRun), BeganAt: db.Micros(began), EndedAt: tx.Now, Breaches: int64(len(found.Breaches)), Found: string(text)}
+	row := query.AuditRun{RunID: id.New(id.AuditRun), BeganAt: db.Micros(run.BeganAt), EndedAt: tx.Now, Breaches: int64(run.BreachCount), Found: string(text)}
 	row.RowSum = runRows.Of(row)
 	if err := tx.AuditRunAdd(ctx, query.AuditRunAddParams(row)); err != nil {
 		return fmt.Errorf("keep the outcome of an audit: %w", err)
@@ -45,8 +51,8 @@ func Record(ctx context.Context, tx *db.Tx, began time.Time, found Audited) erro
 	return nil
 }
 
-// LastRun reads the latest audit that was recorded; nil where there is none.
-func LastRun(ctx context.Context, tx *db.Tx) (*Run, error) {
+// LastAudit reads the latest audit that was recorded; nil where there is none.
+func LastAudit(ctx context.Context, tx *db.Tx) (*AuditRun, error) {
 	row, err := tx.AuditRunLast(ctx)
 	if db.IsNotFound(err) {
 		return nil, nil
@@ -54,11 +60,11 @@ func LastRun(ctx context.Context, tx *db.Tx) (*Run, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the last audit: %w", err)
 	}
-	r := Run{BeganAt: db.Time(row.BeganAt), EndedAt: db.Time(row.EndedAt), BreachCount: int(row.Breaches)}
-	if err := json.Unmarshal([]byte(row.Found), &r.Audited); err != nil {
+	var run AuditRun
+	if err := json.Unmarshal([]byte(row.Found), &run); err != nil {
 		return nil, fmt.Errorf("read the last audit: %w", err)
 	}
-	return &r, nil
+	return &run, nil
 }
 
 // runRows carry checksums: what an audit found follows from nothing else.
@@ -70,12 +76,4 @@ var runRows = rowsum.Table[query.AuditRun]{
 	Store: func(ctx context.Context, tx *db.Tx, r query.AuditRun, sum string) error {
 		return tx.AuditRunSum(ctx, query.AuditRunSumParams{RowSum: sum, RunID: r.RunID})
 	},
-}
-
-// Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{runRows}
-
-// auditRuns reports outcomes that are not as they were recorded.
-func auditRuns(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
-	return runRows.Audit(ctx, tx, breach, nil)
 }

@@ -1,0 +1,114 @@
+// Package freeze keeps a workspace from starting anything: a payment is disputed, or it
+// breaks the terms.
+//
+// What always holds: a frozen workspace starts no job and orders no free look; what it has
+// goes on, and stays readable. The reason is for its people. Who freezes is left to package
+// operator. Start reading at Require.
+package freeze
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	why "svc.example/internal/ground/reason"
+	"svc.example/internal/ground/rowsum"
+)
+
+// Frozen is why and since when a workspace starts nothing.
+type Frozen struct {
+	Reason string    `json:"reason"`
+	Since  time.Time `json:"since"`
+}
+
+// Set freezes a workspace, and says why. Freezing it again changes the reason. Errors:
+// workspace_not_found; invalid_request for a reason that is empty or too long.
+func Set(ctx context.Context, tx *db.Tx, workspaceID, reason string) error {
+	reason, err := why.Of(reason)
+	if err == nil {
+		err = exists(ctx, tx, workspaceID)
+	}
+	if err != nil {
+		return err
+	}
+	row := query.WorkspaceFreeze{WorkspaceID: workspaceID, Reason: reason, FrozenAt: tx.Now}
+	row.RowSum = rows.Of(row)
+	if err := tx.FreezeSet(ctx, query.FreezeSetParams(row)); err != nil {
+		return fmt.Errorf("freeze workspace: %w", err)
+	}
+	return nil
+}
+
+// Lift lets a workspace start jobs again. Where it is not frozen, nothing changes. Error:
+// workspace_not_found.
+func Lift(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := exists(ctx, tx, workspaceID); err != nil {
+		return err
+	}
+	return Erase(ctx, tx, workspaceID)
+}
+
+// exists returns workspace_not_found for a workspace that is not there.
+func exists(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	_, err := tx.WorkspaceGet(ctx, workspaceID)
+	if db.IsNotFound(err) {
+		return fault.New(fault.WorkspaceNotFound, "There is no workspace %s.", workspaceID)
+	}
+	if err != nil {
+		return fmt.Errorf("read workspace: %w", err)
+	}
+	return nil
+}
+
+// Of reads the freeze of a workspace; nil where there is none.
+func Of(ctx context.Context, tx *db.Tx, workspaceID string) (*Frozen, error) {
+	row, err := tx.FreezeGet(ctx, workspaceID)
+	if db.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read freeze: %w", err)
+	}
+	return &Frozen{row.Reason, db.Time(row.FrozenAt)}, nil
+}
+
+// Require refuses what a frozen workspace may not do. Error: workspace_frozen.
+func Require(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	frozen, err := Of(ctx, tx, workspaceID)
+	if err == nil && frozen != nil {
+		err = fault.New(fault.WorkspaceFrozen, "The operator has frozen this workspace: %s", frozen.Reason)
+	}
+	return err
+}
+
+// Erase removes the words of an erased workspace's freeze: such a workspace starts nothing
+// anyway.
+func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := tx.FreezeLift(ctx, workspaceID); err != nil {
+		return fmt.Errorf("lift freeze: %w", err)
+	}
+	return nil
+}
+
+// rows carry checksums: what freezes a workspace follows from nothing else.
+var rows = rowsum.Table[query.WorkspaceFreeze]{
+	Name: "workspace_freeze", Key: 1,
+	After: func(ctx context.Context, tx *db.Tx, last query.WorkspaceFreeze) ([]query.WorkspaceFreeze, error) {
+		return tx.FreezeAfter(ctx, last.WorkspaceID)
+	},
+	Store: func(ctx context.Context, tx *db.Tx, r query.WorkspaceFreeze, sum string) error {
+		return tx.FreezeSum(ctx, query.FreezeSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
+	},
+}
+
+// Sums lists the tables of this package whose rows carry checksums.
+var Sums = rowsum.Tables{rows}
+
+// Audit reports freezes that are not as they were written. An error means that the audit
+// did not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	return rows.Audit(ctx, tx, breach, nil)
+}
