@@ -9,6 +9,7 @@ package farm
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"os"
@@ -37,8 +38,24 @@ type workerRun struct {
 	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder. One worker at a time may use it."`
 	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
+	endFlags
 	syntheticFlags
 	terminal.LogFlags
+}
+
+// endFlags say when a worker ends that an engine, such as Slurm or Kubernetes, has placed.
+type endFlags struct {
+	ExitIdle  time.Duration `env:"SVC_EXIT_IDLE" placeholder:"DURATION" help:"End once no frame has come for so long, such as 10m, and every result is delivered. Without it, the worker stays."`
+	DrainOn   string        `env:"SVC_DRAIN_ON" placeholder:"SIGNAL" help:"Take no more frames at this signal, such as USR1, finish the one that renders, however long it takes, and end."`
+	StopGrace time.Duration `env:"SVC_STOP_GRACE" default:"6s" help:"How long a frame that ends soon may still render after TERM. Others are given back at once."`
+}
+
+// Validate refuses times that end nothing.
+func (f endFlags) Validate() error {
+	if f.ExitIdle < 0 || f.StopGrace < 0 {
+		return errors.New("--exit-idle and --stop-grace are no negative times")
+	}
+	return nil
 }
 
 // syntheticFlags configure a worker that renders nothing: it measures and tests a
@@ -82,7 +99,12 @@ func (c *workerRun) Run() error {
 	if err != nil {
 		return err
 	}
+	drain, err := terminal.OnSignal(c.DrainOn)
+	if err != nil {
+		return terminal.WrongUsage(err)
+	}
 	return worker.New(worker.Config{
+		ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), // 0 would mean the default
 		Farm: farmapi.NewClient(c.Server, key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)

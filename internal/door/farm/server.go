@@ -114,6 +114,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+farmapi.PathDeliver, s.route(s.deliver))
 	mux.Handle("POST "+farmapi.PathFail, s.route(s.fail))
 	mux.Handle("POST "+farmapi.PathRelease, s.route(s.release))
+	mux.Handle("GET "+farmapi.PathDemand, s.route(s.demand))
 	mux.Handle("POST "+farmapi.PathBenchmark, s.route(s.benchmark))
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.project))
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}/{sha256}", s.route(s.part))
@@ -169,6 +170,23 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
 		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(),
 	}, nil
+}
+
+// demand says what workers are wanted for, to whoever may run some.
+func (s *Server) demand(_ http.ResponseWriter, r *http.Request, _ identity.NodeKey) (any, error) {
+	var d dispatch.Demand
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		d, err = dispatch.FindDemand(r.Context(), tx)
+		return err
+	})
+	reply := farmapi.DemandReply{OK: true, Workspaces: []farmapi.WorkspaceDemand{}, Needs: []farmapi.NeedDemand{}}
+	for _, w := range d.Workspaces {
+		reply.Workspaces = append(reply.Workspaces, farmapi.WorkspaceDemand(w))
+	}
+	for _, n := range d.Needs {
+		reply.Needs = append(reply.Needs, farmapi.NeedDemand{Options: n.Needs.Options(), Waiting: n.Waiting})
+	}
+	return reply, err
 }
 
 // checkRenderer refuses a renderer other than Blender, unless it is the

@@ -97,6 +97,17 @@ func (c *Client) Release(ctx context.Context, req ReleaseRequest) error {
 	return err
 }
 
+// Demand asks what workers are wanted for.
+func (c *Client) Demand(ctx context.Context) (reply DemandReply, err error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	req, err := c.request(ctx, http.MethodGet, PathDemand, nil)
+	if err != nil {
+		return reply, err
+	}
+	return reply, c.exchange(req, &reply)
+}
+
 // Benchmark submits a signed benchmark receipt. Error code: benchmark_refused; a
 // receipt that is well-formed but not believed is a reply, not an error.
 func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (BenchmarkReply, error) {

@@ -30,6 +30,7 @@ const (
 	PathDeliver   = "/farm/v1/frames"
 	PathFail      = "/farm/v1/fail"
 	PathRelease   = "/farm/v1/release"
+	PathDemand    = "/farm/v1/demand"
 	PathBenchmark = "/farm/v1/benchmarks"
 	// PathInput is followed by the job id and answers with the job's Project, or by
 	// the job id, a slash and the SHA-256 of a part, and answers with its bytes. Only
@@ -236,6 +237,28 @@ type ReleaseRequest struct {
 	WorkerID string `json:"worker_id"`
 	Leases   []Held `json:"leases"`
 	Leaving  bool   `json:"leaving,omitempty"` // the worker's last word: it counts as offline at once
+}
+
+// DemandReply says what workers are wanted for.
+type DemandReply struct {
+	OK bool `json:"ok"`
+	// Workspaces has an entry for each workspace with frames that wait or are in workers'
+	// hands. It names none.
+	Workspaces []WorkspaceDemand `json:"workspaces"`
+	// Needs counts waiting frames by what the Blender that renders them must be built with.
+	Needs []NeedDemand `json:"needs"`
+}
+
+// WorkspaceDemand is how many frames of a workspace wait, and are in workers' hands.
+type WorkspaceDemand struct {
+	Waiting int64 `json:"waiting"`
+	Held    int64 `json:"held"`
+}
+
+// NeedDemand is how many waiting frames need some build options.
+type NeedDemand struct {
+	Options []buildoption.Option `json:"options"`
+	Waiting int64                `json:"waiting"`
 }
 
 // BenchmarkRequest submits a benchmark receipt (see benchmark.Sign). The worker has

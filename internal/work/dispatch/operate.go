@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -153,4 +154,41 @@ func WaitingOf(ctx context.Context, tx *db.Tx, most int) (of []Waiting, frames i
 		of, frames = append(of, Waiting{r.Party, r.Waiting}), r.Total
 	}
 	return of, frames, nil
+}
+
+// Demand is what workers are wanted for.
+type Demand struct {
+	Workspaces []WorkspaceDemand
+	// Needs counts the waiting frames that need parts with which not every Blender is
+	// built.
+	Needs []NeedDemand
+}
+
+// WorkspaceDemand is how many frames of a workspace wait, and are in workers' hands.
+type WorkspaceDemand struct{ Waiting, Held int64 }
+
+// NeedDemand is how many waiting frames need a set of build options.
+type NeedDemand struct {
+	Needs   buildoption.Set
+	Waiting int64
+}
+
+// FindDemand counts the frames that wait and that are held, by workspace. It names none: an
+// autoscaler needs to know how many there are, and not whose.
+func FindDemand(ctx context.Context, tx *db.Tx) (d Demand, err error) {
+	workspaces, err := tx.DemandOfWorkspaces(ctx)
+	if err != nil {
+		return d, fmt.Errorf("count the frames of workspaces: %w", err)
+	}
+	for _, w := range workspaces {
+		d.Workspaces = append(d.Workspaces, WorkspaceDemand{w.Waiting, w.Held})
+	}
+	needs, err := tx.DemandByNeeds(ctx)
+	if err != nil {
+		return d, fmt.Errorf("count the frames with needs: %w", err)
+	}
+	for _, n := range needs {
+		d.Needs = append(d.Needs, NeedDemand{buildoption.Set(n.Needs), n.Waiting})
+	}
+	return d, nil
 }

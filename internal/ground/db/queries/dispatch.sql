@@ -381,6 +381,17 @@ SELECT DISTINCT lacks FROM worker WHERE seen_at >= @since;
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
 
+-- name: DemandOfWorkspaces :many
+-- What each workspace has waiting, and in workers' hands.
+SELECT CAST(d.party AS text) AS party, CAST(sum(d.waiting) AS bigint) AS waiting, CAST(sum(d.held) AS bigint) AS held FROM (
+  SELECT t.party AS party, t.waiting AS waiting, 0 AS held FROM turn t WHERE t.within = '' AND t.waiting > 0
+  UNION ALL
+  SELECT j.workspace_id, 0, count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 'frame' AND l.state = 'held' GROUP BY j.workspace_id
+) AS d GROUP BY d.party ORDER BY d.party;
+
+-- name: DemandByNeeds :many
+SELECT t.needs, CAST(sum(t.waiting) AS bigint) AS waiting FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.needs <> 0 GROUP BY t.needs ORDER BY t.needs;
+
 -- name: AuditTurns :many
 -- Turns that do not say what waits.
 SELECT t.party, t.waiting, count(l.lease_id) AS leases

@@ -555,6 +555,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deadLettersStmt, err = db.PrepareContext(ctx, deadLetters); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetters: %w", err)
 	}
+	if q.demandByNeedsStmt, err = db.PrepareContext(ctx, demandByNeeds); err != nil {
+		return nil, fmt.Errorf("error preparing query DemandByNeeds: %w", err)
+	}
+	if q.demandOfWorkspacesStmt, err = db.PrepareContext(ctx, demandOfWorkspaces); err != nil {
+		return nil, fmt.Errorf("error preparing query DemandOfWorkspaces: %w", err)
+	}
 	if q.erasedReceiptAfterStmt, err = db.PrepareContext(ctx, erasedReceiptAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query ErasedReceiptAfter: %w", err)
 	}
@@ -2496,6 +2502,16 @@ func (q *Queries) Close() error {
 	if q.deadLettersStmt != nil {
 		if cerr := q.deadLettersStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing deadLettersStmt: %w", cerr)
+		}
+	}
+	if q.demandByNeedsStmt != nil {
+		if cerr := q.demandByNeedsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing demandByNeedsStmt: %w", cerr)
+		}
+	}
+	if q.demandOfWorkspacesStmt != nil {
+		if cerr := q.demandOfWorkspacesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing demandOfWorkspacesStmt: %w", cerr)
 		}
 	}
 	if q.erasedReceiptAfterStmt != nil {
@@ -4469,6 +4485,8 @@ type Queries struct {
 	deadLetterRemoveStmt            *sql.Stmt
 	deadLetterSumStmt               *sql.Stmt
 	deadLettersStmt                 *sql.Stmt
+	demandByNeedsStmt               *sql.Stmt
+	demandOfWorkspacesStmt          *sql.Stmt
 	erasedReceiptAfterStmt          *sql.Stmt
 	erasedReceiptCreateStmt         *sql.Stmt
 	erasedReceiptSumStmt            *sql.Stmt
@@ -5003,6 +5021,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deadLetterRemoveStmt:            q.deadLetterRemoveStmt,
 		deadLetterSumStmt:               q.deadLetterSumStmt,
 		deadLettersStmt:                 q.deadLettersStmt,
+		demandByNeedsStmt:               q.demandByNeedsStmt,
+		demandOfWorkspacesStmt:          q.demandOfWorkspacesStmt,
 		erasedReceiptAfterStmt:          q.erasedReceiptAfterStmt,
 		erasedReceiptCreateStmt:         q.erasedReceiptCreateStmt,
 		erasedReceiptSumStmt:            q.erasedReceiptSumStmt,

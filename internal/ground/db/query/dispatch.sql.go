@@ -99,6 +99,76 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 	return items, nil
 }
 
+const demandByNeeds = `-- name: DemandByNeeds :many
+SELECT t.needs, CAST(sum(t.waiting) AS bigint) AS waiting FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.needs <> 0 GROUP BY t.needs ORDER BY t.needs
+`
+
+type DemandByNeedsRow struct {
+	Needs   int64
+	Waiting int64
+}
+
+func (q *Queries) DemandByNeeds(ctx context.Context) ([]DemandByNeedsRow, error) {
+	rows, err := q.query(ctx, q.demandByNeedsStmt, demandByNeeds)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DemandByNeedsRow
+	for rows.Next() {
+		var i DemandByNeedsRow
+		if err := rows.Scan(&i.Needs, &i.Waiting); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const demandOfWorkspaces = `-- name: DemandOfWorkspaces :many
+SELECT CAST(d.party AS text) AS party, CAST(sum(d.waiting) AS bigint) AS waiting, CAST(sum(d.held) AS bigint) AS held FROM (
+  SELECT t.party AS party, t.waiting AS waiting, 0 AS held FROM turn t WHERE t.within = '' AND t.waiting > 0
+  UNION ALL
+  SELECT j.workspace_id, 0, count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 'frame' AND l.state = 'held' GROUP BY j.workspace_id
+) AS d GROUP BY d.party ORDER BY d.party
+`
+
+type DemandOfWorkspacesRow struct {
+	Party   string
+	Waiting int64
+	Held    int64
+}
+
+// What each workspace has waiting, and in workers' hands.
+func (q *Queries) DemandOfWorkspaces(ctx context.Context) ([]DemandOfWorkspacesRow, error) {
+	rows, err := q.query(ctx, q.demandOfWorkspacesStmt, demandOfWorkspaces)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []DemandOfWorkspacesRow
+	for rows.Next() {
+		var i DemandOfWorkspacesRow
+		if err := rows.Scan(&i.Party, &i.Waiting, &i.Held); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const failedAttemptAfter = `-- name: FailedAttemptAfter :many
 SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided FROM failed_attempt WHERE (lease_id, attempt) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY lease_id, attempt LIMIT 500
 `

@@ -1,0 +1,108 @@
+package farm
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/profile"
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/autoscale"
+)
+
+// Autoscale is svc autoscale.
+type Autoscale struct {
+	Server string        `env:"SVC_SERVER" required:"" help:"Address of the service."`
+	Key    string        `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, of the workers that are asked for."`
+	Engine string        `env:"SVC_AUTOSCALE_ENGINE" enum:"slurm,kubernetes,command" required:"" help:"What runs the workers: slurm (sbatch), kubernetes (kubectl) or command."`
+	Job    string        `env:"SVC_AUTOSCALE_JOB" type:"existingfile" placeholder:"FILE" help:"Batch script for slurm, or manifest of a Job for kubernetes."`
+	Name   string        `env:"SVC_AUTOSCALE_NAME" default:"svc-worker" help:"Name by which the engine's jobs are found: its job name, or the label svc-autoscale."`
+	Min    int           `env:"SVC_AUTOSCALE_MIN" default:"0" help:"Fewest workers."`
+	Max    int           `env:"SVC_AUTOSCALE_MAX" required:"" help:"Most workers."`
+	Frames int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"How many frames, waiting or in work, are worth a worker."`
+	Share  float64       `name:"workspace-share" env:"SVC_AUTOSCALE_SHARE" default:"1" placeholder:"PART" help:"Part of --max that the frames of one workspace are worth at most, such as 0.5."`
+	Step   int           `env:"SVC_AUTOSCALE_STEP" default:"10" placeholder:"N" help:"Most workers that one step asks for."`
+	Every  time.Duration `env:"SVC_AUTOSCALE_EVERY" default:"15s" help:"Pause between steps, at least 1s."`
+	DryRun bool          `env:"-" help:"Say what would be asked for, and ask for nothing."`
+	Once   bool          `env:"-" help:"Take one step, print it and end."`
+	JSON   bool          `name:"json" env:"SVC_JSON" help:"With --once, print one JSON object."`
+	commandEngine
+	terminal.LogFlags
+}
+
+// commandEngine are the programs of the engine command. Words are split at blanks.
+type commandEngine struct {
+	List   string `name:"list-command" env:"SVC_AUTOSCALE_LIST" placeholder:"WORDS" help:"For the engine command: prints a line for each worker, its id and pending or running."`
+	Start  string `name:"start-command" env:"SVC_AUTOSCALE_START" placeholder:"WORDS" help:"For the engine command: asks for one more worker."`
+	Cancel string `name:"cancel-command" env:"SVC_AUTOSCALE_CANCEL" placeholder:"WORDS" help:"For the engine command: takes back the pending workers whose ids follow."`
+}
+
+// engine makes the engine that the flags select.
+func (c *Autoscale) engine() (autoscale.Engine, error) {
+	if c.Engine == "command" {
+		e := autoscale.Command{ListWords: strings.Fields(c.commandEngine.List), StartWords: strings.Fields(c.commandEngine.Start), CancelWords: strings.Fields(c.commandEngine.Cancel)}
+		if len(e.ListWords) == 0 || len(e.StartWords) == 0 || len(e.CancelWords) == 0 {
+			return nil, errors.New("the engine command needs --list-command, --start-command and --cancel-command")
+		}
+		return e, nil
+	}
+	if c.Job == "" {
+		return nil, fmt.Errorf("the engine %s needs --job", c.Engine)
+	}
+	if c.Engine == "slurm" {
+		return autoscale.Slurm{Script: c.Job, Name: c.Name}, nil
+	}
+	return autoscale.Kubernetes{Manifest: c.Job, Name: c.Name}, nil
+}
+
+// Run keeps the number of workers near what is wanted until a signal comes. Workers that
+// run go on then.
+func (c *Autoscale) Run(k *kong.Context) error {
+	c.LogFlags.Start(os.Stderr)
+	ctx, stop := terminal.UntilSignal()
+	defer stop()
+	key, err := profile.Node(c.Key)
+	if err == nil {
+		err = profile.CheckServer(c.Server)
+	}
+	if err != nil {
+		return err
+	}
+	policy := autoscale.Policy{Min: c.Min, Max: c.Max, FramesPerWorker: c.Frames, Share: c.Share, Most: c.Step}
+	engine, err := c.engine()
+	if err == nil {
+		err = policy.Check()
+	}
+	if err == nil && c.Every < time.Second {
+		err = fmt.Errorf("--every is %s; it must be 1s or more", c.Every)
+	}
+	if err != nil {
+		return terminal.WrongUsage(err)
+	}
+	s := &autoscale.Scaler{
+		Demand: farmapi.NewClient(c.Server, key).Demand, Engine: engine, Policy: policy, Every: c.Every, DryRun: c.DryRun, Log: slog.Default(),
+	}
+	if !c.Once {
+		s.Run(ctx)
+		return nil
+	}
+	step, err := s.Step(ctx)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "step": step, "dry_run": c.DryRun})
+	}
+	asked := "asked for"
+	if c.DryRun {
+		asked = "would ask for"
+	}
+	terminal.Printf(k.Stdout, "wanted %s, running %d, pending %d; %s %d, took back %d", terminal.CountOf(step.Wanted, "worker"), step.Running, step.Pending, asked, step.Started, step.Cancelled)
+	return nil
+}

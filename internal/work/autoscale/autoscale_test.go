@@ -1,0 +1,248 @@
+package autoscale
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.example/internal/ground/farmapi"
+)
+
+// waiting is a demand of workspaces with so many frames each.
+func waiting(frames ...int64) farmapi.DemandReply {
+	var d farmapi.DemandReply
+	for _, n := range frames {
+		d.Workspaces = append(d.Workspaces, farmapi.WorkspaceDemand{Waiting: n})
+	}
+	return d
+}
+
+func TestWorkIsWorthWorkersWithinTheBounds(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name   string
+		policy Policy
+		demand farmapi.DemandReply
+		want   int
+	}{
+		{"nothing", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(), 0},
+		{"nothing, and some stay", Policy{Min: 2, Max: 10, FramesPerWorker: 20, Share: 1}, waiting(), 2},
+		{"one frame", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(1), 1},
+		{"twenty-one frames", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(21), 2},
+		{"more than the most", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(10_000), 10},
+		{"one workspace has its share", Policy{Max: 10, FramesPerWorker: 20, Share: 0.5}, waiting(10_000), 5},
+		{"two workspaces have theirs", Policy{Max: 10, FramesPerWorker: 20, Share: 0.5}, waiting(10_000, 21), 7},
+		{"a share below one worker is one", Policy{Max: 10, FramesPerWorker: 20, Share: 0.01}, waiting(10_000), 1},
+		{"frames in work count", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, farmapi.DemandReply{Workspaces: []farmapi.WorkspaceDemand{{Held: 40}}}, 2},
+		{"a service that counts wrongly", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(-5, 1), 1},
+	} {
+		if got := c.policy.Wanted(c.demand); got != c.want {
+			t.Errorf("%s: %d workers, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAPolicyOutOfItsRangesIsRefused(t *testing.T) {
+	t.Parallel()
+	good := Policy{Min: 0, Max: 1, FramesPerWorker: 1, Share: 1, Most: 1}
+	if err := good.Check(); err != nil {
+		t.Errorf("%+v: %v", good, err)
+	}
+	for _, bad := range []Policy{
+		{Max: 0, FramesPerWorker: 1, Share: 1, Most: 1}, {Min: 2, Max: 1, FramesPerWorker: 1, Share: 1, Most: 1}, {Min: -1, Max: 1, FramesPerWorker: 1, Share: 1, Most: 1},
+		{Max: 1, FramesPerWorker: 0, Share: 1, Most: 1}, {Max: 1, FramesPerWorker: 1, Share: 0, Most: 1}, {Max: 1, FramesPerWorker: 1, Share: 1.1, Most: 1}, {Max: 1, FramesPerWorker: 1, Share: 1},
+	} {
+		if bad.Check() == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// farm is an engine in memory.
+type farm struct {
+	jobs map[string]bool // whether they run
+	next int
+	deaf error // what every call answers
+}
+
+func (f *farm) List(context.Context) (jobs []Job, err error) {
+	for i := range f.next {
+		id := fmt.Sprint(i)
+		if runs, there := f.jobs[id]; there {
+			jobs = append(jobs, Job{id, !runs})
+		}
+	}
+	return jobs, f.deaf
+}
+
+func (f *farm) Start(context.Context) error {
+	if f.deaf == nil {
+		f.jobs[fmt.Sprint(f.next)] = false
+		f.next++
+	}
+	return f.deaf
+}
+
+func (f *farm) Cancel(_ context.Context, ids []string) error {
+	for _, id := range ids {
+		if !f.jobs[id] {
+			delete(f.jobs, id)
+		}
+	}
+	return f.deaf
+}
+
+// TestNeverMoreThanTheMostWhateverComes changes the demand and the engine at random, with
+// restarts of the scaler in between.
+func TestNeverMoreThanTheMostWhateverComes(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(21, 4))
+	f, demand := &farm{jobs: map[string]bool{}}, int64(0)
+	policy := Policy{Max: 7, FramesPerWorker: 3, Share: 1, Most: 4}
+	fresh := func() *Scaler {
+		return &Scaler{Engine: f, Policy: policy, Log: slog.New(slog.DiscardHandler), Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(demand), nil }}
+	}
+	s := fresh()
+	for i := range 5_000 {
+		demand = random.Int64N(60)
+		switch id := fmt.Sprint(random.IntN(f.next + 1)); random.IntN(6) {
+		case 0:
+			if _, there := f.jobs[id]; there {
+				f.jobs[id] = true // the engine starts it
+			}
+		case 1:
+			if f.jobs[id] {
+				delete(f.jobs, id) // it is idle, and ends
+			}
+		case 2:
+			s = fresh()
+		case 3:
+			f.deaf = errors.New("the engine does not answer")
+		}
+		step, err := s.Step(t.Context())
+		if (err != nil) != (f.deaf != nil) {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		f.deaf = nil
+		if len(f.jobs) > policy.Max || step.Started > policy.Most {
+			t.Fatalf("step %d: %d workers, %d asked for at once", i, len(f.jobs), step.Started)
+		}
+	}
+	for demand = 1000; len(f.jobs) < policy.Max; {
+		if _, err := s.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAWaveDoesNotCostThePlaceInTheQueue: pending jobs are taken back only when they are
+// too many for a while, and running ones never.
+func TestAWaveDoesNotCostThePlaceInTheQueue(t *testing.T) {
+	t.Parallel()
+	f, demand := &farm{jobs: map[string]bool{}}, int64(5)
+	s := &Scaler{Engine: f, Policy: Policy{Max: 9, FramesPerWorker: 1, Share: 1, Most: 9}, Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(demand), nil }}
+	step := func() Step {
+		t.Helper()
+		done, err := s.Step(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return done
+	}
+	step()
+	f.jobs["0"] = true
+	demand = 2
+	for range patience - 1 {
+		if done := step(); done.Cancelled != 0 || len(f.jobs) != 5 {
+			t.Fatalf("too early: %+v", done)
+		}
+	}
+	if done := step(); done.Cancelled != 3 || len(f.jobs) != 2 || !f.jobs["0"] {
+		t.Errorf("%+v, left %v", done, f.jobs)
+	}
+	demand = 0
+	for range patience {
+		step()
+	}
+	if len(f.jobs) != 1 || !f.jobs["0"] {
+		t.Errorf("left %v, want the one that runs", f.jobs)
+	}
+}
+
+func TestADryRunAsksForNothing(t *testing.T) {
+	t.Parallel()
+	f := &farm{jobs: map[string]bool{}}
+	s := &Scaler{Engine: f, DryRun: true, Policy: Policy{Max: 9, FramesPerWorker: 1, Share: 1, Most: 9}, Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(3), nil }}
+	if step, err := s.Step(t.Context()); err != nil || step.Started != 3 || len(f.jobs) != 0 {
+		t.Errorf("%+v, %v, %v", step, f.jobs, err)
+	}
+}
+
+// TestProgramsOfAnEngineAreCalled with real processes, which keep their jobs in a folder.
+func TestProgramsOfAnEngineAreCalled(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	script := func(name, text string) []string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, []byte("#!/bin/sh\nset -e\ncd "+folder+"\n"+text), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		return []string{"/bin/sh", path}
+	}
+	e := Command{
+		ListWords:   script("list", `for j in job-*; do [ -e "$j" ] && echo "$j $(cat $j)"; done; true`),
+		StartWords:  script("start", `n=$(ls | grep -c ^job- || true); echo pending > job-$n`),
+		CancelWords: script("cancel", `rm "$@"`),
+	}
+	for range 2 {
+		if err := e.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "job-0"), []byte("running"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	jobs, err := e.List(t.Context())
+	if err != nil || len(jobs) != 2 || jobs[0] != (Job{"job-0", false}) || jobs[1] != (Job{"job-1", true}) {
+		t.Errorf("%+v, %v", jobs, err)
+	}
+	if err := e.Cancel(t.Context(), []string{"job-1"}); err != nil {
+		t.Fatal(err)
+	}
+	if jobs, err := e.List(t.Context()); err != nil || len(jobs) != 1 {
+		t.Errorf("%+v, %v", jobs, err)
+	}
+	e.ListWords = script("broken", "echo 'the queue is down' >&2; exit 3")
+	if _, err := e.List(t.Context()); err == nil || !strings.Contains(err.Error(), "the queue is down") {
+		t.Errorf("an engine that fails: %v", err)
+	}
+	e.ListWords = script("odd", "echo a b c")
+	if _, err := e.List(t.Context()); err == nil || !strings.Contains(err.Error(), "a b c") {
+		t.Errorf("a line that is none: %v", err)
+	}
+	if _, err := (Command{ListWords: []string{filepath.Join(folder, "none")}}).List(t.Context()); err == nil {
+		t.Error("a program that is not there")
+	}
+}
+
+func TestJobsOfKubernetesAreReadByTheirConditions(t *testing.T) {
+	t.Parallel()
+	jobs, err := parseKubernetesJobs([]byte(`{"items":[
+		{"metadata":{"name":"new"},"status":{}},
+		{"metadata":{"name":"waits"},"status":{"active":1,"ready":0}},
+		{"metadata":{"name":"runs"},"status":{"active":1,"ready":1}},
+		{"metadata":{"name":"done"},"status":{"succeeded":1,"conditions":[{"type":"Complete","status":"True"}]}},
+		{"metadata":{"name":"failed"},"status":{"failed":1,"conditions":[{"type":"Suspended","status":"False"},{"type":"Failed","status":"True"}]}}]}`))
+	if err != nil || fmt.Sprint(jobs) != "[{new true} {waits true} {runs false}]" {
+		t.Errorf("%v, %v", jobs, err)
+	}
+	if _, err := parseKubernetesJobs([]byte("error: no server")); err == nil {
+		t.Error("what is no list is read")
+	}
+}
