@@ -56,6 +56,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@scripts/install-tools shellcheck
 	@scripts/check-format
 	go vet -tags wine ./...
+	go vet -tags deploy ./...
 	@scripts/check-platforms
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
@@ -80,7 +81,7 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
 	@SVC_TEST_LONG=1 scripts/with-postgres go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
-	@$(MAKE) --no-print-directory wine check-release check-operate fuzz
+	@$(MAKE) --no-print-directory wine deploy-test check-release check-operate fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
@@ -129,6 +130,12 @@ check-release: ## Make the release twice and compare every byte; install the pac
 .PHONY: check-operate
 check-operate: ## Follow docs/operate.md word by word on bare Debians with systemd: install, render, lose, restore
 	@scripts/check-operate
+
+.PHONY: deploy-test
+deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame
+	@scripts/install-tools slurm sandbox python
+	@scripts/with-blender scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story | \
+	  grep -E '^(---|ok|FAIL|PASS|panic)|slurm_test'
 
 .PHONY: wine
 wine: ## Run the scripts of callers with the Windows program, under Wine

@@ -206,6 +206,11 @@ var verbs = []verb{
 		{args: "--workspace WSP-none --off --yes", exit: 1, with: ownStore},
 		{exit: 2, with: ownStore},
 	}},
+	{words: "autoscale", lines: []line{
+		{args: "--engine command --list-command /bin/true --start-command /bin/true --cancel-command /bin/true --max 4 --min 2 --once --dry-run", with: nodeKey},
+		{args: "--engine command --list-command /bin/false --start-command /bin/true --cancel-command /bin/true --max 4 --once", exit: 1, with: nodeKey},
+		{args: "--engine slurm --max 4 --once", exit: 2, with: nodeKey},
+	}},
 	{words: "admin workspace freeze", lines: []line{
 		{args: "{WORKSPACE} --reason 'a payment is disputed'", with: ownStore, types: asked},
 		{args: "WSP-none --reason late --yes", exit: 1, with: ownStore},

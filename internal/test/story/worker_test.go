@@ -410,3 +410,43 @@ func TestAWorkerReadsTheFilesOfItsOwnJobsOnly(t *testing.T) {
 		wantLeaseLost(t, err)
 	})
 }
+
+// TestTheServiceSaysWhatWorkersAreWantedFor, and names nobody.
+func TestTheServiceSaysWhatWorkersAreWantedFor(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		ada, bob := svc.caller(credit), svc.caller(credit)
+		for caller, frames := range map[*caller]int{&ada: 3, &bob: 5} {
+			if _, err := caller.take(caller.quote(frames)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		node := svc.nodeKey()
+		ask := func() []farmapi.WorkspaceDemand {
+			t.Helper()
+			got, err := farmapi.NewClient(svc.url, node.Secret).Demand(t.Context())
+			if err != nil || !got.OK || len(got.Needs) != 0 {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			slices.SortFunc(got.Workspaces, func(a, b farmapi.WorkspaceDemand) int { return int(a.Waiting + a.Held - b.Waiting - b.Held) })
+			return got.Workspaces
+		}
+		if got := ask(); !slices.Equal(got, []farmapi.WorkspaceDemand{{Waiting: 3}, {Waiting: 5}}) {
+			t.Errorf("before a worker came: %+v", got)
+		}
+		manual := svc.manualWorker()
+		if _, err := manual.lease(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		held, waiting := int64(0), int64(0)
+		for _, w := range ask() {
+			held, waiting = held+w.Held, waiting+w.Waiting
+		}
+		if held != 1 || waiting != 7 {
+			t.Errorf("with a worker, %d are held and %d wait", held, waiting)
+		}
+		if _, err := farmapi.NewClient(svc.url, "svc_agent_none").Demand(t.Context()); err == nil {
+			t.Error("a workspace's key may ask")
+		}
+	})
+}

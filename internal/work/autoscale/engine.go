@@ -21,7 +21,10 @@ func run(ctx context.Context, words ...string) (string, error) {
 	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Stdout, command.Stderr, command.WaitDelay = &out, &said, time.Second
 	if err := command.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w: %s", words[0], err, firstLine(said.String()))
+		if why := firstLine(said.String()); why != "" {
+			return "", fmt.Errorf("%s: %w: %s", words[0], err, why)
+		}
+		return "", fmt.Errorf("%s: %w", words[0], err)
 	}
 	return out.String(), nil
 }

@@ -1,0 +1,116 @@
+//go:build deploy
+
+package story_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/wallet"
+)
+
+// slurm runs a program of Slurm, with further variables.
+func slurm(t *testing.T, env []string, words ...string) string {
+	t.Helper()
+	command := exec.Command(words[0], words[1:]...)
+	command.Env = append(os.Environ(), env...)
+	command.Dir = t.TempDir()
+	out, err := command.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v: %s", words, err, out)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+// states are the states of the jobs of a name.
+func states(t *testing.T, name string) string {
+	t.Helper()
+	return slurm(t, nil, "squeue", "--noheader", "--name="+name, "--format=%T")
+}
+
+// TestSlurmRunsTheWorkersThatAJobIsWorth has svc autoscale ask a real Slurm for a worker. A
+// job of a better partition takes the machine in the middle of a frame: the frame is given
+// back at once, and is no failed attempt. Slurm requeues the worker, which finishes the
+// job, and ends when it is idle. make deploy-test runs this.
+func TestSlurmRunsTheWorkersThatAJobIsWorth(t *testing.T) {
+	if os.Getenv("SLURM_CONF") == "" {
+		t.Fatal("there is no Slurm here: run make deploy-test")
+	}
+	binary, blender := apptest.Binary(t), realBlender(t)
+	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Log: logOf(t)})
+	c := svc.caller(credit)
+	node := svc.nodeKey()
+	env := []string{
+		"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "SVC_SERVER=" + svc.url, "SVC_NODE_KEY=" + node.Secret, "SVC_BLENDER=" + blender,
+		"SVC_ALLOW_BLENDER_VERSION=true", "SVC_SANDBOX=auto", "SVC_EXIT_IDLE=5s", "SVC_WORK=" + t.TempDir(),
+	}
+	scaler := exec.Command(binary, "autoscale", "--engine=slurm", "--job="+scriptOf(t, "worker-cpu.sbatch"), "--max=1", "--every=1s")
+	scaler.Env, scaler.Dir, scaler.Stderr, scaler.WaitDelay = append(os.Environ(), env...), t.TempDir(), t.Output(), time.Second
+	if err := scaler.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = scaler.Process.Signal(os.Interrupt)
+		_ = scaler.Wait()
+	})
+
+	job, err := c.take(c.quote(6))
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := func() (n int) {
+		svc.read(func(ctx context.Context, tx *db.Tx) error {
+			all, err := dispatch.HeldOf(ctx, tx, job.JobID)
+			for _, f := range all {
+				if f.Progress > 0 {
+					n++
+				}
+			}
+			return err
+		})
+		return n
+	}
+	await.Until(t, "a frame that renders", func() bool { return held() > 0 })
+	begun := time.Now()
+	slurm(t, nil, "sbatch", "--partition=high", "--exclusive", "--job-name=better", "--wrap=sleep 2")
+	await.Until(t, "the better job", func() bool { return states(t, "better") == "RUNNING" })
+	t.Logf("the machine changed hands in %s", time.Since(begun).Round(100*time.Millisecond))
+	if held() != 0 {
+		t.Error("the worker still holds a frame")
+	}
+	done := c.await(job.JobID, client.StatusCompleted)
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
+		failed, err := dispatch.FailuresOf(ctx, tx, job.JobID, 10)
+		if len(failed) != 0 {
+			t.Errorf("attempts failed: %+v", failed)
+		}
+		return err
+	})
+	c.verifiedZIP(done)
+	svc.wantMoney(c.workspace, credit-int64(done.FrameCount), wallet.Credited, wallet.Reserved, wallet.Captured)
+	await.Until(t, "the worker ends by itself", func() bool { return states(t, "svc-worker") == "" })
+}
+
+// scriptOf is a batch script of deploy/slurm.
+func scriptOf(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "deploy", "slurm", name))
+	if err == nil {
+		_, err = os.Stat(path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
