@@ -92,7 +92,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		p.press("I have stored it")
 		p.until("the page without the secret", `document.querySelector(".secret") === null`)
 		p.run(`document.querySelector("[aria-label='End pipeline']").click()`)
-		p.says("ended")
+		p.until("the key has ended", `document.querySelector("tbody .state.cancelled") !== null`)
 		var refused *client.Error
 		if _, err := jobs(); !errors.As(err, &refused) || refused.Status != 401 {
 			t.Errorf("an ended key: %v", err)
