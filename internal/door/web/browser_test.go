@@ -207,11 +207,11 @@ func look[T any](ctx context.Context, t *testing.T, expression string) T {
 const screenshots = "SVC_TEST_SCREENSHOTS"
 
 // keep writes a picture of the open page where screenshots says, small enough to be kept;
-// of those whose name begins with an underscore it writes none.
+// of those whose name begins with an underscore, and of 4K, it writes none.
 func keep(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
 	folder := os.Getenv(screenshots)
-	if folder == "" || strings.HasPrefix(name, "_") {
+	if folder == "" || strings.HasPrefix(name, "_") || strings.HasSuffix(name, "-4k") {
 		return
 	}
 	// Pictures that no screen has shown yet are not loaded.
@@ -265,7 +265,7 @@ type screen struct {
 }
 
 func screens() []screen {
-	return []screen{{"desktop", 1280, 900, false, false}, {"phone", 360, 780, false, true}, {"dark", 1280, 900, true, false}}
+	return []screen{{"desktop", 1280, 900, false, false}, {"phone", 360, 780, false, true}, {"dark", 1280, 900, true, false}, {"4k", 3840, 2160, false, false}}
 }
 
 func TestPagesWithoutResultsSayHowToHandOneIn(t *testing.T) {

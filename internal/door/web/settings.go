@@ -12,7 +12,7 @@ import (
 
 // settingsView is the content of the page of a workspace's settings.
 type settingsView struct {
-	Email, WorkspaceID string
+	Email, WorkspaceID, Name string
 	// Proofs says whether anybody may read the proof pages of the workspace.
 	Proofs bool
 	// Sessions are those of the person, the newest first.
@@ -37,7 +37,7 @@ func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fa
 		if err != nil {
 			return err
 		}
-		v.Proofs = workspace.ProofPage != 0
+		v.Proofs, v.Name = workspace.ProofPage != 0, workspace.Name
 		balance, err := wallet.Get(r.Context(), tx, who.WorkspaceID)
 		if err != nil {
 			return err
@@ -49,10 +49,27 @@ func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fa
 		}
 		return err
 	})
-	if r.URL.Query().Get("did") == "sessions" {
+	switch r.URL.Query().Get("did") {
+	case "sessions":
 		v.Notice = "You are signed out everywhere else."
+	case "name":
+		v.Notice = "The workspace has its new name."
 	}
 	return page{Template: "settings", Title: "Settings", Section: settingsSection, Content: v}, err
+}
+
+// rename gives the workspace a name.
+func (s *Site) rename(r *http.Request, who identity.Principal) (page, error) {
+	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
+		return identity.Rename(r.Context(), tx, who.WorkspaceID, r.PostForm.Get("name"))
+	})
+	if fault.Is(err, fault.InvalidRequest) {
+		_, envelope := fault.Envelope(err, "")
+		p, err := s.settingsPage(r, who, &envelope.Error)
+		p.Status = http.StatusBadRequest
+		return p, err
+	}
+	return page{Location: settingsPath + "?did=name"}, err
 }
 
 // setProofPages shows or hides the proof pages.

@@ -132,3 +132,17 @@ func setFrozen(t *testing.T, w *apptest.World, p *person, is bool) {
 		t.Fatal(err)
 	}
 }
+
+// A workspace's name is shown as it is written, also one that looks like a page, and
+// operators find it.
+func TestAPersonNamesTheWorkspace(t *testing.T) {
+	t.Parallel()
+	w := worlds.On(t, "sqlite")
+	p := personOf(t, w, 100)
+	p.submit("/console/settings/name", "name", " Studio <b>Ö</b> ").want(t, http.StatusOK, "The workspace has its new name.", `value="Studio &lt;b&gt;Ö&lt;/b&gt;"`)
+	operatorOf(t, w).open("/admin/workspaces/"+p.ID).want(t, http.StatusOK, "Studio &lt;b&gt;Ö&lt;/b&gt;")
+	for _, bad := range []string{"", "  ", strings.Repeat("x", 81), "two\nlines", "\u202ebackwards"} {
+		p.submit("/console/settings/name", "name", bad).want(t, http.StatusBadRequest, "1 to 80 characters")
+	}
+	(&person{t: t, base: w.URL}).submit("/console/settings/name", "name", "mine").want(t, http.StatusUnauthorized)
+}

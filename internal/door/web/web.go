@@ -165,6 +165,7 @@ func (s *Site) consoleRoutes(mux *http.ServeMux) {
 	mux.Handle("GET "+settingsPath, s.page(s.signedIn(s.settings)))
 	mux.Handle("POST "+settingsPath+"/sessions", s.page(s.form(s.endOtherSessions)))
 	mux.Handle("GET "+settingsPath+"/export", s.signedInRaw(s.export))
+	mux.Handle("POST "+settingsPath+"/name", s.page(s.form(s.rename)))
 	mux.Handle("POST "+settingsPath+"/leave", s.page(s.form(s.leave)))
 	mux.Handle("POST "+settingsPath+"/proof-pages", s.page(s.form(s.setProofPages)))
 }

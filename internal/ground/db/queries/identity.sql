@@ -87,6 +87,9 @@ UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id
 -- name: AgentKeyRevokeOf :one
 UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0 RETURNING *;
 
+-- name: WorkspaceRename :one
+UPDATE workspace SET name = @name WHERE workspace_id = @workspace_id AND erased_at = 0 RETURNING *;
+
 -- name: WorkspaceProofPage :one
 UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id RETURNING *;
 

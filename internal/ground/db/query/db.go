@@ -1608,6 +1608,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.workspaceProofPageStmt, err = db.PrepareContext(ctx, workspaceProofPage); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceProofPage: %w", err)
 	}
+	if q.workspaceRenameStmt, err = db.PrepareContext(ctx, workspaceRename); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkspaceRename: %w", err)
+	}
 	if q.workspaceSumStmt, err = db.PrepareContext(ctx, workspaceSum); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkspaceSum: %w", err)
 	}
@@ -4259,6 +4262,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workspaceProofPageStmt: %w", cerr)
 		}
 	}
+	if q.workspaceRenameStmt != nil {
+		if cerr := q.workspaceRenameStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workspaceRenameStmt: %w", cerr)
+		}
+	}
 	if q.workspaceSumStmt != nil {
 		if cerr := q.workspaceSumStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workspaceSumStmt: %w", cerr)
@@ -4836,6 +4844,7 @@ type Queries struct {
 	workspaceLockStmt               *sql.Stmt
 	workspacePeopleStmt             *sql.Stmt
 	workspaceProofPageStmt          *sql.Stmt
+	workspaceRenameStmt             *sql.Stmt
 	workspaceSumStmt                *sql.Stmt
 	workspacesStmt                  *sql.Stmt
 }
@@ -5372,6 +5381,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workspaceLockStmt:               q.workspaceLockStmt,
 		workspacePeopleStmt:             q.workspacePeopleStmt,
 		workspaceProofPageStmt:          q.workspaceProofPageStmt,
+		workspaceRenameStmt:             q.workspaceRenameStmt,
 		workspaceSumStmt:                q.workspaceSumStmt,
 		workspacesStmt:                  q.workspacesStmt,
 	}

@@ -1648,6 +1648,29 @@ func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPage
 	return i, err
 }
 
+const workspaceRename = `-- name: WorkspaceRename :one
+UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at
+`
+
+type WorkspaceRenameParams struct {
+	Name        string
+	WorkspaceID string
+}
+
+func (q *Queries) WorkspaceRename(ctx context.Context, arg WorkspaceRenameParams) (Workspace, error) {
+	row := q.queryRow(ctx, q.workspaceRenameStmt, workspaceRename, arg.Name, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+		&i.ErasedAt,
+	)
+	return i, err
+}
+
 const workspaceSum = `-- name: WorkspaceSum :exec
 UPDATE workspace SET row_sum = $1 WHERE workspace_id = $2
 `

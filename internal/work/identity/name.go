@@ -1,0 +1,35 @@
+package identity
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/plaintext"
+)
+
+// MaxName bounds the name of a workspace, in characters.
+const MaxName = 80
+
+// Rename gives a workspace a name, for its people and for operators. Errors:
+// workspace_not_found, also of an erased one; invalid_request for a name that is empty, too
+// long or more than a line of plain text.
+func Rename(ctx context.Context, tx *db.Tx, workspaceID, name string) error {
+	name = strings.TrimSpace(name)
+	if n := utf8.RuneCountInString(name); n < 1 || n > MaxName || plaintext.Line(name) != name {
+		return fault.Field("name", "must be 1 to %d characters on one line", MaxName)
+	}
+	row, err := tx.WorkspaceRename(ctx, query.WorkspaceRenameParams{WorkspaceID: workspaceID, Name: name})
+	n, err := workspaces.Changed(ctx, tx, row, err)
+	if err != nil {
+		return fmt.Errorf("rename %s: %w", workspaceID, err)
+	}
+	if n == 0 {
+		return fault.New(fault.WorkspaceNotFound, "There is no workspace %s.", workspaceID)
+	}
+	return nil
+}
