@@ -143,24 +143,17 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page, error) {
 
 // Bounds of what needs the person.
 const (
-	mostNeeded = 3 // of each kind
+	mostNeeded = 5
 	neededFor  = 3 * 24 * time.Hour
 )
 
 // neededJobs lists jobs that wait for their submit, and those that failed lately.
 func (s *Site) neededJobs(r *http.Request, who identity.Principal) (needed []jobRow, err error) {
-	for _, status := range []job.Status{job.AwaitingSubmit, job.Failed} {
-		all, _, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: status, Limit: mostNeeded})
-		if err != nil {
-			return nil, err
-		}
-		for _, o := range all {
-			if time.Since(o.CreatedAt) < neededFor {
-				needed = append(needed, jobRow{o})
-			}
-		}
+	all, err := s.Jobs.Needing(r.Context(), who.WorkspaceID, neededFor, mostNeeded)
+	for _, o := range all {
+		needed = append(needed, jobRow{o})
 	}
-	return needed, nil
+	return needed, err
 }
 
 // jobList reads the page of jobs that a request names. A state that no job can have is

@@ -67,6 +67,27 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	return page, more, err
 }
 
+// Needing lists the jobs of a workspace that need a person: those that failed, and those
+// that wait for their submit, made within a time, the newest first, and at most most.
+func (j *Jobs) Needing(ctx context.Context, workspaceID string, within time.Duration, most int) (all []Object, err error) {
+	err = j.DB.Read(ctx, func(tx *db.Tx) error {
+		ids, err := tx.JobsNeeding(ctx, query.JobsNeedingParams{WorkspaceID: workspaceID, Since: tx.Now - within.Microseconds(), Max: int64(most)})
+		if err != nil {
+			return fmt.Errorf("list jobs that need a person: %w", err)
+		}
+		all = nil
+		for _, id := range ids {
+			o, err := j.Object(ctx, tx, id)
+			if err != nil {
+				return err
+			}
+			all = append(all, o)
+		}
+		return nil
+	})
+	return all, err
+}
+
 // acceptedOf reads the times of the last frames of a page's rendering jobs, newest
 // first: one statement, however many jobs the page has.
 func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewRow) (map[string][]acceptedFrame, error) {

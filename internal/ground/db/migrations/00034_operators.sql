@@ -41,7 +41,11 @@ CREATE TABLE audit_run (
   row_sum  text NOT NULL
 );
 
+-- Jobs that a person should look at first.
+CREATE INDEX job_needs ON job (workspace_id, job_id) WHERE status IN ('failed', 'awaiting_submit');
+
 -- +goose Down
+DROP INDEX job_needs;
 DROP TABLE audit_run;
 DROP TABLE workspace_freeze;
 DROP TABLE operator_act;

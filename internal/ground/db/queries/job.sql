@@ -97,6 +97,11 @@ WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@statu
 ORDER BY job.job_id DESC
 LIMIT CAST(@max AS bigint);
 
+-- name: JobsNeeding :many
+-- Jobs of a workspace that failed, or wait for their submit: made since, the newest first.
+SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status IN ('failed', 'awaiting_submit') AND created_at >= @since
+ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
+
 -- name: JobQueuedCount :one
 SELECT count(*) FROM job WHERE status = 'queued';
 

@@ -795,6 +795,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobsLookedStmt, err = db.PrepareContext(ctx, jobsLooked); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsLooked: %w", err)
 	}
+	if q.jobsNeedingStmt, err = db.PrepareContext(ctx, jobsNeeding); err != nil {
+		return nil, fmt.Errorf("error preparing query JobsNeeding: %w", err)
+	}
 	if q.jobsOfAllStmt, err = db.PrepareContext(ctx, jobsOfAll); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsOfAll: %w", err)
 	}
@@ -2907,6 +2910,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobsLookedStmt: %w", cerr)
 		}
 	}
+	if q.jobsNeedingStmt != nil {
+		if cerr := q.jobsNeedingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobsNeedingStmt: %w", cerr)
+		}
+	}
 	if q.jobsOfAllStmt != nil {
 		if cerr := q.jobsOfAllStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsOfAllStmt: %w", cerr)
@@ -4573,6 +4581,7 @@ type Queries struct {
 	jobsEraseStmt                   *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
 	jobsLookedStmt                  *sql.Stmt
+	jobsNeedingStmt                 *sql.Stmt
 	jobsOfAllStmt                   *sql.Stmt
 	jobsUnfinishedStmt              *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
@@ -5110,6 +5119,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobsEraseStmt:                   q.jobsEraseStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
 		jobsLookedStmt:                  q.jobsLookedStmt,
+		jobsNeedingStmt:                 q.jobsNeedingStmt,
 		jobsOfAllStmt:                   q.jobsOfAllStmt,
 		jobsUnfinishedStmt:              q.jobsUnfinishedStmt,
 		keyComparedStmt:                 q.keyComparedStmt,

@@ -1920,6 +1920,41 @@ func (q *Queries) JobsLooked(ctx context.Context, arg JobsLookedParams) ([]JobsL
 	return items, nil
 }
 
+const jobsNeeding = `-- name: JobsNeeding :many
+SELECT job_id FROM job WHERE workspace_id = $1 AND status IN ('failed', 'awaiting_submit') AND created_at >= $2
+ORDER BY job_id DESC LIMIT CAST($3 AS bigint)
+`
+
+type JobsNeedingParams struct {
+	WorkspaceID string
+	Since       int64
+	Max         int64
+}
+
+// Jobs of a workspace that failed, or wait for their submit: made since, the newest first.
+func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]string, error) {
+	rows, err := q.query(ctx, q.jobsNeedingStmt, jobsNeeding, arg.WorkspaceID, arg.Since, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobsOfAll = `-- name: JobsOfAll :many
 SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
