@@ -39,10 +39,12 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		p.press("Yes, do it")
 		p.says("Done, and recorded", "drained", "Give it frames again")
 
+		p.open("/admin")
 		job, err := tenant.take(tenant.quote(2))
 		if err != nil {
 			t.Fatal(err)
 		}
+		p.says("Who waits", "2 frames") // while the page is open
 		owner := svc.console(tenant)
 		owner.open("/console/jobs/" + job.JobID)
 		owner.says("queued")
