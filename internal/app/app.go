@@ -35,6 +35,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/metrics"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
@@ -64,6 +65,7 @@ type App struct {
 	// sealed encrypts the secrets in the database.
 	sealed   *seal.Keys
 	webhooks *webhook.Hooks
+	metrics  *metrics.Metrics // nil when Config.MetricsListen is ""
 }
 
 // Open opens the stores and loads the keys, and creates both where they are
@@ -92,6 +94,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	}
 	if err != nil {
 		return nil, errors.Join(err, a.DB.Close())
+	}
+	if cfg.MetricsListen != "" {
+		a.metrics = metrics.New(metrics.Config{DB: a.DB, Keys: a.Keys, Folder: cfg.Data, Log: cfg.Log})
 	}
 	a.webhooks = a.openWebhooks()
 	return a, nil
@@ -128,7 +133,10 @@ const (
 )
 
 // Close closes the database. Call it after Serve has returned.
-func (a *App) Close() error { return a.DB.Close() }
+func (a *App) Close() error {
+	a.metrics.Close()
+	return a.DB.Close()
+}
 
 // Links returns the builder of the service's addresses under publicURL.
 func (a *App) Links(publicURL string) links.Links {

@@ -38,6 +38,10 @@ type Config struct {
 	// address. Links in responses begin with it.
 	PublicURL string
 
+	// MetricsListen is where metrics and probes are served besides, host:port; "" means
+	// nowhere. It should be an address that only the operator's Prometheus reaches.
+	MetricsListen string
+
 	// CheckPublicURL has the service call itself under PublicURL after its start, and warn
 	// when that does not lead to it.
 	CheckPublicURL bool
@@ -153,6 +157,8 @@ type Config struct {
 	// Announce is called with the local address once the service listens; nil
 	// is allowed.
 	Announce func(address string)
+	// AnnounceMetrics does the same for the address of MetricsListen, before Announce.
+	AnnounceMetrics func(address string)
 }
 
 // EmbeddedWorker configures the worker inside the server. It goes through the

@@ -85,6 +85,7 @@ func (a *App) Serve(ctx context.Context) error {
 	// One context for each step of a stop. None of them descends from ctx,
 	// whose end begins the stop but must not cancel what is to finish in order.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopWork()
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer endRequests(nil)
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
@@ -94,6 +95,11 @@ func (a *App) Serve(ctx context.Context) error {
 		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections),
 	}
+	stopMetrics, err := a.serveMetrics(serving, errs)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer stopMetrics()
 	var background sync.WaitGroup
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
@@ -151,6 +157,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.judge(p),
 		a.sweeper(p.artifacts),
 		a.checkPublicURL(p.at.PublicURL),
+		a.watchCertificate(p.at.PublicURL),
 	}
 }
 

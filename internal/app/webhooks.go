@@ -12,7 +12,7 @@ import (
 func (a *App) openWebhooks() *webhook.Hooks {
 	return webhook.New(webhook.Config{
 		DB: a.DB, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
-		Random: rand.Reader, Jitter: mathrand.Float64, Life: a.Config.WebhookLife, LeaseLife: a.Config.LeaseLife, Followers: a.Config.Watchers, Log: a.Config.Log,
+		Random: rand.Reader, Jitter: mathrand.Float64, Life: a.Config.WebhookLife, LeaseLife: a.Config.LeaseLife, Followers: a.Config.Watchers, Attempted: a.metrics.WebhookAttempt, Log: a.Config.Log,
 	})
 }
 

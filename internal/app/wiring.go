@@ -55,6 +55,7 @@ func (a *App) parts(at links.Links) parts {
 	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
 	frames := &frames.Frames{
 		DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+		Accepted: a.metrics.FrameAccepted, Failed: a.metrics.FrameFailed,
 		DoubleRender: frames.Sample{Percent: a.Config.DoubleRender, Key: a.linkKey},
 	}
 	watch := a.Watch(jobs)
@@ -82,7 +83,7 @@ func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Err
 	return &front.Front{
 		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
 		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
-		Serving: serving, Follow: open.Follow, WriteStall: a.Config.WriteStall, HTTPS: https,
+		Serving: serving, Follow: open.Follow, Observe: a.metrics.Request, WriteStall: a.Config.WriteStall, HTTPS: https,
 	}
 }
 

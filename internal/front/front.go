@@ -44,6 +44,9 @@ type Front struct {
 	// Follow follows a request until done, and calls end when its credential has
 	// ended: see identity.OpenRequests. nil follows none.
 	Follow func(ctx context.Context, end func(cause error)) (followed context.Context, done func())
+	// Observe is told of each request that was answered: its route as registered, "" when
+	// none matched, its status and how long it took. nil is told nothing.
+	Observe func(route string, status int, took time.Duration)
 	// TrustedHops is how many proxies in front of the service are trusted to
 	// name the caller in X-Forwarded-For; 0 trusts none.
 	TrustedHops int
@@ -65,6 +68,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The route is looked up before it is served, because the log needs it for
 	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
+	if r.Method == http.MethodConnect {
+		route = "" // of such a request ServeMux may return a path that the caller made up
+	}
 	ctx, workspace := identity.WithWorkspaceRecord(context.WithValue(r.Context(), servingKey{}, f.Serving))
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -81,6 +87,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		out.finish()
 		defer out.drainRefused() // the log line does not wait for it
+		if f.Observe != nil {
+			f.Observe(route, out.status, time.Since(began))
+		}
 		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", pathOf(route)),
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
 			slog.String("request_id", requestID), slog.String("workspace_id", workspace()))

@@ -37,6 +37,7 @@ type Serve struct {
 	webhookFlags
 	Listen      string        `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
 	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"URL under which callers reach the service. Without it, the address it listens on."`
+	Metrics     string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Also serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
 	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, a key that the service makes and keeps in the data folder."`
 	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
 	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
@@ -108,7 +109,7 @@ func (c *Serve) Run(k *kong.Context) error {
 // the server. Error: wrong usage.
 func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
-	cfg.Listen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
+	cfg.Listen, cfg.MetricsListen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.Metrics, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)

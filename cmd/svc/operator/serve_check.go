@@ -50,7 +50,12 @@ func (c *Serve) check(ctx context.Context, cfg app.Config) error {
 	if err := c.checkDatabase(ctx, cfg); err != nil {
 		return err
 	}
-	return listens(ctx, c.Listen)
+	if c.Metrics != "" {
+		if err := listens(ctx, c.Metrics, "--metrics-listen"); err != nil {
+			return err
+		}
+	}
+	return listens(ctx, c.Listen, "--listen")
 }
 
 // writable creates the folder where it is missing, and a file in it, which it removes.
@@ -105,11 +110,12 @@ func (c *Serve) checkClock(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// listens reports a port that another program has. A port of 0 is any free one.
-func listens(ctx context.Context, address string) error {
+// listens reports a port that another program has. A port of 0 is any free one. flag is
+// where the address comes from.
+func listens(ctx context.Context, address, flag string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken by another program, perhaps a running svc serve: end it, or name another address with --listen", address)
+		return fmt.Errorf("%s is taken by another program, perhaps a running svc serve: end it, or name another address with %s", address, flag)
 	}
 	if err != nil {
 		return fmt.Errorf("it is not possible to listen on %s: %w", address, err)

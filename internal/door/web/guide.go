@@ -54,7 +54,7 @@ func guideParts() []guidePart {
 		part("Proof", "verify", "security"),
 		part("Programs and agents", "cli", "interface", "agents", "webhooks", "authorisation"),
 		part("Workers", "farm", "gpu", "sandbox", "leaderboard"),
-		part("Running a service", "operate", "audit"),
+		part("Running a service", "operate", "metrics", "runbook", "audit"),
 	}
 }
 

@@ -9,7 +9,8 @@
 //     that of this process on SQLite, which only one process serves.
 //   - A transaction that loses a race (deadlock, serialization, busy) runs again, so
 //     its function must change nothing but the database.
-//   - The topics that a transaction announces wake listeners only after its commit.
+//   - The topics that a transaction announces wake listeners only after its commit, and
+//     what it wants to have done then is done only then.
 //
 // It leaves the meaning of rows to the callers. Start reading at DB, then Tx.
 // sqlite.go and postgres.go contain what differs between the engines.
@@ -138,10 +139,20 @@ func (d *DB) Close() error {
 type Tx struct {
 	*query.Queries
 	// Now is the transaction's time in microseconds since 1970 UTC.
-	Now    int64
-	topics []string
-	sql    *sql.Tx // nil in ReadStatement
+	Now int64
+	outcome
+	sql *sql.Tx // nil in ReadStatement
 }
+
+// outcome is what follows from a transaction once it has committed.
+type outcome struct {
+	topics []string // to announce
+	then   []func() // to call
+}
+
+// AfterCommit has this process call do once the transaction has committed, before Write
+// returns; never when it is rolled back. do must be quick and must not use the database.
+func (t *Tx) AfterCommit(do func()) { t.then = append(t.then, do) }
 
 // Announce wakes the listeners of topic, in this process and in others, after the
 // transaction has committed.
@@ -259,35 +270,43 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	}
 	// After Commit this is a no-op.
 	defer func() { _ = tx.Rollback() }()
-	topics, err := d.apply(ctx, tx, write, do)
+	follows, err := d.apply(ctx, tx, write, do)
 	if err != nil {
 		return err
 	}
-	ended, err := d.engine.announce(ctx, tx, topics)
+	ended, err := d.engine.announce(ctx, tx, follows.topics)
 	if err != nil {
 		return fmt.Errorf("announce: %w", err)
 	}
 	defer ended()
 	err = d.commit(tx)
 	if err == nil || errors.Is(err, ErrUnknown) { // it may be committed
-		for _, topic := range topics {
-			d.hub.wake(topic)
-		}
+		d.committed(follows)
 	}
 	return err
 }
 
-// apply runs do in an open transaction and returns the topics that it announces.
-func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (topics []string, err error) {
+// committed does what follows from a transaction.
+func (d *DB) committed(o outcome) {
+	for _, topic := range o.topics {
+		d.hub.wake(topic)
+	}
+	for _, do := range o.then {
+		do()
+	}
+}
+
+// apply runs do in an open transaction and returns what follows from its commit.
+func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (follows outcome, err error) {
 	now, err := d.engine.now(ctx, tx)
 	if err != nil {
-		return nil, fmt.Errorf("read the clock: %w", err)
+		return outcome{}, fmt.Errorf("read the clock: %w", err)
 	}
 	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: d.skewed(now), sql: tx}
 	if err := do(t); err != nil {
-		return nil, err
+		return outcome{}, err
 	}
-	return t.topics, nil
+	return t.outcome, nil
 }
 
 func (d *DB) skewed(now int64) int64 {

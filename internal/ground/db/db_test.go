@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -67,6 +68,48 @@ func TestFailedTransactionKeepsNothing(t *testing.T) {
 		})
 		if !errors.Is(err, boom) || count(t, d) != 0 {
 			t.Fatalf("got %v and %d rows", err, count(t, d))
+		}
+	})
+}
+
+// TestWhatIsToFollowACommitIsDoneOnceAndOnlyThen: never for a transaction that was rolled
+// back.
+func TestWhatIsToFollowACommitIsDoneOnceAndOnlyThen(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ctx, boom := t.Context(), errors.New("boom")
+		done := 0
+		for _, result := range []error{nil, boom} {
+			err := d.Write(ctx, func(tx *db.Tx) error {
+				tx.AfterCommit(func() { done++ })
+				return result
+			})
+			if !errors.Is(err, result) || done != 1 {
+				t.Errorf("a transaction with the outcome %v ends with %v; it was done %d times in all", result, err, done)
+			}
+		}
+		// Writes that come at once may share a commit, or run again.
+		if err := addWorkspace(ctx, d, "WSP-1"); err != nil {
+			t.Fatal(err)
+		}
+		var counted atomic.Int64
+		var writers sync.WaitGroup
+		for range 4 {
+			writers.Go(func() {
+				for range 10 {
+					err := d.Write(ctx, func(tx *db.Tx) error {
+						tx.AfterCommit(func() { counted.Add(1) })
+						return tx.WalletCreate(ctx, "WSP-1")
+					})
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		writers.Wait()
+		if counted.Load() != 40 {
+			t.Errorf("40 writes were followed by %d", counted.Load())
 		}
 	})
 }

@@ -18,13 +18,13 @@ type group struct {
 // groupedWrite is one caller's write in a group. The group sets the results before it
 // closes done.
 type groupedWrite struct {
-	ctx    context.Context
-	do     func(*Tx) error
-	topics []string
-	err    error
-	again  bool // rolled back with the whole group: it runs again alone
-	panic  any
-	done   chan struct{}
+	ctx     context.Context
+	do      func(*Tx) error
+	follows outcome
+	err     error
+	again   bool // rolled back with the whole group: it runs again alone
+	panic   any
+	done    chan struct{}
 }
 
 // maxGroup bounds how many writes share a commit.
@@ -76,9 +76,7 @@ func (g *group) commit(batch []*groupedWrite) {
 	for _, j := range batch {
 		switch {
 		case err == nil && j.err == nil && j.panic == nil:
-			for _, topic := range j.topics {
-				g.d.hub.wake(topic)
-			}
+			g.d.committed(j.follows)
 		case errors.Is(err, errUndone):
 			j.again = j.panic == nil
 		case err != nil && j.err == nil:
@@ -122,7 +120,7 @@ func (g *group) step(tx *sql.Tx, j *groupedWrite) error {
 	if _, err := tx.ExecContext(context.Background(), "SAVEPOINT step"); err != nil {
 		return fmt.Errorf("savepoint: %w", err)
 	}
-	j.topics, j.err = g.guarded(tx, j)
+	j.follows, j.err = g.guarded(tx, j)
 	if j.err == nil && j.panic == nil {
 		_, err := tx.ExecContext(context.Background(), "RELEASE step")
 		return err
@@ -134,7 +132,7 @@ func (g *group) step(tx *sql.Tx, j *groupedWrite) error {
 }
 
 // guarded keeps a panic of one caller from ending the goroutine that serves all.
-func (g *group) guarded(tx *sql.Tx, j *groupedWrite) (topics []string, err error) {
+func (g *group) guarded(tx *sql.Tx, j *groupedWrite) (follows outcome, err error) {
 	defer func() { j.panic = recover() }()
 	return g.d.apply(j.ctx, tx, true, j.do)
 }

@@ -260,6 +260,28 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 	return out, nil
 }
 
+// OnlineStates are the states of a worker that is online.
+func OnlineStates() []WorkerState {
+	return []WorkerState{WorkerIdle, WorkerRendering, WorkerSetAside, WorkerDraining, WorkerDrained}
+}
+
+// CountOnline counts the workers that are online, by their state. A state that no worker is
+// in has 0.
+func CountOnline(ctx context.Context, tx *db.Tx) (map[WorkerState]int64, error) {
+	rows, err := tx.WorkersByState(ctx, query.WorkersByStateParams{Drained: drained, Now: tx.Now, Since: onlineSince(tx)})
+	if err != nil {
+		return nil, fmt.Errorf("count workers: %w", err)
+	}
+	counts := map[WorkerState]int64{}
+	for _, state := range OnlineStates() {
+		counts[state] = 0
+	}
+	for _, r := range rows {
+		counts[WorkerState(r.State)] = r.Workers
+	}
+	return counts, nil
+}
+
 // viewOf shows a worker that holds so many frames.
 func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 	v := WorkerView{

@@ -121,6 +121,9 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 	if err := insertFrame(ctx, tx, p, record, finding); err != nil {
 		return err
 	}
+	if f.Accepted != nil {
+		tx.AfterCommit(func() { f.Accepted(p.RenderTime) })
+	}
 	if finding != "" {
 		if err := job.AddFinding(ctx, tx, record, finding, p.Frame); err != nil {
 			return err

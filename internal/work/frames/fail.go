@@ -52,6 +52,9 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 	if err := dispatch.RecordFailure(ctx, tx, ref, record.JobID, frame, failure); err != nil {
 		return err
 	}
+	if f.Failed != nil {
+		tx.AfterCommit(func() { f.Failed(failure.Code) })
+	}
 	h, err := dispatch.HistoryOf(ctx, tx, job.ForDispatch(*record), ref, frame, failure)
 	if err != nil {
 		return err

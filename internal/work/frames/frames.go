@@ -41,7 +41,11 @@ type Frames struct {
 	// DoubleRender is the sample of frames that two workers must paint alike; the zero
 	// value samples none.
 	DoubleRender Sample
-	Log          *slog.Logger // failed attempts; they are the operator's, not the caller's
+	// Accepted is called after each frame that was accepted, with Blender's time for it, and
+	// Failed after each attempt that failed; nil is allowed.
+	Accepted func(render time.Duration)
+	Failed   func(code fault.Code)
+	Log      *slog.Logger // failed attempts; they are the operator's, not the caller's
 }
 
 // JobFailer ends a locked job that cannot complete and releases its money. It is an

@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/await"
 	"svc.example/internal/work/webhook"
 )
 
@@ -74,6 +75,8 @@ func TestTriesFollowTheSchedule(t *testing.T) {
 func TestAnswerDecidesTheDelivery(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
+		verdicts := make(chan webhook.Verdict, 100)
+		s.Attempted = func(v webhook.Verdict) { verdicts <- v }
 		s.run()
 		for status, want := range map[int]webhook.Status{
 			200: webhook.Delivered, 204: webhook.Delivered, 299: webhook.Delivered, 301: webhook.Pending, 302: webhook.Pending, 307: webhook.Pending,
@@ -92,6 +95,13 @@ func TestAnswerDecidesTheDelivery(t *testing.T) {
 			}
 			if len(r.hits) != 1 {
 				t.Errorf("%d: %d calls; a redirect was followed", status, len(r.hits))
+			}
+			verdict := webhook.VerdictRefused
+			if want == webhook.Delivered {
+				verdict = webhook.VerdictDelivered
+			}
+			if told := await.Next(t, verdicts, "the verdict"); told != verdict {
+				t.Errorf("%d: the attempt counts as %s", status, told)
 			}
 		}
 		s.audit()

@@ -35,6 +35,30 @@ const (
 	DisabledByCaller Reason = "requested" // of an endpoint: its owner disabled it
 )
 
+// Verdict is what an attempt came to.
+type Verdict string
+
+// Verdicts.
+const (
+	VerdictDelivered  Verdict = "delivered"  // the receiver answered 2xx
+	VerdictRefused    Verdict = "refused"    // it answered anything else
+	VerdictUnanswered Verdict = "unanswered" // no answer came
+)
+
+// Verdicts lists them.
+func Verdicts() []Verdict { return []Verdict{VerdictDelivered, VerdictRefused, VerdictUnanswered} }
+
+// verdict sums an attempt up.
+func (o outcome) verdict() Verdict {
+	switch {
+	case o.succeeded():
+		return VerdictDelivered
+	case o.status == 0:
+		return VerdictUnanswered
+	}
+	return VerdictRefused
+}
+
 // failureGap is the longest time between two failures that still counts as one period
 // of failure. It is longer than any pause of the schedule, so that an endpoint with few
 // events does not look healthy between two tries. After a longer silence the period
@@ -69,6 +93,9 @@ func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) er
 	row.RowSum = attemptRows.Of(row)
 	if err := tx.WebhookAttemptAdd(ctx, query.WebhookAttemptAddParams(row)); err != nil {
 		return fmt.Errorf("write webhook attempt: %w", err)
+	}
+	if d.Attempted != nil {
+		tx.AfterCommit(func() { d.Attempted(o.verdict()) })
 	}
 	if o.endpoint.JobID != "" {
 		return nil // a job's own target receives one event; its schedule ends it

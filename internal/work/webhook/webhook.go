@@ -55,7 +55,7 @@ const (
 	perWorkspace = 64
 )
 
-// Config is what Hooks need. Every field is required. With a zero Life, Forget would
+// Config is what Hooks need. Every field is required, but those that say so. With a zero Life, Forget would
 // delete an event as soon as all its deliveries have ended.
 type Config struct {
 	// DB holds endpoints, events, deliveries and the lanes' leases. The caller closes
@@ -77,6 +77,8 @@ type Config struct {
 	// Followers is how many may follow the events of one workspace at once in this
 	// process; 0 is any number.
 	Followers int
+	// Attempted is called after each attempt that is stored; nil is allowed.
+	Attempted func(Verdict)
 	Log       *slog.Logger
 }
 

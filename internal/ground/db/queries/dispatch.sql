@@ -378,6 +378,19 @@ SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= @since AND color
 -- What the Blenders of workers that are online were built without.
 SELECT DISTINCT lacks FROM worker WHERE seen_at >= @since;
 
+-- name: WorkersByState :many
+-- How many workers are online, by how long they are suspended and whether they hold a
+-- frame. The states are those of viewOf.
+SELECT s.state, count(*) AS workers FROM (
+  SELECT CAST(CASE
+    WHEN o.suspended_until = @drained AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'draining'
+    WHEN o.suspended_until = @drained THEN 'drained'
+    WHEN o.suspended_until > @now THEN 'set_aside'
+    WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'rendering'
+    ELSE 'idle' END AS text) AS state
+  FROM worker o WHERE o.seen_at >= @since
+) AS s GROUP BY s.state;
+
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
 

@@ -984,6 +984,18 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.markPreviewReadyStmt, err = db.PrepareContext(ctx, markPreviewReady); err != nil {
 		return nil, fmt.Errorf("error preparing query MarkPreviewReady: %w", err)
 	}
+	if q.metricsFramesStmt, err = db.PrepareContext(ctx, metricsFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query MetricsFrames: %w", err)
+	}
+	if q.metricsJobsStmt, err = db.PrepareContext(ctx, metricsJobs); err != nil {
+		return nil, fmt.Errorf("error preparing query MetricsJobs: %w", err)
+	}
+	if q.metricsWalletsStmt, err = db.PrepareContext(ctx, metricsWallets); err != nil {
+		return nil, fmt.Errorf("error preparing query MetricsWallets: %w", err)
+	}
+	if q.metricsWebhooksStmt, err = db.PrepareContext(ctx, metricsWebhooks); err != nil {
+		return nil, fmt.Errorf("error preparing query MetricsWebhooks: %w", err)
+	}
 	if q.newestEventStmt, err = db.PrepareContext(ctx, newestEvent); err != nil {
 		return nil, fmt.Errorf("error preparing query NewestEvent: %w", err)
 	}
@@ -1556,6 +1568,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.workerSuspendStmt, err = db.PrepareContext(ctx, workerSuspend); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkerSuspend: %w", err)
+	}
+	if q.workersByStateStmt, err = db.PrepareContext(ctx, workersByState); err != nil {
+		return nil, fmt.Errorf("error preparing query WorkersByState: %w", err)
 	}
 	if q.workersColorsStmt, err = db.PrepareContext(ctx, workersColors); err != nil {
 		return nil, fmt.Errorf("error preparing query WorkersColors: %w", err)
@@ -3225,6 +3240,26 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing markPreviewReadyStmt: %w", cerr)
 		}
 	}
+	if q.metricsFramesStmt != nil {
+		if cerr := q.metricsFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing metricsFramesStmt: %w", cerr)
+		}
+	}
+	if q.metricsJobsStmt != nil {
+		if cerr := q.metricsJobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing metricsJobsStmt: %w", cerr)
+		}
+	}
+	if q.metricsWalletsStmt != nil {
+		if cerr := q.metricsWalletsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing metricsWalletsStmt: %w", cerr)
+		}
+	}
+	if q.metricsWebhooksStmt != nil {
+		if cerr := q.metricsWebhooksStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing metricsWebhooksStmt: %w", cerr)
+		}
+	}
 	if q.newestEventStmt != nil {
 		if cerr := q.newestEventStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing newestEventStmt: %w", cerr)
@@ -4180,6 +4215,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing workerSuspendStmt: %w", cerr)
 		}
 	}
+	if q.workersByStateStmt != nil {
+		if cerr := q.workersByStateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing workersByStateStmt: %w", cerr)
+		}
+	}
 	if q.workersColorsStmt != nil {
 		if cerr := q.workersColorsStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing workersColorsStmt: %w", cerr)
@@ -4644,6 +4684,10 @@ type Queries struct {
 	loginSumStmt                    *sql.Stmt
 	loginsEraseStmt                 *sql.Stmt
 	markPreviewReadyStmt            *sql.Stmt
+	metricsFramesStmt               *sql.Stmt
+	metricsJobsStmt                 *sql.Stmt
+	metricsWalletsStmt              *sql.Stmt
+	metricsWebhooksStmt             *sql.Stmt
 	newestEventStmt                 *sql.Stmt
 	nodeKeyAfterStmt                *sql.Stmt
 	nodeKeyBySecretStmt             *sql.Stmt
@@ -4835,6 +4879,7 @@ type Queries struct {
 	workerSeenStmt                  *sql.Stmt
 	workerSumStmt                   *sql.Stmt
 	workerSuspendStmt               *sql.Stmt
+	workersByStateStmt              *sql.Stmt
 	workersColorsStmt               *sql.Stmt
 	workersForStmt                  *sql.Stmt
 	workersForgetStmt               *sql.Stmt
@@ -5182,6 +5227,10 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		loginSumStmt:                    q.loginSumStmt,
 		loginsEraseStmt:                 q.loginsEraseStmt,
 		markPreviewReadyStmt:            q.markPreviewReadyStmt,
+		metricsFramesStmt:               q.metricsFramesStmt,
+		metricsJobsStmt:                 q.metricsJobsStmt,
+		metricsWalletsStmt:              q.metricsWalletsStmt,
+		metricsWebhooksStmt:             q.metricsWebhooksStmt,
 		newestEventStmt:                 q.newestEventStmt,
 		nodeKeyAfterStmt:                q.nodeKeyAfterStmt,
 		nodeKeyBySecretStmt:             q.nodeKeyBySecretStmt,
@@ -5373,6 +5422,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		workerSeenStmt:                  q.workerSeenStmt,
 		workerSumStmt:                   q.workerSumStmt,
 		workerSuspendStmt:               q.workerSuspendStmt,
+		workersByStateStmt:              q.workersByStateStmt,
 		workersColorsStmt:               q.workersColorsStmt,
 		workersForStmt:                  q.workersForStmt,
 		workersForgetStmt:               q.workersForgetStmt,

@@ -1950,6 +1950,54 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 	return i, err
 }
 
+const workersByState = `-- name: WorkersByState :many
+SELECT s.state, count(*) AS workers FROM (
+  SELECT CAST(CASE
+    WHEN o.suspended_until = $1 AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'draining'
+    WHEN o.suspended_until = $1 THEN 'drained'
+    WHEN o.suspended_until > $2 THEN 'set_aside'
+    WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'rendering'
+    ELSE 'idle' END AS text) AS state
+  FROM worker o WHERE o.seen_at >= $3
+) AS s GROUP BY s.state
+`
+
+type WorkersByStateParams struct {
+	Drained int64
+	Now     int64
+	Since   int64
+}
+
+type WorkersByStateRow struct {
+	State   string
+	Workers int64
+}
+
+// How many workers are online, by how long they are suspended and whether they hold a
+// frame. The states are those of viewOf.
+func (q *Queries) WorkersByState(ctx context.Context, arg WorkersByStateParams) ([]WorkersByStateRow, error) {
+	rows, err := q.query(ctx, q.workersByStateStmt, workersByState, arg.Drained, arg.Now, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkersByStateRow
+	for rows.Next() {
+		var i WorkersByStateRow
+		if err := rows.Scan(&i.State, &i.Workers); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workersColors = `-- name: WorkersColors :many
 SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= $1 AND colors <> '' GROUP BY colors ORDER BY workers DESC, colors LIMIT 8
 `

@@ -137,6 +137,27 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 	return receipt.Key{}, ErrNoKey
 }
 
+// Until returns when the last of the keys ends that can sign now: the zero time for a key
+// without an end. found is false when there is none, as Current's ErrNoKey.
+func (r *Ring) Until(ctx context.Context, tx *db.Tx) (end time.Time, found bool, err error) {
+	rows, err := tx.SigningKeys(ctx)
+	if err != nil {
+		return end, false, fmt.Errorf("read the signing keys: %w", err)
+	}
+	for _, row := range rows {
+		if (row.ValidTo != 0 && row.ValidTo <= tx.Now) || !r.Holds(row.KeyID) {
+			continue
+		}
+		if row.ValidTo == 0 {
+			return time.Time{}, true, nil
+		}
+		if ends := db.Time(row.ValidTo); ends.After(end) {
+			end, found = ends, true
+		}
+	}
+	return end, found, nil
+}
+
 // find returns a key at hand. It reads a key that another process has created in the
 // folder in the meantime. The lock covers the file, so that two callers read it once. A
 // missing key is an fs.ErrNotExist.
