@@ -43,7 +43,7 @@ import (
 func groups(auditJobs int) []rounds.Group {
 	return []rounds.Group{
 		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(),
-		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"),
+		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"), requests.Metrics(),
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),

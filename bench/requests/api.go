@@ -14,6 +14,7 @@ import (
 	"net/http"
 
 	"svc.example/bench/rounds"
+	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/ratelimit"
 )
@@ -62,12 +63,12 @@ func apiRow(engine string) func(what string) string {
 }
 
 func measureAPI(ctx context.Context, b *rounds.Run, into rounds.Record, name func(string) string, store *db.DB, plain *sql.DB, address string) (err error) {
-	counting, err := openAPI(ctx, b, address, ratelimit.Policy{PerMinute: 12_000_000, Burst: 1_000_000})
+	counting, err := openAPI(ctx, b, address, app.Config{Rate: ratelimit.Policy{PerMinute: 12_000_000, Burst: 1_000_000}})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, counting.stop()) }()
-	free, err := openAPI(ctx, b, address, ratelimit.Policy{})
+	free, err := openAPI(ctx, b, address, app.Config{})
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,6 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
@@ -26,12 +25,14 @@ import (
 type service struct {
 	app     *app.App
 	address string // host:port
+	metrics string // host:port of its metrics; "" for none
 	cancel  context.CancelFunc
 	served  chan error
 }
 
-// openAPI starts a service in this process over an existing database. End it with stop.
-func openAPI(ctx context.Context, b *rounds.Run, database string, rate ratelimit.Policy) (*service, error) {
+// openAPI starts a service in this process over an existing database. cfg has what is not
+// as in the other services of a run. End it with stop.
+func openAPI(ctx context.Context, b *rounds.Run, database string, cfg app.Config) (*service, error) {
 	data, err := b.Dir("api-")
 	if err != nil {
 		return nil, err
@@ -42,10 +43,10 @@ func openAPI(ctx context.Context, b *rounds.Run, database string, rate ratelimit
 	}
 	listening := make(chan string, 1)
 	h := &service{served: make(chan error, 1)}
-	h.app, err = app.Open(ctx, app.Config{
-		Listen: "127.0.0.1:0", Data: data, Database: database, LogOrigin: "bench.example.com/log", Rate: rate,
-		Log: slog.New(slog.NewTextHandler(log, nil)), Announce: func(address string) { listening <- address },
-	})
+	cfg.Listen, cfg.Data, cfg.Database, cfg.LogOrigin = "127.0.0.1:0", data, database, "bench.example.com/log"
+	cfg.Log, cfg.Announce = slog.New(slog.NewTextHandler(log, nil)), func(address string) { listening <- address }
+	cfg.AnnounceMetrics = func(address string) { h.metrics = strings.TrimPrefix(address, "http://") }
+	h.app, err = app.Open(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
