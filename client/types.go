@@ -295,4 +295,10 @@ type SigningKey struct {
 	ValidFrom    time.Time  `json:"valid_from"`
 	ValidTo      *time.Time `json:"valid_to"` // nil: still valid
 	Current      bool       `json:"current"`
+	// EndReason is "superseded" or "compromised"; nil: no end is set. EndLogSize is the
+	// number of leaves that the log had at the end, and EndCheckpoint its checkpoint; nil:
+	// the key has not ended, or less than a minute ago.
+	EndReason     *string `json:"end_reason"`
+	EndLogSize    *int64  `json:"end_log_size"`
+	EndCheckpoint *string `json:"end_checkpoint"`
 }

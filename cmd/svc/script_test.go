@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,6 +35,7 @@ func verifyScripts() testscript.Params {
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"writeresult":  writeResult,
 			"writerelease": writeRelease,
+			"writekeys":    writeKeys,
 			"flip":         flip,
 			"exitcode":     exitCode,
 		},
@@ -51,7 +53,8 @@ func native(condition string) (bool, error) {
 
 // writeResult FOLDER writes what svc render leaves behind for a job of three
 // frames: the ZIP, the receipt, its proof and the key. It adds another key, and the
-// proof and checkpoint of a log that differs in its last leaf.
+// proof and checkpoint of a log that differs in its last leaf, and the proof that the
+// service gives once the other key signs.
 func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))
@@ -72,15 +75,33 @@ func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	leaves[4][0] ^= 1
 	fork, err := receipttest.Prove(leaves, index, key)
 	ts.Check(err)
+	leaves[4][0] ^= 1
+	anew, err := receipttest.Prove(leaves, index, other)
+	ts.Check(err)
 	answer := `{"ok":true,"receipt":` + string(jsonOf(ts, job.Receipt)) + `,"envelope":` + string(envelope) + `}`
 	for name, content := range map[string][]byte{
 		"scene.zip": job.ZIP, "receipt.json": envelope, "answer.json": []byte(answer),
 		proof.ProofFile: jsonOf(ts, logged), "checkpoint": []byte(logged.Checkpoint),
-		"other-history": []byte(fork.Checkpoint), "other-proof.json": jsonOf(ts, fork),
+		"other-history": []byte(fork.Checkpoint), "other-proof.json": jsonOf(ts, fork), "new-proof.json": jsonOf(ts, anew),
 		proof.KeyFile: publicPEM(ts, key), "other-key.pem": publicPEM(ts, other),
 	} {
 		ts.Check(os.WriteFile(filepath.Join(folder, name), content, 0o644))
 	}
+}
+
+// writeKeys FILE SIZE REASON writes the history of keys of writeResult's service after its
+// key ended at a size of the log, and the other key has signed since.
+func writeKeys(ts *testscript.TestScript, _ bool, args []string) {
+	size, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	var keys []map[string]any
+	for _, letter := range []string{"o", "k"} {
+		key, err := receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
+		ts.Check(err)
+		keys = append(keys, map[string]any{"key_id": key.Public().ID(), "public_key_pem": string(publicPEM(ts, key)), "valid_to": nil})
+	}
+	keys[1]["end_log_size"], keys[1]["end_reason"] = size, args[2]
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), jsonOf(ts, map[string]any{"ok": true, "keys": keys}), 0o644))
 }
 
 func jsonOf(ts *testscript.TestScript, value any) []byte {

@@ -25,8 +25,10 @@ type signingKeyList struct{ adminFlags }
 type listedSigningKey struct {
 	KeyID     string     `json:"key_id"`
 	ValidFrom time.Time  `json:"valid_from"`
-	ValidTo   *time.Time `json:"valid_to"` // null: no end is set
-	Here      bool       `json:"here"`     // its private half is in the data folder
+	ValidTo   *time.Time `json:"valid_to"`     // null: no end is set
+	EndReason *string    `json:"end_reason"`   // null: no end is set
+	EndSize   *int64     `json:"end_log_size"` // leaves of the log at the end; null: it has not ended, or a moment ago
+	Here      bool       `json:"here"`         // its private half is in the data folder
 }
 
 // Run lists the published keys, the newest first, ended ones included.
@@ -40,7 +42,7 @@ func (c *signingKeyList) Run(k *kong.Context) error {
 		keys, err := signing.All(ctx, tx)
 		listed = make([]listedSigningKey, 0, len(keys))
 		for _, key := range keys {
-			listed = append(listed, listedSigningKey{key.Key.ID(), key.ValidFrom, optionalTime(key.ValidTo), ring.Holds(key.Key.ID())})
+			listed = append(listed, listedSigningKey{key.Key.ID(), key.ValidFrom, optionalTime(key.ValidTo), key.WhyEnded(), key.LogSizeAtEnd(), ring.Holds(key.Key.ID())})
 		}
 		return err
 	})
@@ -50,16 +52,27 @@ func (c *signingKeyList) Run(k *kong.Context) error {
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "signing_keys": listed})
 	}
-	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "VALID FROM"}, terminal.Column{Title: "VALID TO"}, terminal.Column{Title: "PRIVATE HALF"})
+	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "VALID FROM"}, terminal.Column{Title: "VALID TO"}, terminal.Column{Title: "END"}, terminal.Column{Title: "PRIVATE HALF"})
 	for _, key := range listed {
 		where := "elsewhere"
 		if key.Here {
 			where = "here"
 		}
-		list.Row(key.KeyID, key.ValidFrom.Format(time.DateTime), dateOf(key.ValidTo), where)
+		list.Row(key.KeyID, key.ValidFrom.Format(time.DateTime), dateOf(key.ValidTo), endOf(key), where)
 	}
 	list.Print(k.Stdout)
 	return nil
+}
+
+// endOf says why and where in the log a key ended.
+func endOf(key listedSigningKey) string {
+	switch {
+	case key.EndReason == nil:
+		return "none"
+	case key.EndSize == nil:
+		return *key.EndReason
+	}
+	return fmt.Sprintf("%s, before leaf %d", *key.EndReason, *key.EndSize)
 }
 
 // keys is the folder of the service's keys.
@@ -76,7 +89,13 @@ func optionalTime(at time.Time) *time.Time {
 // signingKeyRotate is svc admin signing-key rotate.
 type signingKeyRotate struct {
 	changeFlags
-	Overlap time.Duration `default:"24h" help:"How long the old keys stay valid, for processes that do not have the new key yet."`
+	Overlap time.Duration `default:"24h" help:"How long the old keys stay valid, for processes that do not have the new key yet. Compromised keys end at once."`
+	keyEndFlags
+}
+
+// keyEndFlags say why a key ends.
+type keyEndFlags struct {
+	Reason string `default:"superseded" enum:"superseded,compromised" help:"Why the key ends: superseded when nobody else has had it, compromised when somebody may. Whoever verifies with the history of keys reads it."`
 }
 
 // Run makes a key in the folder first and then publishes it, so that no published key
@@ -93,38 +112,45 @@ func (c *signingKeyRotate) Run(k *kong.Context) error {
 	// Made once, after the yes, however often the transaction runs.
 	next := sync.OnceValues(func() (receipt.Key, error) { return ring.Make(rand.Reader) })
 	var keyID string
-	what := fmt.Sprintf("sign receipts with a new key from now on, and end the present ones in %s", terminal.Span(c.Overlap))
+	if c.Reason == receipt.Compromised {
+		c.Overlap = 0
+	}
+	what := fmt.Sprintf("sign receipts with a new key from now on, and end the present ones in %s, as %s", terminal.Span(c.Overlap), c.Reason)
 	err = c.change(to(operator.Act{What: what, Do: func(ctx context.Context, tx *db.Tx) error {
 		key, err := next()
 		if err != nil {
 			return err
 		}
 		keyID = key.Public().ID()
-		return ring.Rotate(ctx, tx, key, c.Overlap)
+		return ring.Rotate(ctx, tx, key, c.Overlap, c.Reason)
 	}}), nil)
 	if err != nil {
 		return fmt.Errorf("rotate the signing key: %w", err)
 	}
-	return c.print(k, field{"key_id", keyID}, field{"overlap", c.Overlap.String()})
+	return c.print(k, field{"key_id", keyID}, field{"overlap", c.Overlap.String()}, field{"reason", c.Reason})
 }
 
 // signingKeyEnd is svc admin signing-key end.
 type signingKeyEnd struct {
 	changeFlags
 	KeyID string        `arg:"" help:"The key's id: 64 hex digits."`
-	After time.Duration `help:"Delay until the key ends, such as 24h. Without it, the key ends at once."`
+	After time.Duration `help:"Delay until the key ends, such as 24h. Without it, the key ends at once; a compromised one always does."`
+	keyEndFlags
 }
 
 // Run ends a published key. It refuses to end the last one (last_signing_key):
 // without a key no job could complete.
 func (c *signingKeyEnd) Run(k *kong.Context) error {
+	if c.Reason == receipt.Compromised {
+		c.After = 0
+	}
 	when := "now"
 	if c.After > 0 {
 		when = "in " + terminal.Span(c.After)
 	}
-	err := c.change(to(operator.EndSigningKey(c.KeyID, c.After, when)), nil)
+	err := c.change(to(operator.EndSigningKey(c.KeyID, c.After, when, c.Reason)), nil)
 	if err != nil {
 		return err
 	}
-	return c.print(k, field{"key_id", c.KeyID}, field{"after", c.After.String()})
+	return c.print(k, field{"key_id", c.KeyID}, field{"after", c.After.String()}, field{"reason", c.Reason})
 }

@@ -1,7 +1,7 @@
 // Package proof has the commands that check a service from outside: verify for one
 // receipt, or for the files of a release; log verify for the whole log.
 //
-// What always holds: verify uses no network and writes nothing; each kind of failed
+// What always holds: verify uses no network, but for an address of --keys, and writes nothing; each kind of failed
 // check has an exit code of its own; a check that could not be made is reported as
 // skipped, never as passed. It leaves the checks themselves to packages receipt and
 // release. Start reading at Verify.
@@ -13,8 +13,12 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 
@@ -31,22 +35,24 @@ const KeyFile = "signing-key.pem"
 // the form of the API's proof route.
 const ProofFile = "proof.json"
 
-// Verify checks a receipt, or a release, without a network. What it does not get by
+// Verify checks a receipt, or a release, without a network, unless --keys is an address. What it does not get by
 // flags it looks for beside the receipt, where svc render puts it.
 type Verify struct {
-	Receipt   string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
-	Artifact  string `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
-	PinnedKey string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
-	Proof     string `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
-	Known     string `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
-	Project   string `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
-	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
+	Receipt   string   `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
+	Artifact  string   `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
+	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
+	Keys      string   `placeholder:"FILE|URL" env:"SVC_VERIFY_KEYS" help:"Every key of the service with its end: a saved response of /v1/signing-keys, or its address, the only thing that verify reads from a network. A receipt that was signed after its key's end is refused."`
+	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
+	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
+	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
+	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,log,key,project" help:"Checks that must be made: artifact, pixels, log, key, project. One that was not made is a failure."`
+	JSON      bool     `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
 // Help is printed below the flags.
 func (Verify) Help() string {
-	return "Makes every check that is possible with the files at hand. " +
-		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog)
+	return "Makes every check that is possible with the files at hand, and says which it could not make. " +
+		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles)
 }
 
 // verified is what verify found, in the form of --json.
@@ -59,6 +65,8 @@ type verified struct {
 	Pinned   bool            `json:"key_pinned"` // false: the keys were taken from beside the receipt
 	Artifact string          `json:"artifact"`   // path of the ZIP that was checked; "" when none was
 	Checks   []receipt.Check `json:"checks"`
+	// NotChecked are the names of the checks that were not made. OK says nothing of them.
+	NotChecked []string `json:"not_checked"`
 	// Signed is the receipt, nil unless signature and statement are valid.
 	Signed *receipt.Receipt `json:"-"`
 }
@@ -90,14 +98,12 @@ func (c *Verify) Check() (*verified, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the receipt: %w", err)
 	}
-	found := &verified{KeyFile: c.PinnedKey, Pinned: c.PinnedKey != ""}
-	if !found.Pinned {
-		found.KeyFile = filepath.Join(filepath.Dir(c.Receipt), KeyFile)
+	found := &verified{}
+	history, err := c.history()
+	if err != nil {
+		return nil, err
 	}
-	keys, err := readPublicKeys(found.KeyFile)
-	if !found.Pinned && errors.Is(err, fs.ErrNotExist) {
-		return nil, terminal.WrongUsagef("there is no %s beside the receipt; give the service's public key with --key", KeyFile)
-	}
+	keys, err := c.keys(found, history)
 	if err != nil {
 		return nil, err
 	}
@@ -108,28 +114,107 @@ func (c *Verify) Check() (*verified, error) {
 				return nil, err
 			}
 		}
-		if err := c.checkLog(&report, keys); err != nil {
+		proof, err := c.checkLog(&report, keys)
+		if err != nil {
 			return nil, err
 		}
+		report.InTime(history, proof)
 		c.checkProject(&report)
 		found.Signed = report.Receipt
 		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
 	}
 	found.KeyID, found.Checks = report.KeyID, report.Checks
-	err = report.Err()
+	found.NotChecked = report.NotChecked()
+	if err = report.Err(); err == nil {
+		err = c.missing(report)
+	}
 	found.OK = err == nil
 	return found, WithExitCode(err)
 }
 
+// missing is the error of the checks of --require that were not made.
+func (c *Verify) missing(report receipt.Report) error {
+	var missing []string
+	for _, name := range c.Require {
+		made := func(check receipt.Check) bool { return check.Name == name && check.Status == receipt.OK }
+		if !slices.ContainsFunc(report.Checks, made) {
+			missing = append(missing, name)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return terminal.Exit(terminal.ExitMissingFiles, fmt.Errorf("not checked, and --require asks for it: %s", strings.Join(missing, ", ")))
+}
+
+// keys are those that the receipt and the checkpoint may be signed with: of --keys, of
+// --key, or from beside the receipt. With --keys and --key, those of both.
+func (c *Verify) keys(found *verified, history receipt.History) ([]receipt.PublicKey, error) {
+	found.Pinned = c.PinnedKey != "" || history != nil
+	switch {
+	case c.PinnedKey != "":
+		found.KeyFile = c.PinnedKey
+	case history != nil:
+		found.KeyFile = c.Keys
+		return history.Keys(), nil
+	default:
+		found.KeyFile = filepath.Join(filepath.Dir(c.Receipt), KeyFile)
+	}
+	keys, err := readPublicKeys(found.KeyFile)
+	if !found.Pinned && errors.Is(err, fs.ErrNotExist) {
+		return nil, terminal.WrongUsagef("there is no %s beside the receipt; give the service's public key with --key", KeyFile)
+	}
+	return keys, err
+}
+
+// history reads --keys: a file, or the address of a service's keys. nil without the flag.
+func (c *Verify) history() (receipt.History, error) {
+	if c.Keys == "" {
+		return nil, nil
+	}
+	read := os.ReadFile
+	if strings.HasPrefix(c.Keys, "https://") || strings.HasPrefix(c.Keys, "http://") {
+		read = fetchKeys
+	}
+	text, err := read(c.Keys)
+	if err != nil {
+		return nil, fmt.Errorf("read the history of keys: %w", err)
+	}
+	history, err := receipt.ParseHistory(text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Keys, err)
+	}
+	return history, nil
+}
+
+const (
+	keysTime = 30 * time.Second // to fetch a history of keys
+	keysSize = 4 << 20          // bytes; a key takes about 700
+)
+
+// fetchKeys reads the published keys of a service.
+func fetchKeys(url string) ([]byte, error) {
+	response, err := (&http.Client{Timeout: keysTime}).Get(url)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("%s answers %s", url, response.Status)
+	}
+	return io.ReadAll(io.LimitReader(response.Body, keysSize))
+}
+
 // checkLog adds the check that the receipt is in the log. Without any proof the check
 // is skipped, but a checkpoint without a proof is a mistake: the person wanted the log
-// to be checked. A damaged proof counts as no proof of the log, exit code 5.
-func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) error {
+// to be checked. A damaged proof counts as no proof of the log, exit code 5. It returns the
+// proof, nil without one.
+func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) (*receipt.Inclusion, error) {
 	var known []byte
 	if c.Known != "" {
 		var err error
 		if known, err = os.ReadFile(c.Known); err != nil {
-			return fmt.Errorf("read the checkpoint: %w", err)
+			return nil, fmt.Errorf("read the checkpoint: %w", err)
 		}
 	}
 	path := c.Proof
@@ -139,20 +224,20 @@ func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) erro
 	text, err := os.ReadFile(path)
 	if c.Proof == "" && errors.Is(err, fs.ErrNotExist) {
 		if known != nil {
-			return terminal.WrongUsagef("--checkpoint needs a proof, and there is no %s beside the receipt; give one with --proof", ProofFile)
+			return nil, terminal.WrongUsagef("--checkpoint needs a proof, and there is no %s beside the receipt; give one with --proof", ProofFile)
 		}
 		report.InLog(nil, keys, nil)
-		return nil
+		return nil, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read the proof: %w", err)
+		return nil, fmt.Errorf("read the proof: %w", err)
 	}
 	var proof receipt.Inclusion
 	if err := json.Unmarshal(text, &proof); err != nil {
-		return terminal.Exit(terminal.ExitNotInLog, fmt.Errorf("%w: %s is not a proof: %w", receipt.ErrNotInLog, path, err))
+		return nil, terminal.Exit(terminal.ExitNotInLog, fmt.Errorf("%w: %s is not a proof: %w", receipt.ErrNotInLog, path, err))
 	}
 	report.InLog(&proof, keys, known)
-	return nil
+	return &proof, nil
 }
 
 // checkProject adds the check of the files that were rendered.
@@ -231,16 +316,28 @@ func (v *verified) print(w io.Writer) {
 	if !v.Pinned {
 		terminal.Printf(w, "key taken from beside the receipt (%s); pin it with --key", v.KeyFile)
 	}
-	if v.OK {
-		fmt.Fprintln(w, "receipt verified")
+	if len(v.NotChecked) > 0 {
+		terminal.Printf(w, "NOT CHECKED: %s", strings.Join(v.NotChecked, ", "))
 	}
+	if !v.OK {
+		return
+	}
+	if len(v.NotChecked) > 0 {
+		terminal.Printf(w, "receipt verified, as far as it was checked")
+		return
+	}
+	terminal.Printf(w, "receipt verified")
 }
 
 // PrintChecks writes one line per check, for people: name, status, finding.
 func PrintChecks(w io.Writer, checks []receipt.Check) {
 	table := terminal.NewTable(w)
 	for _, check := range checks {
-		table.Row(check.Name, string(check.Status), check.Text)
+		status := string(check.Status)
+		if check.Status == receipt.Skipped {
+			status = "NOT CHECKED"
+		}
+		table.Row(check.Name, status, check.Text)
 	}
 	_ = table.Flush() // nobody reads a closed standard output
 }

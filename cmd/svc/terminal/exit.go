@@ -42,10 +42,10 @@ func Codes() []Code {
 		{ExitOK, "", "done"},
 		{ExitFailure, "failed", "failed: a refusal, a lost connection, a file that cannot be read, a check that does not pass"},
 		{ExitUsage, "wrong_usage", "wrong usage: flags, arguments, environment or configuration; nothing was done or spent"},
-		{ExitBadSignature, "bad_signature", "the receipt, or the list of a release's sums, was changed or is not signed by the key"},
+		{ExitBadSignature, "bad_signature", "the receipt, or the list of a release's sums, was changed, is not signed by the key, or was signed after the key's end"},
 		{ExitBadArtifact, "bad_artifact", "the ZIP, or a file of --project, does not match the receipt, or a file not the list of sums"},
 		{ExitNotInLog, "not_in_log", "the receipt is not proven to be in the log, or the log is broken"},
-		{ExitMissingFiles, "missing_files", "files that the scene uses are missing, and --allow-missing was not given; nothing was spent"},
+		{ExitMissingFiles, "missing_files", "something that was asked for is missing: files that the scene uses, without --allow-missing, and nothing was spent; or a check of --require, which could not be made"},
 		{ExitInterrupted, "interrupted", "stopped by Ctrl-C or a signal; the message says how to go on"},
 	}
 }

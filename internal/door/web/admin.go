@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -13,6 +14,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
+	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/wallet"
 )
 
@@ -271,7 +273,7 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 		return operator.RevokeKey(form.Get("subject")), nil
 	},
 	"end-key": func(_ context.Context, _ *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
-		return operator.EndSigningKey(form.Get("subject"), 0, "now"), nil
+		return operator.EndSigningKey(form.Get("subject"), 0, "now", cmp.Or(form.Get("reason"), receipt.Superseded)), nil
 	},
 }
 

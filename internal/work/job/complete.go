@@ -80,15 +80,15 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
 			return err
 		}
-		key, err := j.Keys.Current(ctx, tx)
-		if err != nil {
-			return err
-		}
 		input, err := inputOf(ctx, tx, job)
 		if err != nil {
 			return err
 		}
 		_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
+			key, err := j.Keys.CurrentAt(ctx, tx, index)
+			if err != nil {
+				return receipt.Entry{}, err
+			}
 			r := receiptOf(job, a, tx.Time())
 			r.Input, r.LogIndex = input, &index
 			return keepReceipt(ctx, tx, r, key)

@@ -229,11 +229,12 @@ func CreateNodeKey(name string, made *identity.NewKey) Act {
 }
 
 // EndSigningKey ends a key that signs receipts, after a while; when says the while in
-// words, such as "now". Errors of the act: key_not_found, last_signing_key.
-func EndSigningKey(keyID string, after time.Duration, when string) Act {
+// words, such as "now". reason is receipt.Superseded or receipt.Compromised. Errors of the
+// act: key_not_found, last_signing_key, invalid_request for the reason.
+func EndSigningKey(keyID string, after time.Duration, when, reason string) Act {
 	return Act{
-		What: fmt.Sprintf("end the signing key %s %s; what it has signed stays valid", keyID, when),
-		Do:   func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, keyID, after) },
+		What: fmt.Sprintf("end the signing key %s %s, as %s; what it has signed stays valid", keyID, when, reason),
+		Do:   func(ctx context.Context, tx *db.Tx) error { return signing.Retire(ctx, tx, keyID, after, reason) },
 	}
 }
 

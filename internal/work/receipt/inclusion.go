@@ -97,11 +97,16 @@ func (r *Report) InLog(p *Inclusion, keys []PublicKey, pinned []byte) {
 	}
 	c, err := r.checkLog(*p, keys, pinned)
 	if err != nil {
-		text := strings.TrimPrefix(err.Error(), ErrNotInLog.Error()+": ")
-		r.Checks = append(r.Checks, Check{Name: "log", Status: Failed, Text: text, kind: ErrNotInLog})
+		r.notInLog("log", err)
 		return
 	}
 	r.add("log", OK, "leaf %d of the %d in %s, root %s", p.LogIndex, c.Size, c.Origin, c.Root)
+}
+
+// notInLog records a failure of the proof.
+func (r *Report) notInLog(name string, err error) {
+	text := strings.TrimPrefix(err.Error(), ErrNotInLog.Error()+": ")
+	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: text, kind: ErrNotInLog})
 }
 
 // checkLog compares cheap facts before it computes: that the proof is of the leaf that

@@ -62,6 +62,17 @@ func (r Report) Err() error {
 	return nil
 }
 
+// NotChecked are the names of the checks that were not made, in order.
+func (r Report) NotChecked() []string {
+	names := []string{}
+	for _, c := range r.Checks {
+		if c.Status == Skipped {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
 // add records a check of the artifact, or one that has not failed; kind matters only
 // for failures.
 func (r *Report) add(name string, status Status, text string, args ...any) {
@@ -147,6 +158,9 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 func counted(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
+	}
+	if thing == "leaf" {
+		thing = "leave"
 	}
 	return fmt.Sprintf("%d %ss", n, thing)
 }

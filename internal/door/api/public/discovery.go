@@ -2,6 +2,7 @@ package public
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -12,6 +13,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 )
 
@@ -41,6 +44,10 @@ type signingKey struct {
 	ValidFrom    time.Time  `json:"valid_from"`
 	ValidTo      *time.Time `json:"valid_to" doc:"Nothing is signed with it from then on; what it has signed stays good. Null: no end is set."`
 	Current      bool       `json:"current" doc:"No end is set."`
+	// EndReason and what follows tell where in the log the key ended (decisions 22).
+	EndReason     *string `json:"end_reason" enum:"superseded,compromised" doc:"Why its end is set. Compromised: somebody else may have it, and no checkpoint that it signed counts. Null: no end is set."`
+	EndLogSize    *int64  `json:"end_log_size" doc:"Leaves of the log when it ended: a receipt that it signed is good as an earlier leaf only. Null: it has not ended, or less than a minute ago."`
+	EndCheckpoint *string `json:"end_checkpoint" doc:"The log's checkpoint of that moment, signed by the key that signs now. Null with end_log_size."`
 }
 
 // discovery registers health and signing keys. Health reads the database's
@@ -70,24 +77,51 @@ func (s *Server) discovery(api huma.API) {
 // minutes.
 func (s *Server) signingKeys(ctx context.Context, _ *struct{}) (*signingKeysOutput, error) {
 	out := &signingKeysOutput{CacheControl: "public, max-age=300"}
-	out.Body.OK, out.Body.Keys = true, []signingKey{}
+	out.Body.OK = true
 	return out, s.DB.Read(ctx, func(tx *db.Tx) error {
 		all, err := signing.All(ctx, tx)
 		if err != nil {
 			return err
 		}
+		out.Body.Keys = []signingKey{}
 		for _, k := range all {
-			text, err := k.Key.PEM()
+			shown, err := s.shownKey(ctx, tx, k)
 			if err != nil {
 				return err
 			}
-			out.Body.Keys = append(out.Body.Keys, signingKey{
-				KeyID: k.Key.ID(), Algorithm: "ed25519", PublicKeyPEM: string(text),
-				ValidFrom: k.ValidFrom, ValidTo: orNull(k.ValidTo), Current: k.ValidTo.IsZero(),
-			})
+			out.Body.Keys = append(out.Body.Keys, shown)
 		}
 		return nil
 	})
+}
+
+// shownKey is a key with its end. A process that cannot sign leaves out the checkpoint.
+func (s *Server) shownKey(ctx context.Context, tx *db.Tx, k signing.Published) (signingKey, error) {
+	text, err := k.Key.PEM()
+	if err != nil {
+		return signingKey{}, err
+	}
+	shown := signingKey{
+		KeyID: k.Key.ID(), Algorithm: "ed25519", PublicKeyPEM: string(text), ValidFrom: k.ValidFrom, ValidTo: orNull(k.ValidTo), Current: k.ValidTo.IsZero(),
+		EndReason: k.WhyEnded(), EndLogSize: k.LogSizeAtEnd(),
+	}
+	if shown.EndLogSize == nil {
+		return shown, nil
+	}
+	key, err := s.Jobs.Keys.Current(ctx, tx)
+	if errors.Is(err, signing.ErrNoKey) {
+		return shown, nil
+	}
+	if err != nil {
+		return shown, err
+	}
+	head, err := receiptlog.HeadAt(ctx, tx, *shown.EndLogSize)
+	if err != nil {
+		return shown, err
+	}
+	checkpoint, err := receipt.SignCheckpoint(head, key)
+	shown.EndCheckpoint = new(string(checkpoint))
+	return shown, err
 }
 
 // orNull returns nil for the zero time.

@@ -1260,8 +1260,14 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.signingKeyAfterStmt, err = db.PrepareContext(ctx, signingKeyAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeyAfter: %w", err)
 	}
+	if q.signingKeyCompromisedStmt, err = db.PrepareContext(ctx, signingKeyCompromised); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeyCompromised: %w", err)
+	}
 	if q.signingKeyEndStmt, err = db.PrepareContext(ctx, signingKeyEnd); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeyEnd: %w", err)
+	}
+	if q.signingKeyEndsAtStmt, err = db.PrepareContext(ctx, signingKeyEndsAt); err != nil {
+		return nil, fmt.Errorf("error preparing query SigningKeyEndsAt: %w", err)
 	}
 	if q.signingKeySumStmt, err = db.PrepareContext(ctx, signingKeySum); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeySum: %w", err)
@@ -3700,9 +3706,19 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing signingKeyAfterStmt: %w", cerr)
 		}
 	}
+	if q.signingKeyCompromisedStmt != nil {
+		if cerr := q.signingKeyCompromisedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeyCompromisedStmt: %w", cerr)
+		}
+	}
 	if q.signingKeyEndStmt != nil {
 		if cerr := q.signingKeyEndStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signingKeyEndStmt: %w", cerr)
+		}
+	}
+	if q.signingKeyEndsAtStmt != nil {
+		if cerr := q.signingKeyEndsAtStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing signingKeyEndsAtStmt: %w", cerr)
 		}
 	}
 	if q.signingKeySumStmt != nil {
@@ -4776,7 +4792,9 @@ type Queries struct {
 	signInLinksOfStmt               *sql.Stmt
 	signingKeyAddStmt               *sql.Stmt
 	signingKeyAfterStmt             *sql.Stmt
+	signingKeyCompromisedStmt       *sql.Stmt
 	signingKeyEndStmt               *sql.Stmt
+	signingKeyEndsAtStmt            *sql.Stmt
 	signingKeySumStmt               *sql.Stmt
 	signingKeysStmt                 *sql.Stmt
 	turnAnyWaitingStmt              *sql.Stmt
@@ -5319,7 +5337,9 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		signInLinksOfStmt:               q.signInLinksOfStmt,
 		signingKeyAddStmt:               q.signingKeyAddStmt,
 		signingKeyAfterStmt:             q.signingKeyAfterStmt,
+		signingKeyCompromisedStmt:       q.signingKeyCompromisedStmt,
 		signingKeyEndStmt:               q.signingKeyEndStmt,
+		signingKeyEndsAtStmt:            q.signingKeyEndsAtStmt,
 		signingKeySumStmt:               q.signingKeySumStmt,
 		signingKeysStmt:                 q.signingKeysStmt,
 		turnAnyWaitingStmt:              q.turnAnyWaitingStmt,

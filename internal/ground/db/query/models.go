@@ -475,6 +475,8 @@ type SigningKey struct {
 	ValidFrom int64
 	ValidTo   int64
 	RowSum    string
+	EndReason string
+	EndSize   int64
 }
 
 type Turn struct {

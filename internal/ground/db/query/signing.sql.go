@@ -10,7 +10,8 @@ import (
 )
 
 const signingKeyAdd = `-- name: SigningKeyAdd :exec
-INSERT INTO signing_key (key_id, public_pem, valid_from, valid_to, row_sum) VALUES ($1, $2, $3, $4, $5)
+INSERT INTO signing_key (key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (key_id) DO NOTHING
 `
 
@@ -20,6 +21,8 @@ type SigningKeyAddParams struct {
 	ValidFrom int64
 	ValidTo   int64
 	RowSum    string
+	EndReason string
+	EndSize   int64
 }
 
 func (q *Queries) SigningKeyAdd(ctx context.Context, arg SigningKeyAddParams) error {
@@ -29,12 +32,14 @@ func (q *Queries) SigningKeyAdd(ctx context.Context, arg SigningKeyAddParams) er
 		arg.ValidFrom,
 		arg.ValidTo,
 		arg.RowSum,
+		arg.EndReason,
+		arg.EndSize,
 	)
 	return err
 }
 
 const signingKeyAfter = `-- name: SigningKeyAfter :many
-SELECT key_id, public_pem, valid_from, valid_to, row_sum FROM signing_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+SELECT key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size FROM signing_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
 `
 
 func (q *Queries) SigningKeyAfter(ctx context.Context, after string) ([]SigningKey, error) {
@@ -52,6 +57,8 @@ func (q *Queries) SigningKeyAfter(ctx context.Context, after string) ([]SigningK
 			&i.ValidFrom,
 			&i.ValidTo,
 			&i.RowSum,
+			&i.EndReason,
+			&i.EndSize,
 		); err != nil {
 			return nil, err
 		}
@@ -66,17 +73,13 @@ func (q *Queries) SigningKeyAfter(ctx context.Context, after string) ([]SigningK
 	return items, nil
 }
 
-const signingKeyEnd = `-- name: SigningKeyEnd :one
-UPDATE signing_key SET valid_to = $1 WHERE key_id = $2 AND (valid_to = 0 OR valid_to > $1) RETURNING key_id, public_pem, valid_from, valid_to, row_sum
+const signingKeyCompromised = `-- name: SigningKeyCompromised :one
+UPDATE signing_key SET end_reason = 'compromised' WHERE key_id = $1 AND valid_to <> 0 AND end_reason = 'superseded' RETURNING key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size
 `
 
-type SigningKeyEndParams struct {
-	ValidTo int64
-	KeyID   string
-}
-
-func (q *Queries) SigningKeyEnd(ctx context.Context, arg SigningKeyEndParams) (SigningKey, error) {
-	row := q.queryRow(ctx, q.signingKeyEndStmt, signingKeyEnd, arg.ValidTo, arg.KeyID)
+// Of a key whose end was set before its theft was known.
+func (q *Queries) SigningKeyCompromised(ctx context.Context, keyID string) (SigningKey, error) {
+	row := q.queryRow(ctx, q.signingKeyCompromisedStmt, signingKeyCompromised, keyID)
 	var i SigningKey
 	err := row.Scan(
 		&i.KeyID,
@@ -84,6 +87,57 @@ func (q *Queries) SigningKeyEnd(ctx context.Context, arg SigningKeyEndParams) (S
 		&i.ValidFrom,
 		&i.ValidTo,
 		&i.RowSum,
+		&i.EndReason,
+		&i.EndSize,
+	)
+	return i, err
+}
+
+const signingKeyEnd = `-- name: SigningKeyEnd :one
+UPDATE signing_key SET valid_to = $1, end_reason = $2 WHERE key_id = $3 AND (valid_to = 0 OR valid_to > $1) RETURNING key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size
+`
+
+type SigningKeyEndParams struct {
+	ValidTo   int64
+	EndReason string
+	KeyID     string
+}
+
+func (q *Queries) SigningKeyEnd(ctx context.Context, arg SigningKeyEndParams) (SigningKey, error) {
+	row := q.queryRow(ctx, q.signingKeyEndStmt, signingKeyEnd, arg.ValidTo, arg.EndReason, arg.KeyID)
+	var i SigningKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.PublicPem,
+		&i.ValidFrom,
+		&i.ValidTo,
+		&i.RowSum,
+		&i.EndReason,
+		&i.EndSize,
+	)
+	return i, err
+}
+
+const signingKeyEndsAt = `-- name: SigningKeyEndsAt :one
+UPDATE signing_key SET end_size = $1 WHERE key_id = $2 AND end_size = -1 RETURNING key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size
+`
+
+type SigningKeyEndsAtParams struct {
+	EndSize int64
+	KeyID   string
+}
+
+func (q *Queries) SigningKeyEndsAt(ctx context.Context, arg SigningKeyEndsAtParams) (SigningKey, error) {
+	row := q.queryRow(ctx, q.signingKeyEndsAtStmt, signingKeyEndsAt, arg.EndSize, arg.KeyID)
+	var i SigningKey
+	err := row.Scan(
+		&i.KeyID,
+		&i.PublicPem,
+		&i.ValidFrom,
+		&i.ValidTo,
+		&i.RowSum,
+		&i.EndReason,
+		&i.EndSize,
 	)
 	return i, err
 }
@@ -103,7 +157,7 @@ func (q *Queries) SigningKeySum(ctx context.Context, arg SigningKeySumParams) er
 }
 
 const signingKeys = `-- name: SigningKeys :many
-SELECT key_id, public_pem, valid_from, valid_to, row_sum FROM signing_key ORDER BY valid_from DESC, key_id
+SELECT key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size FROM signing_key ORDER BY valid_from DESC, key_id
 `
 
 // The newest first.
@@ -122,6 +176,8 @@ func (q *Queries) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 			&i.ValidFrom,
 			&i.ValidTo,
 			&i.RowSum,
+			&i.EndReason,
+			&i.EndSize,
 		); err != nil {
 			return nil, err
 		}

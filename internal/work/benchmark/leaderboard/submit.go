@@ -118,15 +118,15 @@ func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKe
 // accept ranks, shows, countersigns and logs a receipt. The leaf comes last, because
 // the log stays locked until the commit.
 func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.BenchmarkReceiptAddParams, signed benchmark.Receipt, workerKey string, done Submitted) error {
-	key, err := b.Keys.Current(ctx, tx)
-	if err != nil {
-		return err
-	}
 	result := resultOf(signed, done, tx.Now)
 	if err := l.add(ctx, tx, signed, result); err != nil {
 		return err
 	}
-	_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
+	_, err := receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
+		key, err := b.Keys.CurrentAt(ctx, tx, index)
+		if err != nil {
+			return receipt.Entry{}, err
+		}
 		record := benchmark.Record{
 			ResultID: done.ResultID, ReceiptID: done.ReceiptID, Receipt: signed, WorkerKeyID: workerKey, GPUSlug: result.GpuSlug,
 			Score: thousandths(result.Score), ReceivedAt: tx.Time(), LogIndex: index,

@@ -79,6 +79,16 @@ func Append(ctx context.Context, tx *db.Tx, entry func(index int64) (receipt.Ent
 	return index, nil
 }
 
+// Lock keeps other transactions from appending until this one ends, and returns the number
+// of leaves.
+func Lock(ctx context.Context, tx *db.Tx) (size int64, err error) {
+	head, err := tx.LogLock(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("lock the log: %w", err)
+	}
+	return head.Size, nil
+}
+
 // Name sets the log's name, which is the origin of its checkpoints. A log with leaves
 // keeps its name, because signed receipts refer to it; the call then changes nothing
 // and returns nil.

@@ -35,6 +35,23 @@ func Head(ctx context.Context, tx *db.Tx) (receipt.Checkpoint, error) {
 	return receipt.Checkpoint{Origin: head.Origin, Size: head.Size, Root: root}, nil
 }
 
+// HeadAt is Head when the log had size leaves, which it must have. The leaves give it, checked
+// against the log's present root.
+func HeadAt(ctx context.Context, tx *db.Tx, size int64) (receipt.Checkpoint, error) {
+	head, err := Head(ctx, tx)
+	if err != nil || size == head.Size {
+		return head, err
+	}
+	if size > head.Size || size < 0 {
+		return receipt.Checkpoint{}, fmt.Errorf("the log has %d leaves, and never had %d", head.Size, size)
+	}
+	root, err := tlog.TreeHash(size, tlog.TileHashReader(tlog.Tree{N: head.Size, Hash: head.Root}, tiles{ctx, tx}))
+	if err != nil {
+		return receipt.Checkpoint{}, fmt.Errorf("compute the root of %d of %d leaves: %w", size, head.Size, err)
+	}
+	return receipt.Checkpoint{Origin: head.Origin, Size: size, Root: root}, nil
+}
+
 // Prove returns the proof that leaf index is in the current log, with a checkpoint
 // signed by key. Every hash of the proof has been checked against the root, so a
 // database that was altered gives an error, never a false proof. The proof is of the

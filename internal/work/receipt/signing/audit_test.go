@@ -21,7 +21,7 @@ func TestAuditSeesAChangedKey(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.write(func(tx *db.Tx) error { return ring.Rotate(ctx, tx, next, time.Hour) })
+		h.write(func(tx *db.Tx) error { return ring.Rotate(ctx, tx, next, time.Hour, "superseded") })
 		keys := 0
 		audit := func(tx *db.Tx) (breaches int, err error) {
 			found, err := signing.Audit(ctx, tx, func(string, string, string, ...any) { breaches++ })

@@ -28,7 +28,6 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/receipt"
 )
 
@@ -103,7 +102,7 @@ func publish(ctx context.Context, tx *db.Tx, key receipt.PublicKey) error {
 	if err != nil {
 		return err
 	}
-	row := query.SigningKey{KeyID: key.ID(), PublicPem: string(text), ValidFrom: tx.Now}
+	row := query.SigningKey{KeyID: key.ID(), PublicPem: string(text), ValidFrom: tx.Now, EndSize: noLeafSince}
 	row.RowSum = keyRows.Of(row)
 	if err := tx.SigningKeyAdd(ctx, query.SigningKeyAddParams(row)); err != nil {
 		return fmt.Errorf("publish signing key %s: %w", key.ID(), err)
@@ -123,7 +122,7 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 	for _, row := range rows {
 		// A published key has no future start: a clock that was set back must not
 		// stop signing.
-		if row.ValidTo != 0 && row.ValidTo <= tx.Now {
+		if ended(tx, row) {
 			continue
 		}
 		// If a key's file is missing, the key belongs to another process or was taken
@@ -145,7 +144,7 @@ func (r *Ring) Until(ctx context.Context, tx *db.Tx) (end time.Time, found bool,
 		return end, false, fmt.Errorf("read the signing keys: %w", err)
 	}
 	for _, row := range rows {
-		if (row.ValidTo != 0 && row.ValidTo <= tx.Now) || !r.Holds(row.KeyID) {
+		if ended(tx, row) || !r.Holds(row.KeyID) {
 			continue
 		}
 		if row.ValidTo == 0 {
@@ -221,11 +220,12 @@ func (r *Ring) Make(entropy io.Reader) (receipt.Key, error) {
 var ErrForeign = errors.New("none of the keys here belongs to this service: name the folder that holds its keys with --data")
 
 // Rotate publishes next, which signs from now on, and ends the keys at hand after the
-// overlap. The overlap is for processes that have not got next's file; until then they
+// overlap, for a reason: receipt.Superseded or receipt.Compromised. Keys that are
+// compromised end at once. The overlap is for processes that have not got next's file; until then they
 // sign with an old key. Keys that have ended, or end earlier, stay as they are. Error:
 // ErrForeign when the service has keys and none is at hand, because the service would
 // not find the new key either.
-func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration) error {
+func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap time.Duration, reason string) error {
 	rows, err := tx.SigningKeys(ctx)
 	if err != nil {
 		return fmt.Errorf("read the signing keys: %w", err)
@@ -243,39 +243,13 @@ func (r *Ring) Rotate(ctx context.Context, tx *db.Tx, next receipt.Key, overlap 
 	// A key that has ended already, or ends before the overlap is over, keeps its
 	// earlier end.
 	for _, key := range r.keys() {
-		if key.Public().ID() == next.Public().ID() {
+		gone := func(row query.SigningKey) bool { return row.KeyID == key.Public().ID() && ended(tx, row) }
+		if key.Public().ID() == next.Public().ID() || slices.ContainsFunc(rows, gone) {
 			continue
 		}
-		if err := Retire(ctx, tx, key.Public().ID(), overlap); err != nil && !errors.Is(err, errNotEnded) {
+		if err := Retire(ctx, tx, key.Public().ID(), overlap, reason); err != nil && !errors.Is(err, errNotEnded) {
 			return err
 		}
-	}
-	return nil
-}
-
-// errNotEnded reports that an end changed no row.
-var errNotEnded = fault.New(fault.KeyNotFound, "The key is not published, or it ends earlier.").WithAction("See svc admin signing-key list.")
-
-// Retire ends a published key after the delay. Its signatures stay valid, and a later
-// call can only bring the end forward. Errors: key_not_found; last_signing_key when no other
-// published key without an end remains.
-func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration) error {
-	rows, err := tx.SigningKeys(ctx)
-	if err != nil {
-		return fmt.Errorf("read the signing keys: %w", err)
-	}
-	// A key with an end in the future does not count: once it ends, nothing could sign.
-	stays := func(row query.SigningKey) bool { return row.ValidTo == 0 && row.KeyID != keyID }
-	if !slices.ContainsFunc(rows, stays) {
-		return fault.New(fault.LastSigningKey, "Signing key %s is the last one without an end.", keyID)
-	}
-	row, err := tx.SigningKeyEnd(ctx, query.SigningKeyEndParams{KeyID: keyID, ValidTo: db.Micros(tx.Time().Add(after))})
-	n, err := keyRows.Changed(ctx, tx, row, err)
-	if err == nil && n == 0 {
-		err = errNotEnded
-	}
-	if err != nil {
-		return fmt.Errorf("end signing key %s: %w", keyID, err)
 	}
 	return nil
 }
@@ -285,6 +259,26 @@ type Published struct {
 	Key       receipt.PublicKey
 	ValidFrom time.Time
 	ValidTo   time.Time // zero: no end is set
+	Reason    string    // of the end; "" without one
+	// EndSize is the number of leaves that the log had when the key ended; -1 while it has
+	// not, and for a minute after, in which receipts that were begun before can still come.
+	EndSize int64
+}
+
+// WhyEnded is Reason, nil without an end.
+func (p Published) WhyEnded() *string {
+	if p.Reason == "" {
+		return nil
+	}
+	return &p.Reason
+}
+
+// LogSizeAtEnd is EndSize, nil where that is -1.
+func (p Published) LogSizeAtEnd() *int64 {
+	if p.EndSize == noLeafSince {
+		return nil
+	}
+	return &p.EndSize
 }
 
 // All returns every published key, newest first, ended ones included. It recomputes
@@ -300,7 +294,11 @@ func All(ctx context.Context, tx *db.Tx) ([]Published, error) {
 		if err != nil || key.ID() != row.KeyID {
 			return nil, errors.Join(fmt.Errorf("signing key %s is damaged in the database", row.KeyID), err)
 		}
-		all[i] = Published{key, db.Time(row.ValidFrom), db.Time(row.ValidTo)}
+		size, err := endSize(ctx, tx, row)
+		if err != nil {
+			return nil, err
+		}
+		all[i] = Published{key, db.Time(row.ValidFrom), db.Time(row.ValidTo), row.EndReason, size}
 	}
 	return all, nil
 }

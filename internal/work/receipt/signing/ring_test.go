@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 )
 
@@ -121,7 +122,7 @@ func TestRotationReachesRunningProcessesOfTheFolderAtOnce(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.write(func(tx *db.Tx) error { return operator.Rotate(t.Context(), tx, next, time.Hour) })
+		h.write(func(tx *db.Tx) error { return operator.Rotate(t.Context(), tx, next, time.Hour, receipt.Superseded) })
 		for name, r := range map[string]*signing.Ring{"running": running, "restarted": h.ring(folder)} {
 			if got := h.signs(r); got != next.Public().ID() {
 				t.Errorf("the %s process signs with %s", name, got)
@@ -133,6 +134,88 @@ func TestRotationReachesRunningProcessesOfTheFolderAtOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAKeyEndsAtItsPlaceInTheLog(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h service) {
+		ctx := t.Context()
+		ring := h.ring(t.TempDir())
+		first := h.signs(ring)
+		// append adds a leaf and gives the key that signs it.
+		appended := func() (by string) {
+			t.Helper()
+			h.write(func(tx *db.Tx) error {
+				_, err := receiptlog.Append(ctx, tx, func(index int64) (e receipt.Entry, err error) {
+					key, err := ring.CurrentAt(ctx, tx, index)
+					by = key.Public().ID()
+					return e, err
+				})
+				return err
+			})
+			return by
+		}
+		ends := func(id string) (reason string, size int64) {
+			t.Helper()
+			for _, p := range h.published() {
+				if p.Key.ID() == id {
+					return p.Reason, p.EndSize
+				}
+			}
+			t.Fatalf("key %s is not published", id)
+			return "", 0
+		}
+		rotate := func(overlap time.Duration, reason string) string {
+			t.Helper()
+			h.skew.Add(int64(time.Second)) // the newest signs
+			next, err := ring.Make(rand.Reader)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.write(func(tx *db.Tx) error { return ring.Rotate(ctx, tx, next, overlap, reason) })
+			return next.Public().ID()
+		}
+		appended()
+		second := rotate(time.Hour, receipt.Superseded)
+		if by := appended(); by != second {
+			t.Errorf("after the rotation %s signs", by)
+		}
+		if reason, size := ends(first); reason != "superseded" || size != -1 {
+			t.Errorf("while it overlaps: %q, %d", reason, size)
+		}
+		h.skew.Add(int64(time.Hour + settling))
+		if _, size := ends(first); size != 2 {
+			t.Errorf("ended while nothing was appended: at %d, wanted 2", size)
+		}
+		appended()
+		appended()
+		if _, size := ends(first); size != 2 {
+			t.Errorf("leaves after the end moved it to %d", size)
+		}
+		third := rotate(24*time.Hour, receipt.Compromised)
+		if reason, size := ends(second); reason != "compromised" || size != 4 {
+			t.Errorf("a stolen key: %q, %d, wanted its end at once", reason, size)
+		}
+		if by := appended(); by != third {
+			t.Errorf("after the end %s signs", by)
+		}
+		// What was stolen before its end, but only known later.
+		h.write(func(tx *db.Tx) error { return signing.Retire(ctx, tx, first, 0, receipt.Compromised) })
+		if reason, size := ends(first); reason != "compromised" || size != 2 {
+			t.Errorf("known later: %q, %d", reason, size)
+		}
+		err := h.Write(ctx, func(tx *db.Tx) error { return signing.Retire(ctx, tx, first, 0, receipt.Superseded) })
+		if !fault.Is(err, fault.KeyNotFound) {
+			t.Errorf("a theft is taken back: %v", err)
+		}
+		err = h.Write(ctx, func(tx *db.Tx) error { return signing.Retire(ctx, tx, first, 0, "bored") })
+		if !fault.Is(err, fault.InvalidRequest) {
+			t.Errorf("another reason: %v", err)
+		}
+	})
+}
+
+// settling is longer than a transaction lives.
+const settling = time.Minute
 
 func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 	t.Parallel()
@@ -148,7 +231,7 @@ func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 		if got := h.signs(elsewhere); got != old.Public().ID() {
 			t.Errorf("it signs with %s", got)
 		}
-		h.write(func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, old.Public().ID(), time.Hour) })
+		h.write(func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, old.Public().ID(), time.Hour, receipt.Superseded) })
 		h.skew.Add(int64(59 * time.Minute))
 		if got := h.signs(elsewhere); got != old.Public().ID() {
 			t.Errorf("before its end: %s", got)
@@ -170,7 +253,7 @@ func TestLastKeyIsNotEnded(t *testing.T) {
 		r := h.ring(t.TempDir())
 		first := h.signs(r)
 		end := func(id string, after time.Duration) error {
-			return h.Write(t.Context(), func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, after) })
+			return h.Write(t.Context(), func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, after, receipt.Superseded) })
 		}
 		for _, after := range []time.Duration{0, time.Hour} {
 			if err := end(first, after); !fault.Is(err, fault.LastSigningKey) {
@@ -182,7 +265,7 @@ func TestLastKeyIsNotEnded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.write(func(tx *db.Tx) error { return r.Rotate(t.Context(), tx, next, time.Hour) })
+		h.write(func(tx *db.Tx) error { return r.Rotate(t.Context(), tx, next, time.Hour, receipt.Superseded) })
 		if err := end(next.Public().ID(), 0); !fault.Is(err, fault.LastSigningKey) {
 			t.Errorf("the newest key, while the old one has an hour left: %v", err)
 		}
@@ -201,12 +284,12 @@ func TestEndOfAKeyIsNeverPostponed(t *testing.T) {
 		id := h.signs(h.ring(t.TempDir()))
 		h.skew.Add(int64(time.Minute))
 		h.ring(t.TempDir()) // one that stays
-		h.write(func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, time.Hour) })
+		h.write(func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, id, time.Hour, receipt.Superseded) })
 		for _, c := range []struct {
 			id    string
 			after time.Duration
 		}{{id, 2 * time.Hour}, {strings.Repeat("0", 64), 0}} {
-			if err := h.Write(t.Context(), func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, c.id, c.after) }); err == nil {
+			if err := h.Write(t.Context(), func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, c.id, c.after, receipt.Superseded) }); err == nil {
 				t.Errorf("key %.8s was ended in %s", c.id, c.after)
 			}
 		}
@@ -227,7 +310,7 @@ func TestKeyOfAnotherFolderIsNotRotated(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = h.Write(t.Context(), func(tx *db.Tx) error { return mistyped.Rotate(t.Context(), tx, next, time.Hour) })
+		err = h.Write(t.Context(), func(tx *db.Tx) error { return mistyped.Rotate(t.Context(), tx, next, time.Hour, receipt.Superseded) })
 		if n := len(h.published()); !errors.Is(err, signing.ErrForeign) || n != 1 {
 			t.Errorf("error %v, %d keys are published", err, n)
 		}
