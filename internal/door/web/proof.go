@@ -1,22 +1,24 @@
 package web
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"net/http"
 
 	"svc.example/internal/front"
-	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/plainjson"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
 )
 
-// foldFrames is the number of frames above which their table starts folded.
-const foldFrames = 40
+// proofScripts are what a proof page runs, in order.
+var proofScripts = []string{"ed25519.js", "verify.js"}
 
-// proofBody is the JSON form of a proof page (decisions 8). The page embeds the
-// same JSON for its script to check.
+// proofBody is the JSON form of a proof page (decisions 8). The page embeds a part of it
+// for its script, which shows nothing that it has not verified.
 type proofBody struct {
 	OK        bool            `json:"ok"`
 	ReceiptID string          `json:"receipt_id"`
@@ -28,8 +30,10 @@ type proofBody struct {
 
 // proofKey is a published signing key.
 type proofKey struct {
-	KeyID        string `json:"key_id"`
-	PublicKeyPEM string `json:"public_key_pem"`
+	KeyID        string  `json:"key_id"`
+	PublicKeyPEM string  `json:"public_key_pem"`
+	EndReason    *string `json:"end_reason"`   // null: no end is set
+	EndLogSize   *int64  `json:"end_log_size"` // as of /v1/signing-keys
 }
 
 // newProofBody returns the proof of a public receipt with all published keys:
@@ -41,23 +45,27 @@ func newProofBody(p job.Public) (proofBody, error) {
 		if err != nil {
 			return b, err
 		}
-		b.Keys = append(b.Keys, proofKey{k.Key.ID(), string(text)})
+		b.Keys = append(b.Keys, proofKey{k.Key.ID(), string(text), k.WhyEnded(), k.LogSizeAtEnd()})
 	}
 	return b, nil
 }
 
-// proofView is the content of a proof page.
+// proofView is the content of a proof page: what its script checks, and nothing of it in
+// plain.
 type proofView struct {
-	Proof proofBody
-	// Fold starts with the table of frames folded.
-	Fold bool
-	// SyntheticApplication is what produced the frames instead of Blender; ""
-	// means that Blender rendered them. The page must say so at the top.
-	SyntheticApplication string
+	Proof embedded
+	Copy  string // the address of the page as one file; "" on that one
+}
+
+// embedded is a proofBody without the plain members.
+type embedded struct {
+	Envelope json.RawMessage `json:"envelope"`
+	receipt.Inclusion
+	Keys []proofKey `json:"keys"`
 }
 
 // proof serves a receipt to anybody who knows its id: HTML to browsers, JSON to
-// everything else. Any origin may read it, because it is public and no cookie
+// everything else, and as one file where the query asks for a copy. Any origin may read it, because it is public and no cookie
 // counts here. Errors: receipt_not_found.
 func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
@@ -71,6 +79,8 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
+	case r.URL.Query().Has(copyQuery):
+		return writeCopy(w, body)
 	case front.AcceptsHTML(r.Header.Get("Accept")):
 		return s.show(w, r, proofPage(body))
 	}
@@ -80,14 +90,38 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// proofPage builds the page of a proof. It is the only page with a script,
-// which checks the proof in the visitor's browser.
+// proofPage builds the page of a proof, whose script checks the proof in the visitor's
+// browser.
 func proofPage(body proofBody) page {
-	v := proofView{Proof: body, Fold: len(body.Receipt.Frames) > foldFrames}
-	if body.Receipt.Renderer.ID == contract.SyntheticRenderer {
-		v.SyntheticApplication = contract.SyntheticApplication
+	v := proofView{embedded{body.Envelope, body.Inclusion, body.Keys}, "?" + copyQuery}
+	return page{Template: "proof", Title: "Proof of a receipt", Unlisted: true, Scripts: proofScripts, Content: v}
+}
+
+// copyQuery asks for the page as one file.
+const copyQuery = "copy"
+
+// writeCopy writes the page as one file that a browser saves: with its style and scripts,
+// so that it verifies itself without a network.
+func writeCopy(w http.ResponseWriter, body proofBody) error {
+	var copied struct {
+		Style   template.CSS
+		Scripts []template.JS
+		Content proofView
 	}
-	return page{Template: "proof", Title: "Proof of " + body.Receipt.Artifact.Filename, Unlisted: true, Scripts: []string{"verify.js"}, Content: v}
+	copied.Style = template.CSS(assets()["style.css"].body)
+	for _, name := range proofScripts {
+		copied.Scripts = append(copied.Scripts, template.JS(assets()[name].body))
+	}
+	copied.Content.Proof = embedded{body.Envelope, body.Inclusion, body.Keys}
+	var text bytes.Buffer
+	if err := templates()["proof"].ExecuteTemplate(&text, "copy", copied); err != nil {
+		return fmt.Errorf("write the copy of a proof page: %w", err)
+	}
+	h := w.Header()
+	setHeaders(h, page{Unlisted: true})
+	h.Set("Content-Disposition", `attachment; filename="proof-`+body.ReceiptID+`.html"`)
+	_, _ = w.Write([]byte(plaintext.Lines(text.String()))) // a failed write means that the caller is gone
+	return nil
 }
 
 // moneyText writes an amount in cents, such as "2.50 USD".

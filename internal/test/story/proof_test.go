@@ -52,7 +52,9 @@ func TestEveryCompletedJobIsProvenByTheLogOverRotatedKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		svc.write(func(ctx context.Context, tx *db.Tx) error { return svc.app.Keys.Rotate(ctx, tx, next, time.Hour, receipt.Superseded) })
+		svc.write(func(ctx context.Context, tx *db.Tx) error {
+			return svc.app.Keys.Rotate(ctx, tx, next, time.Hour, receipt.Superseded)
+		})
 		second := svc.completed(c)
 		for i, job := range []*client.Job{first, second} {
 			p := c.proven(job)

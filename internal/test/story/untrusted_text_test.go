@@ -132,10 +132,11 @@ func TestTextOfStrangersIsShownEscaped(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := svc.url + "/proof/" + signed.ReceiptID
-	wantShown(t, "the proof page", string(get(t, http.MethodGet, page, http.Header{"Accept": {"text/html"}}).body))
-	if state, words := verdict(browse(t), t, page); state != "verified" {
+	tab := browse(t)
+	if state, words := verdict(tab, t, page); state != "verified" {
 		t.Errorf("the proof page says %s: %s", state, words)
 	}
+	wantShown(t, "the proof page", look[string](tab, t, "document.title + document.body.innerText"))
 	svc.commandsShow(c, done.JobID, failed.JobID)
 	wantShown(t, "the service's log", log.String())
 }
