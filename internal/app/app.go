@@ -85,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	a := &App{Config: cfg}
 	// The database comes first: a database that cannot be reached must not leave a folder
 	// behind that looks like one of a service with another database.
-	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
+	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Connections: cfg.DatabaseConnections, Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
 	if err != nil {
 		return nil, err
 	}

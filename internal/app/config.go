@@ -34,6 +34,9 @@ type Config struct {
 	// Database is the address of PostgreSQL (postgres://…); "" means SQLite in
 	// Data.
 	Database string
+	// DatabaseConnections bounds the connections of this process to PostgreSQL; 0 means 21,
+	// or more by pool_max_conns in the address. See db.Config.
+	DatabaseConnections int
 	// PublicURL is how callers reach the service; "" means the listening
 	// address. Links in responses begin with it.
 	PublicURL string

@@ -39,6 +39,10 @@ type Config struct {
 	// ReadOnly opens a database that exists and is up to date, and never writes to it: no
 	// migration, and every Write fails.
 	ReadOnly bool
+	// Connections bounds how many connections this process opens to PostgreSQL, the one that
+	// listens for other processes included; LeastConnections or more. 0 means 20 and the one
+	// that listens, or more by pool_max_conns in the URL. SQLite takes no notice of it.
+	Connections int
 	// Skew, when set, is added to the time of every transaction. Tests move the clock
 	// with it.
 	Skew func() time.Duration

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"math"
 	"strings"
 	"sync"
 	"time"
@@ -52,16 +54,25 @@ func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
 	return us, nil
 }
 
-// poolSize is the least number of connections that one process may open; the URL may
-// allow more.
+// poolSize is how many connections one process may open beside the one that listens,
+// unless Config.Connections or the URL says otherwise.
 const poolSize = 20
+
+// LeastConnections is the least of Config.Connections: one listens, and a read may begin
+// inside of another.
+const LeastConnections = 4
 
 func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	pc, err := pgxpool.ParseConfig(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	if pc.MaxConns < poolSize {
+	switch {
+	case cfg.Connections != 0 && cfg.Connections < LeastConnections:
+		return nil, fmt.Errorf("%d connections are too few: %d is the least", cfg.Connections, LeastConnections)
+	case cfg.Connections != 0:
+		pc.MaxConns = int32(min(cfg.Connections, math.MaxInt32)) - 1 // one listens
+	case pc.MaxConns < poolSize:
 		pc.MaxConns = poolSize
 	}
 	if cfg.OnStatement != nil {
