@@ -40,7 +40,7 @@ import (
 
 // groups lists everything that is measured, in the order of the table. Groups run one
 // after the other: two at once would measure each other.
-func groups(auditJobs int) []rounds.Group {
+func groups(auditJobs, finishedJobs int) []rounds.Group {
 	return []rounds.Group{
 		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(),
 		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"), requests.Metrics(),
@@ -49,6 +49,7 @@ func groups(auditJobs int) []rounds.Group {
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
 		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"),
 		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Console(), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
+		storage.Finished("postgres", finishedJobs),
 		reading.Small(), reading.Plain(), reading.Zstd(),
 	}
 }
@@ -62,10 +63,11 @@ func main() {
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
 	count := flag.Int("rounds", 5, "rounds to measure, each with one turn of subject and baseline")
 	auditJobs := flag.Int("audit-jobs", storage.AuditJobs, "finished jobs in the store that is audited, 10 or more")
+	finishedJobs := flag.Int("finished-jobs", storage.FinishedJobs, "finished jobs in the store that callers ask, 1000 or more")
 	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print time and memory as JSON; the benchmark starts itself with it")
 	attack := flag.Bool(scale.AttackFlag, false, "attack the service that standard input names; the benchmark starts itself with it")
 	flag.Parse()
-	err := errors.New("-rounds must be 1 or more, -audit-jobs 10 or more, and there are no arguments besides flags")
+	err := errors.New("-rounds must be 1 or more, -audit-jobs 10 or more, -finished-jobs 1000 or more, and there are no arguments besides flags")
 	switch {
 	case *inspect != "":
 		err = reading.InspectAlone(*inspect, os.Stdout)
@@ -73,8 +75,8 @@ func main() {
 		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 		err = scale.Attack(ctx, os.Stdin, os.Stdout)
 		stop()
-	case *count >= 1 && *auditJobs >= 10 && flag.NArg() == 0:
-		err = run(*only, *count, *auditJobs)
+	case *count >= 1 && *auditJobs >= 10 && *finishedJobs >= 1000 && flag.NArg() == 0:
+		err = run(*only, *count, *auditJobs, *finishedJobs)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -84,7 +86,7 @@ func main() {
 
 // run measures the groups that have a wanted row and prints the table. After an error
 // it prints what was measured before: some groups take many minutes.
-func run(only string, count, auditJobs int) error {
+func run(only string, count, auditJobs, finishedJobs int) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -106,7 +108,7 @@ func run(only string, count, auditJobs int) error {
 	defer func() { _ = os.RemoveAll(folder) }()
 	b := &rounds.Run{Count: count, Blender: path, Sandbox: box, Folder: folder}
 	var t rounds.Table
-	for _, g := range groups(auditJobs) {
+	for _, g := range groups(auditJobs, finishedJobs) {
 		rows := matching(g.Rows, wanted)
 		if len(rows) == 0 {
 			continue

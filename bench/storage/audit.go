@@ -83,7 +83,7 @@ func auditStore(ctx context.Context, b *rounds.Run, engine, binary string, jobs 
 		defer func() { err = errors.Join(err, drop()) }()
 		audit.Args = append(audit.Args, "--database", config.Database)
 	}
-	if err := finishedJobs(ctx, engine, config, jobs); err != nil {
+	if _, err := finishedJobs(ctx, engine, config, jobs); err != nil {
 		return out, fmt.Errorf("make %d jobs: %w", jobs, err)
 	}
 	b.Say("%s: %d jobs are made", engine, jobs)
@@ -107,20 +107,19 @@ func auditStore(ctx context.Context, b *rounds.Run, engine, binary string, jobs 
 }
 
 // finishedJobs writes the rows as an older version left them, without checksums. One
-// workspace has paid for all.
-func finishedJobs(ctx context.Context, engine string, config app.Config, jobs int) (err error) {
+// workspace, which it returns, has paid for all.
+func finishedJobs(ctx context.Context, engine string, config app.Config, jobs int) (workspace string, err error) {
 	service, err := app.Open(ctx, config)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, service.Close()) }()
 	plain, err := rounds.OpenPlain(ctx, engine, config.DatabaseURL())
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, plain.Close()) }()
 	var now int64
-	var workspace string
 	err = service.DB.Write(ctx, func(tx *db.Tx) error {
 		owner, err := identity.CreateWorkspace(ctx, tx, "many@example.com")
 		if err != nil {
@@ -130,15 +129,15 @@ func finishedJobs(ctx context.Context, engine string, config app.Config, jobs in
 		return errors.Join(service.Keys.Register(ctx, tx), receiptlog.Name(ctx, tx, "bench.example.com/log"), wallet.Credit(ctx, tx, workspace, "many", int64(jobs)))
 	})
 	if err != nil {
-		return err
+		return "", err
 	}
 	fill := strings.NewReplacer("$workspace", workspace, "$worker", id.New(id.Node), "$hash", hashOfAll, "$n", fmt.Sprint(jobs), "$at", fmt.Sprint(now))
 	for _, statement := range strings.Split(fill.Replace(auditRows), ";\n") {
 		if _, err := plain.ExecContext(ctx, statement); err != nil {
-			return fmt.Errorf("%.60s: %w", statement, err)
+			return "", fmt.Errorf("%.60s: %w", statement, err)
 		}
 	}
-	return signed(ctx, service, plain, workspace, now, jobs)
+	return workspace, signed(ctx, service, plain, workspace, now, jobs)
 }
 
 // signed adds the receipts of all jobs, and their leaves of the log.

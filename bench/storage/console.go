@@ -104,7 +104,7 @@ func openConsole(ctx context.Context, b *rounds.Run, jobs int) (*console, error)
 		Listen: "127.0.0.1:0", Data: data, Log: slog.New(slog.DiscardHandler), LogOrigin: "bench.example.com/log", OpenRequests: 2 * consoleOpen,
 		Announce: func(address string) { listening <- address },
 	}
-	if err := finishedJobs(ctx, "sqlite", config, jobs); err != nil {
+	if _, err := finishedJobs(ctx, "sqlite", config, jobs); err != nil {
 		return nil, fmt.Errorf("make %d jobs: %w", jobs, err)
 	}
 	b.Say("%d jobs are made", jobs)

@@ -35,21 +35,14 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 		before = id.Behind(id.Job)
 	}
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		rows, err := tx.JobViews(ctx, query.JobViewsParams{
-			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: int64(r.Limit) + 1,
-			Queue: dispatch.FrameQueue, Name: namePattern(r.Text), Named: r.Text,
-		})
+		views, err := viewsOf(ctx, tx, r, before)
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
 		// One row more than the page was read, only to learn whether another page
 		// follows.
-		if more = len(rows) > r.Limit; more {
-			rows = rows[:r.Limit]
-		}
-		views := make([]query.JobViewRow, len(rows))
-		for i, row := range rows {
-			views[i] = query.JobViewRow(row)
+		if more = len(views) > r.Limit; more {
+			views = views[:r.Limit]
 		}
 		around, err := j.surround(ctx, tx, views)
 		if err == nil {
@@ -65,6 +58,26 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 		return nil
 	})
 	return page, more, err
+}
+
+// viewsOf reads the rows of a page that starts after before, and one more.
+func viewsOf(ctx context.Context, tx *db.Tx, r ListRequest, before string) (views []query.JobViewRow, err error) {
+	most := int64(r.Limit) + 1
+	if r.Status != "" && r.Text == "" {
+		rows, err := tx.JobViewsOf(ctx, query.JobViewsOfParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: before, Max: most, Queue: dispatch.FrameQueue})
+		for _, row := range rows {
+			views = append(views, query.JobViewRow(row))
+		}
+		return views, err
+	}
+	rows, err := tx.JobViews(ctx, query.JobViewsParams{
+		WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: most,
+		Queue: dispatch.FrameQueue, Name: namePattern(r.Text), Named: r.Text,
+	})
+	for _, row := range rows {
+		views = append(views, query.JobViewRow(row))
+	}
+	return views, err
 }
 
 // Needing lists the jobs of a workspace that need a person: those that failed, and those

@@ -97,6 +97,27 @@ WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@statu
 ORDER BY job.job_id DESC
 LIMIT CAST(@max AS bigint);
 
+-- name: JobViewsOf :many
+-- JobViews of one status and any name. It is a statement of its own because one that
+-- takes any status walks all jobs of the workspace where few or none have it.
+SELECT sqlc.embed(job),
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
+  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
+WHERE job.workspace_id = @workspace_id AND job.status = @status AND job.job_id < @before
+ORDER BY job.job_id DESC
+LIMIT CAST(@max AS bigint);
+
 -- name: JobsNeeding :many
 -- Jobs of a workspace that failed, or wait for their submit: made since, the newest first.
 SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status IN ('failed', 'awaiting_submit') AND created_at >= @since

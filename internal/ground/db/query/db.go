@@ -783,6 +783,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobViewsStmt, err = db.PrepareContext(ctx, jobViews); err != nil {
 		return nil, fmt.Errorf("error preparing query JobViews: %w", err)
 	}
+	if q.jobViewsOfStmt, err = db.PrepareContext(ctx, jobViewsOf); err != nil {
+		return nil, fmt.Errorf("error preparing query JobViewsOf: %w", err)
+	}
 	if q.jobsAlikeStmt, err = db.PrepareContext(ctx, jobsAlike); err != nil {
 		return nil, fmt.Errorf("error preparing query JobsAlike: %w", err)
 	}
@@ -2911,6 +2914,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobViewsStmt: %w", cerr)
 		}
 	}
+	if q.jobViewsOfStmt != nil {
+		if cerr := q.jobViewsOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobViewsOfStmt: %w", cerr)
+		}
+	}
 	if q.jobsAlikeStmt != nil {
 		if cerr := q.jobsAlikeStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobsAlikeStmt: %w", cerr)
@@ -4633,6 +4641,7 @@ type Queries struct {
 	jobSumStmt                      *sql.Stmt
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
+	jobViewsOfStmt                  *sql.Stmt
 	jobsAlikeStmt                   *sql.Stmt
 	jobsEraseStmt                   *sql.Stmt
 	jobsLiveStmt                    *sql.Stmt
@@ -5178,6 +5187,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobSumStmt:                      q.jobSumStmt,
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
+		jobViewsOfStmt:                  q.jobViewsOfStmt,
 		jobsAlikeStmt:                   q.jobsAlikeStmt,
 		jobsEraseStmt:                   q.jobsEraseStmt,
 		jobsLiveStmt:                    q.jobsLiveStmt,
