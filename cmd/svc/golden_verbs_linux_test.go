@@ -166,6 +166,20 @@ var verbs = []verb{
 		{args: "--server {URL}/elsewhere", exit: 1},
 		{args: "--server nowhere", exit: 2},
 	}},
+	{words: "log watch", lines: []line{
+		{args: "{URL} --state seen"},
+		{args: "{URL}/elsewhere --state seen", exit: 1},
+		{args: "{URL} --state seen --witness nobody", exit: 2},
+		{args: "{URL}", exit: 2},
+	}},
+	{words: "log keys", lines: []line{
+		{args: "{URL}/elsewhere", exit: 1},
+		{args: "nowhere", exit: 2},
+	}},
+	{words: "log witness", lines: []line{
+		{args: "--name witness.example.org --log nonsense --data witness", exit: 2, plain: true},
+		{args: "--name witness.example.org --data witness", exit: 2, plain: true},
+	}},
 	{words: "demo", lines: []line{
 		{args: "--blender ./none --out demo", exit: 1, plain: true},
 		{args: "--frames nonsense", exit: 2},

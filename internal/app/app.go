@@ -14,6 +14,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,6 +44,7 @@ import (
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/receipt/witness"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -65,7 +67,9 @@ type App struct {
 	// sealed encrypts the secrets in the database.
 	sealed   *seal.Keys
 	webhooks *webhook.Hooks
-	metrics  *metrics.Metrics // nil when Config.MetricsListen is ""
+	// witnesses have the log's checkpoints co-signed; nil when Config.Witnesses is.
+	witnesses *witness.Asker
+	metrics   *metrics.Metrics // nil when Config.MetricsListen is ""
 }
 
 // Open opens the stores and loads the keys, and creates both where they are
@@ -99,6 +103,9 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		a.metrics = metrics.New(metrics.Config{DB: a.DB, Keys: a.Keys, Folder: cfg.Data, Log: cfg.Log})
 	}
 	a.webhooks = a.openWebhooks()
+	if cfg.Witnesses != nil {
+		a.witnesses = &witness.Asker{Policy: *cfg.Witnesses, DB: a.DB, Keys: a.Keys, Client: &http.Client{}, Log: cfg.Log}
+	}
 	return a, nil
 }
 
@@ -147,7 +154,8 @@ func (a *App) Links(publicURL string) links.Links {
 // Whether new jobs are accepted is read at each start.
 func (a *App) Jobs(at links.Links) *job.Jobs {
 	return &job.Jobs{
-		DB: a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Outlooks{Life: outlookLife},
+		Witnesses: a.witnesses,
+		DB:        a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Outlooks{Life: outlookLife},
 		Accepting: func() bool { return !a.Config.Refuse },
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/receipt/witness"
 	"svc.example/internal/work/worker"
 )
 
@@ -56,6 +57,8 @@ type Config struct {
 	// the public URL and /log. Once the log has a receipt, its name cannot
 	// change.
 	LogOrigin string
+	// Witnesses says who is asked to co-sign the log's checkpoints; nil: nobody.
+	Witnesses *witness.Policy
 
 	// Envelope is the most work of a frame, pixels x samples, that the price of
 	// 1 cent covers; 0 means contract.QualifiedPixelSamples.

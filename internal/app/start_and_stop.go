@@ -158,6 +158,14 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.sweeper(p.artifacts),
 		a.checkPublicURL(p.at.PublicURL),
 		a.watchCertificate(p.at.PublicURL),
+		a.askWitnesses,
+	}
+}
+
+// askWitnesses has the log's checkpoints co-signed, where witnesses are configured.
+func (a *App) askWitnesses(ctx context.Context) {
+	if a.witnesses != nil {
+		a.witnesses.Run(ctx)
 	}
 }
 

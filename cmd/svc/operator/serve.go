@@ -40,6 +40,7 @@ type Serve struct {
 	Metrics     string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Also serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
 	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, a key that the service makes and keeps in the data folder."`
 	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
+	Witnesses   string        `env:"SVC_WITNESSES" type:"existingfile" placeholder:"FILE" help:"Who co-signs the log's checkpoints, and how many must: a policy of lines witness NAME KEY URL, group NAME N MEMBER…, quorum NAME. The service goes on when they are away, and logs it."`
 	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
 	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
 	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
@@ -110,6 +111,13 @@ func (c *Serve) Run(k *kong.Context) error {
 func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.MetricsListen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.Metrics, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
+	if c.Witnesses != "" {
+		policy, err := readPolicy(c.Witnesses)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Witnesses = &policy
+	}
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)

@@ -21,9 +21,12 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 )
 
-// Log has the command that checks a whole log.
+// Log has the commands about logs.
 type Log struct {
-	Verify logVerify `cmd:"" help:"Read a service's whole log, recompute every hash and compare."`
+	Verify  logVerify  `cmd:"" help:"Read a service's whole log, recompute every hash and compare."`
+	Watch   logWatch   `cmd:"" help:"Check that a service's log still continues what it was at the last run. For cron."`
+	Witness logWitness `cmd:"" help:"Co-sign the checkpoints of logs, as a party that is not the service."`
+	Keys    logKeys    `cmd:"" help:"Print the keys of a service's log, as witnesses take them."`
 }
 
 // logVerify checks a service's whole log from outside, over its public files.

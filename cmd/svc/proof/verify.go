@@ -24,6 +24,7 @@ import (
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/witness"
 	"svc.example/internal/work/release"
 )
 
@@ -45,7 +46,8 @@ type Verify struct {
 	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
-	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,log,key,project" help:"Checks that must be made: artifact, pixels, log, key, project. One that was not made is a failure."`
+	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows others another history has no such signature."`
+	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,log,key,project,witness" help:"Checks that must be made: artifact, pixels, log, key, project, witness. One that was not made is a failure."`
 	JSON      bool     `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
@@ -99,6 +101,10 @@ func (c *Verify) Check() (*verified, error) {
 		return nil, fmt.Errorf("read the receipt: %w", err)
 	}
 	found := &verified{}
+	witnesses, err := parseWitnesses(c.Witness)
+	if err != nil {
+		return nil, err
+	}
 	history, err := c.history()
 	if err != nil {
 		return nil, err
@@ -119,6 +125,7 @@ func (c *Verify) Check() (*verified, error) {
 			return nil, err
 		}
 		report.InTime(history, proof)
+		witnessed(&report, witnesses, proof)
 		c.checkProject(&report)
 		found.Signed = report.Receipt
 		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
@@ -130,6 +137,31 @@ func (c *Verify) Check() (*verified, error) {
 	}
 	found.OK = err == nil
 	return found, WithExitCode(err)
+}
+
+// witnessed adds the check "witness": that each of the witnesses has co-signed the proof's
+// checkpoint. Without any it is skipped where the checkpoint has signatures of others.
+func witnessed(report *receipt.Report, witnesses []witness.PublicKey, proof *receipt.Inclusion) {
+	switch {
+	case len(witnesses) == 0 && (proof == nil || receipt.Signatures(proof.Checkpoint) < 2):
+		return
+	case len(witnesses) == 0:
+		report.Witnessed(receipt.Skipped, "no witness was given: the checkpoint has signatures of others, which are not checked")
+		return
+	case proof == nil:
+		report.Witnessed(receipt.Failed, "no proof was given: there is no checkpoint that a witness could have co-signed")
+		return
+	}
+	var times []string
+	for _, w := range witnesses {
+		at, err := w.Check([]byte(proof.Checkpoint))
+		if err != nil {
+			report.Witnessed(receipt.Failed, err.Error())
+			return
+		}
+		times = append(times, w.Name+" at "+at.Format(time.DateTime)+" UTC")
+	}
+	report.Witnessed(receipt.OK, "co-signed by "+strings.Join(times, ", "))
 }
 
 // missing is the error of the checks of --require that were not made.

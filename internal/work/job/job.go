@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/receipt/witness"
 )
 
 // Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory but
@@ -40,6 +41,8 @@ type Jobs struct {
 	Links links.Links
 	// Keys signs receipts and checkpoints.
 	Keys *signing.Ring
+	// Witnesses have checkpoints co-signed; nil without any.
+	Witnesses *witness.Asker
 	// Accepting reports whether the service accepts new jobs; nil means always.
 	Accepting func() bool
 	// ArtifactLife is how long an artifact is kept after completion:

@@ -30,8 +30,8 @@ func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object
 }
 
 // Proof reads a completed job with its receipt and the proof that the log holds it. The
-// proof is made anew for the log as it is now, and its checkpoint is signed by the key
-// that is current. Errors: render_not_found, render_not_completed; signing.ErrNoKey
+// proof is made anew for the log as it is now, or as its witnesses have signed it last, and
+// its checkpoint is signed by the key that is current. Errors: render_not_found, render_not_completed; signing.ErrNoKey
 // when this process cannot sign.
 func (j *Jobs) Proof(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, p receipt.Inclusion, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
@@ -116,6 +116,10 @@ func (j *Jobs) prove(ctx context.Context, tx *db.Tx, s Signed) (receipt.Inclusio
 	key, err := j.Keys.Current(ctx, tx)
 	if err != nil {
 		return receipt.Inclusion{}, err
+	}
+	// What witnesses have signed proves more than what is new.
+	if last := j.Witnesses.Latest(); last != nil && last.Size > *s.LogIndex && last.KeyID == key.Public().ID() {
+		return receiptlog.ProveIn(ctx, tx, *s.LogIndex, last.Checkpoint, last.Text)
 	}
 	return receiptlog.Prove(ctx, tx, *s.LogIndex, key)
 }

@@ -82,17 +82,17 @@ func OpenCheckpoint(text []byte, keys []PublicKey) (Checkpoint, error) {
 			return Checkpoint{}, fmt.Errorf("%w: the checkpoint's signature is not standard base64", ErrNotInLog)
 		}
 	}
-	c, err := parseCheckpoint(opened.Text)
+	c, err := ParseCheckpoint(opened.Text)
 	if err != nil {
 		return Checkpoint{}, fmt.Errorf("%w: %w", ErrNotInLog, err)
 	}
 	return c, nil
 }
 
-// parseCheckpoint reads the signed text. Lines after the root are extensions; they
+// ParseCheckpoint reads the signed text, whose signature the caller has checked. Lines after the root are extensions; they
 // state nothing about the leaves. Size and root must be written as String writes them,
 // so that a checkpoint has one form.
-func parseCheckpoint(text string) (Checkpoint, error) {
+func ParseCheckpoint(text string) (Checkpoint, error) {
 	lines := strings.SplitN(text, "\n", 4)
 	if len(lines) < 4 {
 		return Checkpoint{}, errors.New("the checkpoint is truncated")
@@ -106,6 +106,18 @@ func parseCheckpoint(text string) (Checkpoint, error) {
 		return Checkpoint{}, fmt.Errorf("the checkpoint's root is %q", lines[2])
 	}
 	return Checkpoint{Origin: lines[0], Size: size, Root: root}, nil
+}
+
+// Signatures is the number of a signed note's signature lines, good or not.
+func Signatures(text string) int {
+	_, lines, _ := strings.Cut(text, "\n\n")
+	return strings.Count(lines, "\n")
+}
+
+// LogVerifier is the key as C2SP signed-note writes it, NAME+ID+KEY, for the log of that name:
+// what witnesses of others are given.
+func LogVerifier(origin string, key PublicKey) (string, error) {
+	return note.NewEd25519VerifierKey(origin, key.raw)
 }
 
 // noteVerifier makes the verifier of a key under the log's name. Package note knows

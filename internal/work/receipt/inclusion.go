@@ -109,6 +109,12 @@ func (r *Report) notInLog(name string, err error) {
 	r.Checks = append(r.Checks, Check{Name: name, Status: Failed, Text: text, kind: ErrNotInLog})
 }
 
+// Witnessed adds the check "witness" to the report of a valid receipt: what a caller found
+// of co-signatures of the proof's checkpoint.
+func (r *Report) Witnessed(status Status, text string) {
+	r.Checks = append(r.Checks, Check{Name: "witness", Status: status, Text: text, kind: ErrNotInLog})
+}
+
 // checkLog compares cheap facts before it computes: that the proof is of the leaf that
 // the signed receipt names, then the path, then the pinned checkpoint. Roots can be
 // compared only at one size, so a pinned checkpoint of another size proves nothing

@@ -77,6 +77,9 @@ func ParsePublicPEMs(text []byte) ([]PublicKey, error) {
 	}
 }
 
+// Raw is the 32 bytes of the key.
+func (k PublicKey) Raw() []byte { return bytes.Clone(k.raw) }
+
 // Key signs receipts. It holds the private half; never print or log it.
 type Key struct{ private ed25519.PrivateKey }
 
@@ -93,6 +96,10 @@ func NewKey(entropy io.Reader) (Key, error) {
 func (k Key) Public() PublicKey {
 	return PublicKey{raw: k.private.Public().(ed25519.PublicKey)}
 }
+
+// SignRaw signs bytes as they are. Whoever calls it makes sure that they are nothing that
+// means something else by another rule.
+func (k Key) SignRaw(data []byte) []byte { return ed25519.Sign(k.private, data) }
 
 // ParseKeyPEM reads one Ed25519 private key in PKCS#8 and refuses any further data.
 func ParseKeyPEM(text []byte) (Key, error) {

@@ -45,7 +45,7 @@ func HeadAt(ctx context.Context, tx *db.Tx, size int64) (receipt.Checkpoint, err
 	if size > head.Size || size < 0 {
 		return receipt.Checkpoint{}, fmt.Errorf("the log has %d leaves, and never had %d", head.Size, size)
 	}
-	root, err := tlog.TreeHash(size, tlog.TileHashReader(tlog.Tree{N: head.Size, Hash: head.Root}, tiles{ctx, tx}))
+	root, err := tlog.TreeHash(size, hashesOf(ctx, tx, head))
 	if err != nil {
 		return receipt.Checkpoint{}, fmt.Errorf("compute the root of %d of %d leaves: %w", size, head.Size, err)
 	}
@@ -65,12 +65,32 @@ func Prove(ctx context.Context, tx *db.Tx, index int64, key receipt.Key) (receip
 	if err != nil {
 		return receipt.Inclusion{}, err
 	}
-	hashes := tlog.TileHashReader(tlog.Tree{N: head.Size, Hash: head.Root}, tiles{ctx, tx})
-	path, err := tlog.ProveRecord(head.Size, index, hashes)
+	return ProveIn(ctx, tx, index, head, checkpoint)
+}
+
+// ProveIn is Prove for an earlier checkpoint of this log, which text holds with its
+// signatures.
+func ProveIn(ctx context.Context, tx *db.Tx, index int64, head receipt.Checkpoint, text []byte) (receipt.Inclusion, error) {
+	path, err := tlog.ProveRecord(head.Size, index, hashesOf(ctx, tx, head))
 	if err != nil {
 		return receipt.Inclusion{}, fmt.Errorf("prove leaf %d of %d: %w", index, head.Size, err)
 	}
-	return receipt.NewInclusion(index, path, checkpoint), nil
+	return receipt.NewInclusion(index, path, text), nil
+}
+
+// ProveContinues is the proof that a checkpoint of this log continues the log of old leaves,
+// at least one (RFC 6962 2.1.2).
+func ProveContinues(ctx context.Context, tx *db.Tx, old int64, head receipt.Checkpoint) (tlog.TreeProof, error) {
+	proof, err := tlog.ProveTree(head.Size, old, hashesOf(ctx, tx, head))
+	if err != nil {
+		return nil, fmt.Errorf("prove that %d leaves continue %d: %w", head.Size, old, err)
+	}
+	return proof, nil
+}
+
+// hashesOf reads the log's hashes, each checked against the root of a checkpoint.
+func hashesOf(ctx context.Context, tx *db.Tx, head receipt.Checkpoint) tlog.HashReader {
+	return tlog.TileHashReader(tlog.Tree{N: head.Size, Hash: head.Root}, tiles{ctx, tx})
 }
 
 // tiles reads tiles within a transaction, for tlog. All reads of a proof see one

@@ -231,7 +231,9 @@ func TestProcessWithoutTheNewKeySignsWithTheOldOneUntilItEnds(t *testing.T) {
 		if got := h.signs(elsewhere); got != old.Public().ID() {
 			t.Errorf("it signs with %s", got)
 		}
-		h.write(func(tx *db.Tx) error { return signing.Retire(t.Context(), tx, old.Public().ID(), time.Hour, receipt.Superseded) })
+		h.write(func(tx *db.Tx) error {
+			return signing.Retire(t.Context(), tx, old.Public().ID(), time.Hour, receipt.Superseded)
+		})
 		h.skew.Add(int64(59 * time.Minute))
 		if got := h.signs(elsewhere); got != old.Public().ID() {
 			t.Errorf("before its end: %s", got)
