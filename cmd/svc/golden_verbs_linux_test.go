@@ -166,6 +166,11 @@ var verbs = []verb{
 		{args: "--server {URL}/elsewhere", exit: 1},
 		{args: "--server nowhere", exit: 2},
 	}},
+	{words: "frame-proof", lines: []line{
+		{args: "out/receipt.json 2 -o frame.json", plain: true},
+		{args: "out/receipt.json 99 -o frame.json", exit: 1, plain: true},
+		{args: "out/receipt.json", exit: 2, plain: true},
+	}},
 	{words: "log watch", lines: []line{
 		{args: "{URL} --state seen"},
 		{args: "{URL}/elsewhere --state seen", exit: 1},

@@ -52,7 +52,7 @@ func native(condition string) (bool, error) {
 }
 
 // writeResult FOLDER writes what svc render leaves behind for a job of three
-// frames: the ZIP, the receipt, its proof and the key. It adds another key, and the
+// frames: the ZIP, the receipt, its proof and the key. It adds the frames, another key, and the
 // proof and checkpoint of a log that differs in its last leaf, and the proof that the
 // service gives once the other key signs.
 func writeResult(ts *testscript.TestScript, _ bool, args []string) {
@@ -66,8 +66,14 @@ func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(err)
 	index := int64(2)
 	job.Receipt.LogIndex = &index
+	job.Receipt, err = receipt.WithFrameSet(job.Receipt, key)
+	ts.Check(err)
 	envelope, err := receipt.Sign(job.Receipt, key)
 	ts.Check(err)
+	ts.Check(os.MkdirAll(filepath.Join(folder, "loose"), 0o755))
+	for i, picture := range job.Pictures {
+		ts.Check(os.WriteFile(filepath.Join(folder, "loose", job.Receipt.Frames[i].File), picture, 0o644))
+	}
 	leaves, err := receipttest.Leaves(envelope, index, 5)
 	ts.Check(err)
 	logged, err := receipttest.Prove(leaves, index, key)

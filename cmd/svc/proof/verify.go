@@ -39,15 +39,16 @@ const ProofFile = "proof.json"
 // Verify checks a receipt, or a release, without a network, unless --keys is an address. What it does not get by
 // flags it looks for beside the receipt, where svc render puts it.
 type Verify struct {
-	Receipt   string   `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
+	Receipt   string   `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or the proof of one frame, of svc frame-proof. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
 	Artifact  string   `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
 	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
 	Keys      string   `placeholder:"FILE|URL" env:"SVC_VERIFY_KEYS" help:"Every key of the service with its end: a saved response of /v1/signing-keys, or its address, the only thing that verify reads from a network. A receipt that was signed after its key's end is refused."`
 	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
+	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"A folder with loose frames, under any names and re-encoded without loss or not. Each picture in it must be one of the receipt's, by its bytes or by its pixels."`
 	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows others another history has no such signature."`
-	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,log,key,project,witness" help:"Checks that must be made: artifact, pixels, log, key, project, witness. One that was not made is a failure."`
+	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, witness. One that was not made is a failure."`
 	JSON      bool     `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
@@ -77,6 +78,9 @@ type verified struct {
 func (c *Verify) Run(app *kong.Context) error {
 	if filepath.Base(c.Receipt) == release.SumsFile {
 		return c.runRelease(app)
+	}
+	if document, err := os.ReadFile(c.Receipt); err == nil && isFrameProof(document) {
+		return c.runFrame(app, document)
 	}
 	found, err := c.Check()
 	if found == nil {
@@ -127,6 +131,7 @@ func (c *Verify) Check() (*verified, error) {
 		report.InTime(history, proof)
 		witnessed(&report, witnesses, proof)
 		c.checkProject(&report)
+		report.InPictures(c.pictures())
 		found.Signed = report.Receipt
 		found.Receipt, found.JobID = report.Receipt.ReceiptID, report.Receipt.JobID
 	}
@@ -281,6 +286,14 @@ func (c *Verify) checkProject(report *receipt.Report) {
 	report.InProject(os.DirFS(c.Project))
 }
 
+// pictures is the folder of --frames; nil without it.
+func (c *Verify) pictures() fs.FS {
+	if c.Frames == "" {
+		return nil
+	}
+	return os.DirFS(c.Frames)
+}
+
 // findArtifact returns the path of the ZIP to check: the given one, else the one that
 // the receipt names, where it lies beside the receipt. "" means that there is none. A
 // name with a folder in it is ignored: a forged receipt must not choose files.
@@ -345,6 +358,11 @@ func WithExitCode(err error) error {
 // whoever can forge the receipt can also put a key beside it.
 func (v *verified) print(w io.Writer) {
 	PrintChecks(w, v.Checks)
+	v.conclude(w, "receipt")
+}
+
+// conclude writes what stands below the checks of a thing.
+func (v *verified) conclude(w io.Writer, thing string) {
 	if !v.Pinned {
 		terminal.Printf(w, "key taken from beside the receipt (%s); pin it with --key", v.KeyFile)
 	}
@@ -355,10 +373,10 @@ func (v *verified) print(w io.Writer) {
 		return
 	}
 	if len(v.NotChecked) > 0 {
-		terminal.Printf(w, "receipt verified, as far as it was checked")
+		terminal.Printf(w, "%s verified, as far as it was checked", thing)
 		return
 	}
-	terminal.Printf(w, "receipt verified")
+	terminal.Printf(w, "%s verified", thing)
 }
 
 // PrintChecks writes one line per check, for people: name, status, finding.

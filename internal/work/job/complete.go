@@ -91,6 +91,9 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 			}
 			r := receiptOf(job, a, tx.Time())
 			r.Input, r.LogIndex = input, &index
+			if r, err = receipt.WithFrameSet(r, key); err != nil {
+				return receipt.Entry{}, err
+			}
 			return keepReceipt(ctx, tx, r, key)
 		})
 		return err

@@ -22,10 +22,13 @@
 // what concerns the files of a project.
 package receipt
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
-// Receipt is the signed statement about one completed job. Every member but a frame's
-// Finding is always present in the JSON; LogIndex may be null.
+// Receipt is the signed statement about one completed job. Every member but FrameSet and
+// a frame's Finding is always present in the JSON; LogIndex may be null.
 type Receipt struct {
 	// ReceiptID begins with "RCT-", JobID with "JOB-", WorkspaceID with "WSP-".
 	ReceiptID   string `json:"receipt_id"`
@@ -66,6 +69,9 @@ type Receipt struct {
 	// LogIndex is the receipt's leaf in the append-only log, from 0; null where the
 	// service has no log.
 	LogIndex *int64 `json:"log_index"`
+	// FrameSet is a signed statement about the tree over Frames, with which one of them can
+	// be shown without the others ([ProveFrame]); absent in receipts of earlier versions.
+	FrameSet json.RawMessage `json:"frame_set,omitempty"`
 }
 
 // File identifies bytes by their SHA-256 in lower-case hex. Filename is what the caller

@@ -137,6 +137,9 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	if err != nil {
 		return Receipt{}, r.distrust("statement", err)
 	}
+	if err := receipt.checkFrameSet(keys, signed.keyID); err != nil {
+		return Receipt{}, r.distrust("statement", err)
+	}
 	frames := counted(int64(receipt.FrameCount), "frame")
 	// A synthetic render is signed like any other. Whoever reads the report must see it
 	// at once.

@@ -1,0 +1,115 @@
+package receipt
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"strings"
+
+	"svc.example/internal/ground/pixels"
+)
+
+// InPictures adds the check "pictures": whether loose files in a folder, and in those below
+// it, are frames of the receipt. A file is a frame when it has its bytes, or when it decodes
+// to its pixels: a PNG that was re-encoded without loss still is. One that has the name of a
+// frame must be that frame. The folder may hold any of the frames; files that are no pictures
+// are counted and not judged. dir nil skips nothing: then the check is not there. Call it
+// after a [Verify] with a receipt.
+func (r *Report) InPictures(dir fs.FS) {
+	if dir == nil {
+		return
+	}
+	found := loose{named: map[string]Frame{}, files: map[string]bool{}, shown: map[string][]int{}, here: map[int]bool{}}
+	for _, f := range r.Receipt.Frames {
+		found.named[stem(f.File)] = f
+		found.files[f.SHA256] = true
+		found.shown[f.PixelSHA256] = append(found.shown[f.PixelSHA256], f.Frame)
+		found.shown[f.SHA256] = append(found.shown[f.SHA256], f.Frame)
+	}
+	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		return found.look(dir, name)
+	})
+	total := counted(int64(len(r.Receipt.Frames)), "frame")
+	switch {
+	case err != nil:
+		r.add("pictures", Failed, "the folder cannot be read: %v", err)
+	case len(found.wrong) > 0:
+		r.add("pictures", Failed, "%d of %d are not as in the receipt: %s", len(found.wrong), found.judged, someOf(found.wrong))
+	case found.judged == 0:
+		r.add("pictures", Skipped, "no file in the folder is a picture that can be compared; %d cannot", found.other)
+	default:
+		text := fmt.Sprintf("%d files are frames of the receipt, %d by their pixels alone; %d of its %s are here", found.judged, found.judged-found.bytes, len(found.here), total)
+		if found.other > 0 {
+			text += fmt.Sprintf("; NOT compared: %d files of another kind", found.other)
+		}
+		r.add("pictures", OK, "%s", text)
+	}
+}
+
+// loose is the state of a look at loose files.
+type loose struct {
+	named  map[string]Frame // by the name without its extension
+	files  map[string]bool  // SHA-256 of the files
+	shown  map[string][]int // frames by the SHA-256 of their pixels, and of their files
+	here   map[int]bool
+	judged int
+	bytes  int // of these, those with the very bytes
+	other  int
+	wrong  []string
+}
+
+func stem(file string) string { return strings.TrimSuffix(file, path.Ext(file)) }
+
+// look judges one file.
+func (l *loose) look(dir fs.FS, name string) error {
+	file, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	if info, err := file.Stat(); err != nil || !info.Mode().IsRegular() {
+		l.other++
+		return err
+	}
+	sum := sha256.New()
+	both := io.TeeReader(file, sum)
+	picture, unreadable := pixels.Read(both)
+	if _, err := io.Copy(io.Discard, both); err != nil {
+		return err
+	}
+	hash := hex.EncodeToString(sum.Sum(nil))
+	same := l.files[hash]
+	claimed, claims := l.named[stem(path.Base(name))]
+	switch {
+	case same:
+		l.bytes++
+	case errors.Is(unreadable, pixels.ErrUnsupported) && !claims, picture.Format == "exr" && !claims:
+		l.other++
+		return nil
+	case unreadable != nil:
+		l.judged++
+		l.wrong = append(l.wrong, fmt.Sprintf("%s: %v", name, unreadable))
+		return nil
+	default:
+		hash = picture.SHA256
+	}
+	l.judged++
+	frames := l.shown[hash]
+	switch {
+	case len(frames) == 0:
+		l.wrong = append(l.wrong, name+": it is none of the frames")
+	case claims && claimed.PixelSHA256 != hash && claimed.SHA256 != hash:
+		l.wrong = append(l.wrong, fmt.Sprintf("%s: it is frame %d", name, frames[0]))
+	}
+	for _, frame := range frames {
+		l.here[frame] = true
+	}
+	return nil
+}
