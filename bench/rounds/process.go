@@ -1,6 +1,7 @@
 package rounds
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -40,6 +41,30 @@ func MemoryIn(status, what string) (float64, error) {
 		}
 	}
 	return 0, fmt.Errorf("the system does not report %s", what)
+}
+
+// ProcessorTime is how many seconds of processors a process has used so far, its own and
+// those of the kernel for it. A process that has ended is os.ErrNotExist.
+func ProcessorTime(pid int) (seconds float64, err error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	// The second member is the name in brackets, which may have spaces.
+	behind := stat[bytes.LastIndexByte(stat, ')')+1:]
+	words := strings.Fields(string(behind))
+	const user, system, perSecond = 11, 12, 100 // proc(5); USER_HZ is 100 on Linux
+	if len(words) <= system {
+		return 0, fmt.Errorf("the system does not report the time of process %d", pid)
+	}
+	for _, word := range words[user : system+1] {
+		ticks, err := strconv.ParseFloat(word, 64)
+		if err != nil {
+			return 0, err
+		}
+		seconds += ticks / perSecond
+	}
+	return seconds, nil
 }
 
 // SHA256Sum hashes a file with the sha256sum program and returns the seconds it took,

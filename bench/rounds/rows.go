@@ -39,6 +39,12 @@ func Size(bytes float64) string { return fmt.Sprintf("%.1f MB", bytes/1e6) }
 // PerSecond formats a rate.
 func PerSecond(n float64) string { return fmt.Sprintf("%.0f /s", n) }
 
+// Count formats a number of things.
+func Count(n float64) string { return fmt.Sprintf("%.0f", n) }
+
+// Kilobytes formats bytes, in kilobytes of a thousand bytes.
+func Kilobytes(bytes float64) string { return fmt.Sprintf("%.1f kB", bytes/1e3) }
+
 // Percent formats a share of 1.
 func Percent(share float64) string { return fmt.Sprintf("%.1f %%", share*100) }
 

@@ -108,7 +108,7 @@ type finished struct {
 	jobs            int
 	agent           *client.Client
 	account         string // an account key
-	asked           int // jobs whose status was asked for
+	asked           int    // jobs whose status was asked for
 	drop            func() error
 	end             context.CancelFunc
 	served          chan error
