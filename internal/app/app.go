@@ -117,7 +117,7 @@ func summed() rowsum.Tables {
 
 // openFiles loads keys and blobs, and creates both where they are missing.
 func (a *App) openFiles(keys string) (err error) {
-	if a.Keys, err = openRing(keys, a.Config.SigningKey); err != nil {
+	if a.Keys, err = openRing(keys, a.Config); err != nil {
 		return err
 	}
 	if a.linkKey, err = loadOrCreateSecret(filepath.Join(keys, linkKeyFile)); err != nil {
@@ -175,12 +175,24 @@ func (a *App) Board(at links.Links) *leaderboard.Board {
 	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic}
 }
 
-// openRing loads the operator's signing key, or the keys in folder.
-func openRing(folder, given string) (*signing.Ring, error) {
-	if given == "" {
+// openRing takes the program that signs, or loads the operator's signing key, or the keys in
+// folder.
+func openRing(folder string, c Config) (*signing.Ring, error) {
+	if len(c.SigningCommand) > 0 {
+		text, err := os.ReadFile(c.SigningPublic)
+		if err != nil {
+			return nil, fmt.Errorf("read the public half of the signing key: %w", err)
+		}
+		public, err := receipt.ParsePublicPEM(text)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.SigningPublic, err)
+		}
+		return signing.External(public, signing.Command{Words: c.SigningCommand})
+	}
+	if c.SigningKey == "" {
 		return signing.Open(folder, rand.Reader)
 	}
-	key, err := receipt.LoadKey(given)
+	key, err := receipt.LoadKey(c.SigningKey)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,10 @@ type Config struct {
 	// SigningKey is the file of the key that signs receipts, PKCS#8 in PEM; ""
 	// means keys that are created and kept in Data.
 	SigningKey string
+	// SigningCommand is a program with its arguments that signs instead, and SigningPublic
+	// the file of the public half, PEM; both or none.
+	SigningCommand []string
+	SigningPublic  string
 	// LogOrigin names the receipt log in its checkpoints; "" means the host of
 	// the public URL and /log. Once the log has a receipt, its name cannot
 	// change.

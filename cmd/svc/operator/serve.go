@@ -13,6 +13,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -39,6 +40,8 @@ type Serve struct {
 	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"URL under which callers reach the service. Without it, the address it listens on."`
 	Metrics     string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Also serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
 	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, a key that the service makes and keeps in the data folder."`
+	SignCommand string        `name:"signing-command" env:"SVC_SIGNING_COMMAND" placeholder:"COMMAND" help:"Program that signs instead, with its arguments, split at spaces: for keys in a hardware module or a service for keys. It gets the bytes on standard input and writes the 64 bytes of the Ed25519 signature. Needs --signing-public."`
+	SignPublic  string        `name:"signing-public" env:"SVC_SIGNING_PUBLIC" type:"existingfile" placeholder:"FILE" help:"Public half of the key of --signing-command, PEM."`
 	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
 	Witnesses   string        `env:"SVC_WITNESSES" type:"existingfile" placeholder:"FILE" help:"Who co-signs the log's checkpoints, and how many must: a policy of lines witness NAME KEY URL, group NAME N MEMBER…, quorum NAME. The service goes on when they are away, and logs it."`
 	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
@@ -111,6 +114,10 @@ func (c *Serve) Run(k *kong.Context) error {
 func (c *Serve) service() (app.Config, error) {
 	cfg := c.config()
 	cfg.Listen, cfg.MetricsListen, cfg.PublicURL, cfg.SigningKey, cfg.LogOrigin, cfg.AllowSynthetic = c.Listen, c.Metrics, c.PublicURL, c.SigningKey, c.LogOrigin, c.Synthetic
+	cfg.SigningCommand, cfg.SigningPublic = strings.Fields(c.SignCommand), c.SignPublic
+	if (len(cfg.SigningCommand) > 0) != (c.SignPublic != "") || (c.SignPublic != "" && c.SigningKey != "") {
+		return cfg, terminal.WrongUsagef("--signing-command and --signing-public go together, without --signing-key")
+	}
 	if c.Witnesses != "" {
 		policy, err := readPolicy(c.Witnesses)
 		if err != nil {

@@ -1,7 +1,6 @@
 package receipt
 
 import (
-	"crypto/ed25519"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -137,5 +136,5 @@ type noteSigner struct {
 }
 
 func (s noteSigner) Sign(text []byte) ([]byte, error) {
-	return ed25519.Sign(s.key.private, text), nil
+	return s.key.sign(text)
 }

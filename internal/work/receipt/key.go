@@ -81,7 +81,10 @@ func ParsePublicPEMs(text []byte) ([]PublicKey, error) {
 func (k PublicKey) Raw() []byte { return bytes.Clone(k.raw) }
 
 // Key signs receipts. It holds the private half; never print or log it.
-type Key struct{ private ed25519.PrivateKey }
+type Key struct {
+	private  ed25519.PrivateKey
+	external *external // signs instead of private; nil for a key at hand
+}
 
 // NewKey makes a key from 32 bytes of entropy. The same bytes give the same key.
 func NewKey(entropy io.Reader) (Key, error) {
@@ -94,12 +97,15 @@ func NewKey(entropy io.Reader) (Key, error) {
 
 // Public returns the half that may be published.
 func (k Key) Public() PublicKey {
+	if k.external != nil {
+		return k.external.public
+	}
 	return PublicKey{raw: k.private.Public().(ed25519.PublicKey)}
 }
 
 // SignRaw signs bytes as they are. Whoever calls it makes sure that they are nothing that
 // means something else by another rule.
-func (k Key) SignRaw(data []byte) []byte { return ed25519.Sign(k.private, data) }
+func (k Key) SignRaw(data []byte) ([]byte, error) { return k.sign(data) }
 
 // ParseKeyPEM reads one Ed25519 private key in PKCS#8 and refuses any further data.
 func ParseKeyPEM(text []byte) (Key, error) {
@@ -150,6 +156,9 @@ func LoadKey(path string) (Key, error) {
 // is on disk. An existing file stays unchanged and is no error: a key that has signed
 // must never be overwritten.
 func CreateKey(path string, key Key) error {
+	if key.external != nil {
+		return errors.New("create signing key: its private half is not here")
+	}
 	der, err := x509.MarshalPKCS8PrivateKey(key.private)
 	if err == nil {
 		err = atomicfile.Create(path, pem.EncodeToMemory(&pem.Block{Type: privateBlock, Bytes: der}), 0o600)
@@ -177,7 +186,7 @@ func parsePEM(text []byte, kind string, parse func([]byte) (any, error)) (any, e
 type signer struct{ key Key }
 
 func (s signer) Sign(_ context.Context, data []byte) ([]byte, error) {
-	return ed25519.Sign(s.key.private, data), nil
+	return s.key.sign(data)
 }
 
 func (s signer) KeyID() (string, error) { return s.key.Public().ID(), nil }

@@ -119,10 +119,13 @@ func NewKey(name string, private receipt.Key) (Key, error) {
 }
 
 // cosign signs a checkpoint's text and returns the line for the note.
-func (k Key) cosign(text []byte, now time.Time) []byte {
+func (k Key) cosign(text []byte, now time.Time) ([]byte, error) {
 	seconds := uint64(now.Unix())
 	signature := binary.BigEndian.AppendUint32(nil, k.KeyHash())
 	signature = binary.BigEndian.AppendUint64(signature, seconds)
-	signature = append(signature, k.private.SignRaw(cosigned(text, seconds))...)
-	return fmt.Appendf(nil, "— %s %s\n", k.Name, base64.StdEncoding.EncodeToString(signature))
+	made, err := k.private.SignRaw(cosigned(text, seconds))
+	if err != nil {
+		return nil, fmt.Errorf("co-sign the checkpoint: %w", err)
+	}
+	return fmt.Appendf(nil, "— %s %s\n", k.Name, base64.StdEncoding.EncodeToString(append(signature, made...))), nil
 }

@@ -133,7 +133,7 @@ func (w *Witness) add(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("keep the checkpoint: %w", err)
 	}
 	w.Log.Info("co-signed", "origin", origin, "size", next.Size, "root", next.Root)
-	return w.Key.cosign([]byte(opened.Text), w.Now()), nil
+	return w.Key.cosign([]byte(opened.Text), w.Now())
 }
 
 // continues checks that next is a later state of the log of last, in the order of C2SP
