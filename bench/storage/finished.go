@@ -97,6 +97,7 @@ var finishedKinds = []struct {
 	{"list of jobs", (*finished).list},
 	{"list of failed jobs, of which there are none", (*finished).listFailed},
 	{"status", (*finished).status},
+	{"inspect", (*finished).inspect},
 	{"start", (*finished).start},
 	{"metrics", (*finished).scrape},
 }
@@ -242,10 +243,22 @@ func (f *finished) scrape(ctx context.Context) (float64, error) {
 	return f.get(ctx, f.metricsURL)
 }
 
+// inspect sends a scene.
+func (f *finished) inspect(ctx context.Context) (float64, error) {
+	began := time.Now()
+	_, err := f.send(ctx)
+	return time.Since(began).Seconds(), err
+}
+
+// send sends the scene for a quote of its first frame.
+func (f *finished) send(ctx context.Context) (*client.Quote, error) {
+	frame := 1
+	return f.agent.Inspect(ctx, client.InspectRequest{Filename: demo.Filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &frame, FrameEnd: &frame})
+}
+
 // start starts a job of one frame and cancels it: no turn meets a longer queue.
 func (f *finished) start(ctx context.Context) (float64, error) {
-	frame := 1
-	quote, err := f.agent.Inspect(ctx, client.InspectRequest{Filename: demo.Filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &frame, FrameEnd: &frame})
+	quote, err := f.send(ctx)
 	if err != nil {
 		return 0, err
 	}
