@@ -1,11 +1,13 @@
 // Package blob keeps files by key: uploads, frames, artifacts.
 //
 // What always holds: a key appears whole or not at all; Commit returns only
-// after the file and its folder entry are on disk, so what is acknowledged to
-// a caller survives a power cut; a committed blob is never written again.
+// after the file and its folder entry are on disk, or after the S3 service has
+// taken the whole object, so what is acknowledged to a caller survives a power
+// cut; a committed blob is never written again.
 //
 // Who may read what, and when a blob goes, is left to the callers. Start
-// reading at Store; Disk is the one implementation so far.
+// reading at Store. Disk keeps blobs in a folder, S3 in a bucket; Linker is a
+// store to which others can go by themselves.
 package blob
 
 import (
@@ -29,8 +31,9 @@ type Store interface {
 	// Create begins a blob. The caller ends it with Commit or Abort. That a blob of
 	// this key exists already shows only in Commit, as ErrExists.
 	Create(ctx context.Context, key string) (Writer, error)
-	// Open opens a committed blob, which the caller closes. It stays readable to
-	// its end when it is deleted meanwhile. Error: ErrNotFound.
+	// Open opens a committed blob, which the caller closes. When it is deleted
+	// meanwhile, a Read that has begun goes on to the end; other reads may fail with
+	// ErrNotFound. Error: ErrNotFound.
 	Open(ctx context.Context, key string) (Reader, error)
 	// Delete removes a blob. A blob that does not exist is no error, so that a
 	// delete can be repeated after a crash.

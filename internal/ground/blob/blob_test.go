@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/test/s3test"
 )
 
 func openDisk(t *testing.T) (*blob.Disk, string) {
@@ -22,6 +23,29 @@ func openDisk(t *testing.T) (*blob.Disk, string) {
 		t.Fatal(err)
 	}
 	return d, dir
+}
+
+// eachStore runs a test on every kind of store.
+func eachStore(t *testing.T, test func(t *testing.T, s blob.Store)) {
+	t.Parallel()
+	t.Run("disk", func(t *testing.T) {
+		t.Parallel()
+		d, _ := openDisk(t)
+		test(t, d)
+	})
+	t.Run("s3", func(t *testing.T) {
+		t.Parallel()
+		test(t, openS3(t, s3test.Address(t)))
+	})
+}
+
+func openS3(t *testing.T, address string) *blob.S3 {
+	t.Helper()
+	s, _, err := blob.OpenS3(t.Context(), address, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func put(t *testing.T, s blob.Store, key, text string) error {
@@ -92,60 +116,90 @@ func TestABlobAppearsWholeOrNotAtAll(t *testing.T) {
 }
 
 func TestACommittedBlobIsNeverReplaced(t *testing.T) {
-	t.Parallel()
-	d, _ := openDisk(t)
-	var won atomic.Int32
-	var wg sync.WaitGroup
-	for range 8 {
-		wg.Go(func() {
-			switch err := put(t, d, "frames/JOB-1/frame_0001.png", "x"); {
-			case err == nil:
-				won.Add(1)
-			case !errors.Is(err, blob.ErrExists):
-				t.Error(err)
-			}
-		})
-	}
-	wg.Wait()
-	if won.Load() != 1 {
-		t.Fatalf("%d writers won", won.Load())
-	}
+	eachStore(t, func(t *testing.T, s blob.Store) {
+		var won atomic.Int32
+		var wg sync.WaitGroup
+		for range 8 {
+			wg.Go(func() {
+				switch err := put(t, s, "frames/JOB-1/frame_0001.png", "x"); {
+				case err == nil:
+					won.Add(1)
+				case !errors.Is(err, blob.ErrExists):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if won.Load() != 1 {
+			t.Fatalf("%d writers won", won.Load())
+		}
+		if err := put(t, s, "frames/JOB-1/frame_0001.png", "y"); !errors.Is(err, blob.ErrExists) {
+			t.Errorf("a later writer: %v", err)
+		}
+		if text, err := get(t, s, "frames/JOB-1/frame_0001.png"); err != nil || text != "x" {
+			t.Errorf("got %q, %v", text, err)
+		}
+	})
 }
 
-func TestDeleteAndList(t *testing.T) {
-	t.Parallel()
-	d, dir := openDisk(t)
-	for _, key := range []string{"frames/JOB-1/a.png", "frames/JOB-1/b.png", "frames/JOB-2/a.png"} {
-		if err := put(t, d, key, key); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got := list(t, d, "frames/JOB-1/"); len(got) != 2 {
-		t.Fatalf("got %v", got)
-	}
-	for range 2 { // deleting twice is no error
-		for _, key := range []string{"frames/JOB-1/a.png", "frames/JOB-1/b.png"} {
-			if err := d.Delete(t.Context(), key); err != nil {
+func TestWhatIsDeletedIsNotListed(t *testing.T) {
+	eachStore(t, func(t *testing.T, s blob.Store) {
+		for _, key := range []string{"frames/JOB-1/a.png", "frames/JOB-1/b.png", "frames/JOB-2/a.png"} {
+			if err := put(t, s, key, key); err != nil {
 				t.Fatal(err)
 			}
 		}
+		if got := list(t, s, "frames/JOB-1/"); len(got) != 2 {
+			t.Fatalf("got %v", got)
+		}
+		if got := list(t, s, "frames/JOB-"); len(got) != 3 {
+			t.Fatalf("got %v", got)
+		}
+		for range 2 { // deleting twice is no error
+			for _, key := range []string{"frames/JOB-1/a.png", "frames/JOB-1/b.png"} {
+				if err := s.Delete(t.Context(), key); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if got := list(t, s, ""); len(got) != 1 || got[0] != "frames/JOB-2/a.png" {
+			t.Fatalf("got %v", got)
+		}
+		stop := errors.New("enough")
+		if err := s.List(t.Context(), "", func(string, time.Time) error { return stop }); !errors.Is(err, stop) {
+			t.Errorf("a visit that ends the listing: %v", err)
+		}
+	})
+}
+
+func TestAFolderThatBecomesEmptyGoes(t *testing.T) {
+	t.Parallel()
+	d, dir := openDisk(t)
+	if err := put(t, d, "frames/JOB-1/a.png", "x"); err != nil {
+		t.Fatal(err)
 	}
-	if got := list(t, d, ""); len(got) != 1 || got[0] != "frames/JOB-2/a.png" {
-		t.Fatalf("got %v", got)
+	if err := d.Delete(t.Context(), "frames/JOB-1/a.png"); err != nil {
+		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "blobs", "frames", "JOB-1")); !errors.Is(err, os.ErrNotExist) {
 		t.Fatal("an empty folder stayed")
 	}
 }
 
-func TestKeysCannotLeaveTheFolder(t *testing.T) {
-	t.Parallel()
-	d, _ := openDisk(t)
-	for _, key := range []string{"", "../x", "a/../../x", "/etc/passwd", "a//b", ".hidden", "a/.b", "a\\b", "a b"} {
-		if err := put(t, d, key, "x"); err == nil {
-			t.Errorf("%q was accepted", key)
+func TestKeysCannotLeaveTheStore(t *testing.T) {
+	eachStore(t, func(t *testing.T, s blob.Store) {
+		for _, key := range []string{"", "../x", "a/../../x", "/etc/passwd", "a//b", ".hidden", "a/.b", "a\\b", "a b"} {
+			if err := put(t, s, key, "x"); err == nil {
+				t.Errorf("%q was accepted", key)
+			}
+			if err := s.Delete(t.Context(), key); err == nil {
+				t.Errorf("%q was deleted", key)
+			}
+			if _, err := get(t, s, key); err == nil {
+				t.Errorf("%q was read", key)
+			}
 		}
-	}
+	})
 }
 
 func TestOldUnfinishedWritesAreCleared(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 
 	"golang.org/x/sync/singleflight"
@@ -81,7 +80,7 @@ func (w *Whole) check(ctx context.Context, store Store, key, sum string) error {
 		}
 		defer func() { _ = r.Close() }()
 		version := r.Version()
-		got, err := digest.Of(io.NewSectionReader(r, 0, r.Size()))
+		got, err := digest.Of(r)
 		switch {
 		case err != nil:
 			return nil, fmt.Errorf("read blob %s: %w", key, err)

@@ -1,0 +1,317 @@
+package blob
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/credentials"
+	"github.com/minio/minio-go/v7/pkg/lifecycle"
+)
+
+// S3 is a Store in a bucket of an S3 service. Several processes on several machines may
+// share it. A blob that is deleted while it is read ends what reads it, sooner or later,
+// with ErrNotFound.
+//
+// That a committed blob is never written again rests on the service's conditional writes
+// (If-None-Match): OpenS3 tries them, and refuses a service without.
+type S3 struct {
+	core           *minio.Core
+	signer         *minio.Client // makes links: for the address that clients use
+	bucket, prefix string
+	links          Links
+}
+
+// Links says who gets links to a store of its own, instead of bytes through this process.
+type Links string
+
+// Who gets links.
+const (
+	LinksAll     Links = "all"     // callers and workers
+	LinksWorkers Links = "workers" // workers only
+	LinksNone    Links = "none"    // nobody: only this process reaches the store
+)
+
+// unfinishedLife is how long an unfinished upload may take before it is taken for one whose
+// process died.
+const unfinishedLife = 24 * time.Hour
+
+// S3Address is where blobs lie in an S3 service.
+type S3Address struct {
+	Bucket, Prefix string   // the prefix is "" or ends with a slash
+	Endpoint       *url.URL // of the service, without the bucket
+	Public         *url.URL // the endpoint as clients reach it
+	Region         string   // "" asks the service
+	Links          Links
+}
+
+// ParseS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=NAME&public=URL&links=all|workers|none.
+// Without an endpoint it is Amazon's; without public, the endpoint; links are for all.
+func ParseS3(address string) (a S3Address, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "s3" || u.Host == "" || u.Port() != "" || u.User != nil || u.Fragment != "" {
+		return a, fmt.Errorf("blobs: %q is not s3://BUCKET/PREFIX", address)
+	}
+	a = S3Address{Bucket: u.Host, Prefix: strings.Trim(u.Path, "/"), Links: LinksAll}
+	if a.Prefix != "" {
+		if !keyForm.MatchString(a.Prefix) {
+			return a, fmt.Errorf("blobs: the prefix %q is not words of letters, digits, dots, dashes and underscores with slashes between", a.Prefix)
+		}
+		a.Prefix += "/"
+	}
+	endpoint, public := "https://s3.amazonaws.com", ""
+	for name, values := range u.Query() {
+		switch value := values[len(values)-1]; name {
+		case "endpoint":
+			endpoint = value
+		case "public":
+			public = value
+		case "region":
+			a.Region = value
+		case "links":
+			a.Links = Links(value)
+		default:
+			return a, fmt.Errorf("blobs: nobody knows %q in the address; it may have endpoint, public, region and links", name)
+		}
+	}
+	if a.Links != LinksAll && a.Links != LinksWorkers && a.Links != LinksNone {
+		return a, fmt.Errorf("blobs: links is %q, not all, workers or none", a.Links)
+	}
+	if a.Endpoint, err = parseEndpoint(endpoint); err != nil {
+		return a, err
+	}
+	a.Public, err = parseEndpoint(cmp.Or(public, endpoint))
+	return a, err
+}
+
+func parseEndpoint(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.User != nil {
+		return nil, fmt.Errorf("blobs: the endpoint %q is not https://HOST", text)
+	}
+	return u, nil
+}
+
+// OpenS3 opens the blobs at an address, of the form that ParseS3 reads. It tries what a
+// Store promises, asks the service to clear uploads that stay unfinished, and does so itself
+// with those that are a day older than now. Credentials come from AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY, the file of shared credentials, or the machine's role. The
+// warning says what the service refuses; "" is nothing.
+func OpenS3(ctx context.Context, address string, now time.Time) (s *S3, warning string, err error) {
+	if s, err = ReadS3(ctx, address); err != nil {
+		return nil, "", err
+	}
+	if err := s.try(ctx); err != nil {
+		return nil, "", err
+	}
+	if err := s.askToClear(ctx); err != nil {
+		warning = fmt.Sprintf("the store does not clear unfinished uploads by itself, so svc does at its starts: %v", err)
+	}
+	return s, warning, s.clear(ctx, now)
+}
+
+// ReadS3 is OpenS3 without a trial and without writing anything.
+func ReadS3(ctx context.Context, address string) (*S3, error) {
+	a, err := ParseS3(address)
+	if err != nil {
+		return nil, err
+	}
+	s := &S3{bucket: a.Bucket, prefix: a.Prefix, links: a.Links}
+	options := func(endpoint *url.URL) *minio.Options {
+		return &minio.Options{
+			Creds: credentials.NewChainCredentials([]credentials.Provider{
+				&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}},
+			}),
+			Secure: endpoint.Scheme == "https", Region: cmp.Or(a.Region, os.Getenv("AWS_REGION")), Transport: transport(), MaxRetries: 4,
+		}
+	}
+	if s.core, err = minio.NewCore(a.Endpoint.Host, options(a.Endpoint)); err != nil {
+		return nil, fmt.Errorf("open the blobs: %w", err)
+	}
+	if s.signer, err = minio.New(a.Public.Host, options(a.Public)); err != nil {
+		return nil, fmt.Errorf("open the blobs: %w", err)
+	}
+	there, err := s.core.BucketExists(ctx, s.bucket)
+	if err != nil {
+		return nil, fmt.Errorf("open the blobs: ask %s for the bucket %s: %w", a.Endpoint.Host, s.bucket, err)
+	}
+	if !there {
+		return nil, fmt.Errorf("open the blobs: %s has no bucket %s: create it, or correct --blobs", a.Endpoint.Host, s.bucket)
+	}
+	return s, nil
+}
+
+// silence is how long the store may send or take nothing before a request counts as lost.
+const silence = time.Minute
+
+// transport is the default one, with an end to every silence.
+func transport() *http.Transport {
+	t := http.DefaultTransport.(*http.Transport).Clone()
+	dialer := &net.Dialer{Timeout: 5 * time.Second}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dialer.DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &impatient{conn}, nil
+	}
+	t.ResponseHeaderTimeout, t.MaxIdleConnsPerHost = silence, 64
+	t.DisableCompression = true // bytes of ranges must be as they are stored
+	return t
+}
+
+// impatient is a connection on which no read and no write waits longer than silence.
+type impatient struct{ net.Conn }
+
+func (c *impatient) Read(p []byte) (int, error) {
+	if err := c.SetReadDeadline(time.Now().Add(silence)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Read(p)
+}
+
+func (c *impatient) Write(p []byte) (int, error) {
+	if err := c.SetWriteDeadline(time.Now().Add(silence)); err != nil {
+		return 0, err
+	}
+	return c.Conn.Write(p)
+}
+
+// object is the name in the bucket of the blob of a key; an error for a malformed key.
+func (s *S3) object(key string) (string, error) {
+	if !keyForm.MatchString(key) {
+		return "", fmt.Errorf("blob key %q is malformed", key)
+	}
+	return s.prefix + key, nil
+}
+
+// try writes an object twice where no blob can lie. The second write must be refused.
+func (s *S3) try(ctx context.Context) (err error) {
+	name := s.prefix + ".trial/" + rand.Text()
+	defer func() {
+		if gone := s.core.RemoveObject(context.WithoutCancel(ctx), s.bucket, name, minio.RemoveObjectOptions{}); err == nil && gone != nil {
+			err = fmt.Errorf("open the blobs: delete an object: %w", gone)
+		}
+	}()
+	for i := range 2 {
+		err := s.put(ctx, name, nil, minio.PutObjectOptions{})
+		switch refused := isRefused(err); {
+		case i == 0 && err != nil:
+			return fmt.Errorf("open the blobs: write an object: %w", err)
+		case i == 1 && err == nil:
+			return errors.New("open the blobs: the store writes over an object in spite of If-None-Match: it cannot keep what was promised of stored files; use one with conditional writes")
+		case i == 1 && !refused:
+			return fmt.Errorf("open the blobs: write an object twice: %w", err)
+		}
+	}
+	return nil
+}
+
+// put writes an object in one request, if there is none of its name. The request is signed
+// with the hash of the bytes, so that the store refuses any others.
+func (s *S3) put(ctx context.Context, object string, text []byte, o minio.PutObjectOptions) error {
+	sum := sha256.Sum256(text)
+	o.DisableContentSha256 = true // not a second time, in chunks
+	_, err := s.core.PutObject(ctx, s.bucket, object, bytes.NewReader(text), int64(len(text)), "", hex.EncodeToString(sum[:]), onlyNew(o))
+	return err
+}
+
+// onlyNew adds that no object may be there yet.
+func onlyNew(o minio.PutObjectOptions) minio.PutObjectOptions {
+	o.SetMatchETagExcept("*")
+	return o
+}
+
+// isRefused reports whether a conditional write found an object.
+func isRefused(err error) bool {
+	return err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed
+}
+
+// isMissing reports whether there is no such object or upload.
+func isMissing(err error) bool {
+	return err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusNotFound
+}
+
+// ruleID names our rule among those of the bucket's operator.
+const ruleID = "svc-unfinished"
+
+// askToClear adds a rule for unfinished uploads to those that the bucket has.
+func (s *S3) askToClear(ctx context.Context) error {
+	rules, err := s.core.GetBucketLifecycle(ctx, s.bucket)
+	if isMissing(err) {
+		rules, err = lifecycle.NewConfiguration(), nil
+	}
+	if err != nil {
+		return err
+	}
+	id := strings.TrimSuffix(ruleID+"-"+strings.ReplaceAll(s.prefix, "/", "-"), "-")
+	for _, r := range rules.Rules {
+		if r.ID == id {
+			return nil
+		}
+	}
+	rules.Rules = append(rules.Rules, lifecycle.Rule{
+		ID: id, Status: "Enabled", RuleFilter: lifecycle.Filter{Prefix: s.prefix},
+		AbortIncompleteMultipartUpload: lifecycle.AbortIncompleteMultipartUpload{DaysAfterInitiation: 2},
+	})
+	return s.core.SetBucketLifecycle(ctx, s.bucket, rules)
+}
+
+// clear aborts uploads that writers left unfinished more than a day before now.
+func (s *S3) clear(ctx context.Context, now time.Time) error {
+	ctx, cancel := context.WithCancel(ctx) // an early return ends the listing
+	defer cancel()
+	for u := range s.core.ListIncompleteUploads(ctx, s.bucket, s.prefix, true) {
+		if u.Err != nil {
+			return fmt.Errorf("open the blobs: list unfinished uploads: %w", u.Err)
+		}
+		if now.Sub(u.Initiated) <= unfinishedLife {
+			continue
+		}
+		if err := s.core.AbortMultipartUpload(ctx, s.bucket, u.Key, u.UploadID); err != nil && !isMissing(err) {
+			return fmt.Errorf("open the blobs: abort an unfinished upload: %w", err)
+		}
+	}
+	return nil
+}
+
+// Delete implements Store.
+func (s *S3) Delete(ctx context.Context, key string) error {
+	object, err := s.object(key)
+	if err != nil {
+		return err
+	}
+	if err := s.core.RemoveObject(ctx, s.bucket, object, minio.RemoveObjectOptions{}); err != nil && !isMissing(err) {
+		return fmt.Errorf("delete blob %s: %w", key, err)
+	}
+	return nil
+}
+
+// List implements Store.
+func (s *S3) List(ctx context.Context, prefix string, visit func(string, time.Time) error) error {
+	ctx, cancel := context.WithCancel(ctx) // visit's error ends the listing
+	defer cancel()
+	for o := range s.core.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
+		key, ours := strings.CutPrefix(o.Key, s.prefix)
+		err := o.Err
+		if err == nil && ours && keyForm.MatchString(key) {
+			err = visit(key, o.LastModified)
+		}
+		if err != nil {
+			return fmt.Errorf("list blobs %s: %w", prefix, err)
+		}
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,128 @@
+package blob
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// Linker is a Store to which others can go by themselves, with a link that is good for one
+// blob and a short time. Whoever holds a link needs no key of the store.
+type Linker interface {
+	Store
+	// Links says who gets links.
+	Links() Links
+	// GetLink makes the address of a blob, for GET with and without a range. Whether there
+	// is such a blob, the store says when the address is used.
+	GetLink(ctx context.Context, key string, as Served, life time.Duration) (string, error)
+	// PutLink makes a request that writes a blob: only of these bytes, only once.
+	PutLink(ctx context.Context, key string, size int64, sha256 string, life time.Duration) (PutLink, error)
+	// Take gives a blob that came by a link a key of its own, at which nothing may be yet,
+	// and forgets the first. The bytes stay in the store. Error: ErrNotFound.
+	Take(ctx context.Context, from, to string) error
+}
+
+// ToWorkers returns a store that gives links to workers, or nil.
+func ToWorkers(s Store) Linker {
+	if l, ok := s.(Linker); ok && l.Links() != LinksNone {
+		return l
+	}
+	return nil
+}
+
+// ToCallers returns a store that gives links to callers, or nil.
+func ToCallers(s Store) Linker {
+	if l, ok := s.(Linker); ok && l.Links() == LinksAll {
+		return l
+	}
+	return nil
+}
+
+// Served is what a client is told about a blob beside its bytes.
+type Served struct {
+	Name string // of the file to save it as; "" says nothing
+	Type string // media type; "" says nothing
+}
+
+// PutLink is a PUT to be sent with all of its headers and the bytes that it was made for.
+type PutLink struct {
+	URL    string
+	Header map[string]string
+}
+
+// Links implements Linker.
+func (s *S3) Links() Links { return s.links }
+
+// GetLink implements Linker.
+func (s *S3) GetLink(ctx context.Context, key string, as Served, life time.Duration) (string, error) {
+	object, err := s.object(key)
+	if err != nil {
+		return "", err
+	}
+	query := url.Values{}
+	if as.Name != "" {
+		query.Set("response-content-disposition", fmt.Sprintf("attachment; filename=%q", as.Name))
+	}
+	if as.Type != "" {
+		query.Set("response-content-type", as.Type)
+	}
+	u, err := s.signer.PresignedGetObject(ctx, s.bucket, object, life, query)
+	if err != nil {
+		return "", fmt.Errorf("make a link to blob %s: %w", key, err)
+	}
+	return u.String(), nil
+}
+
+// PutLink implements Linker. The signature covers the length, the hash and the condition
+// that there is no such object: the store refuses anything else.
+func (s *S3) PutLink(ctx context.Context, key string, size int64, sha256 string, life time.Duration) (PutLink, error) {
+	object, err := s.object(key)
+	if err != nil {
+		return PutLink{}, err
+	}
+	sum, err := hex.DecodeString(sha256)
+	if err != nil {
+		return PutLink{}, fmt.Errorf("make a link to blob %s: %w", key, err)
+	}
+	header := http.Header{}
+	header.Set("If-None-Match", "*")
+	header.Set("Content-Length", strconv.FormatInt(size, 10))
+	header.Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum))
+	u, err := s.signer.PresignHeader(ctx, http.MethodPut, s.bucket, object, life, nil, header)
+	if err != nil {
+		return PutLink{}, fmt.Errorf("make a link to blob %s: %w", key, err)
+	}
+	link := PutLink{URL: u.String(), Header: map[string]string{}}
+	for name := range header {
+		if name != "Content-Length" { // every client sets it from the body
+			link.Header[name] = header.Get(name)
+		}
+	}
+	return link, nil
+}
+
+// Take implements Linker. Several takes of one blob make several blobs.
+func (s *S3) Take(ctx context.Context, from, to string) error {
+	source, err := s.object(from)
+	if err != nil {
+		return err
+	}
+	target, err := s.object(to)
+	if err != nil {
+		return err
+	}
+	_, err = s.core.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: s.bucket, Object: target}, minio.CopySrcOptions{Bucket: s.bucket, Object: source})
+	if err != nil {
+		return fmt.Errorf("take blob %s: %w", from, readError(err))
+	}
+	return s.Delete(ctx, from)
+}
+
+var _ Linker = (*S3)(nil)
