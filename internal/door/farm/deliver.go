@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"mime/multipart"
 	"net/http"
 	"path"
@@ -24,6 +25,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
@@ -66,6 +68,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	if err != nil {
 		return nil, err
 	}
+	staged := file == nil
 	worker, err := s.worker(ctx, node, meta.WorkerID)
 	if err != nil {
 		return nil, err
@@ -74,9 +77,34 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	if preview.Owns(meta.LeaseID) {
+		if staged {
+			return nil, fault.Field("body.meta.staged", "is for frames of jobs, not for previews")
+		}
 		return farmapi.OKReply{OK: true}, s.deliverPreview(ctx, meta, worker, file)
 	}
-	p := frames.Picture{
+	p := pictureOf(meta, worker)
+	if staged {
+		err = s.take(ctx, meta, p)
+	} else {
+		err = s.store(ctx, p, file)
+	}
+	if err != nil {
+		return nil, err
+	}
+	kept := false
+	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p, staged); err == nil {
+		kept, err = s.Frames.Accept(ctx, p)
+	}
+	if !kept && !errors.Is(err, db.ErrUnknown) {
+		// The sweep removes what a failed delete leaves.
+		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
+	}
+	return farmapi.OKReply{OK: true}, err
+}
+
+// pictureOf is a picture as its worker describes it.
+func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture {
+	return frames.Picture{
 		Picture: framecheck.Picture{
 			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
 			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer, Log: clip(meta.Log),
@@ -91,24 +119,15 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		Played: meta.Played, PlayTime: time.Duration(meta.PlaySeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
-	if err := s.store(ctx, p, file); err != nil {
-		return nil, err
-	}
-	kept := false
-	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p); err == nil {
-		kept, err = s.Frames.Accept(ctx, p)
-	}
-	if !kept && !errors.Is(err, db.ErrUnknown) {
-		// The sweep removes what a failed delete leaves.
-		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
-	}
-	return farmapi.OKReply{OK: true}, err
 }
 
-// readDelivery reads the description and returns the picture's part unread. The
-// parts have a fixed order, so that the picture can be streamed once its
-// description is known.
+// readDelivery reads the description and returns the picture's part unread, nil for a
+// picture that is staged. The parts have a fixed order, so that the picture can be
+// streamed once its description is known.
 func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Part, err error) {
+	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
+		return meta, nil, readMeta(r.Body, &meta)
+	}
 	parts, err := r.MultipartReader()
 	if err != nil {
 		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Wrap(err)
@@ -117,14 +136,22 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 	if err != nil || part.FormName() != "meta" {
 		return meta, nil, fault.Field("body.meta", "must be the first part").Wrap(err)
 	}
-	if err := json.NewDecoder(io.LimitReader(part, maxMeta)).Decode(&meta); err != nil {
-		return meta, nil, fault.Field("body.meta", "is not what a delivery describes").Wrap(err)
+	if err := readMeta(part, &meta); err != nil {
+		return meta, nil, err
 	}
 	file, err = parts.NextPart()
 	if err != nil || file.FormName() != "file" {
 		return meta, nil, fault.Field("body.file", "must be the second part").Wrap(err)
 	}
 	return meta, file, nil
+}
+
+// readMeta reads a description. Errors: invalid_request.
+func readMeta(from io.Reader, meta *farmapi.FrameResult) error {
+	if err := json.NewDecoder(io.LimitReader(from, maxMeta)).Decode(meta); err != nil {
+		return fault.Field("body.meta", "is not what a delivery describes").Wrap(err)
+	}
+	return nil
 }
 
 // checkMeta refuses a description that contradicts itself or exceeds its
@@ -186,14 +213,23 @@ func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) er
 	if err != nil {
 		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); n != p.SizeBytes || got != p.SHA256 {
-		return s.Frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
-			"The picture has %d bytes and the hash %s, not the described %d and %s.", n, got, p.SizeBytes, p.SHA256)})
+	if err := s.compare(ctx, p, n, hex.EncodeToString(sum.Sum(nil))); err != nil {
+		return err
 	}
 	if err := w.Commit(); err != nil {
 		return fmt.Errorf("store frame: %w", err)
 	}
 	return nil
+}
+
+// compare ends the attempt of a picture whose bytes are not as described. Errors:
+// frame_rejected, lease_lost.
+func (s *Server) compare(ctx context.Context, p frames.Picture, n int64, sum string) error {
+	if n == p.SizeBytes && sum == p.SHA256 {
+		return nil
+	}
+	return s.Frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
+		"The picture has %d bytes and the hash %s, not the described %d and %s.", n, sum, p.SizeBytes, p.SHA256)})
 }
 
 // decodePicture decodes a stored picture, so that the frame check does not
@@ -203,16 +239,35 @@ func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) er
 //
 // It waits for its share of the decoding memory. The announced size is the
 // bound for the decoder as well: a small file cannot unfold into gigabytes.
-func (s *Server) decodePicture(ctx context.Context, p frames.Picture) (seen *pixels.Picture, unreadable string, err error) {
-	size := int64(p.Width) * int64(p.Height)
-	if p.Width > maxDecode || p.Height > maxDecode || size > maxDecode {
-		return nil, "", nil
-	}
+//
+// A staged picture has come past this process: in the same reading its bytes are compared
+// with their description. Errors: those of compare.
+func (s *Server) decodePicture(ctx context.Context, p frames.Picture, staged bool) (seen *pixels.Picture, unreadable string, err error) {
 	file, err := s.Blobs.Open(ctx, p.BlobKey)
 	if err != nil {
 		return nil, "", fmt.Errorf("open frame: %w", err)
 	}
 	defer func() { _ = file.Close() }()
+	if !staged {
+		return s.decode(ctx, p, file)
+	}
+	sum := sha256.New()
+	bytes := io.TeeReader(file, sum)
+	if seen, unreadable, err = s.decode(ctx, p, bytes); err != nil {
+		return nil, "", err
+	}
+	if _, err := io.Copy(io.Discard, bytes); err != nil { // what a decoder leaves
+		return nil, "", fmt.Errorf("read frame: %w", err)
+	}
+	return seen, unreadable, s.compare(ctx, p, file.Size(), hex.EncodeToString(sum.Sum(nil)))
+}
+
+// decode is decodePicture of bytes.
+func (s *Server) decode(ctx context.Context, p frames.Picture, file io.Reader) (seen *pixels.Picture, unreadable string, err error) {
+	size := int64(p.Width) * int64(p.Height)
+	if p.Width > maxDecode || p.Height > maxDecode || size > maxDecode {
+		return nil, "", nil
+	}
 	if err := s.decoding.Acquire(ctx, size); err != nil {
 		return nil, "", err
 	}

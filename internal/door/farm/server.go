@@ -112,6 +112,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+farmapi.PathLease, s.route(s.lease))
 	mux.Handle("POST "+farmapi.PathHeartbeat, s.route(s.heartbeat))
 	mux.Handle("POST "+farmapi.PathDeliver, s.route(s.deliver))
+	mux.Handle("POST "+farmapi.PathStage, s.route(s.stage))
 	mux.Handle("POST "+farmapi.PathFail, s.route(s.fail))
 	mux.Handle("POST "+farmapi.PathRelease, s.route(s.release))
 	mux.Handle("GET "+farmapi.PathDemand, s.route(s.demand))
@@ -168,7 +169,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
-		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(),
+		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil,
 	}, nil
 }
 
@@ -406,7 +407,8 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 }
 
 // part sends the content of one file of a job by its SHA-256. It honours Range,
-// so that an interrupted download resumes. The hash must be one of the job's
+// so that an interrupted download resumes. A worker that asks for a link gets one, where
+// the store gives them. The hash must be one of the job's
 // own files: otherwise a worker could read any blob whose hash it knows.
 func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	uploadID, err := s.uploadOf(r, node)
@@ -414,6 +416,9 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 		return nil, err
 	}
 	sum := r.PathValue("sha256")
+	if r.URL.Query().Has(farmapi.AskLink) {
+		return s.partLink(r.Context(), uploadID, sum)
+	}
 	content, err := s.files().Open(r.Context(), uploadID, sum)
 	if (errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged)) && isJob(r) {
 		return nil, s.inputLost(r.Context(), r.PathValue("job_id"), uploadID, err)

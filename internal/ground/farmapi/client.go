@@ -11,6 +11,7 @@ import (
 	"net/textproto"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"svc.example/internal/ground/plaintext"
@@ -23,6 +24,8 @@ type Client struct {
 	base string
 	key  string
 	http *http.Client
+	// links is set while the store gives links and this machine reaches it.
+	links atomic.Bool
 }
 
 // How long a call may take on top of what it asks for; a transfer also gets the
@@ -70,7 +73,11 @@ func (e *Error) Error() string {
 
 // Register describes this worker to the server. Error code: synthetic_refused.
 func (c *Client) Register(ctx context.Context, req RegisterRequest) (RegisterReply, error) {
-	return call[RegisterReply](ctx, c, PathRegister, req, callTimeout)
+	reply, err := call[RegisterReply](ctx, c, PathRegister, req, callTimeout)
+	if err == nil {
+		c.links.Store(reply.Links)
+	}
+	return reply, err
 }
 
 // Lease asks for frames and waits for them as long as the request allows. When ctx
@@ -116,8 +123,19 @@ func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (Benchmark
 
 // Deliver sends a rendered frame; image must hold result.SizeBytes bytes. Its
 // length is announced, so that the server sees a broken delivery as such. Error
-// codes: lease_lost, frame_rejected.
+// codes: lease_lost, frame_rejected. Where the store gives links and image can be read
+// again, the bytes go to the store, and to the server if they do not get there.
 func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader) error {
+	if again, ok := image.(io.ReadSeeker); ok && c.links.Load() {
+		if sent, err := c.deliverByLink(ctx, result, again); sent {
+			return err
+		}
+	}
+	return c.deliverBeside(ctx, result, image)
+}
+
+// deliverBeside sends a description and its bytes in one request.
+func (c *Client) deliverBeside(ctx context.Context, result FrameResult, image io.Reader) error {
 	head, tail, kind, err := deliverParts(result)
 	if err != nil {
 		return fmt.Errorf("write the delivery of %s: %w", result.File, err)
@@ -196,10 +214,16 @@ func (c *Client) Project(ctx context.Context, workerID, jobID string) (reply Pro
 
 // Part opens one part of a job's files; size is how many bytes it has and bounds
 // the time of the transfer. The caller closes it, and must verify the SHA-256 of
-// what it read. The worker must hold a lease of the job.
+// what it read. The worker must hold a lease of the job. Where the server answers with a
+// link to the store, the bytes come from there, or from the server if they do not come.
 func (c *Client) Part(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error) {
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	path := inputPath(workerID, jobID, sha256)
+	if c.links.Load() {
+		if body := c.partByLink(ctx, path); body != nil {
+			return &download{body, cancel}, nil
+		}
+	}
 	req, err := c.request(ctx, http.MethodGet, path, nil)
 	if err != nil {
 		cancel()

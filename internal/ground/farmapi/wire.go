@@ -21,13 +21,16 @@ import (
 // Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a
 // part of a file is answered as bytes, and a frame is delivered as multipart (part
 // "meta" is FrameResult as JSON, part "file" the image's bytes, in that order, so
-// that the server knows what to expect before the first byte). Replies carry
+// that the server knows what to expect before the first byte). Where the store can be
+// reached by workers, the bytes go there: a worker stages the frame, sends it to the link
+// that it is told, and delivers the description alone. Replies carry
 // ok=true; errors have the envelope of spec 7. Durations are seconds.
 const (
 	PathRegister  = "/farm/v1/register"
 	PathLease     = "/farm/v1/lease"
 	PathHeartbeat = "/farm/v1/heartbeat"
 	PathDeliver   = "/farm/v1/frames"
+	PathStage     = "/farm/v1/frames/stage"
 	PathFail      = "/farm/v1/fail"
 	PathRelease   = "/farm/v1/release"
 	PathDemand    = "/farm/v1/demand"
@@ -72,6 +75,8 @@ type RegisterReply struct {
 	HeartbeatSeconds float64 `json:"heartbeat_seconds"` // send one at least this often while holding leases
 	FrameSeconds     float64 `json:"frame_seconds"`     // a frame that takes longer fails, whatever progress it makes
 	PlaySeconds      float64 `json:"play_seconds"`      // so does one before which more is to be played than fits into this
+	// Links says that the store gives links: for parts, and for frames.
+	Links bool `json:"links,omitempty"`
 }
 
 // LeaseRequest asks for frames. The call is a long poll: it is answered as soon as
@@ -206,6 +211,17 @@ type FrameResult struct {
 	Log              string   `json:"log"`      // Blender's lines for this frame, paths of the machine removed, at most 16 KiB
 	// Full is set for a free preview: what a frame takes that is not one.
 	Full *FullFrame `json:"full,omitempty"`
+	// Staged is the key of StageReply, when the bytes are there and not beside.
+	Staged string `json:"staged,omitempty"`
+}
+
+// StageReply says where the bytes of a described frame go: with a PUT to URL that has all
+// headers. Without a URL they go beside the description.
+type StageReply struct {
+	OK     bool              `json:"ok"`
+	URL    string            `json:"url,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	Key    string            `json:"key,omitempty"` // FrameResult.Staged repeats it
 }
 
 // FullFrame is the work of a frame by the scene's own settings, and how much of a

@@ -56,12 +56,43 @@ type ZIP struct {
 	Completed time.Time
 }
 
+// linkLife is how long a link to the store is good to begin a download with: whoever
+// resumes one asks here again.
+const linkLife = 10 * time.Minute
+
+// Link returns the address of the ZIP of a signed link in the store itself, "" where the
+// store gives callers none. Whoever fetches it compares it with its hash. Errors:
+// unauthenticated, render_not_found, artifact_expired.
+func (a *Artifacts) Link(ctx context.Context, jobID, expires, signature string) (string, error) {
+	store := blob.ToCallers(a.Blobs)
+	if store == nil {
+		return "", nil
+	}
+	record, err := a.linked(ctx, jobID, expires, signature)
+	if err != nil {
+		return "", err
+	}
+	if record.ArtifactRemovedAt != 0 {
+		return "", removed()
+	}
+	return store.GetLink(ctx, record.ArtifactKey, blob.Served{Name: record.ArtifactFilename, Type: "application/zip"}, linkLife)
+}
+
 // Open opens the ZIP of a signed link. It checks the signature first, so that a caller
 // without a valid link learns nothing about the job. The bytes are those of the receipt:
 // the first download in each process reads the whole ZIP before its first byte is sent.
 // Errors: unauthenticated, render_not_found, artifact_expired, result_damaged.
 func (a *Artifacts) Open(ctx context.Context, jobID, expires, signature string) (z ZIP, err error) {
-	var record job.Record
+	record, err := a.linked(ctx, jobID, expires, signature)
+	if err != nil {
+		return z, err
+	}
+	r, err := openZIP(ctx, a.Whole, a.Blobs, record)
+	return ZIP{r, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}, err
+}
+
+// linked reads the job of a signed link. Errors: unauthenticated, render_not_found.
+func (a *Artifacts) linked(ctx context.Context, jobID, expires, signature string) (record job.Record, err error) {
 	err = a.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if err := a.Links.CheckDownload(jobID, expires, signature, tx.Time()); err != nil {
 			return err
@@ -69,9 +100,5 @@ func (a *Artifacts) Open(ctx context.Context, jobID, expires, signature string) 
 		record, err = job.Read(ctx, tx, jobID)
 		return err
 	})
-	if err != nil {
-		return z, err
-	}
-	r, err := openZIP(ctx, a.Whole, a.Blobs, record)
-	return ZIP{r, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}, err
+	return record, err
 }

@@ -2,6 +2,7 @@ package artifact
 
 import (
 	"archive/zip"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,7 @@ import (
 // frame_not_found, artifact_expired, result_damaged. The caller closes the result. Its
 // bytes are those that were accepted.
 func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
-	own, err := whole.Open(ctx, blobs, f.BlobKey, f.Sha256)
+	own, err := openBegun(ctx, whole, blobs, f)
 	damaged := errors.Is(err, blob.ErrDamaged)
 	if err == nil || !damaged && !errors.Is(err, blob.ErrNotFound) {
 		return own, err
@@ -45,11 +46,33 @@ func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record 
 	return zipEntry{entry, artifact}, nil
 }
 
+// openBegun opens a frame's own file and asks for its first byte: a store then sends it
+// to its end, also when the job ends meanwhile and the file goes.
+func openBegun(ctx context.Context, whole *blob.Whole, blobs blob.Store, f Frame) (io.ReadCloser, error) {
+	file, err := whole.Open(ctx, blobs, f.BlobKey, f.Sha256)
+	if err != nil {
+		return nil, err
+	}
+	begun := bufio.NewReader(file)
+	if _, err := begun.Peek(1); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{begun, file}, nil
+}
+
+// removed is the error of a ZIP that is not kept any more.
+func removed() error {
+	return fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
+}
+
 // openZIP opens the ZIP of a completed job, as the receipt describes it. Errors:
 // artifact_expired, result_damaged.
 func openZIP(ctx context.Context, whole *blob.Whole, blobs blob.Store, record job.Record) (blob.Reader, error) {
 	if record.ArtifactRemovedAt != 0 {
-		return nil, fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
+		return nil, removed()
 	}
 	r, err := whole.Open(ctx, blobs, record.ArtifactKey, record.ArtifactSha256)
 	if errors.Is(err, blob.ErrDamaged) || errors.Is(err, blob.ErrNotFound) {

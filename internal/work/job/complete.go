@@ -80,24 +80,29 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
 			return err
 		}
-		input, err := inputOf(ctx, tx, job)
-		if err != nil {
-			return err
-		}
-		_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
-			key, err := j.Keys.CurrentAt(ctx, tx, index)
-			if err != nil {
-				return receipt.Entry{}, err
-			}
-			r := receiptOf(job, a, tx.Time())
-			r.Input, r.LogIndex = input, &index
-			if r, err = receipt.WithFrameSet(r, key); err != nil {
-				return receipt.Entry{}, err
-			}
-			return keepReceipt(ctx, tx, r, key)
-		})
-		return err
+		return j.log(ctx, tx, job, a)
 	})
+}
+
+// log signs the receipt of a job that completes and appends it to the log.
+func (j *Jobs) log(ctx context.Context, tx *db.Tx, job Record, a Artifact) error {
+	input, err := inputOf(ctx, tx, job)
+	if err != nil {
+		return err
+	}
+	_, err = receiptlog.Append(ctx, tx, func(index int64) (receipt.Entry, error) {
+		key, err := j.Keys.CurrentAt(ctx, tx, index)
+		if err != nil {
+			return receipt.Entry{}, err
+		}
+		r := receiptOf(job, a, tx.Time())
+		r.Input, r.LogIndex = input, &index
+		if r, err = receipt.WithFrameSet(r, key); err != nil {
+			return receipt.Entry{}, err
+		}
+		return keepReceipt(ctx, tx, r, key)
+	})
+	return err
 }
 
 // FailPackaging fails a job whose frames cannot be packed, and finishes l, its lease of

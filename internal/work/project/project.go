@@ -144,7 +144,7 @@ var ErrNoContent = errors.New("the project has no such content")
 // other projects cannot be reached, whoever knows its hash. Errors: ErrNoContent;
 // blob.ErrNotFound and blob.ErrDamaged when the content is lost.
 func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, error) {
-	key, err := s.key(ctx, uploadID, sha256)
+	key, err := s.Key(ctx, uploadID, sha256)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s Store) Lost(ctx context.Context, uploadID string) (path string, err erro
 	}
 	for _, f := range m.Files {
 		for _, sum := range f.Parts {
-			key, err := s.key(ctx, uploadID, sum)
+			key, err := s.Key(ctx, uploadID, sum)
 			if err == nil {
 				err = s.Whole.Recheck(ctx, s.Blobs, key, sum)
 			}
@@ -175,8 +175,8 @@ func (s Store) Lost(ctx context.Context, uploadID string) (path string, err erro
 	return "", nil
 }
 
-// key is where content of an upload's project is stored. Error: ErrNoContent.
-func (s Store) key(ctx context.Context, uploadID, sha256 string) (string, error) {
+// Key is where content of an upload's project is stored. Error: ErrNoContent.
+func (s Store) Key(ctx context.Context, uploadID, sha256 string) (string, error) {
 	var c query.Content
 	err := s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
 		c, err = tx.ContentOfProject(ctx, query.ContentOfProjectParams{UploadID: uploadID, Sha256: sha256})

@@ -18,6 +18,14 @@ type artifactInput struct {
 	JobID     string `path:"job_id"`
 	Expires   string `query:"expires" required:"true"`
 	Signature string `query:"signature" required:"true"`
+
+	method string
+}
+
+// Resolve implements huma.Resolver.
+func (in *artifactInput) Resolve(hc huma.Context) []error {
+	in.method = hc.Method()
+	return nil
 }
 
 // download registers the signed download. The link is the authorisation, so it
@@ -26,12 +34,27 @@ type artifactInput struct {
 func (s *Server) download(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "downloadArtifact", Method: http.MethodGet, Path: links.DownloadPath + "{job_id}", Tags: []string{"Results"},
-		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests.",
+		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests, with 307 where the store sends the file by itself.",
 		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-		}},
+		}, "307": {Description: "The ZIP is in a store at Location, for some minutes"}},
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
+		// A store that callers reach sends a ZIP by itself. HEAD is answered here: a link
+		// is good for one method.
+		if in.method == http.MethodGet {
+			link, err := s.Artifacts.Link(ctx, in.JobID, in.Expires, in.Signature)
+			if err != nil {
+				return nil, err
+			}
+			if link != "" {
+				return &huma.StreamResponse{Body: func(hc huma.Context) {
+					hc.SetHeader("Location", link)
+					hc.SetHeader("Cache-Control", "no-store")
+					hc.SetStatus(http.StatusTemporaryRedirect)
+				}}, nil
+			}
+		}
 		// The link, the job and the file are all checked before the status is
 		// sent.
 		a, err := s.Artifacts.Open(ctx, in.JobID, in.Expires, in.Signature)
