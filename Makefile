@@ -37,11 +37,11 @@ build: ## Build ./svc
 # What every run of the tests needs; nothing is installed twice.
 TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox shells python promtool && scripts/install-npm
 # The longest package first: the others then run beside it.
-TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres testrun
+TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres scripts/with-s3 testrun
 PACKAGES   = ./internal/test/story ./...
 
 .PHONY: test
-test: ## Run every test, with a real Blender and a real PostgreSQL
+test: ## Run every test, with a real Blender, PostgreSQL and S3 server
 	$(TEST_NEEDS)
 	@$(TESTS) $(PACKAGES) -- -vet=off -timeout 10m
 
@@ -80,13 +80,13 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
-	@SVC_TEST_LONG=1 scripts/with-postgres go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
+	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
 	@$(MAKE) --no-print-directory wine deploy-test check-release check-operate fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
 	@scripts/install-tools postgres sandbox
-	@scripts/with-blender scripts/with-postgres go run ./bench
+	@scripts/with-blender scripts/with-postgres scripts/with-s3 go run ./bench
 
 # The .blend files to compare in place of the made scenes: make corpus FILES=folder, or
 # make causes; ONLY=regexp takes those of a name. Rows that RESULTS has are not compared
@@ -111,7 +111,7 @@ ROUNDS ?= 20
 .PHONY: chaos
 chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
 	@scripts/install-tools postgres
-	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story | \
+	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
 # KEY signs the sums (docs/releasing.md): make release KEY=release-key.pem

@@ -31,6 +31,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/s3test"
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
@@ -403,6 +404,15 @@ func twoSigningKeys(r *take) {
 	}
 	r.names["FIRST"] = list.Keys[0].ID
 	r.must("admin signing-key rotate --yes")
+}
+
+// toS3 is ownStore with an S3 store for its files.
+func toS3(r *take) {
+	ownStore(r)
+	r.env["SVC_TO_BLOBS"] = s3test.Address(r.t)
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		r.env[name] = os.Getenv(name)
+	}
 }
 
 // nothingRuns is ownStore without a job that has not ended.

@@ -5,6 +5,8 @@ var shownElsewhere = map[string]string{
 	"worker doctor": "renders a frame with Blender: testdata/doctor.txtar of the stories",
 	"bench":         "renders for a minute with Blender: TestBenchMeasuresThisMachine of the stories",
 	"demo":          "renders with Blender: testdata/demo.txtar of the stories",
+	"log keys":      "prints keys that each service makes for itself: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
+	"log witness":   "serves until it is stopped, with a key of its own: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
 }
 
 const noJob = "JOB-00000000000000000000000000000000"
@@ -350,6 +352,12 @@ var verbs = []verb{
 		{args: "../backup", exit: 130, with: noStore, types: []string{"[y/N] ", "\x03"}, plain: true},
 		{args: "../backup --yes", exit: 130, with: heldDatabase, types: []string{"", "\x03"}, plain: true},
 		{args: "out --yes", exit: 2, with: noStore},
+	}},
+	{words: "admin move", lines: []line{
+		{with: toS3, types: asked},
+		{args: "--to-blobs https://bucket", exit: 2},
+		{args: "--to-blobs s3://bucket", with: noStore, exit: 2, types: asked},
+		{exit: 2},
 	}},
 	{words: "admin erase-workspace", lines: []line{
 		{args: "{WORKSPACE}", with: nothingRuns, types: asked},

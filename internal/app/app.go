@@ -10,10 +10,12 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -93,7 +95,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = a.openFiles(keys); err == nil {
+	if err = a.openFiles(ctx, keys); err == nil {
 		err = rowsum.Fill(ctx, a.DB, summed()) // after an upgrade, before anything is served or audited
 	}
 	if err != nil {
@@ -116,7 +118,7 @@ func summed() rowsum.Tables {
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.
-func (a *App) openFiles(keys string) (err error) {
+func (a *App) openFiles(ctx context.Context, keys string) (err error) {
 	if a.Keys, err = openRing(keys, a.Config); err != nil {
 		return err
 	}
@@ -126,12 +128,24 @@ func (a *App) openFiles(keys string) (err error) {
 	if a.sealed, err = openSeal(filepath.Join(keys, sealKeysFile), a.Config.SealKeys); err != nil {
 		return err
 	}
-	a.Blobs, err = Files(a.Config)
+	a.Blobs, err = Files(ctx, a.Config)
 	return err
 }
 
 // Files opens the files of a service, which may be running.
-func Files(cfg Config) (blob.Store, error) { return blob.OpenDisk(cfg.Data, time.Now()) }
+func Files(ctx context.Context, cfg Config) (blob.Store, error) {
+	if cfg.Blobs == "" {
+		return blob.OpenDisk(cfg.Data, time.Now())
+	}
+	s3, warning, err := blob.OpenS3(ctx, cfg.Blobs, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	if warning != "" {
+		cmp.Or(cfg.Log, slog.Default()).Info(warning)
+	}
+	return s3, nil
+}
 
 // Files of the folder keys.
 const (

@@ -145,7 +145,7 @@ func copyBack(ctx context.Context, cfg Config, folder string, progress BackupPro
 	if err != nil {
 		return copied, fmt.Errorf("%w: %w", ErrNoBackup, err)
 	}
-	to, err := blob.OpenDisk(cfg.Data, time.Now())
+	to, err := Files(ctx, cfg)
 	if err != nil {
 		return copied, err
 	}

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,7 +9,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 )
 
@@ -35,7 +35,7 @@ func CheckNew(ctx context.Context, cfg Config) error {
 		return otherDatabase("%s is the signing key of a service, and the database is empty", keys[0])
 	}
 	found := errors.New("a blob")
-	blobs, err := blob.ReadDisk(cfg.Data)
+	blobs, err := readBlobs(ctx, cfg)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -43,7 +43,7 @@ func CheckNew(ctx context.Context, cfg Config) error {
 		err = blobs.List(ctx, "", func(string, time.Time) error { return found })
 	}
 	if errors.Is(err, found) {
-		return otherDatabase("%s has stored files, and the database is empty", cfg.Data)
+		return otherDatabase("%s has stored files, and the database is empty", cmp.Or(cfg.Blobs, cfg.Data))
 	}
 	return err
 }

@@ -32,6 +32,9 @@ type Config struct {
 	// Data is the folder of blobs, keys, and SQLite's file. It is created where
 	// it is missing.
 	Data string
+	// Blobs is the address of an S3 service's bucket (blob.ParseS3), for files in place of
+	// Data; "" means Data.
+	Blobs string
 	// Database is the address of PostgreSQL (postgres://…); "" means SQLite in
 	// Data.
 	Database string

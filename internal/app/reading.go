@@ -27,7 +27,7 @@ func OpenReading(ctx context.Context, cfg Config) (*App, error) {
 	if a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), ReadOnly: true, Skew: cfg.Skew, Log: cfg.Log}); err != nil {
 		return nil, err
 	}
-	if err := a.readFiles(); err != nil {
+	if err := a.readFiles(ctx); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
 			err = fmt.Errorf("%w: %w", db.ErrNoStore, err)
 		}
@@ -37,7 +37,7 @@ func OpenReading(ctx context.Context, cfg Config) (*App, error) {
 }
 
 // readFiles loads the keys that an audit needs, and opens the blobs.
-func (a *App) readFiles() (err error) {
+func (a *App) readFiles(ctx context.Context) (err error) {
 	keys := filepath.Join(a.Config.Data, "keys")
 	if a.Keys, err = signing.Read(keys); err != nil {
 		return err
@@ -51,6 +51,15 @@ func (a *App) readFiles() (err error) {
 	if a.sealed, err = seal.Parse(text); err != nil {
 		return err
 	}
-	a.Blobs, err = blob.ReadDisk(a.Config.Data)
+	a.Blobs, err = readBlobs(ctx, a.Config)
 	return err
+}
+
+// readBlobs opens the files of a service to read them. A folder without files is an
+// fs.ErrNotExist.
+func readBlobs(ctx context.Context, cfg Config) (blob.Store, error) {
+	if cfg.Blobs == "" {
+		return blob.ReadDisk(cfg.Data)
+	}
+	return blob.ReadS3(ctx, cfg.Blobs)
 }

@@ -26,6 +26,7 @@ import (
 
 // service is a service that a test stops and starts again, and a caller.
 type service struct {
+	end  func() // stops, audits and closes; once
 	t    *testing.T
 	app  *app.App
 	base string
@@ -41,13 +42,14 @@ func start(t *testing.T, cfg app.Config) *service {
 		t.Fatal(err)
 	}
 	s := &service{t: t, app: opened}
-	t.Cleanup(func() {
+	s.end = sync.OnceFunc(func() {
 		s.stop()
 		apptest.Audit(t, opened)
 		if err := opened.Close(); err != nil {
 			t.Error(err)
 		}
 	})
+	t.Cleanup(s.end)
 	s.base, s.stop = apptest.Serve(t, opened)
 	err = opened.DB.Write(t.Context(), func(tx *db.Tx) error {
 		p, err := identity.CreateWorkspace(t.Context(), tx, "one@example.com")

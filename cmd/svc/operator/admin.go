@@ -66,6 +66,7 @@ type Admin struct {
 	} `cmd:"" help:"Read what operators did."`
 	Backup         backup         `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
 	Restore        restore        `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
+	Move           move           `cmd:"" help:"Move a service that does not run: its rows to PostgreSQL, its files to an S3 store; and audit it."`
 	EraseWorkspace eraseWorkspace `cmd:"" help:"Erase the people, names and files of a workspace for good. Its ledger and the log's hashes stay."`
 	SignInLink     signInLink     `cmd:"" help:"Create a one-time sign-in link."`
 	Audit          audit          `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`

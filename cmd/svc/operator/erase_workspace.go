@@ -63,7 +63,7 @@ func (c *eraseWorkspace) proposal(p erase.Plan) string {
 // remove deletes the files. What is left after an error goes with the next run or the
 // sweep.
 func (c *eraseWorkspace) remove(files erase.Files) error {
-	blobs, err := app.Files(c.config())
+	blobs, err := app.Files(context.Background(), c.config())
 	if err == nil {
 		err = files.Remove(context.Background(), blobs)
 	}

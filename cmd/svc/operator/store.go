@@ -3,11 +3,13 @@ package operator
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 )
 
@@ -16,6 +18,7 @@ import (
 type store struct {
 	Data     string `env:"SVC_DATA" default:"./data" type:"path" help:"Folder with files, keys and, without --database, the SQLite database."`
 	Database string `env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
+	Blobs    string `env:"SVC_BLOBS" placeholder:"URL" help:"s3://BUCKET/PREFIX?endpoint=URL&region=NAME to keep files in an S3 store instead of --data. Its key comes from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the file of shared credentials, or the machine's role."`
 	SealKeys string `env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that encrypt secrets in the database: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. Set them in the environment. Without them, keys/seal.keys in the data folder."`
 }
 
@@ -26,12 +29,17 @@ func (s store) Validate() error {
 	if s.Database != "" && !strings.HasPrefix(s.Database, "postgres://") && !strings.HasPrefix(s.Database, "postgresql://") {
 		return errors.New("--database needs an address that begins with postgres://; without --database, SQLite in --data is used")
 	}
+	if s.Blobs != "" {
+		if _, err := blob.ParseS3(s.Blobs); err != nil {
+			return fmt.Errorf("--%w", err)
+		}
+	}
 	return nil
 }
 
 // config is the configuration of a service over this store, with defaults otherwise.
 func (s store) config() app.Config {
-	return app.Config{Data: s.Data, Database: s.Database, SealKeys: s.SealKeys}
+	return app.Config{Data: s.Data, Database: s.Database, Blobs: s.Blobs, SealKeys: s.SealKeys}
 }
 
 // flags are the flags that lead another command to the same store, for printing. An
@@ -39,6 +47,9 @@ func (s store) config() app.Config {
 // here ends up in logs. An address that cannot be parsed may have one.
 func (s store) flags() string {
 	where := "--data " + s.Data
+	if s.Blobs != "" {
+		where += " --blobs '" + s.Blobs + "'"
+	}
 	if s.Database == "" {
 		return where
 	}

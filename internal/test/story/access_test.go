@@ -182,7 +182,7 @@ func TestARevokedKeyEndsAtOnceEverywhere(t *testing.T) {
 		job := c.completed()
 		doors := []string{svc.url}
 		if svc.app.DB.Engine() == "postgres" {
-			second := launch(t, serverRole, serverConfig{Listen: freeAddress(t), Data: svc.config.Data, Database: svc.config.Database, NoWorker: true})
+			second := launch(t, serverRole, serverConfig{Listen: freeAddress(t), Data: svc.config.Data, Database: svc.config.Database, Blobs: svc.config.Blobs, NoWorker: true})
 			url, ok := second.await(patient(t), "listens")
 			if !ok {
 				t.Fatal("the second server did not start")

@@ -102,7 +102,7 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 		addresses = append(addresses, address)
 		c.servers = append(c.servers, &faultTarget{role: serverRole, config: func() any {
 			return serverConfig{
-				Listen: address, Data: config.Data, Database: config.Database, LeaseLife: chaosLapse, NoWorker: true, AllowSynthetic: true,
+				Listen: address, Data: config.Data, Database: config.Database, Blobs: config.Blobs, LeaseLife: chaosLapse, NoWorker: true, AllowSynthetic: true,
 				Skew: c.skew, KillAfter: c.killAfter(),
 			}
 		}})

@@ -148,6 +148,9 @@ func (p *console) send(folder, main string) (parts int) {
 func TestAnArtistDoesEverythingInABrowser(t *testing.T) {
 	path := realBlender(t)
 	each(t, func(t *testing.T, config app.Config) {
+		if config.Blobs != "" {
+			config.Blobs += "&links=workers" // a script on a page may fetch from its own service only
+		}
 		made, err := glowingProject()
 		if err != nil {
 			t.Fatal(err)

@@ -75,7 +75,7 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 	}
 	receiver := newWebhookReceiver(t)
 	stop := supervise(t, serverConfig{
-		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: receiver.pem,
+		Listen: config.Listen, Data: config.Data, Database: config.Database, Blobs: config.Blobs, LeaseLife: config.LeaseLife, KillAfter: n, NoWorker: !embedded, WebhookCA: receiver.pem,
 	})
 	job, secret := c.startWithWebhook(crashFrames, receiver.address)
 	job = c.await(job.JobID, client.StatusCompleted)

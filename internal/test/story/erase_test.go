@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -178,14 +177,8 @@ func (svc *service) wantNothingPersonal(raw *sql.DB) {
 			}
 		}
 	}
-	err := filepath.WalkDir(filepath.Join(svc.config.Data, "blobs"), func(path string, e os.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			svc.t.Errorf("a file is left: %s", path)
-		}
-		return err
-	})
-	if err != nil {
-		svc.t.Error(err)
+	for _, key := range svc.files("") {
+		svc.t.Errorf("a file is left: %s", key)
 	}
 }
 

@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/s3test"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
@@ -114,8 +115,9 @@ func freeAddress(t *testing.T) string {
 	return ""
 }
 
-// each runs a story on both databases. The configuration has a data folder and
-// a database of its own and no worker.
+// each runs a story on both databases: on SQLite with files in the data folder, on
+// PostgreSQL with files in an S3 store. The configuration has stores of its own and no
+// worker.
 func each(t *testing.T, story func(t *testing.T, config app.Config)) {
 	t.Helper()
 	t.Parallel()
@@ -126,7 +128,11 @@ func each(t *testing.T, story func(t *testing.T, config app.Config)) {
 func eachEngine(t *testing.T, story func(t *testing.T, config app.Config)) {
 	t.Helper()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		story(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: url, Log: logOf(t)})
+		config := app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: url, Log: logOf(t)}
+		if strings.HasPrefix(url, "postgres") {
+			config.Blobs = s3test.Address(t)
+		}
+		story(t, config)
 	})
 }
 

@@ -59,7 +59,7 @@ func TestTwoServersThatDieCompleteEveryJobIntoOneLog(t *testing.T) {
 	var stops []func() bool
 	for _, kill := range []int64{logJobs() * 3 / 10, logJobs() / 2} {
 		stops = append(stops, supervise(t, serverConfig{
-			Listen: freeAddress(t), Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, KillAfter: kill, NoWorker: true,
+			Listen: freeAddress(t), Data: config.Data, Database: config.Database, Blobs: config.Blobs, LeaseLife: config.LeaseLife, KillAfter: kill, NoWorker: true,
 		}))
 	}
 	over := time.After(15 * time.Minute)

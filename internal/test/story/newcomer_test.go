@@ -90,7 +90,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 			t.Errorf("the key sees %d jobs: %v", n, err)
 		}
 		p.press("I have stored it")
-		p.until("the page without the secret", `document.querySelector(".secret") === null`)
+		p.until("the page without the secret", `document.querySelector(".secret") === null && document.querySelector("[aria-label='End pipeline']") !== null`)
 		p.run(`document.querySelector("[aria-label='End pipeline']").click()`)
 		p.until("the key has ended", `document.querySelector("tbody .state.cancelled") !== null`)
 		var refused *client.Error

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"image/jpeg"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -19,14 +17,7 @@ import (
 )
 
 // overviewFiles are the kept overviews of all jobs.
-func (svc *service) overviewFiles() (paths []string) {
-	svc.t.Helper()
-	paths, err := filepath.Glob(filepath.Join(svc.config.Data, "blobs", "overviews", "*", "*"))
-	if err != nil {
-		svc.t.Fatal(err)
-	}
-	return paths
-}
+func (svc *service) overviewFiles() []string { return svc.files("overviews/") }
 
 // overviewOf reads an overview and its tag.
 func (c caller) overviewOf(address, tag string) answer {
@@ -78,22 +69,15 @@ func TestTheOverviewsOfACompletedJobAreMadeOnceAndGoWithItsZIP(t *testing.T) {
 		}
 		svc.audit()
 		i := slices.IndexFunc(kept, func(path string) bool { return strings.Contains(path, "sheet-") })
-		whole, err := os.ReadFile(kept[i])
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(kept[i], append([]byte{1}, whole[1:]...), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		whole := svc.content(kept[i])
+		svc.overwrite(kept[i], append([]byte{1}, whole[1:]...))
 		found, err := svc.app.Audit(t.Context())
 		if err != nil || len(found.Breaches) != 1 || found.Breaches[0].Rule != "a kept overview is what its key says" {
 			t.Errorf("a damaged overview: %v, %v", found.Breaches, err)
 		}
 		for _, lose := range []bool{false, true} {
 			if lose {
-				if err := os.Remove(kept[i]); err != nil {
-					t.Fatal(err)
-				}
+				svc.remove(kept[i])
 			}
 			if again := c.overviewOf(done.ContactSheetURL, ""); !bytes.Equal(again.body, whole) {
 				t.Errorf("lost %v: %d, %d bytes", lose, again.status, len(again.body))

@@ -39,14 +39,14 @@ const (
 
 // serverConfig configures a server process.
 type serverConfig struct {
-	Listen, Data, Database string
-	LeaseLife              time.Duration
-	KillAfter              int64 // commits after which it kills itself; 0 = never
-	HoldFrom               int   // the first frame that its embedded worker never finishes; 0 = none
-	NoWorker               bool
-	WebhookCA              string // PEM of whom receivers on this machine have their certificates by
-	AllowSynthetic         bool
-	Skew                   time.Duration // of its clock; a line of another on its standard input changes it
+	Listen, Data, Database, Blobs string
+	LeaseLife                     time.Duration
+	KillAfter                     int64 // commits after which it kills itself; 0 = never
+	HoldFrom                      int   // the first frame that its embedded worker never finishes; 0 = none
+	NoWorker                      bool
+	WebhookCA                     string // PEM of whom receivers on this machine have their certificates by
+	AllowSynthetic                bool
+	Skew                          time.Duration // of its clock; a line of another on its standard input changes it
 }
 
 // Lines on a server's standard input that fill its disk, and make room again.
@@ -77,7 +77,7 @@ func serverMain() int {
 		}
 	}()
 	config := app.Config{
-		Listen: given.Listen, Data: given.Data, Database: given.Database, LeaseLife: given.LeaseLife, AllowSynthetic: given.AllowSynthetic, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+		Listen: given.Listen, Data: given.Data, Database: given.Database, Blobs: given.Blobs, LeaseLife: given.LeaseLife, AllowSynthetic: given.AllowSynthetic, Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Announce: func(address string) { fmt.Println("listens", address) },
 		Skew:     func() time.Duration { return time.Duration(skew.Load()) },
 		AfterCommit: func() {

@@ -51,7 +51,7 @@ func killRound(t *testing.T, database string, random *rand.Rand) {
 	c := svc.caller(credit)
 	folder := killProject(t)
 	stop := supervise(t, serverConfig{
-		Listen: config.Listen, Data: config.Data, Database: config.Database, LeaseLife: config.LeaseLife, NoWorker: true, AllowSynthetic: true, KillAfter: 1 + random.Int64N(killFiles),
+		Listen: config.Listen, Data: config.Data, Database: config.Database, Blobs: config.Blobs, LeaseLife: config.LeaseLife, NoWorker: true, AllowSynthetic: true, KillAfter: 1 + random.Int64N(killFiles),
 	})
 	render := func() (*exec.Cmd, *bytes.Buffer) {
 		command := exec.Command(apptest.Binary(t), "render", "main.blend", "--allow-missing", "--yes", "--frames", fmt.Sprintf("1-%d", killFrames), "--out", "out")

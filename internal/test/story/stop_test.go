@@ -21,7 +21,7 @@ func TestAStoppingServerReleasesARunningFrame(t *testing.T) {
 		svc := open(t, config)
 		svc.url = "http://" + config.Listen
 		c := svc.caller(credit)
-		server := launch(t, serverRole, serverConfig{Listen: config.Listen, Data: config.Data, Database: config.Database, HoldFrom: 2})
+		server := launch(t, serverRole, serverConfig{Listen: config.Listen, Data: config.Data, Database: config.Database, Blobs: config.Blobs, HoldFrom: 2})
 		job := c.start(3)
 		if _, ok := server.await(patient(t), "holds"); !ok {
 			t.Fatal("the worker never came to frame 2")

@@ -123,7 +123,7 @@ func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: logOf(t)}
 	svc := start(t, config)
 	server := &faultTarget{role: serverRole, config: func() any {
-		return serverConfig{Listen: freeAddress(t), Data: config.Data, Database: config.Database, LeaseLife: chaosLapse, NoWorker: true}
+		return serverConfig{Listen: freeAddress(t), Data: config.Data, Database: config.Database, Blobs: config.Blobs, LeaseLife: chaosLapse, NoWorker: true}
 	}}
 	server.start(t)
 	if _, ok := server.p.await(patient(t), "listens"); !ok {
