@@ -1,0 +1,212 @@
+package main
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"strings"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/s3test"
+)
+
+// What a command line needs before it runs.
+
+// own gives the run a workspace of its own, with so many cents.
+func own(cents int64) func(*take) {
+	return func(r *take) {
+		w := (&apptest.World{App: r.app, URL: r.url}).Workspace(r.t, cents)
+		r.env["SVC_KEY"], r.names["OWN-KEY"] = w.Agent.Secret, w.Agent.KeyID
+		r.names["ACCOUNT"] = w.Account.Secret
+	}
+}
+
+// ownJob gives the run a queued job of a workspace of its own.
+func ownJob(r *take) {
+	own(100)(r)
+	c, err := client.New(r.url, r.env["SVC_KEY"])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.names["JOB"] = r.order(c, 2)
+}
+
+// ownCompleted is ownJob where a worker is there.
+func ownCompleted(r *take) {
+	ownJob(r)
+	c, err := client.New(r.url, r.env["SVC_KEY"])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.ended(c, r.names["JOB"])
+}
+
+// accountKey has the run use an account key.
+func accountKey(r *take) { r.env["SVC_KEY"] = r.main.Account.Secret }
+
+// ownAccount gives the run a workspace of its own, and its account key.
+func ownAccount(r *take) {
+	own(100)(r)
+	r.env["SVC_KEY"] = r.names["ACCOUNT"]
+}
+
+// noKey takes the key away.
+func noKey(r *take) { delete(r.env, "SVC_KEY") }
+
+// ownStore gives the run a copy of the store.
+func ownStore(r *take) {
+	r.env["SVC_DATA"] = r.folder + "/data"
+	if err := os.CopyFS(r.env["SVC_DATA"], os.DirFS(r.admin)); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// noStore gives the run a data folder that is not there yet.
+func noStore(r *take) { r.env["SVC_DATA"] = r.folder + "/data" }
+
+// nodeKey has the run use a worker's key.
+func nodeKey(r *take) { r.env["SVC_KEY"] = r.nodeKey("rack-9").Secret }
+
+func wrongNodeKey(r *take) { r.env["SVC_KEY"] = "svc_node_" + strings.Repeat("0", 43) }
+
+func wrongKey(r *take) { r.env["SVC_KEY"] = "svc_agent_" + strings.Repeat("0", 43) }
+
+// profiles gives the run two profiles.
+func profiles(r *take) {
+	for _, line := range []string{
+		"config set server https://render.example.com", "config set key svc_agent_AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK",
+		"config set key svc_AAAABBBBCCCCDDDDEEEEFFFFGGGGHHHHIIIIJJJJKKK", "config set server http://studio:8080 --profile studio",
+	} {
+		r.must(line)
+	}
+}
+
+// operated is ownStore after an operator has been made and a workspace frozen.
+func operated(r *take) {
+	ownStore(r)
+	r.must("admin person operator --email {EMAIL} --yes")
+	r.must("admin workspace freeze {WORKSPACE} --reason 'a payment is disputed' --yes")
+}
+
+// twoSigningKeys is ownStore after a rotation.
+func twoSigningKeys(r *take) {
+	ownStore(r)
+	var list struct {
+		Keys []struct {
+			ID string `json:"key_id"`
+		} `json:"signing_keys"`
+	}
+	if err := json.Unmarshal(r.must("admin signing-key list --json"), &list); err != nil {
+		r.t.Fatal(err)
+	}
+	r.names["FIRST"] = list.Keys[0].ID
+	r.must("admin signing-key rotate --yes")
+}
+
+// toS3 is ownStore with an S3 store for its files.
+func toS3(r *take) {
+	ownStore(r)
+	r.env["SVC_TO_BLOBS"] = s3test.Address(r.t)
+	for _, name := range []string{"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+		r.env[name] = os.Getenv(name)
+	}
+}
+
+// nothingRuns is ownStore without a job that has not ended.
+func nothingRuns(r *take) {
+	ownStore(r)
+	r.must("admin job cancel {QUEUED} --yes")
+}
+
+// hidden is ownStore with the benchmark result hidden.
+func hidden(r *take) {
+	ownStore(r)
+	r.must("admin leaderboard hide {RESULT} --reason 'its clock was wrong' --yes")
+}
+
+// unsound is ownStore with money that came from nowhere.
+func unsound(r *take) {
+	ownStore(r)
+	damage := "UPDATE wallet SET available_cents = available_cents + 1"
+	if _, err := dbtest.Raw(r.t, app.Config{Data: r.env["SVC_DATA"]}.DatabaseURL()).Exec(damage); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// heldStore is ownStore in PostgreSQL, where somebody holds the benchmark results: whoever
+// reads them waits for as long as the test lasts.
+func heldStore(r *take) {
+	noStore(r)
+	database := dbtest.URL(r.t, "postgres")
+	to := app.Config{Data: r.env["SVC_DATA"], Database: database, Log: slog.New(slog.DiscardHandler)}
+	if _, _, err := app.Restore(r.t.Context(), to, r.admin, func(string, int64, int64) {}); err != nil {
+		r.t.Fatal(err)
+	}
+	r.hold(database)
+}
+
+// heldDatabase gives the run an empty data folder, and an empty PostgreSQL of which
+// somebody holds that table.
+func heldDatabase(r *take) {
+	noStore(r)
+	r.hold(dbtest.URL(r.t, "postgres"))
+}
+
+// hold holds a table of a database until the test ends, and gives that to the run.
+func (r *take) hold(database string) {
+	r.t.Helper()
+	r.env["SVC_DATABASE"] = database
+	pool := dbtest.Raw(r.t, database)
+	holder, err := pool.Begin()
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.t.Cleanup(func() { _ = holder.Rollback() })
+	if _, err := holder.Exec("LOCK TABLE benchmark_receipt IN ACCESS EXCLUSIVE MODE"); err != nil {
+		r.t.Fatal(err)
+	}
+	r.ready = func() {
+		await.Until(r.t, "somebody who waits for the table", func() bool {
+			var waiting int
+			err := pool.QueryRow(`SELECT count(*) FROM pg_locks
+				WHERE NOT granted AND relation = 'benchmark_receipt'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting)
+			return err == nil && waiting > 0
+		})
+	}
+}
+
+// heldLog gives the run a service that never answers with a tile of the log.
+func heldLog(r *take) {
+	service, err := url.Parse(r.url)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(service)
+	held := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		if strings.Contains(q.URL.Path, "/tile/") {
+			<-q.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, q)
+	}))
+	r.t.Cleanup(held.Close)
+	r.env["SVC_SERVER"] = held.URL
+}
+
+// must runs a line before the one that is shown.
+func (r *take) must(line string) []byte {
+	r.t.Helper()
+	said, err := r.command(line).Output()
+	if err != nil {
+		r.t.Fatalf("svc %s: %v: %s", line, err, said)
+	}
+	return said
+}
