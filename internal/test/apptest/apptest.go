@@ -25,6 +25,11 @@ const stopTimeout = 3 * time.Second
 // own is used; without a log what it would say is held against secrets only.
 func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 	t.Helper()
+	return startBy(t, cfg, Serve)
+}
+
+func startBy(t testing.TB, cfg app.Config, serve func(testing.TB, *app.App) (string, func())) (service *app.App, url string) {
+	t.Helper()
 	cfg.Listen, cfg.Data = "127.0.0.1:0", cmp.Or(cfg.Data, t.TempDir())
 	cfg.StopTimeout = cmp.Or(cfg.StopTimeout, stopTimeout)
 	if cfg.Log == nil {
@@ -34,7 +39,7 @@ func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	url, stop := Serve(t, service)
+	url, stop := serve(t, service)
 	t.Cleanup(func() {
 		stop()
 		Audit(t, service)

@@ -58,7 +58,11 @@ func (w *Worlds) On(t testing.TB, engine string) *World {
 	if w.configure != nil {
 		w.configure(&cfg)
 	}
-	started, url := Start(&w.life, cfg)
+	serve := Serve
+	if engine == "postgres" {
+		serve = ServeBalanced
+	}
+	started, url := startBy(&w.life, cfg, serve)
 	w.running[engine] = &World{App: started, URL: url, Engine: engine}
 	return w.running[engine]
 }

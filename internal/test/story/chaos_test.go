@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
+	"svc.example/internal/test/s3test"
 	"svc.example/internal/work/wallet"
 )
 
@@ -34,7 +35,8 @@ const (
 	seedVariable   = "CHAOS_SEED"
 )
 
-// TestChaos lets everything go wrong at once, and then checks that nothing is
+// TestChaos lets everything go wrong at once: on PostgreSQL to three servers over an S3
+// store, of which each request of a caller meets another one. It then checks that nothing is
 // lost: every job has ended, the money adds up, the audit finds no breach. A
 // round is named by its seed, from which all its faults follow:
 //
@@ -82,19 +84,18 @@ type chaos struct {
 	workers  []*faultTarget
 	proxy    *faultyProxy
 	skew     time.Duration
-	data     string  // folder of the service
-	flipped  []*flip // bits of stored files, to be turned back
+	flipped  []flip // bits of stored files, to be turned back
 }
 
 func chaosRound(t *testing.T, engine string, seed uint64) {
 	c := &chaos{t: t, dice: rand.New(rand.NewPCG(seed, 1))}
 	c.watch(seed)
 	servers := 1
-	if engine == "postgres" {
-		servers = 2
-	}
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, engine), LeaseLife: chaosLapse, Log: logOf(t)}
-	c.database, c.data = config.Database, config.Data
+	if engine == "postgres" {
+		servers, config.Blobs = 3, s3test.Address(t)
+	}
+	c.database = config.Database
 	c.service = open(t, config)
 	var addresses []string
 	for range servers {
@@ -108,6 +109,8 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 		}})
 	}
 	c.proxy = startFaultyProxy(t, addresses, seed)
+	balancer := httptest.NewServer(apptest.Balancer(addresses))
+	t.Cleanup(balancer.Close)
 	for i := range chaosWorkers + c.dice.IntN(2) {
 		given := workerConfig{Server: c.proxy.url, Key: c.service.nodeKey().Secret, WorkDir: t.TempDir(), Synthetic: true, Lying: i == chaosWorkers}
 		c.workers = append(c.workers, &faultTarget{role: workerRole, config: func() any { return given }})
@@ -120,7 +123,7 @@ func chaosRound(t *testing.T, engine string, seed uint64) {
 	var done sync.WaitGroup
 	for i := range chaosCallers {
 		e := &chaosCaller{caller: c.service.caller(credit), dice: rand.New(rand.NewPCG(seed, uint64(100+i)))}
-		e.Client = newClient(t, "http://"+addresses[i%servers], e.agent.Secret)
+		e.Client = newClient(t, balancer.URL, e.agent.Secret)
 		callers = append(callers, e)
 		done.Go(e.run)
 	}
@@ -188,54 +191,36 @@ func (c *chaos) injectFault() {
 
 // flip is one bit of a stored file that was turned.
 type flip struct {
-	path   string
+	key    string
 	offset int64
 	bit    byte
 }
 
 // turn turns the bit, or turns it back. A file that is gone is left alone.
-func (f *flip) turn() error {
-	file, err := os.OpenFile(f.path, os.O_RDWR, 0)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+func (c *chaos) turn(f flip) {
+	if err := turnBit(c.t, c.service.config, f.key, f.offset, f.bit); err != nil {
+		c.t.Errorf("turn a bit of %s: %v", f.key, err)
 	}
-	if err != nil {
-		return err
-	}
-	value := make([]byte, 1)
-	_, err = file.ReadAt(value, f.offset)
-	if err == nil {
-		value[0] ^= f.bit
-		_, err = file.WriteAt(value, f.offset)
-	}
-	return errors.Join(err, file.Close())
 }
 
 // flip turns one bit of an upload or a frame that is stored. Artifacts are left alone: a
 // completed job's cannot be made again, and the audit would rightly name it.
 func (c *chaos) flip() {
-	var stored []string
-	for _, kind := range []string{"uploads", "frames"} {
-		// Files that vanish meanwhile are no error here.
-		_ = filepath.WalkDir(filepath.Join(c.data, "blobs", kind), func(path string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() {
-				stored = append(stored, path)
-			}
-			return nil
-		})
-	}
+	stored := append(c.service.files("uploads/"), c.service.files("frames/")...)
 	if len(stored) == 0 {
 		return
 	}
-	path := stored[c.dice.IntN(len(stored))]
-	info, err := os.Stat(path)
-	if err != nil || info.Size() == 0 {
+	key := stored[c.dice.IntN(len(stored))]
+	file, err := c.service.app.Blobs.Open(context.Background(), key)
+	if err != nil {
+		return // it has gone meanwhile
+	}
+	size := file.Size()
+	if err := file.Close(); err != nil || size == 0 {
 		return
 	}
-	f := &flip{path, c.dice.Int64N(info.Size()), 1 << c.dice.IntN(8)}
-	if err := f.turn(); err != nil {
-		c.t.Errorf("flip a bit: %v", err)
-	}
+	f := flip{key, c.dice.Int64N(size), 1 << c.dice.IntN(8)}
+	c.turn(f)
 	c.flipped = append(c.flipped, f)
 }
 
@@ -243,9 +228,7 @@ func (c *chaos) flip() {
 func (c *chaos) endFaults() {
 	c.proxy.stop()
 	for _, f := range c.flipped {
-		if err := f.turn(); err != nil {
-			c.t.Errorf("turn a bit back: %v", err)
-		}
+		c.turn(f)
 	}
 	for _, s := range c.servers {
 		s.config = immortal(s.config)

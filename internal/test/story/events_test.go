@@ -88,7 +88,7 @@ func (c caller) watch(jobID, after string, upTo int) (frames []int, last string)
 func TestAJobHasOnlySoManyWatchers(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.Watchers = 2
-		svc := start(t, config)
+		svc := startLone(t, config)
 		c := svc.caller(credit)
 		job := c.start(1)
 		open := func() *http.Response {

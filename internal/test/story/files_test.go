@@ -3,14 +3,19 @@ package story_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
+	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/minio/minio-go/v7"
 
+	"svc.example/internal/app"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/test/s3test"
 )
@@ -86,6 +91,67 @@ func overwrite(t testing.TB, data, address, key string, content []byte) error {
 	}
 	_, err = s3test.Client(t).PutObject(context.Background(), at.Bucket, at.Prefix+key, bytes.NewReader(content), int64(len(content)), minio.PutObjectOptions{})
 	return err
+}
+
+// turnBit turns one bit of a file where it lies. A file that is gone stays gone.
+func turnBit(t testing.TB, config app.Config, key string, offset int64, bit byte) error {
+	if config.Blobs == "" {
+		return turnBitOnDisk(filepath.Join(config.Data, "blobs", filepath.FromSlash(key)), offset, bit)
+	}
+	at, err := blob.ParseS3(config.Blobs)
+	if err != nil {
+		return err
+	}
+	ctx, client := context.Background(), s3test.Client(t)
+	object, err := client.GetObject(ctx, at.Bucket, at.Prefix+key, minio.GetObjectOptions{})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = object.Close() }()
+	info, err := object.Stat()
+	if storeRefused(err, http.StatusNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	content, err := io.ReadAll(object)
+	if storeRefused(err, http.StatusNotFound, http.StatusPreconditionFailed) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	content[offset] ^= bit
+	over := minio.PutObjectOptions{}
+	over.SetMatchETag(info.ETag)
+	_, err = client.PutObject(ctx, at.Bucket, at.Prefix+key, bytes.NewReader(content), int64(len(content)), over)
+	if storeRefused(err, http.StatusNotFound, http.StatusPreconditionFailed) {
+		return nil
+	}
+	return err
+}
+
+// storeRefused reports whether the S3 server refused with one of these status codes.
+func storeRefused(err error, status ...int) bool {
+	return err != nil && slices.Contains(status, minio.ToErrorResponse(err).StatusCode)
+}
+
+func turnBitOnDisk(path string, offset int64, bit byte) error {
+	file, err := os.OpenFile(path, os.O_RDWR, 0)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	value := make([]byte, 1)
+	_, err = file.ReadAt(value, offset)
+	if err == nil {
+		value[0] ^= bit
+		_, err = file.WriteAt(value, offset)
+	}
+	return errors.Join(err, file.Close())
 }
 
 // lose damages files of the store: one loses a bit, or is gone.

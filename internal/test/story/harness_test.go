@@ -149,13 +149,24 @@ type service struct {
 	app    *app.App
 	url    string
 	end    func() // ends Serve and waits for it; nil while it does not run
+	lone   bool   // one process serves, also on PostgreSQL
 }
 
-// start opens a service and serves. When the story ends, the service is stopped and
-// audited.
+// start opens a service and serves: on PostgreSQL as three processes, of which each request
+// meets another one. When the story ends, the service is stopped and audited.
 func start(t *testing.T, config app.Config) *service {
 	t.Helper()
 	svc := open(t, config)
+	svc.serve()
+	return svc
+}
+
+// startLone is start of a service that is one process on PostgreSQL too: for stories of
+// what each process keeps for itself, and of how it treats a connection.
+func startLone(t *testing.T, config app.Config) *service {
+	t.Helper()
+	svc := open(t, config)
+	svc.lone = true
 	svc.serve()
 	return svc
 }
@@ -193,7 +204,11 @@ func (svc *service) reopen() {
 func (svc *service) serve() {
 	svc.t.Helper()
 	svc.app.Config.Listen = svc.config.Listen
-	svc.url, svc.end = apptest.Serve(svc.t, svc.app)
+	serve := apptest.Serve
+	if svc.app.DB.Engine() == "postgres" && !svc.lone {
+		serve = apptest.ServeBalanced
+	}
+	svc.url, svc.end = serve(svc.t, svc.app)
 	svc.config.Listen = strings.TrimPrefix(svc.url, "http://")
 }
 

@@ -213,6 +213,7 @@ func TestFramesThatCannotBePackedCostNothing(t *testing.T) {
 				clock := &hurried{}
 				config.Skew, config.LeaseLife = clock.skew, 365*24*time.Hour
 				svc := open(t, config)
+				svc.lone = true // the other processes could pack them
 				svc.app.Blobs = readOnce{svc.app.Blobs, failure, &sync.Map{}}
 				svc.serve()
 				c := svc.caller(credit)

@@ -112,7 +112,7 @@ func (a answer) left(t *testing.T) (n int) {
 func TestAnOverviewThatIsNotKeptCountsAsItsWork(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.Rate = ratelimit.Policy{PerMinute: 1, Burst: 1000}
-		svc := start(t, config)
+		svc := startLone(t, config) // each process may count half a burst by itself
 		c := svc.caller(credit)
 		held := barrierAt(21)
 		svc.worker(&painter{before: held.pass})
@@ -177,5 +177,33 @@ func TestAJobThatGoesOnShowsTheFramesThatAreThere(t *testing.T) {
 		if kept := svc.overviewFiles(); len(kept) != 1 {
 			t.Errorf("%v are kept", kept)
 		}
+	})
+}
+
+// TestAPictureIsThereWhileTheJobEnds asks for the picture of a frame, and gets it when the
+// job has ended: the frame is then in the ZIP.
+func TestAPictureIsThereWhileTheJobEnds(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		c := svc.caller(credit)
+		held := barrierAt(2)
+		svc.worker(&painter{before: held.pass})
+		job := c.start(2)
+		c.awaitFrames(job.JobID, 1)
+		found, err := svc.app.Watch(svc.app.Jobs(svc.app.Links(svc.url))).Preview(patient(t), c.workspace, job.JobID, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		held.open()
+		c.await(job.JobID, client.StatusCompleted)
+		await.Until(t, "the frames are in the ZIP alone", func() bool { return len(svc.files("frames/")) == 0 })
+		if _, err := found.JPEG(patient(t)); err != nil {
+			t.Errorf("the small picture: %v", err)
+		}
+		file, _, _, err := found.File(patient(t))
+		if err != nil {
+			t.Fatalf("the file: %v", err)
+		}
+		_ = file.Close()
 	})
 }

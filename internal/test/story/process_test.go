@@ -99,11 +99,18 @@ func serverMain() int {
 	if err != nil {
 		return exitWith(err)
 	}
-	opened.Blobs = fillingStore{opened.Blobs, &full}
+	opened.Blobs = filling(opened.Blobs, &full)
 	return exitWith(errors.Join(opened.Serve(ctx), opened.Close()))
 }
 
-// fillingStore is a store whose disk is full at times: writes then fail as the system's do.
+// filling is a store whose disk is full at times: writes then fail as the system's do.
+func filling(store blob.Store, full *atomic.Bool) blob.Store {
+	if linker, ok := store.(blob.Linker); ok {
+		return fillingLinker{linker, full}
+	}
+	return fillingStore{store, full}
+}
+
 type fillingStore struct {
 	blob.Store
 	full *atomic.Bool
@@ -112,6 +119,16 @@ type fillingStore struct {
 func (s fillingStore) Create(ctx context.Context, key string) (blob.Writer, error) {
 	w, err := s.Store.Create(ctx, key)
 	return fillingWriter{w, s.full}, err
+}
+
+// fillingLinker is a fillingStore with links; what goes by links meets no full disk.
+type fillingLinker struct {
+	blob.Linker
+	full *atomic.Bool
+}
+
+func (s fillingLinker) Create(ctx context.Context, key string) (blob.Writer, error) {
+	return fillingStore{s.Linker, s.full}.Create(ctx, key)
 }
 
 type fillingWriter struct {

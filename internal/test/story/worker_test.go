@@ -272,6 +272,7 @@ func TestAPictureThatIsSentAgainBesideTheFirstIsKept(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		config.LeaseLife = time.Hour // nobody sends heartbeats
 		svc := open(t, config)
+		svc.lone = true // its store is watched
 		var w manualWorker
 		var got farmapi.LeaseReply
 		var again atomic.Bool

@@ -4,13 +4,37 @@ import (
 	"context"
 	"io"
 
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/job"
 )
 
 // File opens the file of an accepted frame as it was rendered, from the frame's own blob or
 // from the artifact. name is its name there. The caller closes it. Errors: those of Preview,
 // frame_not_found and artifact_expired when the file is gone.
 func (p Preview) File(ctx context.Context) (file io.ReadCloser, name string, size int64, err error) {
-	file, err = artifact.OpenFrame(ctx, p.reader.Whole, p.reader.Blobs, p.job, p.frame)
+	file, err = p.reader.open(ctx, p.job, p.frame)
 	return file, p.frame.File, p.frame.SizeBytes, err
+}
+
+// open opens a frame's bytes. A job may end between the reading of its record and this:
+// the frame's own file goes then, and only the record of now knows the ZIP.
+func (r *Reader) open(ctx context.Context, record job.Record, f row) (io.ReadCloser, error) {
+	file, err := artifact.OpenFrame(ctx, r.Whole, r.Blobs, record, f)
+	if fault.Of(err) != fault.FrameNotFound || record.ArtifactKey != "" {
+		return file, err
+	}
+	gone := err
+	err = r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		record, err = job.Read(ctx, tx, record.JobID)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if record.ArtifactKey == "" {
+		return nil, gone
+	}
+	return artifact.OpenFrame(ctx, r.Whole, r.Blobs, record, f)
 }

@@ -81,7 +81,7 @@ func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int
 
 // scale reads a frame by rows and makes it smaller on the way.
 func (r *Reader) scale(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
-	file, err := artifact.OpenFrame(ctx, r.Whole, r.Blobs, record, f)
+	file, err := r.open(ctx, record, f)
 	if err != nil {
 		return nil, err
 	}
