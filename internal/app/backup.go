@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,7 @@ func (a *App) snapshot(ctx context.Context, folder string, copied copier) ([]aud
 }
 
 // Restore puts a backup into an empty data folder and, with a Database, into an empty
-// PostgreSQL. The backup stays as it is. It ends with an audit of what it has made, whose
+// PostgreSQL; with Blobs, into a store that has no files of another service. The backup stays as it is. It ends with an audit of what it has made, whose
 // breaches it returns with ErrUnsound. After any error before the audit, and after the end of
 // ctx, the folder is empty again, and the database as it was but for its empty tables.
 // Errors: ErrNoBackup, ErrNotEmpty, ErrUnaudited.
@@ -147,6 +148,9 @@ func copyBack(ctx context.Context, cfg Config, folder string, progress BackupPro
 	}
 	to, err := Files(ctx, cfg)
 	if err != nil {
+		return copied, err
+	}
+	if err := noOthers(ctx, to, from, cmp.Or(cfg.Blobs, cfg.Data)); err != nil {
 		return copied, err
 	}
 	report.Blobs, report.Bytes = 0, 0

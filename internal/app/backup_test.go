@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.example/internal/app"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/s3test"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
@@ -115,6 +118,47 @@ func TestOnlyAWholeBackupIsRestored(t *testing.T) {
 	}
 	if _, _, err := app.Backup(context.Background(), app.Config{Data: filepath.Join(folder, "nothing")}, filepath.Join(folder, "copy"), silent); !errors.Is(err, db.ErrNoStore) {
 		t.Errorf("a backup of nothing: %v", err)
+	}
+}
+
+// TestABackupIsNotRestoredIntoTheStoreOfAnother restores over S3: a store of another service
+// is refused as it is, one with files of the same backup goes on.
+func TestABackupIsNotRestoredIntoTheStoreOfAnother(t *testing.T) {
+	t.Parallel()
+	s := start(t, app.Config{})
+	if up := s.upload(t.Context(), func() {}); up.body.UploadID == "" {
+		t.Fatalf("upload: %d, %v", up.status, up.err)
+	}
+	backup, address := filepath.Join(t.TempDir(), "backup"), s3test.Address(t)
+	if _, _, err := app.Backup(t.Context(), s.app.Config, backup, silent); err != nil {
+		t.Fatal(err)
+	}
+	store, _, err := blob.OpenS3(t.Context(), address, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger, err := store.Create(t.Context(), "uploads/stranger")
+	if err == nil {
+		err = stranger.Commit()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := app.Config{Data: filepath.Join(t.TempDir(), "data"), Blobs: address, Log: slog.New(slog.DiscardHandler)}
+	if _, _, err := app.Restore(t.Context(), to, backup, silent); !errors.Is(err, app.ErrNotEmpty) {
+		t.Errorf("restored into the store of another: %v", err)
+	}
+	wantEmpty(t, to.Data)
+	if err := store.Delete(t.Context(), "uploads/stranger"); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if report, breaches, err := app.Restore(t.Context(), to, backup, silent); err != nil || len(breaches) > 0 {
+			t.Fatalf("%+v, %v, %v", report, breaches, err)
+		}
+		if err := os.RemoveAll(to.Data); err != nil { // the second finds the files of the first
+			t.Fatal(err)
+		}
 	}
 }
 

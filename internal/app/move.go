@@ -91,13 +91,20 @@ func vacant(ctx context.Context, file string, lite bool, database string) error 
 }
 
 // vacantStore opens the S3 store at address, which may have some files of a service and no
-// others: a store is of one service.
+// others.
 func vacantStore(ctx context.Context, service blob.Store, address string) (blob.Store, error) {
 	to, _, err := blob.OpenS3(ctx, address, time.Now())
 	if err != nil {
 		return nil, err
 	}
-	return to, to.List(ctx, "", func(key string, _ time.Time) error {
+	return to, noOthers(ctx, to, service, address)
+}
+
+// noOthers checks that a store has no files but those of a service: a store is of one, which
+// removes what it does not know. Some may be there from a copy that was interrupted. Error:
+// ErrNotEmpty.
+func noOthers(ctx context.Context, store, service blob.Store, address string) error {
+	return store.List(ctx, "", func(key string, _ time.Time) error {
 		there, err := service.Open(ctx, key)
 		if errors.Is(err, blob.ErrNotFound) {
 			return fmt.Errorf("%s has %s, which this service has not: %w", address, key, ErrNotEmpty)

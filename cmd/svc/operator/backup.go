@@ -21,7 +21,7 @@ type backup struct {
 // Run copies a service while it runs, and audits the copy. It asks nothing: it only adds.
 func (c *backup) Run(k *kong.Context) error {
 	const lost = "there is no backup, the folder is empty again, and the service is as it was"
-	return c.copy(k, "backed up into "+c.Folder, lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
+	return c.copy(k, "backup", "backed up into "+c.Folder, lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Backup(ctx, c.config(), c.Folder, progress)
 	})
 }
@@ -39,15 +39,15 @@ func (c *restore) Run(k *kong.Context) error {
 		return err
 	}
 	const lost = "nothing is restored, and the backup is as it was"
-	return c.copy(k, "restored into "+c.place(), lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
+	return c.copy(k, "backup", "restored into "+c.place(), lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Restore(ctx, c.config(), c.Folder, progress)
 	})
 }
 
-// copy runs a backup or a restore, shows how far it is, and prints what it has copied. A
-// place that is not as it must be is wrong usage. done and lost say what is so at the end and
-// after a signal.
-func (f adminFlags) copy(k *kong.Context, done, lost string, run func(context.Context, app.BackupProgress) (app.BackupReport, []app.Breach, error)) error {
+// copy runs a backup, a restore or a move, shows how far it is, and prints what it has
+// copied, with --json as a member of that name. A place that is not as it must be is wrong
+// usage. done and lost say what is so at the end and after a signal.
+func (f adminFlags) copy(k *kong.Context, member, done, lost string, run func(context.Context, app.BackupProgress) (app.BackupReport, []app.Breach, error)) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
 	shown := &auditProgress{display: terminal.NewDisplay(k.Stderr, time.Now)}
@@ -66,7 +66,7 @@ func (f adminFlags) copy(k *kong.Context, done, lost string, run func(context.Co
 	case err != nil:
 		return f.refusal(err)
 	case f.JSON:
-		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "backup": report})
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, member: report})
 	}
 	terminal.Printf(k.Stdout, "%s: %s, %s of the log, %s of %s; the audit is clean",
 		done, terminal.CountOf(report.Jobs, "job"), terminal.Count(report.Leaves, "leaf", "leaves"), terminal.CountOf(report.Blobs, "file"), terminal.InBytes.Text(report.Bytes))

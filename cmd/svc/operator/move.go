@@ -50,7 +50,7 @@ func (c *move) Run(k *kong.Context) error {
 		return err
 	}
 	const lost = "the service is as it was; run the command again to go on"
-	err := c.copy(k, "moved "+what, lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
+	err := c.copy(k, "moved", "moved "+what, lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Move(ctx, c.config(), c.ToDatabase, c.ToBlobs, progress)
 	})
 	if errors.Is(err, db.ErrInUse) {
