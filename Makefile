@@ -132,10 +132,12 @@ check-operate: ## Follow docs/operate.md word by word on bare Debians with syste
 	@scripts/check-operate
 
 .PHONY: deploy-test
-deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame
-	@scripts/install-tools slurm sandbox python
+deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame, and by a real Kubernetes control plane (built once, ten minutes and more)
+	@scripts/install-tools slurm sandbox python openssl
 	@scripts/with-blender scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|slurm_test'
+	@scripts/with-blender scripts/with-kubernetes go test -tags deploy -count=1 -timeout 15m -run '^TestKubernetes' -v ./internal/test/story | \
+	  grep -E '^(---|ok|FAIL|PASS|panic)|kubernetes_test'
 
 .PHONY: wine
 wine: ## Run the scripts of callers with the Windows program, under Wine
