@@ -23,6 +23,7 @@ import (
 
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/ground/tracing"
 	"svc.example/internal/work/identity"
 )
 
@@ -79,6 +80,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer done()
 		ctx = followed
 	}
+	ctx, traced := tracing.Request(ctx, r, route)
 	r = r.WithContext(ctx)
 	out.body = trackBody(r)
 	defer func() {
@@ -90,9 +92,16 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if f.Observe != nil {
 			f.Observe(route, out.status, time.Since(began))
 		}
-		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", r.Method), slog.String("route", pathOf(route)),
+		line := []slog.Attr{
+			slog.String("method", r.Method), slog.String("route", pathOf(route)),
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
-			slog.String("request_id", requestID), slog.String("workspace_id", workspace()))
+			slog.String("request_id", requestID), slog.String("workspace_id", workspace()),
+		}
+		if id := tracing.ID(ctx); id != "" {
+			line = append(line, slog.String("trace_id", id))
+		}
+		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", line...)
+		traced(out.status, workspace())
 	}()
 	if err := f.serve(out, r, route); err != nil {
 		f.Errors.Answer(out, r, err)

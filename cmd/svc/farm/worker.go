@@ -19,6 +19,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/tracing"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )
@@ -84,6 +85,11 @@ func (c *workerRun) Run() error {
 	c.LogFlags.Start(os.Stderr)
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
+	flush, err := tracing.Start(ctx, slog.Default(), "svc-worker")
+	if err != nil {
+		return terminal.WrongUsage(err)
+	}
+	defer flush()
 	key, err := profile.Node(c.Key)
 	if err != nil {
 		return err

@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/tracing"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
@@ -78,6 +79,11 @@ func (c *Serve) Run(k *kong.Context) error {
 		return err
 	}
 	c.LogFlags.Start(os.Stderr)
+	flush, err := tracing.Start(ctx, slog.Default(), "svc")
+	if err != nil {
+		return terminal.WrongUsage(err)
+	}
+	defer flush()
 	if c.Worker == "embedded" {
 		renderer, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
 		if err != nil {

@@ -19,6 +19,8 @@ import (
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
 	"github.com/minio/minio-go/v7/pkg/lifecycle"
+
+	"svc.example/internal/ground/tracing"
 )
 
 // S3 is a Store in a bucket of an S3 service. Several processes on several machines may
@@ -134,7 +136,7 @@ func ReadS3(ctx context.Context, address string) (*S3, error) {
 			Creds: credentials.NewChainCredentials([]credentials.Provider{
 				&credentials.EnvAWS{}, &credentials.FileAWSCredentials{}, &credentials.IAM{Client: &http.Client{Timeout: 5 * time.Second}},
 			}),
-			Secure: endpoint.Scheme == "https", Region: cmp.Or(a.Region, os.Getenv("AWS_REGION")), Transport: transport(), MaxRetries: 4,
+			Secure: endpoint.Scheme == "https", Region: cmp.Or(a.Region, os.Getenv("AWS_REGION")), Transport: tracing.Transport(transport(), "s3", false), MaxRetries: 4,
 		}
 	}
 	if s.core, err = minio.NewCore(a.Endpoint.Host, options(a.Endpoint)); err != nil {

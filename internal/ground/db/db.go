@@ -30,6 +30,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/tracing"
 )
 
 // Config describes the database to open. Only URL is required.
@@ -227,6 +228,8 @@ func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
 }
 
 func (d *DB) writeOnce(ctx context.Context, do func(*Tx) error) error {
+	ctx, end := tracing.Child(ctx, "db write")
+	defer end(nil) // a refusal by do is no failure of the database
 	if d.group != nil {
 		return d.group.write(ctx, do)
 	}
@@ -235,6 +238,8 @@ func (d *DB) writeOnce(ctx context.Context, do func(*Tx) error) error {
 
 // Read runs do in a read-only transaction: all its queries see the same snapshot.
 func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
+	ctx, end := tracing.Child(ctx, "db read")
+	defer end(nil)
 	return d.once(ctx, d.read, false, do)
 }
 
@@ -253,6 +258,8 @@ func (d *DB) ReadLong(ctx context.Context, do func(*Tx) error) error {
 // cancelled, because a short statement ends sooner than a goroutine that watches it
 // starts.
 func (d *DB) ReadStatement(ctx context.Context, do func(context.Context, *Tx) error) error {
+	ctx, end := tracing.Child(ctx, "db read")
+	defer end(nil)
 	ctx, queries, now, err := d.engine.alone(ctx)
 	if err != nil {
 		return fmt.Errorf("read the clock: %w", err)

@@ -16,6 +16,7 @@ import (
 
 	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/ground/redact"
+	"svc.example/internal/ground/tracing"
 )
 
 // Client calls the workers' API over HTTP. It is safe for concurrent use. It never
@@ -53,7 +54,7 @@ const idleConnections = 4
 func NewClient(serverURL, key string) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = idleConnections
-	return &Client{base: strings.TrimRight(serverURL, "/"), key: key, http: &http.Client{Transport: transport}}
+	return &Client{base: strings.TrimRight(serverURL, "/"), key: key, http: &http.Client{Transport: tracing.Transport(transport, "svc", true)}}
 }
 
 // Error is a refusal that the server replied. After any other error of a Client it

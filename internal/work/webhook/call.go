@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/tracing"
 )
 
 // maxAnswerRead bounds how much of an answer the client reads, in bytes. Reading a
@@ -63,7 +64,9 @@ func (o outcome) succeeded() bool { return o.status >= 200 && o.status <= 299 }
 func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	began := time.Now()
 	o := outcome{attempt: a}
+	ctx, end := tracing.Root(ctx, "webhook", tracing.JobID(a.delivery.JobID))
 	res, err := h.post(ctx, a)
+	defer func() { end(err) }()
 	if err != nil {
 		o.err = reasonOf(err)
 	} else {
@@ -91,6 +94,7 @@ func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
 	r.Header.Set(standardwebhooks.HeaderWebhookID, a.delivery.EventID)
 	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(a.at.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	tracing.Tell(ctx, r.Header)
 	return h.client.Do(r)
 }
 

@@ -9,10 +9,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/pixels"
+	"svc.example/internal/ground/tracing"
 )
 
 // maxMessage bounds a failure's message as the farm API accepts it, in bytes.
@@ -25,7 +27,9 @@ const maxMessage = 1000
 func (w *Worker) finish(s renderedFrame) {
 	w.finishing.Go(func() {
 		t := s.task
+		began := time.Now()
 		result, err := w.check(s)
+		w.trace(s, time.Since(began), err)
 		if failed, known := errors.AsType[*blender.Error](err); known {
 			w.fail(t, failed)
 			return
@@ -45,6 +49,13 @@ func (w *Worker) finish(s renderedFrame) {
 			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 		}
 	})
+}
+
+// trace tells a collector, where there is one, how long a frame has taken.
+func (w *Worker) trace(s renderedFrame, checked time.Duration, failed error) {
+	frame := tracing.Frame(s.task.job.JobID, s.task.lease.Frame, s.task.lease.Attempt)
+	rendered := time.Duration(s.frame.Seconds * float64(time.Second))
+	tracing.Past(s.task.ctx, "frame", rendered+checked, failed != nil, frame...)
 }
 
 // check reads a picture once: decoding, hashing and counting share one pass over a file
