@@ -234,8 +234,11 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 		second := svc.console(p.caller)
 		second.open("/console")
 		second.says("failed", "The power is cut on Sunday.")
-		p.do(chromedp.SetValue(chromedp.CSS("form[action$='/rerender'] [name=frames]"), "2"))
-		p.run(`document.querySelector("form[action$='/rerender'] button").click()`)
+		p.run(`(() => { // in one step: the page may draw its parts again between two
+			const form = document.querySelector("form[action$='/rerender']");
+			form.frames.value = "2";
+			form.querySelector("button").click();
+		})()`)
 		p.says("Render 1 frame for $0.01")
 		svc.wantMoney(p.workspace, credit, wallet.Credited, wallet.Reserved, wallet.Released)
 		for _, said := range append(p.said, second.said...) {
