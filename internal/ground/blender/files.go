@@ -119,13 +119,13 @@ func place(file, folder, name string) error {
 	if err := os.MkdirAll(filepath.Dir(inside), 0o700); err != nil {
 		return err
 	}
-	return linkOrCopy(file, inside)
+	return LinkOrCopy(file, inside)
 }
 
-// linkOrCopy makes a single file readable for Blender, and nothing beside it: by a hard
+// LinkOrCopy makes a single file readable for Blender, and nothing beside it: by a hard
 // link where the file system allows one, else by a copy. A symbolic link would need
 // the file's own folder inside the sandbox.
-func linkOrCopy(file, inside string) error {
+func LinkOrCopy(file, inside string) error {
 	if os.Link(file, inside) == nil {
 		return nil
 	}

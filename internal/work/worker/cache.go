@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/osfile"
 )
@@ -21,15 +22,14 @@ import (
 const defaultCache = 20 << 30
 
 // cache keeps the files of jobs on disk, named by their SHA-256, across restarts: the
-// worker receives a file once. Only the rendering goroutine uses it, so no file is
-// fetched twice at once; the goroutines that it receives files in call add alone. Blender
-// never sees the cache. It gets a hard link of its own to the file, which survives the
-// file's eviction here.
+// worker receives a file once. The job that renders and the one that comes next use it at
+// the same time, by lend, makeRoom and add. A job never uses a file of the cache itself: it
+// gets a hard link, or a copy, of its own, which survives the file's eviction here.
 type cache struct {
-	adding sync.Mutex // held by add
-	dir    string
-	limit  int64    // bytes of all files together
-	files  []cached // the one used longest ago first
+	mu    sync.Mutex // held by lend, makeRoom and add; guards files and the folder
+	dir   string
+	limit int64    // bytes of all files together
+	files []cached // the one used longest ago first
 }
 
 type cached struct {
@@ -90,6 +90,28 @@ func (c *cache) size() (all int64) {
 	return all
 }
 
+// lend puts a job's own link to a cached file at own; kept is false where the cache lacks it.
+// Errors are those of the disk only.
+func (c *cache) lend(sum, own string) (kept bool, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	path, kept, err := c.find(sum)
+	if err != nil || !kept {
+		return false, err
+	}
+	if err := blender.LinkOrCopy(path, own); err != nil {
+		return false, fmt.Errorf("lend a kept file: %w", err)
+	}
+	return true, nil
+}
+
+// makeRoom evicts files until size more bytes fit.
+func (c *cache) makeRoom(size int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.evictFor(size)
+}
+
 // find returns the path of a cached file. A file of an earlier run is hashed first
 // and deleted when it has changed: disks lose bits, and operators edit folders.
 // Errors are those of the disk only. A file that is gone or damaged is not found, and the
@@ -121,21 +143,23 @@ func (c *cache) find(sum string) (path string, ok bool, err error) {
 }
 
 // add moves a file into the cache after it was received whole and verified, and evicts
-// others where it does not fit. part is on the same file system.
-func (c *cache) add(part, sum string, size int64) (path string, err error) {
-	c.adding.Lock()
-	defer c.adding.Unlock()
+// others where it does not fit. It replaces the same file where another job was faster. part
+// is on the same file system.
+func (c *cache) add(part, sum string, size int64) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.files = slices.DeleteFunc(c.files, func(f cached) bool { return f.sum == sum })
 	if err := c.evictFor(size); err != nil {
-		return "", err
+		return err
 	}
 	path, now := c.path(sum), time.Now()
 	// The time of writing is coarser than the time of use. Without Chtimes a new file
 	// could sort before an older one.
 	if err := errors.Join(os.Rename(part, path), os.Chtimes(path, now, now)); err != nil {
-		return "", fmt.Errorf("keep a file: %w", err)
+		return fmt.Errorf("keep a file: %w", err)
 	}
 	c.files = append(c.files, cached{sum: sum, size: size, used: now, verified: true})
-	return path, nil
+	return nil
 }
 
 // evictFor deletes the least recently used files until size more bytes fit. A file

@@ -3,11 +3,14 @@ package worker
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	"pgregory.net/rapid"
 
 	"svc.example/internal/ground/digest"
@@ -21,7 +24,7 @@ func keep(t interface{ Fatal(...any) }, c *cache, content string) (sum string) {
 	if err := os.WriteFile(part, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := c.add(part, sum, int64(len(content))); err != nil {
+	if err := c.add(part, sum, int64(len(content))); err != nil {
 		t.Fatal(err)
 	}
 	return sum
@@ -149,5 +152,45 @@ func TestFileThatWasRemovedByHandIsFetchedAgain(t *testing.T) {
 	}
 	if has(t, c, sum) {
 		t.Error("a file that is gone was found")
+	}
+}
+
+// Two jobs that use the cache at once each get whole files of their own, whatever the other
+// one evicts.
+func TestJobsAtOnceGetFilesOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	c, err := openCache(t.TempDir(), 6)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contents := []string{"aaa", "bbb", "ccc", "ddd"}
+	var jobs errgroup.Group
+	for range 4 {
+		dir := t.TempDir()
+		jobs.Go(func() error {
+			for i := range 40 {
+				content := contents[i%len(contents)]
+				raw := sha256.Sum256([]byte(content))
+				sum, own := hex.EncodeToString(raw[:]), filepath.Join(dir, fmt.Sprint(i))
+				kept, err := c.lend(sum, own)
+				if err == nil && !kept {
+					part := own + ".part"
+					err = errors.Join(c.makeRoom(3), os.WriteFile(part, []byte(content), 0o600), os.Link(part, own), c.add(part, sum, 3))
+				}
+				if err != nil {
+					return err
+				}
+				if got, err := digest.OfFile(own); err != nil || got != sum {
+					return fmt.Errorf("file %d is %s, want %s, %w", i, got, sum, err)
+				}
+			}
+			return nil
+		})
+	}
+	if err := jobs.Wait(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(c.dir); err != nil || len(left) > 2 || len(left) != len(c.files) {
+		t.Errorf("%d files are kept and %d known, %v", len(left), len(c.files), err)
 	}
 }

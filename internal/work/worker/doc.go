@@ -14,5 +14,5 @@
 //
 // Start reading at Worker.Run, then queue.go (which frame is next), pool.go (which process
 // renders it), persistent_data.go (may the process keep data between frames), leases.go
-// (heartbeats), cache.go (input files) and outbox.go (delivery of results).
+// (heartbeats), ahead.go and cache.go (input files) and outbox.go (delivery of results).
 package worker

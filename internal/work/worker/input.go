@@ -119,46 +119,35 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 		if _, ok := paths[f.SHA256]; ok {
 			continue
 		}
-		kept, ok, err := w.inputs.find(f.SHA256)
+		// The name is the hash: the project's own names are a stranger's, and are used only
+		// inside Blender's folder.
+		paths[f.SHA256] = filepath.Join(dir, f.SHA256)
+		kept, err := w.inputs.lend(f.SHA256, paths[f.SHA256])
 		if err != nil {
 			return nil, errors.Join(errUnable, err)
 		}
-		if !ok {
+		if !kept {
 			missing, size = append(missing, f), size+f.SizeBytes
 		}
-		// The link has the hash for a name: the project's own names are a stranger's, and are
-		// used only inside Blender's folder.
-		paths[f.SHA256] = filepath.Join(dir, f.SHA256)
-		if ok && os.Link(kept, paths[f.SHA256]) != nil { // a file system without hard links
-			paths[f.SHA256] = kept
-		}
 	}
-	if err := w.inputs.evictFor(size); err != nil {
+	if err := w.inputs.makeRoom(size); err != nil {
 		return nil, errors.Join(errUnable, err)
 	}
-	received := make([]string, len(missing))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(fetchesAtOnce)
-	for i, f := range missing {
-		group.Go(func() (err error) {
-			received[i], err = w.fetchFile(ctx, jobID, f, paths[f.SHA256])
-			return err
-		})
+	for _, f := range missing {
+		group.Go(func() error { return w.fetchFile(ctx, jobID, f, paths[f.SHA256]) })
 	}
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	for i, f := range missing {
-		paths[f.SHA256] = received[i]
-	}
 	return paths, nil
 }
 
-// fetchFile receives and verifies a file that the cache lacks. It returns own, where the job
-// has a link to it, or its place in the cache on a file system without hard links. Several
-// goroutines may call it, each for another file.
-func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (path string, err error) {
-	incoming := w.inputs.path(f.SHA256 + ".part") // openCache deletes what a crash leaves
+// fetchFile receives and verifies a file that the cache lacks, puts it at own and gives it
+// to the cache. Several goroutines may call it, each for another path.
+func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (err error) {
+	incoming := own + ".part" // in the job's folder: another job may receive the same file
 	for range damagedTries {
 		err = w.persist(ctx, "input", func(workerID string) error {
 			// It starts from the beginning: os.Create truncates what the last try wrote.
@@ -169,18 +158,17 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, ow
 		}
 	}
 	if err != nil {
-		_ = os.Remove(incoming) // if this fails, the next download overwrites it
-		return "", err
+		_ = os.Remove(incoming) // if this fails, it goes with the job's folder
+		return err
 	}
-	// The link comes first: other files may evict this one as soon as the cache has it.
-	linked := os.Link(incoming, own) == nil
-	if path, err = w.inputs.add(incoming, f.SHA256, f.SizeBytes); err != nil {
-		return "", errors.Join(errUnable, err)
+	// The job's own comes first: other files may evict this one as soon as the cache has it.
+	if err = blender.LinkOrCopy(incoming, own); err == nil {
+		err = w.inputs.add(incoming, f.SHA256, f.SizeBytes)
 	}
-	if linked {
-		path = own
+	if err != nil {
+		return errors.Join(errUnable, err)
 	}
-	return path, nil
+	return nil
 }
 
 // download receives a file part by part and verifies its hash.

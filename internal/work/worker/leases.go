@@ -26,6 +26,8 @@ type task struct {
 	ctx   context.Context // ends with errLost, or when the lease is reported
 	end   context.CancelCauseFunc
 
+	lastInSight bool // no other frame of its job was in sight when it began
+
 	// Of the rendering goroutine until the picture is checked: the frames that were computed
 	// before this one, and the time that they took.
 	played   int

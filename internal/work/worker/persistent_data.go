@@ -204,7 +204,6 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 // then serves the rest of the job. The leases stay the same, so the caller sees no failed
 // attempt. On an error the frames that were rendered anew are given up with the others.
 func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
-	job := held[0].job.job
 	w.pool.clear()
 	for i := range held {
 		s := &held[i]
@@ -212,7 +211,7 @@ func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 			continue // the lease was lost; finish drops the frame
 		}
 		// The first one opens the file; noData makes its guard keep nothing.
-		a, err := w.openJob(ctx, job, s.task.lease.Frame)
+		a, err := w.openJob(ctx, s.task)
 		if err != nil {
 			return err
 		}

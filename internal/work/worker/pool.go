@@ -127,14 +127,15 @@ func (p *processPool) close() {
 // Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
 // two jobs: a scene may leave something behind in the memory of the process or in its
 // folder.
-func (w *Worker) openJob(ctx context.Context, job farmapi.Job, frame int) (*openJob, error) {
+func (w *Worker) openJob(ctx context.Context, t *task) (*openJob, error) {
+	job, frame := t.job, t.lease.Frame
 	if a := w.pool.open; a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
 		return a, nil
 	}
 	// The old process ends while the files are fetched, so that two scenes need not fit into
 	// the memory at once.
 	w.pool.clear()
-	files, err := w.fetch(ctx, job)
+	files, err := w.filesOf(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -17,9 +17,12 @@ const (
 	prefetchTime = 3 * time.Second
 	prefetchMax  = 16
 	pollDuration = 20 * time.Second // of a long poll
-	// While the last leased frame renders, the worker asks for the next one this long
-	// before its expected end: late enough that an idle worker gets the frame first.
+	// While the last leased frame renders, the worker asks for the next one of its job this
+	// long before its expected end: late enough that an idle worker gets the frame first.
 	askLead = 500 * time.Millisecond
+	// For another job's frame it asks so much earlier: the job's files have to be here by
+	// then.
+	askLeadOther = 3 * time.Second
 	// A CPU worker starts its spare process after it has been idle for this long,
 	// because a start would take cores from the delivery of the last frame. A GPU
 	// worker starts it beside the last frame.
@@ -68,10 +71,13 @@ func (q *frameQueue) prefetchCount() int {
 	return max(min(most, (q.waiting+1)/2), 0)
 }
 
-// measure updates the pace with a frame's time. Recent frames count most, since neighbours
+// measure updates the pace with the time of a frame of a job. Recent frames count most, since neighbours
 // in an animation cost alike. The least pace is a millisecond, so that prefetchCount can
 // divide by it.
-func (q *frameQueue) measure(d time.Duration) {
+func (q *frameQueue) measure(job string, d time.Duration) {
+	if job != q.job {
+		return // the newest reply brought another job, whose pace is unknown yet
+	}
 	if q.pace == 0 {
 		q.pace = d
 	}
@@ -79,8 +85,8 @@ func (q *frameQueue) measure(d time.Duration) {
 }
 
 // renderLoop renders leased frames one by one until ctx ends. drainCtx outlives ctx and
-// serves the calls that return what is left. It alone uses the pool, the cache and the
-// guards, so none of them needs a lock.
+// serves the calls that return what is left. It alone uses the pool and the guards, so none
+// of them needs a lock.
 //
 // Held frames are compared as soon as no more frames of their job are in sight: a caller
 // waits for them, and another job's file would end the process that they are compared
@@ -127,20 +133,56 @@ func (w *Worker) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *
 	if a := w.pool.open; a != nil && a.job.JobID != next.job.JobID {
 		w.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
 	}
-	if q.waiting == 0 && len(q.tasks) == 0 && w.cfg.Device == blender.GPU {
-		w.pool.warm() // start it beside the last frame in sight
-	}
+	next.lastInSight = q.waiting == 0 && len(q.tasks) == 0
 	q.ended, q.running = make(chan struct{}), next
-	if len(q.tasks) == 0 && q.pending == nil && q.waiting > 0 && q.pace > 0 {
-		w.requestFrames(ctx, q, 1, 0, max(q.pace-askLead, 0))
+	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !w.draining() {
+		w.requestFrames(ctx, q, 1, 0, max(q.pace-q.lead(), 0))
 	}
-	took, err := w.render(ctx, drainCtx, next)
+	w.fetchAhead(q)
+	took, err := w.renderBeside(ctx, drainCtx, q, next)
 	close(q.ended)
 	q.running = nil
 	if err == nil {
-		q.measure(took)
+		q.measure(next.job.JobID, took)
 	}
 	return err
+}
+
+// lead is how long before a frame's end the worker asks for the next one.
+func (q *frameQueue) lead() time.Duration {
+	if q.waiting > 0 {
+		return askLead
+	}
+	return askLeadOther
+}
+
+// renderBeside renders a frame. Meanwhile it takes the reply of the open lease call, so that
+// heartbeats extend those leases, and begins to fetch the next job's files. A job's first
+// frame has no pace to go by: its own progress tells when to ask for the next one.
+func (w *Worker) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *task) (took time.Duration, err error) {
+	// Until it is done, the pool is its own.
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		took, err = w.render(ctx, drainCtx, next)
+	}()
+	asks := q.pace == 0 && q.pending == nil && len(q.tasks) == 0
+	look := time.NewTicker(askLead)
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return took, err
+		case got := <-q.pending: // a nil channel is never ready
+			w.enqueue(q, got)
+			w.fetchAhead(q)
+		case <-look.C:
+			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !w.draining() && ctx.Err() == nil {
+				asks = false
+				w.requestFrames(ctx, q, 1, 0, 0)
+			}
+		}
+	}
 }
 
 // refill takes the server's reply, asks for more frames when needed, and waits while there
@@ -275,7 +317,7 @@ func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
 		return // requestFrames has logged it
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		q.waiting = 0
-		if got.waited {
+		if got.waited && q.running == nil {
 			w.pool.clear() // a whole poll brought nothing: free the memory that the file takes
 		}
 		return
@@ -299,6 +341,8 @@ func (w *Worker) drain(drainCtx context.Context, q *frameQueue) {
 	}
 	w.releaseHeld(drainCtx)
 	w.giveBack(drainCtx, q.tasks...)
+	q.tasks = nil
+	w.fetchAhead(q) // ends the one that there is
 }
 
 // render renders one frame and passes it on. It returns Blender's time. Before it
@@ -313,8 +357,11 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { w.endSoon(running, end, t) })
 	defer stop()
-	a, err := w.openJob(running, t.job, t.lease.Frame)
+	a, err := w.openJob(running, t)
 	if err == nil {
+		if t.lastInSight && w.cfg.Device == blender.GPU {
+			w.pool.warm() // the next frame is likely another job's
+		}
 		var f blender.Frame
 		if f, took, err = w.playAndRender(running, a, t); err == nil {
 			w.deliverOrHold(ctx, drainCtx, a, t, f)

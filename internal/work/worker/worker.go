@@ -17,8 +17,8 @@ import (
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.
-// Four goroutines share it: the render loop, the heartbeats, the delivery and, per
-// picture, a check. Fields without a lock are set before those start, or belong to the one
+// Five goroutines share it: the render loop, the fetch of the next job's files, the
+// heartbeats, the delivery and, per picture, a check. Fields without a lock are set before those start, or belong to the one
 // that the comment names.
 type Worker struct {
 	cfg    Config // with defaults, never changed
@@ -28,7 +28,8 @@ type Worker struct {
 	out    *outbox      // reports that the server has not answered
 	held   holdings     // leases that heartbeats must extend
 	pool   *processPool // of the rendering goroutine
-	inputs *cache       // of the rendering goroutine
+	inputs *cache
+	ahead  aheadFetch // the next job's files
 	// noData holds, by the file's hash, why data is not kept. It belongs to the
 	// rendering goroutine too.
 	noData map[string]string

@@ -1,0 +1,92 @@
+package worker
+
+import (
+	"context"
+	"sync"
+)
+
+// aheadFetch holds the files of the next job, which are fetched while the last frames of
+// this one render. There is at most one: its files take space beside those of the open job.
+// The zero value is empty. The rendering goroutine takes from it, and another one begins.
+type aheadFetch struct {
+	mu      sync.Mutex
+	current *fetching // nil without one
+}
+
+// fetching is one fetch that runs, or its result.
+type fetching struct {
+	task  *task // its lease permits the fetch, and ends it
+	end   context.CancelFunc
+	done  chan struct{} // closed once files and err are set
+	files files
+	err   error
+}
+
+// fetchAhead begins to fetch the files of the first queued frame of another job than the
+// running one, unless that has begun. A fetch that serves no queued frame ends.
+func (w *Worker) fetchAhead(q *frameQueue) {
+	next := q.otherJob()
+	w.ahead.mu.Lock()
+	defer w.ahead.mu.Unlock()
+	if f := w.ahead.current; f != nil {
+		if next != nil && f.task.job.JobID == next.job.JobID && f.task.ctx.Err() == nil {
+			return
+		}
+		w.ahead.current = nil
+		w.discard(f)
+	}
+	if next == nil {
+		return
+	}
+	ctx, end := context.WithCancel(next.ctx)
+	f := &fetching{task: next, end: end, done: make(chan struct{})}
+	w.ahead.current = f
+	go func() {
+		defer close(f.done)
+		f.files, f.err = w.fetch(ctx, next.job)
+	}()
+}
+
+// otherJob returns the first queued frame of another job than that of the running frame,
+// nil without one. Its lease is alive.
+func (q *frameQueue) otherJob() *task {
+	for _, t := range q.tasks {
+		if t.ctx.Err() == nil && t.job.Preview == nil && (q.running == nil || t.job.JobID != q.running.job.JobID) {
+			return t
+		}
+	}
+	return nil
+}
+
+// filesOf returns the files of a job: those that were fetched ahead, else it fetches them.
+// Errors: fetch's. The caller removes the result.
+func (w *Worker) filesOf(ctx context.Context, t *task) (files, error) {
+	w.ahead.mu.Lock()
+	f := w.ahead.current
+	if f == nil || f.task.job.JobID != t.job.JobID {
+		w.ahead.mu.Unlock()
+		return w.fetch(ctx, t.job)
+	}
+	w.ahead.current = nil
+	w.ahead.mu.Unlock()
+	select {
+	case <-f.done:
+	case <-ctx.Done():
+		w.discard(f)
+		return files{}, context.Cause(ctx)
+	}
+	f.end()
+	if f.err != nil && f.task != t && f.task.ctx.Err() != nil {
+		return w.fetch(ctx, t.job) // another frame's lease has ended the fetch, and this one's has not
+	}
+	return f.files, f.err
+}
+
+// discard ends a fetch whose files nobody will use, and does not wait. Run waits for it.
+func (w *Worker) discard(f *fetching) {
+	f.end()
+	w.finishing.Go(func() {
+		<-f.done
+		f.files.remove()
+	})
+}
