@@ -16,16 +16,26 @@ type AgentKey struct {
 	CreatedAt       time.Time  `json:"created_at"`
 	LastUsedAt      *time.Time `json:"last_used_at"` // exact to a minute; nil when never used
 	RevokedAt       *time.Time `json:"revoked_at"`   // nil while the key is active
+	SpentCents      int64      `json:"spent_cents"`  // in this calendar month (UTC)
+	ExpiresAt       *time.Time `json:"expires_at"`   // when the key ends by itself; nil when it does not
 }
 
 // NewAgentKey is a key that was just made. Key is the secret, which the service never
 // shows again.
 type NewAgentKey struct {
-	Key             string    `json:"key"`
-	KeyID           string    `json:"key_id"`
-	Name            string    `json:"name"`
-	SpendLimitCents *int64    `json:"spend_limit_cents"`
-	CreatedAt       time.Time `json:"created_at"`
+	Key             string     `json:"key"`
+	KeyID           string     `json:"key_id"`
+	Name            string     `json:"name"`
+	SpendLimitCents *int64     `json:"spend_limit_cents"`
+	CreatedAt       time.Time  `json:"created_at"`
+	ExpiresAt       *time.Time `json:"expires_at"`
+}
+
+// AgentKeyTerms is what a new agent key may do. Only Name is required.
+type AgentKeyTerms struct {
+	Name            string `json:"name"`                        // 1 to 80 characters
+	SpendLimitCents *int64 `json:"spend_limit_cents,omitempty"` // of a calendar month (UTC); nil for none
+	ExpiresInDays   int    `json:"expires_in_days,omitempty"`   // 1 to 3650; 0 until it is revoked
 }
 
 // AgentKeys lists the workspace's agent keys, newest first, revoked ones too. It takes
@@ -40,15 +50,11 @@ func (c *Client) AgentKeys(ctx context.Context) ([]AgentKey, error) {
 	return answer.Keys, nil
 }
 
-// CreateAgentKey makes an agent key that may spend spendLimitCents in a calendar month
-// (UTC), nil for no limit. It makes one try: after a lost answer the key may exist, and
-// nobody knows its secret; list the keys and revoke it. Errors: *Error with
-// invalid_key_name or key_limit_reached.
-func (c *Client) CreateAgentKey(ctx context.Context, name string, spendLimitCents *int64) (*NewAgentKey, error) {
-	body, err := jsonBody(struct {
-		Name            string `json:"name"`
-		SpendLimitCents *int64 `json:"spend_limit_cents,omitempty"`
-	}{name, spendLimitCents})
+// CreateAgentKey makes an agent key. It makes one try: after a lost answer the key may
+// exist, and nobody knows its secret; list the keys and revoke it. Errors: *Error with
+// invalid_key_name, key_limit_reached or invalid_request.
+func (c *Client) CreateAgentKey(ctx context.Context, terms AgentKeyTerms) (*NewAgentKey, error) {
+	body, err := jsonBody(terms)
 	if err != nil {
 		return nil, err
 	}

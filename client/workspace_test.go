@@ -193,7 +193,7 @@ func TestAnAccountKeyMakesAndRevokesAgentKeys(t *testing.T) {
 	t.Parallel()
 	r := startReal(t)
 	limit := int64(500)
-	made, err := r.account.CreateAgentKey(t.Context(), "nightly", &limit)
+	made, err := r.account.CreateAgentKey(t.Context(), client.AgentKeyTerms{Name: "nightly", SpendLimitCents: &limit})
 	if err != nil {
 		t.Fatal(err)
 	}

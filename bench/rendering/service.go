@@ -137,7 +137,7 @@ func (s *service) workspace(ctx context.Context) (agentKey string, err error) {
 		if err != nil {
 			return err
 		}
-		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "bench", nil)
+		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "bench"})
 		if err != nil {
 			return err
 		}

@@ -91,7 +91,7 @@ func makeCallers(ctx context.Context, store *db.DB, on *service) ([]apiCaller, e
 			if err != nil {
 				return err
 			}
-			agent, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "bench", nil)
+			agent, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "bench"})
 			if err != nil {
 				return err
 			}

@@ -97,7 +97,7 @@ func (s *server) makeLookers(ctx context.Context) ([]looker, error) {
 			if err != nil {
 				return err
 			}
-			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "looker", nil)
+			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "looker"})
 			if err == nil {
 				people[i].client, err = client.New(s.url, key.Secret)
 			}

@@ -108,7 +108,7 @@ func (s *server) makeHostile(ctx context.Context) error {
 			return err
 		}
 		for range contract.MaxActiveKeys {
-			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "hostile", nil)
+			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "hostile"})
 			if err != nil {
 				return err
 			}

@@ -141,7 +141,7 @@ func (s *server) makeCallers(ctx context.Context) (callers []*client.Client, err
 			if err != nil {
 				return err
 			}
-			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "several", nil)
+			key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "several"})
 			if err != nil {
 				return err
 			}

@@ -86,7 +86,7 @@ func (s *server) prepare(ctx context.Context) (agent string, err error) {
 		if err != nil {
 			return err
 		}
-		agentKey, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "scale", nil)
+		agentKey, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "scale"})
 		if err != nil {
 			return err
 		}

@@ -186,7 +186,7 @@ func (f *finished) settle(ctx context.Context, engine string) (err error) {
 // keys makes the keys that ask, and gives the workspace money.
 func (f *finished) keys(ctx context.Context, workspace string) (agent string, err error) {
 	err = f.app.DB.Write(ctx, func(tx *db.Tx) error {
-		agentKey, err := identity.CreateAgentKey(ctx, tx, workspace, "bench", nil)
+		agentKey, err := identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "bench"})
 		if err != nil {
 			return err
 		}

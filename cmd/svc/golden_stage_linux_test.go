@@ -119,12 +119,12 @@ func (s *stage) operatorsThings() {
 		return err
 	})
 	s.write(func(ctx context.Context, tx *db.Tx) error {
-		revoked, err := identity.CreateAgentKey(ctx, tx, s.main.ID, "an old laptop of Anna's, with a long name", nil)
+		revoked, err := identity.CreateAgentKey(ctx, tx, s.main.ID, identity.AgentTerms{Name: "an old laptop of Anna's, with a long name"})
 		if err != nil {
 			return err
 		}
 		limit := int64(500)
-		if _, err := identity.CreateAgentKey(ctx, tx, s.main.ID, "nightly", &limit); err != nil {
+		if _, err := identity.CreateAgentKey(ctx, tx, s.main.ID, identity.AgentTerms{Name: "nightly", SpendLimitCents: &limit}); err != nil {
 			return err
 		}
 		return identity.Revoke(ctx, tx, revoked.KeyID)

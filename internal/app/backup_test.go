@@ -76,7 +76,7 @@ func TestABackupOfARunningServiceIsRestoredOnEitherDatabase(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if _, err := identity.CreateAgentKey(t.Context(), tx, record.WorkspaceID, "later", nil); err != nil {
+				if _, err := identity.CreateAgentKey(t.Context(), tx, record.WorkspaceID, identity.AgentTerms{Name: "later"}); err != nil {
 					return err
 				}
 				return wallet.Credit(t.Context(), tx, record.WorkspaceID, "after the restore", 100)

@@ -56,7 +56,7 @@ func start(t *testing.T, cfg app.Config) *service {
 		if err != nil {
 			return err
 		}
-		key, err := identity.CreateAgentKey(t.Context(), tx, p.WorkspaceID, "agent", nil)
+		key, err := identity.CreateAgentKey(t.Context(), tx, p.WorkspaceID, identity.AgentTerms{Name: "agent"})
 		if err != nil {
 			return err
 		}

@@ -51,13 +51,13 @@ func (c *keysList) Run(app *kong.Context) (err error) {
 			return
 		}
 		list := terminal.NewList(terminal.Column{Title: "KEY"}, terminal.Column{Title: "NAME", Cut: true}, terminal.Column{Title: "BEGINS", Spare: 2},
-			terminal.Column{Title: "A MONTH", Spare: 1}, terminal.Column{Title: "STATE"})
+			terminal.Column{Title: "THIS MONTH", Spare: 1}, terminal.Column{Title: "STATE"})
 		for _, k := range keys {
-			limit := "no limit"
+			spent := terminal.Money(k.SpentCents, "USD")
 			if k.SpendLimitCents != nil {
-				limit = terminal.Money(*k.SpendLimitCents, "USD")
+				spent = fmt.Sprintf("%d.%02d of %s", k.SpentCents/100, k.SpentCents%100, terminal.Money(*k.SpendLimitCents, "USD"))
 			}
-			list.Row(k.KeyID, k.Name, k.MaskedPrefix, limit, stateOf(k, time.Now()))
+			list.Row(k.KeyID, k.Name, k.MaskedPrefix, spent, stateOf(k, time.Now()))
 		}
 		list.Print(app.Stdout)
 	})
@@ -67,6 +67,8 @@ func stateOf(k client.AgentKey, now time.Time) string {
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked " + terminal.Ago(*k.RevokedAt, now)
+	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
+		return "ended " + terminal.Ago(*k.ExpiresAt, now)
 	case k.LastUsedAt != nil:
 		return "used " + terminal.Ago(*k.LastUsedAt, now)
 	}
@@ -78,6 +80,7 @@ type keysCreate struct {
 	output
 	Name            string `arg:"" help:"What the key is called: 1 to 80 characters."`
 	SpendLimitCents *int64 `env:"-" placeholder:"CENTS" help:"What the key may spend in a calendar month (UTC). Without it, as much as the wallet has."`
+	ExpiresInDays   int    `env:"-" placeholder:"DAYS" help:"After how many days the key ends: 1 to 3650. Without it, when it is revoked."`
 }
 
 // Run makes a key. Only the secret goes to standard output, so that a script can take
@@ -86,13 +89,16 @@ func (c *keysCreate) Run(app *kong.Context) (err error) {
 	if c.SpendLimitCents != nil && *c.SpendLimitCents < 0 {
 		return terminal.WrongUsagef("--spend-limit-cents is %d; it must be 0 or more", *c.SpendLimitCents)
 	}
+	if c.ExpiresInDays < 0 || c.ExpiresInDays > 3650 {
+		return terminal.WrongUsagef("--expires-in-days is %d; it must be 1 to 3650", c.ExpiresInDays)
+	}
 	api, err := c.Account()
 	if err != nil {
 		return err
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	made, err := api.CreateAgentKey(ctx, c.Name, c.SpendLimitCents)
+	made, err := api.CreateAgentKey(ctx, client.AgentKeyTerms{Name: c.Name, SpendLimitCents: c.SpendLimitCents, ExpiresInDays: c.ExpiresInDays})
 	if err != nil {
 		return err
 	}

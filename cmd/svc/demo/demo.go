@@ -160,7 +160,7 @@ func makeWorkspace(ctx context.Context, service *app.App) (agentKey string, err 
 		if err != nil {
 			return err
 		}
-		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "demo", nil)
+		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "demo"})
 		if err != nil {
 			return err
 		}

@@ -49,7 +49,7 @@ func (c *keyCreate) Run(k *kong.Context) error {
 		if c.SpendLimitCents >= 0 {
 			limit = &c.SpendLimitCents
 		}
-		key, err = identity.CreateAgentKey(ctx, tx, c.Workspace, c.Name, limit)
+		key, err = identity.CreateAgentKey(ctx, tx, c.Workspace, identity.AgentTerms{Name: c.Name, SpendLimitCents: limit})
 		return err
 	})
 	if err != nil {

@@ -171,7 +171,7 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 		if account, err = identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "first account key"); err != nil {
 			return err
 		}
-		if agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "first agent key", nil); err != nil || c.CreditCents == 0 {
+		if agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "first agent key"}); err != nil || c.CreditCents == 0 {
 			return err
 		}
 		act, err := operator.Credit(ctx, tx, p.WorkspaceID, wallet.NewReference(), c.CreditCents)

@@ -104,7 +104,7 @@ func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(calle
 // unauthenticated, insufficient_scope.
 func (s *server) authenticate(next front.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		p, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"))
+		p, err := identity.Agent(r.Context(), s.DB, r.Header.Get("Authorization"), s.Links.To(links.AgentPath))
 		if err == nil {
 			err = p.Require(identity.ScopeRead)
 		}

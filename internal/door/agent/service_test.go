@@ -130,7 +130,7 @@ func (svc *service) key(limit *int64) string {
 	svc.t.Helper()
 	var key identity.NewKey
 	svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
-		key, err = identity.CreateAgentKey(ctx, tx, svc.workspace, "agent", limit)
+		key, err = identity.CreateAgentKey(ctx, tx, svc.workspace, identity.AgentTerms{Name: "agent", SpendLimitCents: limit})
 		return err
 	})
 	return key.Secret

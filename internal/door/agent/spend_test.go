@@ -5,6 +5,9 @@ import (
 	"net/http"
 	"sync"
 	"testing"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
 )
 
 // terms are the arguments of a start.
@@ -53,7 +56,7 @@ func TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum(t *testing.T) {
 // key, half by the tools and half by the Job API.
 func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
 	each(t, func(_ *testing.T, svc *service) {
-		const starts, limit = 24, 7
+		const starts, limit = 100, 7
 		most := int64(limit)
 		key := svc.key(&most)
 		c := svc.client(key)
@@ -91,6 +94,18 @@ func TestASpendLimitHoldsOverAllDoorsUnderRace(t *testing.T) {
 		}
 		if b := svc.balance(); started != limit || b.ReservedCents != limit {
 			svc.t.Errorf("%d of %d started, %d cents reserved, with a limit of %d", started, starts, b.ReservedCents, limit)
+		}
+		err := svc.app.DB.Read(svc.t.Context(), func(tx *db.Tx) error {
+			keys, err := identity.AgentKeys(svc.t.Context(), tx, svc.workspace)
+			for _, k := range keys {
+				if k.SpendLimitCents != nil && k.SpentCents != limit || k.SpendLimitCents == nil && k.SpentCents != 0 {
+					svc.t.Errorf("the list says that %s has spent %d cents", k.Name, k.SpentCents)
+				}
+			}
+			return err
+		})
+		if err != nil {
+			svc.t.Error(err)
 		}
 	})
 }

@@ -60,7 +60,8 @@ func TestAKeysSecretIsShownOnceAndItsMetadataAlways(t *testing.T) {
 		want := []string{"created_at", "key_id", "last_used_at", "masked_prefix", "name", "revoked_at"}
 		createdWith := []string{"created_at", "key", "key_id", "name", "ok"}
 		if k.prefix == contract.AgentKeyPrefix {
-			want, createdWith = append(want, "spend_limit_cents"), append(createdWith, "spend_limit_cents")
+			want = []string{"created_at", "expires_at", "key_id", "last_used_at", "masked_prefix", "name", "revoked_at", "spend_limit_cents", "spent_cents"}
+			createdWith = []string{"created_at", "expires_at", "key", "key_id", "name", "ok", "spend_limit_cents"}
 		}
 		if len(listed) != 1 || !slices.Equal(members(listed[0]), want) || !slices.Equal(members(made.body), createdWith) {
 			t.Fatalf("listed %v, made %v", listed, made.body)

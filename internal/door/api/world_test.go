@@ -126,7 +126,7 @@ func (w *world) party(email string, ended bool) party {
 		if err != nil {
 			return err
 		}
-		agent, err := identity.CreateAgentKey(ctx, tx, who.WorkspaceID, "agent", nil)
+		agent, err := identity.CreateAgentKey(ctx, tx, who.WorkspaceID, identity.AgentTerms{Name: "agent"})
 		if err != nil {
 			return err
 		}

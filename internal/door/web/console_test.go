@@ -271,7 +271,7 @@ func TestAKeyIsShownOnceAndEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := worlds.On(t, "sqlite")
 	p := personOf(t, w, 0)
-	made := p.submit("/console/keys", "name", "render <farm>", "limit", "2.50").want(t, http.StatusOK, "render &lt;farm&gt;", "shown only once", "svc config set key svc_agent_", "$2.50")
+	made := p.submit("/console/keys", "name", "render <farm>", "limit", "2.50", "days", "30").want(t, http.StatusOK, "render &lt;farm&gt;", "shown only once", "svc config set key svc_agent_", "$0.00 of $2.50", "until ")
 	secret := regexp.MustCompile(`svc_agent_[0-9A-Za-z]{43}`).FindString(made.text)
 	again := p.open("/console/keys")
 	if secret == "" || strings.Contains(again.text, secret) {
@@ -300,6 +300,9 @@ func TestAKeyIsShownOnceAndEndsAtOnce(t *testing.T) {
 	}
 	for _, limit := range []string{"lots", "-1", "1e99", "0.001", "NaN"} {
 		p.submit("/console/keys", "name", "x", "limit", limit).want(t, http.StatusBadRequest, `role="alert"`)
+	}
+	for _, days := range []string{"0", "-1", "3651", "soon"} {
+		p.submit("/console/keys", "name", "x", "days", days).want(t, http.StatusBadRequest, `role="alert"`)
 	}
 	p.submit("/console/keys", "name", "studio", "kind", "account").want(t, http.StatusOK, "shown only once", "svc_")
 }

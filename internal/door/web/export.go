@@ -39,6 +39,8 @@ type exportedKey struct {
 	LastUsedAt      *time.Time `json:"last_used_at"`
 	RevokedAt       *time.Time `json:"revoked_at"`
 	SpendLimitCents *int64     `json:"spend_limit_cents"`
+	SpentCents      int64      `json:"spent_cents"` // in this calendar month (UTC)
+	ExpiresAt       *time.Time `json:"expires_at"`
 }
 
 // exportedEntry is an entry of the ledger.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -20,8 +21,9 @@ type keysView struct {
 	New *newKey
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
-	// Name and Limit fill the form again.
-	Name, Limit string
+	// Name, Limit and Days fill the form again.
+	Name, Limit, Days string
+	Now               time.Time
 }
 
 // newKey is a key on the one page that shows its secret.
@@ -41,6 +43,7 @@ func (s *Site) keysPage(r *http.Request, who identity.Principal, v keysView) (pa
 		if v.Agent, err = identity.AgentKeys(r.Context(), tx, who.WorkspaceID); err != nil {
 			return err
 		}
+		v.Now = tx.Time()
 		v.Account, err = identity.AccountKeys(r.Context(), tx, who.WorkspaceID)
 		return err
 	})
@@ -50,13 +53,17 @@ func (s *Site) keysPage(r *http.Request, who identity.Principal, v keysView) (pa
 // createKey makes a key. It does not redirect: the answer shows the secret, which must not
 // be in an address or be shown twice.
 func (s *Site) createKey(r *http.Request, who identity.Principal) (page, error) {
-	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit"))}
+	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit")), Days: r.PostForm.Get("days")}
 	made := &newKey{Agent: r.PostForm.Get("kind") != "account"}
-	limit, err := dollars("limit", v.Limit)
+	terms := identity.AgentTerms{Name: v.Name}
+	var err error
+	if terms.SpendLimitCents, err = dollars("limit", v.Limit); err == nil {
+		terms.Life, err = lifeOf(v.Days)
+	}
 	if err == nil {
 		err = s.DB.Write(r.Context(), func(tx *db.Tx) (err error) {
 			if made.Agent {
-				made.NewKey, err = identity.CreateAgentKey(r.Context(), tx, who.WorkspaceID, v.Name, limit)
+				made.NewKey, err = identity.CreateAgentKey(r.Context(), tx, who.WorkspaceID, terms)
 				return err
 			}
 			made.NewKey, err = identity.CreateAccountKey(r.Context(), tx, who.WorkspaceID, v.Name)
@@ -91,6 +98,19 @@ func (s *Site) refusedKeys(r *http.Request, who identity.Principal, v keysView, 
 	p, err := s.keysPage(r, who, v)
 	p.Status = status
 	return p, err
+}
+
+// lifeOf reads the field of how long a key works: days from 1 to 3650, or "" for no end.
+// Error: invalid_request.
+func lifeOf(days string) (time.Duration, error) {
+	if days == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(days)
+	if err != nil || n < 1 || n > 3650 {
+		return 0, fault.Field("days", "must be 1 to 3650 days, or nothing")
+	}
+	return time.Duration(n) * 24 * time.Hour, nil
 }
 
 // amount is an amount of dollars, with cents or without.

@@ -241,7 +241,7 @@ func conflicting() []Entry {
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then ask again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that is not needed, then create the new one.", DoorAPI},
-		{SpendLimitReached, 402, false, "Raise the key's spend_limit_cents, use another key, or wait for the next month.", DoorAPI},
+		{SpendLimitReached, 402, false, "Use a key with a higher spend_limit_cents (/console/keys makes one), render fewer frames, or wait for the next calendar month (UTC).", DoorAPI},
 		{PriceAboveMax, 409, false, "Quote fewer frames, or start with a higher max_price_cents once whoever pays agrees.", DoorAPI},
 		{ToolNotFound, 404, false, "Call one of the tools that tools/list names.", DoorAPI},
 	}

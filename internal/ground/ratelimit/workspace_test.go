@@ -29,7 +29,7 @@ func workspace(t *testing.T, d *db.DB, email string) (claims []ratelimit.Claim) 
 				account, err = identity.CreateAccountKey(ctx, tx, p.WorkspaceID, fmt.Sprint(i))
 			}
 			if err == nil {
-				agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, fmt.Sprint(i), nil)
+				agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: fmt.Sprint(i)})
 			}
 			claims = append(claims, ratelimit.Claim{Bearer: account.Secret, Address: "here"}, ratelimit.Claim{Bearer: agent.Secret, Address: "here"})
 		}

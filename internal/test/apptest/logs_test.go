@@ -52,8 +52,10 @@ func secretsMade(t *testing.T, service *app.App) map[string]string {
 		workspace = p.WorkspaceID
 		for kind, create := range map[string]func() (identity.NewKey, error){
 			"account key": func() (identity.NewKey, error) { return identity.CreateAccountKey(ctx, tx, workspace, "one") },
-			"agent key":   func() (identity.NewKey, error) { return identity.CreateAgentKey(ctx, tx, workspace, "one", nil) },
-			"node key":    func() (identity.NewKey, error) { return identity.CreateNodeKey(ctx, tx, "one") },
+			"agent key": func() (identity.NewKey, error) {
+				return identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "one"})
+			},
+			"node key": func() (identity.NewKey, error) { return identity.CreateNodeKey(ctx, tx, "one") },
 		} {
 			key, err := create()
 			if err != nil {

@@ -114,7 +114,7 @@ func (w *World) WorkspaceOf(t testing.TB, email string, cents int64) (made Works
 			return err
 		}
 		made.ID = owner.WorkspaceID
-		if made.Agent, err = identity.CreateAgentKey(ctx, tx, made.ID, "agent", nil); err != nil {
+		if made.Agent, err = identity.CreateAgentKey(ctx, tx, made.ID, identity.AgentTerms{Name: "agent"}); err != nil {
 			return err
 		}
 		if made.Account, err = identity.CreateAccountKey(ctx, tx, made.ID, "account"); err != nil || cents == 0 {

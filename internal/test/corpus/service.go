@@ -98,7 +98,7 @@ func (s *service) workspace(ctx context.Context) (agentKey string, err error) {
 		if err != nil {
 			return err
 		}
-		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, "corpus", nil)
+		key, err := identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "corpus"})
 		if err != nil {
 			return err
 		}

@@ -93,7 +93,7 @@ func (svc *service) personalPeople() (workspaceID string, agentKey, accountKey i
 		if _, err := identity.CreateSignInLink(ctx, tx, email); err != nil {
 			return err
 		}
-		if agentKey, err = identity.CreateAgentKey(ctx, tx, workspaceID, personal+" agent", nil); err != nil {
+		if agentKey, err = identity.CreateAgentKey(ctx, tx, workspaceID, identity.AgentTerms{Name: personal + " agent"}); err != nil {
 			return err
 		}
 		accountKey, err = identity.CreateAccountKey(ctx, tx, workspaceID, personal+" account")
@@ -383,7 +383,7 @@ func TestARequestThatOutlivesItsWorkspaceAddsNothing(t *testing.T) {
 		}
 		_, stored := received.Quote(t.Context(), quote.RequestedFrames{}, nil)
 		made := svc.app.DB.Write(t.Context(), func(tx *db.Tx) error {
-			_, err := identity.CreateAgentKey(t.Context(), tx, c.workspace, personal, nil)
+			_, err := identity.CreateAgentKey(t.Context(), tx, c.workspace, identity.AgentTerms{Name: personal})
 			return err
 		})
 		for _, err := range []error{stored, made} {

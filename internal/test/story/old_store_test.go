@@ -134,7 +134,7 @@ func (svc *service) owner() (c caller, jobs []string) {
 			return err
 		}
 		c.workspace = job.WorkspaceID
-		c.agent, err = identity.CreateAgentKey(ctx, tx, c.workspace, "story", nil)
+		c.agent, err = identity.CreateAgentKey(ctx, tx, c.workspace, identity.AgentTerms{Name: "story"})
 		return err
 	})
 	c.Client = newClient(svc.t, svc.url, c.agent.Secret)

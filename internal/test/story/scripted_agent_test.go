@@ -255,7 +255,7 @@ func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
 		var limited identity.NewKey
 		svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
 			limit := int64(5)
-			limited, err = identity.CreateAgentKey(ctx, tx, rich.workspace, "limited", &limit)
+			limited, err = identity.CreateAgentKey(ctx, tx, rich.workspace, identity.AgentTerms{Name: "limited", SpendLimitCents: &limit})
 			return err
 		})
 		folder := t.TempDir()

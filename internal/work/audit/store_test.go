@@ -182,8 +182,8 @@ func (s *store) people() {
 		}
 		limit := int64(5_000)
 		for _, workspace := range []string{one.Person.WorkspaceID, two.Person.WorkspaceID, three.Person.WorkspaceID} {
-			_, limited := identity.CreateAgentKey(ctx, tx, workspace, "limited", &limit)
-			agent, agentErr := identity.CreateAgentKey(ctx, tx, workspace, "revoked", nil)
+			_, limited := identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "limited", SpendLimitCents: &limit})
+			agent, agentErr := identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "revoked"})
 			account, accountErr := identity.CreateAccountKey(ctx, tx, workspace, "revoked")
 			node, nodeErr := identity.CreateNodeKey(ctx, tx, "revoked")
 			if err := errors.Join(limited, agentErr, accountErr, nodeErr); err != nil {

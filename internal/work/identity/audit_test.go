@@ -65,7 +65,7 @@ func everyone(ctx context.Context, tx *db.Tx) error {
 		if err != nil {
 			return err
 		}
-		agent, err := identity.CreateAgentKey(ctx, tx, workspace, "agent", &limit)
+		agent, err := identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "agent", SpendLimitCents: &limit})
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func everyone(ctx context.Context, tx *db.Tx) error {
 			return identity.RevokeAccountKey(ctx, tx, workspace, key.KeyID)
 		},
 		func() error {
-			key, err := identity.CreateAgentKey(ctx, tx, workspace, "agent", nil)
+			key, err := identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "agent"})
 			if err != nil {
 				return err
 			}

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,6 +45,7 @@ const touchEvery = time.Minute
 type keyState struct {
 	keyID, workspaceID    string // no workspace has a worker's key
 	revokedAt, lastUsedAt int64
+	expiresAt             int64 // 0 is never
 }
 
 // authenticate finds the key of the header's secret, records its use, and ties the request
@@ -63,8 +65,11 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	var stale bool
 	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		s, err := find(ctx, tx, hash(secret))
-		if db.IsNotFound(err) || (err == nil && s.revokedAt != 0) {
-			return fault.New(fault.Unauthenticated, "The key is unknown or revoked.")
+		if db.IsNotFound(err) || (err == nil && (s.revokedAt != 0 || (s.expiresAt != 0 && s.expiresAt <= tx.Now))) {
+			return fault.New(fault.Unauthenticated, "The key is unknown, revoked or past its end.")
+		}
+		if fault.Is(err, fault.Unauthenticated) {
+			return err
 		}
 		if err != nil {
 			return fmt.Errorf("look up key: %w", err)
@@ -87,13 +92,17 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	return nil
 }
 
-// Agent authenticates an Authorization header as an agent key. Error:
+// Agent authenticates an Authorization header as an agent key, at the resource that the
+// request is for: a key that was made for others does not work there. Error:
 // unauthenticated.
-func Agent(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
+func Agent(ctx context.Context, d *db.DB, header, resource string) (p Principal, err error) {
 	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
-		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID}, Scopes: AllScopes(), SpendLimitCents: limitOf(row.SpendLimitCents)}
-		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt}, err
+		if err == nil && row.Resources != "" && !slices.Contains(strings.Fields(row.Resources), resource) {
+			return keyState{}, fault.New(fault.Unauthenticated, "This key is for %s.", row.Resources)
+		}
+		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID}, Scopes: scopesOf(row.Scopes), SpendLimitCents: limitOf(row.SpendLimitCents)}
+		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, row.ExpiresAt}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
@@ -106,7 +115,7 @@ func Account(ctx context.Context, d *db.DB, header string) (p Principal, err err
 	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
 		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AccountCredential, KeyID: row.KeyID}, Scopes: AllScopes()}
-		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, 0}, err
 	}, func(tx *db.Tx) error {
 		return tx.AccountKeyTouch(ctx, query.AccountKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
@@ -119,7 +128,7 @@ func Node(ctx context.Context, d *db.DB, header string) (key NodeKey, err error)
 	err = authenticate(ctx, d, header, contract.NodeKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.NodeKeyBySecret(ctx, secret)
 		key = NodeKey{KeyID: row.KeyID, Name: row.Name}
-		return keyState{row.KeyID, "", row.RevokedAt, row.LastUsedAt}, err
+		return keyState{row.KeyID, "", row.RevokedAt, row.LastUsedAt, 0}, err
 	}, func(tx *db.Tx) error {
 		return tx.NodeKeyTouch(ctx, query.NodeKeyTouchParams{Now: tx.Now, KeyID: key.KeyID, Before: tx.Now})
 	})

@@ -22,6 +22,7 @@ type NewKey struct {
 	Secret       string
 	MaskedPrefix string
 	CreatedAt    time.Time
+	ExpiresAt    *time.Time // nil when it works until it is revoked
 }
 
 // newKey checks the name, 1 to contract.MaxKeyName characters after trimming, and draws
@@ -80,24 +81,43 @@ func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) 
 	return k, nil
 }
 
-// CreateAgentKey makes an agent key of a workspace. limit is in cents a calendar month
-// (UTC); 0 forbids all spending, nil means no limit but the wallet. Errors:
-// invalid_key_name, key_limit_reached.
-func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID, name string, limit *int64) (NewKey, error) {
-	k, err := newKey(tx, contract.AgentKeyPrefix, name)
+// AgentTerms is what an agent key may do. Only Name is required.
+type AgentTerms struct {
+	Name string
+	// SpendLimitCents bounds what the key spends in a calendar month (UTC), in cents; 0
+	// forbids all spending, nil leaves the wallet as the only bound.
+	SpendLimitCents *int64
+	// Life is how long the key works; 0 is until it is revoked.
+	Life time.Duration
+	// Scopes is what the key may do; none means AllScopes.
+	Scopes Scopes
+	// Resources are the addresses at which the key works; none means everywhere.
+	Resources []string
+}
+
+// CreateAgentKey makes an agent key of a workspace. Errors: invalid_key_name,
+// key_limit_reached.
+func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms AgentTerms) (NewKey, error) {
+	k, err := newKey(tx, contract.AgentKeyPrefix, terms.Name)
 	if err != nil {
 		return NewKey{}, err
 	}
-	if err := limitKeys(ctx, tx, workspaceID, tx.AgentKeyActive); err != nil {
-		return NewKey{}, err
+	active := func(ctx context.Context, workspaceID string) (int64, error) {
+		return tx.AgentKeyActive(ctx, query.AgentKeyActiveParams{WorkspaceID: workspaceID, Now: tx.Now})
 	}
-	spend := int64(noLimit)
-	if limit != nil {
-		spend = *limit
+	if err := limitKeys(ctx, tx, workspaceID, active); err != nil {
+		return NewKey{}, err
 	}
 	row := query.AgentKey{
 		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
-		SpendLimitCents: spend, CreatedAt: tx.Now,
+		SpendLimitCents: noLimit, CreatedAt: tx.Now, Scopes: terms.Scopes.String(), Resources: strings.Join(terms.Resources, " "),
+	}
+	if terms.SpendLimitCents != nil {
+		row.SpendLimitCents = *terms.SpendLimitCents
+	}
+	if terms.Life > 0 {
+		k.ExpiresAt = new(tx.Time().Add(terms.Life))
+		row.ExpiresAt = db.Micros(*k.ExpiresAt)
 	}
 	row.RowSum = agentKeys.Of(row)
 	if err := tx.AgentKeyCreate(ctx, query.AgentKeyCreateParams(row)); err != nil {
@@ -183,6 +203,15 @@ type Key struct {
 	// SpendLimitCents bounds an agent key's spending in a calendar month; nil means
 	// no limit.
 	SpendLimitCents *int64
+	// SpentCents is what an agent key has spent in this calendar month (UTC); 0 of
+	// another key.
+	SpentCents int64
+	ExpiresAt  *time.Time // when an agent key ends by itself; nil when it does not
+}
+
+// Ended reports whether a key opens nothing any more.
+func (k Key) Ended(now time.Time) bool {
+	return k.RevokedAt != nil || (k.ExpiresAt != nil && !k.ExpiresAt.After(now))
 }
 
 // AccountKeys lists the account keys of a workspace, newest first, revoked ones
@@ -194,7 +223,10 @@ func AccountKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, err
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt), nil}
+		keys[i] = Key{
+			KeyID: r.KeyID, Name: r.Name, MaskedPrefix: r.MaskedPrefix, CreatedAt: db.Time(r.CreatedAt),
+			LastUsedAt: db.OptionalTime(r.LastUsedAt), RevokedAt: db.OptionalTime(r.RevokedAt),
+		}
 	}
 	return keys, nil
 }
@@ -205,11 +237,28 @@ func AgentKeys(ctx context.Context, tx *db.Tx, workspaceID string) ([]Key, error
 	if err != nil {
 		return nil, fmt.Errorf("list agent keys: %w", err)
 	}
+	spent, err := tx.AgentKeysSpent(ctx, query.AgentKeysSpentParams{WorkspaceID: workspaceID, Since: db.Micros(Month(tx.Time()))})
+	if err != nil {
+		return nil, fmt.Errorf("add up what agent keys spent: %w", err)
+	}
+	cents := map[string]int64{}
+	for _, s := range spent {
+		cents[s.KeyID] = s.Cents
+	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt), limitOf(r.SpendLimitCents)}
+		keys[i] = Key{
+			r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt),
+			limitOf(r.SpendLimitCents), cents[r.KeyID], db.OptionalTime(r.ExpiresAt),
+		}
 	}
 	return keys, nil
+}
+
+// Month is the beginning of the calendar month in UTC: spending limits count from it.
+func Month(now time.Time) time.Time {
+	now = now.UTC()
+	return time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
 }
 
 // NodeKeys lists the workers' keys, newest first, revoked ones included. Node keys have
@@ -221,7 +270,10 @@ func NodeKeys(ctx context.Context, tx *db.Tx) ([]Key, error) {
 	}
 	keys := make([]Key, len(rows))
 	for i, r := range rows {
-		keys[i] = Key{r.KeyID, r.Name, r.MaskedPrefix, db.Time(r.CreatedAt), db.OptionalTime(r.LastUsedAt), db.OptionalTime(r.RevokedAt), nil}
+		keys[i] = Key{
+			KeyID: r.KeyID, Name: r.Name, MaskedPrefix: r.MaskedPrefix, CreatedAt: db.Time(r.CreatedAt),
+			LastUsedAt: db.OptionalTime(r.LastUsedAt), RevokedAt: db.OptionalTime(r.RevokedAt),
+		}
 	}
 	return keys, nil
 }

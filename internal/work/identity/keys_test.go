@@ -56,7 +56,7 @@ func (h service) keys() (account, agent, node identity.NewKey) {
 			return err
 		}
 		limit := int64(50)
-		if agent, err = identity.CreateAgentKey(ctx, tx, h.workspace, "agent", &limit); err != nil {
+		if agent, err = identity.CreateAgentKey(ctx, tx, h.workspace, identity.AgentTerms{Name: "agent", SpendLimitCents: &limit}); err != nil {
 			return err
 		}
 		node, err = identity.CreateNodeKey(ctx, tx, "node")
@@ -69,7 +69,7 @@ func (h service) keys() (account, agent, node identity.NewKey) {
 func (h service) doors(secret string) map[string]error {
 	header := "Bearer " + secret
 	_, account := identity.Account(h.t.Context(), h.DB, header)
-	_, agent := identity.Agent(h.t.Context(), h.DB, header)
+	_, agent := identity.Agent(h.t.Context(), h.DB, header, "")
 	_, node := identity.Node(h.t.Context(), h.DB, header)
 	return map[string]error{"account": account, "agent": agent, "node": node}
 }
@@ -85,7 +85,7 @@ func TestKeyWorksOnlyForItsOwnKind(t *testing.T) {
 				}
 			}
 		}
-		key, err := identity.Agent(h.t.Context(), h.DB, "bearer "+agent.Secret)
+		key, err := identity.Agent(h.t.Context(), h.DB, "bearer "+agent.Secret, "")
 		if err != nil || key.WorkspaceID != h.workspace || key.SpendLimitCents == nil || *key.SpendLimitCents != 50 {
 			h.t.Errorf("got %+v, %v", key, err)
 		}
@@ -126,7 +126,7 @@ func TestStrangeHeadersAreUnauthenticated(t *testing.T) {
 		other[len(other)-1] ^= 1
 		for _, header := range []string{"", "Bearer", "Bearer ", agent.Secret, "Basic " + agent.Secret, "Bearer " + string(other),
 			"Bearer svc_agent_", "Bearer " + agent.Secret + "x", "Bearer " + strings.Repeat("a", 1<<16)} {
-			if _, err := identity.Agent(h.t.Context(), h.DB, header); !fault.Is(err, fault.Unauthenticated) {
+			if _, err := identity.Agent(h.t.Context(), h.DB, header, ""); !fault.Is(err, fault.Unauthenticated) {
 				h.t.Errorf("%.40q: %v", header, err)
 			}
 		}
@@ -181,6 +181,64 @@ func TestNamesAndNumbersOfKeysAreBounded(t *testing.T) {
 		wg.Wait()
 		if made.Load() != contract.MaxActiveKeys {
 			h.t.Errorf("%d keys were made at once", made.Load())
+		}
+	})
+}
+
+// agentKey makes an agent key with terms.
+func (h service) agentKey(terms identity.AgentTerms) (made identity.NewKey) {
+	h.t.Helper()
+	h.must(func(ctx context.Context, tx *db.Tx) (err error) {
+		made, err = identity.CreateAgentKey(ctx, tx, h.workspace, terms)
+		return err
+	})
+	return made
+}
+
+func TestAnAgentKeyEndsAtItsTimeAndMakesRoom(t *testing.T) {
+	t.Parallel()
+	each(t, func(h service) {
+		var first identity.NewKey
+		for i := range contract.MaxActiveKeys {
+			if made := h.agentKey(identity.AgentTerms{Name: "short", Life: time.Hour}); i == 0 {
+				first = made
+			}
+		}
+		h.skew.Store(int64(59 * time.Minute))
+		if _, err := identity.Agent(h.t.Context(), h.DB, "Bearer "+first.Secret, ""); err != nil {
+			h.t.Errorf("before its end: %v", err)
+		}
+		h.skew.Store(int64(time.Hour))
+		if _, err := identity.Agent(h.t.Context(), h.DB, "Bearer "+first.Secret, ""); !fault.Is(err, fault.Unauthenticated) {
+			h.t.Errorf("at its end: %v", err)
+		}
+		h.agentKey(identity.AgentTerms{Name: "next"}) // the ended ones do not count
+		h.must(func(ctx context.Context, tx *db.Tx) error {
+			keys, err := identity.AgentKeys(ctx, tx, h.workspace)
+			for _, k := range keys {
+				if k.Ended(tx.Time()) != (k.ExpiresAt != nil) {
+					h.t.Errorf("%s ends at %v", k.Name, k.ExpiresAt)
+				}
+			}
+			return err
+		})
+	})
+}
+
+func TestAnAgentKeyHasItsScopesAtItsResourcesOnly(t *testing.T) {
+	t.Parallel()
+	each(t, func(h service) {
+		key := h.agentKey(identity.AgentTerms{Name: "reads", Scopes: identity.Scopes{identity.ScopeRead}, Resources: []string{"https://a.example", "https://a.example/mcp"}})
+		for resource, good := range map[string]bool{
+			"https://a.example": true, "https://a.example/mcp": true, "": false, "https://a.example/": false, "https://b.example": false, "https://a.example https://a.example/mcp": false,
+		} {
+			p, err := identity.Agent(h.t.Context(), h.DB, "Bearer "+key.Secret, resource)
+			if good != (err == nil) || (!good && !fault.Is(err, fault.Unauthenticated)) {
+				h.t.Errorf("at %q: %v", resource, err)
+			}
+			if good && (p.Require(identity.ScopeRead) != nil || !fault.Is(p.Require(identity.ScopeSpend), fault.InsufficientScope)) {
+				h.t.Errorf("at %q it has %v", resource, p.Scopes)
+			}
 		}
 	})
 }

@@ -65,7 +65,7 @@ func TestNoRequestOutlivesItsCredential(t *testing.T) {
 		}
 		byAgent := func(k identity.NewKey) func(context.Context, *db.DB) error {
 			return func(ctx context.Context, d *db.DB) error {
-				_, err := identity.Agent(ctx, d, "Bearer "+k.Secret)
+				_, err := identity.Agent(ctx, d, "Bearer "+k.Secret, "")
 				return err
 			}
 		}
@@ -160,11 +160,11 @@ func TestAWorkspaceMayHaveOnlySoManyRequestsOpen(t *testing.T) {
 		must(bySession)
 		// One request may authenticate twice; it is still one.
 		must(func(ctx context.Context) error {
-			_, err := identity.Agent(ctx, d, "Bearer "+agent.Secret)
+			_, err := identity.Agent(ctx, d, "Bearer "+agent.Secret, "")
 			if err != nil {
 				return err
 			}
-			_, err = identity.Agent(ctx, d, "Bearer "+agent.Secret)
+			_, err = identity.Agent(ctx, d, "Bearer "+agent.Secret, "")
 			return err
 		})
 		for _, by := range []func(context.Context) error{byAccount(account), bySession} {

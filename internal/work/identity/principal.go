@@ -16,6 +16,7 @@ package identity
 
 import (
 	"slices"
+	"strings"
 
 	"svc.example/internal/ground/fault"
 )
@@ -56,8 +57,8 @@ const (
 // Scope is one thing that a principal may do.
 type Scope string
 
-// Scopes. Every credential of a workspace has both. The type allows for credentials
-// that have fewer.
+// Scopes. An agent key can have one of them; every other credential of a workspace has
+// both.
 const (
 	ScopeRead  Scope = "render:read"
 	ScopeSpend Scope = "render:spend"
@@ -68,6 +69,27 @@ type Scopes []Scope
 
 // AllScopes is what a workspace's own keys and sessions may do.
 func AllScopes() Scopes { return Scopes{ScopeRead, ScopeSpend} }
+
+// String is the scopes in the form that tokens and the store use: separated by spaces.
+func (s Scopes) String() string {
+	words := make([]string, len(s))
+	for i, scope := range s {
+		words[i] = string(scope)
+	}
+	return strings.Join(words, " ")
+}
+
+// scopesOf reads what String wrote; "" is AllScopes.
+func scopesOf(text string) Scopes {
+	if text == "" {
+		return AllScopes()
+	}
+	var s Scopes
+	for _, word := range strings.Fields(text) {
+		s = append(s, Scope(word))
+	}
+	return s
+}
 
 // Has reports whether s allows what scope names. No scope includes another: a
 // credential that may spend but not read must name only the one.

@@ -233,9 +233,7 @@ func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 	if err != nil || !limited {
 		return err
 	}
-	now := tx.Time()
-	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	spent, err := tx.JobSpentByKey(ctx, query.JobSpentByKeyParams{KeyID: who.Credential.KeyID, Since: db.Micros(month)})
+	spent, err := tx.JobSpentByKey(ctx, query.JobSpentByKeyParams{KeyID: who.Credential.KeyID, Since: db.Micros(identity.Month(tx.Time()))})
 	if err != nil {
 		return fmt.Errorf("add up spending: %w", err)
 	}

@@ -57,6 +57,8 @@ type agentKeyMetadata struct {
 	CreatedAt       time.Time  `json:"created_at"`
 	LastUsedAt      *time.Time `json:"last_used_at" doc:"Exact to a minute; null when never used."`
 	RevokedAt       *time.Time `json:"revoked_at" doc:"Null while active."`
+	SpentCents      int64      `json:"spent_cents" doc:"What the key has spent in this calendar month (UTC), as its limit counts it."`
+	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key ends by itself; null = when it is revoked."`
 }
 
 type agentKeyList struct {
@@ -67,15 +69,17 @@ type agentKeyList struct {
 type agentKeyCreateRequest struct {
 	Name            string `json:"name" minLength:"1" maxLength:"80" example:"nightly agent" doc:"What the key is called."`
 	SpendLimitCents *int64 `json:"spend_limit_cents,omitempty" nullable:"true" minimum:"0" example:"500" doc:"What the key may spend a calendar month (UTC); none or null = no limit."`
+	ExpiresInDays   *int64 `json:"expires_in_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" example:"90" doc:"After how many days the key ends; none or null = when it is revoked."`
 }
 
 type agentKeyCreated struct {
-	OK              bool      `json:"ok" enum:"true"`
-	Key             string    `json:"key" pattern:"^svc_agent_" doc:"The secret, shown this once."`
-	KeyID           string    `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
-	Name            string    `json:"name"`
-	SpendLimitCents *int64    `json:"spend_limit_cents" doc:"Null = no limit."`
-	CreatedAt       time.Time `json:"created_at"`
+	OK              bool       `json:"ok" enum:"true"`
+	Key             string     `json:"key" pattern:"^svc_agent_" doc:"The secret, shown this once."`
+	KeyID           string     `json:"key_id" pattern:"^key_[a-f0-9]{32}$"`
+	Name            string     `json:"name"`
+	SpendLimitCents *int64     `json:"spend_limit_cents" doc:"Null = no limit."`
+	CreatedAt       time.Time  `json:"created_at"`
+	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key ends by itself; null = when it is revoked."`
 }
 
 type createAPIKeyInput struct{ Body apiKeyCreateRequest }
@@ -142,7 +146,7 @@ func (s *Server) listAgentKeys(ctx context.Context, _ *struct{}) (*operation.Pri
 	keys, err := s.listed(ctx, identity.AgentKeys)
 	list := agentKeyList{OK: true, Keys: make([]agentKeyMetadata, len(keys))}
 	for i, k := range keys {
-		list.Keys[i] = agentKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.SpendLimitCents, k.CreatedAt, k.LastUsedAt, k.RevokedAt}
+		list.Keys[i] = agentKeyMetadata{k.KeyID, k.Name, k.MaskedPrefix, k.SpendLimitCents, k.CreatedAt, k.LastUsedAt, k.RevokedAt, k.SpentCents, k.ExpiresAt}
 	}
 	return operation.NoStore(list, err)
 }
@@ -161,13 +165,16 @@ func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*oper
 // createAgentKey creates an agent key. Errors: invalid_key_name,
 // key_limit_reached.
 func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*operation.Private[agentKeyCreated], error) {
-	limit := in.Body.SpendLimitCents
+	terms := identity.AgentTerms{Name: in.Body.Name, SpendLimitCents: in.Body.SpendLimitCents}
+	if days := in.Body.ExpiresInDays; days != nil {
+		terms.Life = time.Duration(*days) * 24 * time.Hour
+	}
 	var made identity.NewKey
 	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		made, err = identity.CreateAgentKey(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name, limit)
+		made, err = identity.CreateAgentKey(ctx, tx, operation.Caller(ctx).WorkspaceID, terms)
 		return err
 	})
-	return operation.NoStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, limit, made.CreatedAt}, err)
+	return operation.NoStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, terms.SpendLimitCents, made.CreatedAt, made.ExpiresAt}, err)
 }
 
 // revoke ends a key of the caller's workspace; by selects its kind, so that an

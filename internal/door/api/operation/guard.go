@@ -68,12 +68,13 @@ func KeepRequestID(ctx huma.Context, next func(huma.Context)) {
 // page of another site uses a session. It is safe for concurrent use.
 type Guard struct {
 	db         *db.DB
+	resource   string // what a token for the HTTP API names
 	sameOrigin *http.CrossOriginProtection
 }
 
 // NewGuard returns the guard of a service at publicURL.
 func NewGuard(d *db.DB, publicURL string) *Guard {
-	return &Guard{db: d, sameOrigin: identity.SameOrigin(publicURL)}
+	return &Guard{db: d, resource: publicURL, sameOrigin: identity.SameOrigin(publicURL)}
 }
 
 // SameOrigin admits every request that no page of another site makes.
@@ -137,7 +138,7 @@ func (g *Guard) accountKey(r *http.Request) (identity.Principal, error) {
 
 // agentKey authenticates an agent key.
 func (g *Guard) agentKey(r *http.Request) (identity.Principal, error) {
-	return identity.Agent(r.Context(), g.db, r.Header.Get("Authorization"))
+	return identity.Agent(r.Context(), g.db, r.Header.Get("Authorization"), g.resource)
 }
 
 // session authenticates a session. It refuses one from another site before the

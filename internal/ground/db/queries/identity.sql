@@ -29,14 +29,14 @@ SELECT count(*) FROM account_key WHERE workspace_id = @workspace_id AND revoked_
 UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
 
 -- name: AgentKeyCreate :exec
-INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum)
-VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at, @last_used_at, @revoked_at, @row_sum);
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at, @last_used_at, @revoked_at, @row_sum, @expires_at, @scopes, @resources);
 
 -- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = @secret_sha256;
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources FROM agent_key WHERE secret_sha256 = @secret_sha256;
 
 -- name: AgentKeyActive :one
-SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0;
+SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST(@now AS bigint));
 
 -- name: AgentKeyRevoke :one
 UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
@@ -80,6 +80,13 @@ SELECT * FROM account_key WHERE workspace_id = @workspace_id ORDER BY key_id DES
 
 -- name: AgentKeysOf :many
 SELECT * FROM agent_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
+
+-- name: AgentKeysSpent :many
+-- What the agent keys of a workspace have spent since a time, as start counts it.
+SELECT j.key_id, CAST(sum(j.price_cents) AS bigint) AS cents
+FROM job j JOIN agent_key k ON k.key_id = j.key_id
+WHERE k.workspace_id = @workspace_id AND j.created_at >= @since AND j.status NOT IN ('failed', 'cancelled')
+GROUP BY j.key_id;
 
 -- name: AccountKeyRevokeOf :one
 UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id = @workspace_id AND revoked_at = 0 RETURNING *;
@@ -141,7 +148,7 @@ WITH asked AS (
   SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json)) AS id
 )
 SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
-UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0
+UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0 AND (a.expires_at = 0 OR a.expires_at > CAST(@now AS bigint))
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(@now AS bigint);
 

@@ -105,6 +105,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.agentKeysOfStmt, err = db.PrepareContext(ctx, agentKeysOf); err != nil {
 		return nil, fmt.Errorf("error preparing query AgentKeysOf: %w", err)
 	}
+	if q.agentKeysSpentStmt, err = db.PrepareContext(ctx, agentKeysSpent); err != nil {
+		return nil, fmt.Errorf("error preparing query AgentKeysSpent: %w", err)
+	}
 	if q.auditArtifactsStmt, err = db.PrepareContext(ctx, auditArtifacts); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditArtifacts: %w", err)
 	}
@@ -1782,6 +1785,11 @@ func (q *Queries) Close() error {
 	if q.agentKeysOfStmt != nil {
 		if cerr := q.agentKeysOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing agentKeysOfStmt: %w", cerr)
+		}
+	}
+	if q.agentKeysSpentStmt != nil {
+		if cerr := q.agentKeysSpentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing agentKeysSpentStmt: %w", cerr)
 		}
 	}
 	if q.auditArtifactsStmt != nil {
@@ -4415,6 +4423,7 @@ type Queries struct {
 	agentKeyTouchStmt               *sql.Stmt
 	agentKeysEraseStmt              *sql.Stmt
 	agentKeysOfStmt                 *sql.Stmt
+	agentKeysSpentStmt              *sql.Stmt
 	auditArtifactsStmt              *sql.Stmt
 	auditAwaitedStmt                *sql.Stmt
 	auditAwaitingStmt               *sql.Stmt
@@ -4961,6 +4970,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		agentKeyTouchStmt:               q.agentKeyTouchStmt,
 		agentKeysEraseStmt:              q.agentKeysEraseStmt,
 		agentKeysOfStmt:                 q.agentKeysOfStmt,
+		agentKeysSpentStmt:              q.agentKeysSpentStmt,
 		auditArtifactsStmt:              q.auditArtifactsStmt,
 		auditAwaitedStmt:                q.auditAwaitedStmt,
 		auditAwaitingStmt:               q.auditAwaitingStmt,

@@ -275,18 +275,23 @@ func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]Acco
 }
 
 const agentKeyActive = `-- name: AgentKeyActive :one
-SELECT count(*) FROM agent_key WHERE workspace_id = $1 AND revoked_at = 0
+SELECT count(*) FROM agent_key WHERE workspace_id = $1 AND revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST($2 AS bigint))
 `
 
-func (q *Queries) AgentKeyActive(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.agentKeyActiveStmt, agentKeyActive, workspaceID)
+type AgentKeyActiveParams struct {
+	WorkspaceID string
+	Now         int64
+}
+
+func (q *Queries) AgentKeyActive(ctx context.Context, arg AgentKeyActiveParams) (int64, error) {
+	row := q.queryRow(ctx, q.agentKeyActiveStmt, agentKeyActive, arg.WorkspaceID, arg.Now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
 }
 
 const agentKeyAfter = `-- name: AgentKeyAfter :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum FROM agent_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources FROM agent_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
 `
 
 func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, error) {
@@ -309,6 +314,9 @@ func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, 
 			&i.LastUsedAt,
 			&i.RevokedAt,
 			&i.RowSum,
+			&i.ExpiresAt,
+			&i.Scopes,
+			&i.Resources,
 		); err != nil {
 			return nil, err
 		}
@@ -324,7 +332,7 @@ func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, 
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at FROM agent_key WHERE secret_sha256 = $1
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources FROM agent_key WHERE secret_sha256 = $1
 `
 
 type AgentKeyBySecretRow struct {
@@ -333,6 +341,9 @@ type AgentKeyBySecretRow struct {
 	SpendLimitCents int64
 	LastUsedAt      int64
 	RevokedAt       int64
+	ExpiresAt       int64
+	Scopes          string
+	Resources       string
 }
 
 func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (AgentKeyBySecretRow, error) {
@@ -344,13 +355,16 @@ func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (Ag
 		&i.SpendLimitCents,
 		&i.LastUsedAt,
 		&i.RevokedAt,
+		&i.ExpiresAt,
+		&i.Scopes,
+		&i.Resources,
 	)
 	return i, err
 }
 
 const agentKeyCreate = `-- name: AgentKeyCreate :exec
-INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 `
 
 type AgentKeyCreateParams struct {
@@ -364,6 +378,9 @@ type AgentKeyCreateParams struct {
 	LastUsedAt      int64
 	RevokedAt       int64
 	RowSum          string
+	ExpiresAt       int64
+	Scopes          string
+	Resources       string
 }
 
 func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) error {
@@ -378,6 +395,9 @@ func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) 
 		arg.LastUsedAt,
 		arg.RevokedAt,
 		arg.RowSum,
+		arg.ExpiresAt,
+		arg.Scopes,
+		arg.Resources,
 	)
 	return err
 }
@@ -395,7 +415,7 @@ func (q *Queries) AgentKeyLimit(ctx context.Context, keyID string) (int64, error
 }
 
 const agentKeyRevoke = `-- name: AgentKeyRevoke :one
-UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources
 `
 
 type AgentKeyRevokeParams struct {
@@ -417,12 +437,15 @@ func (q *Queries) AgentKeyRevoke(ctx context.Context, arg AgentKeyRevokeParams) 
 		&i.LastUsedAt,
 		&i.RevokedAt,
 		&i.RowSum,
+		&i.ExpiresAt,
+		&i.Scopes,
+		&i.Resources,
 	)
 	return i, err
 }
 
 const agentKeyRevokeOf = `-- name: AgentKeyRevokeOf :one
-UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources
 `
 
 type AgentKeyRevokeOfParams struct {
@@ -445,6 +468,9 @@ func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfPara
 		&i.LastUsedAt,
 		&i.RevokedAt,
 		&i.RowSum,
+		&i.ExpiresAt,
+		&i.Scopes,
+		&i.Resources,
 	)
 	return i, err
 }
@@ -480,7 +506,7 @@ func (q *Queries) AgentKeyTouch(ctx context.Context, arg AgentKeyTouchParams) er
 
 const agentKeysErase = `-- name: AgentKeysErase :many
 UPDATE agent_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST($1 AS bigint) ELSE revoked_at END
-WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum
+WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources
 `
 
 type AgentKeysEraseParams struct {
@@ -508,6 +534,9 @@ func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) 
 			&i.LastUsedAt,
 			&i.RevokedAt,
 			&i.RowSum,
+			&i.ExpiresAt,
+			&i.Scopes,
+			&i.Resources,
 		); err != nil {
 			return nil, err
 		}
@@ -523,7 +552,7 @@ func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) 
 }
 
 const agentKeysOf = `-- name: AgentKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
 
 func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKey, error) {
@@ -546,7 +575,51 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 			&i.LastUsedAt,
 			&i.RevokedAt,
 			&i.RowSum,
+			&i.ExpiresAt,
+			&i.Scopes,
+			&i.Resources,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const agentKeysSpent = `-- name: AgentKeysSpent :many
+SELECT j.key_id, CAST(sum(j.price_cents) AS bigint) AS cents
+FROM job j JOIN agent_key k ON k.key_id = j.key_id
+WHERE k.workspace_id = $1 AND j.created_at >= $2 AND j.status NOT IN ('failed', 'cancelled')
+GROUP BY j.key_id
+`
+
+type AgentKeysSpentParams struct {
+	WorkspaceID string
+	Since       int64
+}
+
+type AgentKeysSpentRow struct {
+	KeyID string
+	Cents int64
+}
+
+// What the agent keys of a workspace have spent since a time, as start counts it.
+func (q *Queries) AgentKeysSpent(ctx context.Context, arg AgentKeysSpentParams) ([]AgentKeysSpentRow, error) {
+	rows, err := q.query(ctx, q.agentKeysSpentStmt, agentKeysSpent, arg.WorkspaceID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentKeysSpentRow
+	for rows.Next() {
+		var i AgentKeysSpentRow
+		if err := rows.Scan(&i.KeyID, &i.Cents); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -565,7 +638,7 @@ WITH asked AS (
   SELECT json_array_elements_text(CAST(CAST($1 AS text) AS json)) AS id
 )
 SELECT k.key_id FROM account_key k WHERE k.key_id IN (SELECT id FROM asked) AND k.revoked_at = 0
-UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0
+UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM asked) AND a.revoked_at = 0 AND (a.expires_at = 0 OR a.expires_at > CAST($2 AS bigint))
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST($2 AS bigint)
 `

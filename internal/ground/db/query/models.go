@@ -27,6 +27,9 @@ type AgentKey struct {
 	LastUsedAt      int64
 	RevokedAt       int64
 	RowSum          string
+	ExpiresAt       int64
+	Scopes          string
+	Resources       string
 }
 
 type AuditRun struct {
