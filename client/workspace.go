@@ -44,7 +44,8 @@ func (c *Client) Jobs(ctx context.Context, r JobsRequest) iter.Seq2[*Job, error]
 }
 
 // Transaction is an entry of the workspace's ledger. AmountCents is positive; Kind says
-// where it went: "credit", "reserve", "capture", "release" or "refund".
+// where it went: "credit", "reserve", "capture", "release" or "refund"; of payments
+// "top_up", "top_up_refund", "chargeback", "chargeback_won" or "settlement".
 type Transaction struct {
 	TransactionID string    `json:"transaction_id"`
 	Kind          string    `json:"kind"`
@@ -113,6 +114,7 @@ type Wallet struct {
 	WorkspaceID    string `json:"workspace_id"`
 	AvailableCents int64  `json:"available_cents"` // can be spent
 	ReservedCents  int64  `json:"reserved_cents"`  // set aside for jobs that have not ended
+	OwedCents      int64  `json:"owed_cents"`      // taken back of payments after it was spent; what comes in pays it first
 	Currency       string `json:"currency"`
 }
 

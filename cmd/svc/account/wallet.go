@@ -45,6 +45,9 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		table := terminal.NewTable(app.Stdout)
 		table.Row("available", terminal.Money(wallet.AvailableCents, wallet.Currency))
 		table.Row("reserved", terminal.Money(wallet.ReservedCents, wallet.Currency)+", for jobs that have not ended")
+		if wallet.OwedCents > 0 {
+			table.Row("owed", terminal.Money(wallet.OwedCents, wallet.Currency)+": payments taken back; what comes in pays it first")
+		}
 		_ = table.Flush() // nobody reads a closed standard output
 		if len(entries) == 0 {
 			return
@@ -60,12 +63,12 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 }
 
 // signOf is what an entry does to the money that can be spent: a capture takes what was
-// reserved before.
+// reserved before, and what was taken back is owed until a settlement pays it.
 func signOf(kind string) string {
 	switch kind {
-	case "credit", "release", "refund":
+	case "credit", "release", "refund", "top_up", "chargeback_won":
 		return "+"
-	case "reserve":
+	case "reserve", "settlement":
 		return "-"
 	}
 	return ""

@@ -28,6 +28,7 @@ type exported struct {
 type exportedBalance struct {
 	AvailableCents int64 `json:"available_cents"`
 	ReservedCents  int64 `json:"reserved_cents"`
+	OwedCents      int64 `json:"owed_cents"`
 }
 
 // exportedKey is a key without its secret, which nobody has.

@@ -35,6 +35,8 @@ func (e entry) Words() string {
 	return map[wallet.Kind]string{
 		wallet.Credited: "Credit", wallet.Reserved: "Reserved for a job", wallet.Captured: "Paid for a completed job",
 		wallet.Released: "Given back by a job", wallet.Refunded: "Refund",
+		wallet.TopUp: "Payment", wallet.TopUpRefunded: "Payment refunded: owed", wallet.ChargedBack: "Payment taken back by its bank: owed",
+		wallet.ChargebackWon: "Payment given back by its bank", wallet.Settled: "Paid what was owed",
 	}[e.Kind]
 }
 

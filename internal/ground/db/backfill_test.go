@@ -150,3 +150,48 @@ func TestLeasesOfAnOlderVersionAreFenced(t *testing.T) {
 		}
 	})
 }
+
+// TestTheLedgerOfAnOlderVersionIsKept: a list of kinds in its table is gone, and its
+// entries, their postings and balances are there as before.
+func TestTheLedgerOfAnOlderVersionIsKept(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		ctx := t.Context()
+		bare, do := before(t, url, 37)
+		do("INSERT INTO workspace (workspace_id, name, created_at) VALUES ('WSP-1', '', 1)")
+		do("INSERT INTO wallet (workspace_id, available_cents) VALUES ('WSP-1', 5)")
+		do("INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, amount_cents, created_at, row_sum) VALUES ('TXN-1', 'credit', 'c', 'WSP-1', 5, 1, 'sum')")
+		do("INSERT INTO ledger_posting (transaction_id, account, amount_cents) VALUES ('TXN-1', 'house:funding', -5), ('TXN-1', 'WSP-1:available', 5)")
+		do("INSERT INTO workspace_freeze (workspace_id, reason, frozen_at, row_sum) VALUES ('WSP-1', 'r', 1, 'old')")
+		if err := bare.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d := dbtest.Open(t, db.Config{URL: url})
+		raw := dbtest.Raw(t, url)
+		if d.Engine() == "sqlite" {
+			raw.SetMaxOpenConns(1)
+			if _, err := raw.ExecContext(ctx, "PRAGMA foreign_keys = 1"); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for what, statement := range map[string]string{
+			"the entry":    "SELECT count(*) FROM ledger_transaction WHERE kind = 'credit' AND reference = 'c' AND row_sum = 'sum'",
+			"its postings": "SELECT count(*) - 1 FROM ledger_posting WHERE transaction_id = 'TXN-1'",
+			"the wallet":   "SELECT count(*) FROM wallet WHERE available_cents = 5 AND owed_cents = 0",
+			"the freeze":   "SELECT count(*) FROM workspace_freeze WHERE cause = 'operator' AND row_sum = ''",
+		} {
+			var n int
+			if err := raw.QueryRowContext(ctx, statement).Scan(&n); err != nil || n != 1 {
+				t.Errorf("%s: %d, %v", what, n, err)
+			}
+		}
+		for _, statement := range []string{
+			"INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, amount_cents, created_at) VALUES ('TXN-2', 'credit', 'c', 'WSP-1', 5, 1)",
+			"INSERT INTO ledger_posting (transaction_id, account, amount_cents) VALUES ('TXN-none', 'a', 1)",
+		} {
+			if _, err := raw.ExecContext(ctx, statement); err == nil {
+				t.Errorf("taken: %s", statement)
+			}
+		}
+	})
+}

@@ -269,7 +269,7 @@ func (s *store) jobs() (last, sampled claimed) {
 		if _, err := wallet.Refund(ctx, tx, paid, "one frame was too dark", 1); err != nil {
 			return err
 		}
-		return wallet.Credit(ctx, tx, other.workspace, "a gift", 7)
+		return errors.Join(wallet.Credit(ctx, tx, other.workspace, "a gift", 7), payments(ctx, tx, other.workspace))
 	})
 
 	failed := c.start(plain, client.StartRequest{WebhookURL: s.receiver.URL + "/broken"}, 1, 2, 1)
@@ -298,7 +298,28 @@ func (s *store) jobs() (last, sampled claimed) {
 	for range 2 { // queued
 		c.start(demo.Scene(), client.StartRequest{}, 10, 12, 1)
 	}
+	s.indebted()
 	return last, sampled
+}
+
+// payments books a payment of 10 dollars, of which 1 dollar is refunded, and a chargeback
+// of the rest that is won.
+func payments(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	return errors.Join(
+		wallet.AddPayment(ctx, tx, workspaceID, "TOP-1", 1000),
+		wallet.TakeRefund(ctx, tx, workspaceID, "TOP-1 100", 100),
+		wallet.TakeChargeback(ctx, tx, workspaceID, "TOP-1 dp_1", 900),
+		wallet.ReturnChargeback(ctx, tx, workspaceID, "TOP-1 dp_1", 900),
+	)
+}
+
+// indebted makes a workspace that has spent what its bank takes back: it is frozen.
+func (s *store) indebted() {
+	s.Helper()
+	c := s.caller(0)
+	s.write(func(ctx context.Context, tx *db.Tx) error { return wallet.AddPayment(ctx, tx, c.workspace, "TOP-2", 500) })
+	c.start(demo.Scene(), client.StartRequest{}, 1, 3, 1)
+	s.write(func(ctx context.Context, tx *db.Tx) error { return wallet.TakeChargeback(ctx, tx, c.workspace, "TOP-2 dp_2", 500) })
 }
 
 // awaitUploads makes an upload link without a file, and one whose file was refused.

@@ -1,9 +1,10 @@
-// Package freeze keeps a workspace from starting anything: a payment is disputed, or it
-// breaks the terms.
+// Package freeze keeps a workspace from starting anything: it owes money, or it breaks the
+// terms.
 //
 // What always holds: a frozen workspace starts no job and orders no free look; what it has
-// goes on, and stays readable. The reason is for its people. Who freezes is left to package
-// operator. Start reading at Require.
+// goes on, and stays readable. The reason is for its people. A freeze for a debt ends with
+// the debt; an operator's ends when an operator lifts it, and an operator may lift either.
+// Who freezes is left to packages operator and wallet. Start reading at Require.
 package freeze
 
 import (
@@ -17,6 +18,15 @@ import (
 	why "svc.example/internal/ground/reason"
 	"svc.example/internal/ground/rowsum"
 )
+
+// Who freezes. The texts are stored.
+const (
+	byOperator = "operator"
+	byDebt     = "debt"
+)
+
+// debtReason is what the people of a workspace read that owes money.
+const debtReason = "a payment was taken back after its money was spent; add what is owed to go on"
 
 // Frozen is why and since when a workspace starts nothing.
 type Frozen struct {
@@ -34,10 +44,30 @@ func Set(ctx context.Context, tx *db.Tx, workspaceID, reason string) error {
 	if err != nil {
 		return err
 	}
-	row := query.WorkspaceFreeze{WorkspaceID: workspaceID, Reason: reason, FrozenAt: tx.Now}
+	row := query.WorkspaceFreeze{WorkspaceID: workspaceID, Reason: reason, FrozenAt: tx.Now, Cause: byOperator}
 	row.RowSum = rows.Of(row)
 	if err := tx.FreezeSet(ctx, query.FreezeSetParams(row)); err != nil {
 		return fmt.Errorf("freeze workspace: %w", err)
+	}
+	return nil
+}
+
+// SetDebt freezes a workspace that owes money. One that is frozen stays so for its own
+// reason.
+func SetDebt(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	row := query.WorkspaceFreeze{WorkspaceID: workspaceID, Reason: debtReason, FrozenAt: tx.Now, Cause: byDebt}
+	row.RowSum = rows.Of(row)
+	if err := tx.FreezeAdd(ctx, query.FreezeAddParams(row)); err != nil {
+		return fmt.Errorf("freeze workspace for its debt: %w", err)
+	}
+	return nil
+}
+
+// LiftDebt ends the freeze of a workspace that owes nothing any more. An operator's freeze
+// stays.
+func LiftDebt(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := tx.FreezeLiftCause(ctx, query.FreezeLiftCauseParams{WorkspaceID: workspaceID, Cause: byDebt}); err != nil {
+		return fmt.Errorf("lift the freeze for a debt: %w", err)
 	}
 	return nil
 }
@@ -79,7 +109,7 @@ func Of(ctx context.Context, tx *db.Tx, workspaceID string) (*Frozen, error) {
 func Require(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	frozen, err := Of(ctx, tx, workspaceID)
 	if err == nil && frozen != nil {
-		err = fault.New(fault.WorkspaceFrozen, "The operator has frozen this workspace: %s", frozen.Reason)
+		err = fault.New(fault.WorkspaceFrozen, "This workspace is frozen: %s", frozen.Reason)
 	}
 	return err
 }

@@ -31,7 +31,7 @@ var (
 	framesOldest    = figure("svc_frames_oldest_seconds", "How long the oldest frame waits that no worker holds; 0 when none does.")
 	workersOnline   = figure("svc_workers", "Workers that are online, by what they do.", "state")
 	jobsLive        = figure("svc_jobs", "Jobs that have not ended, by their state.", "state")
-	ledgerCents     = figure("svc_ledger_cents", "Money of all workspaces: available to them, or reserved for jobs.", "account")
+	ledgerCents     = figure("svc_ledger_cents", "Money of all workspaces: available to them, reserved for jobs, or owed by them.", "account")
 	reservedOldest  = figure("svc_reserved_oldest_seconds", "For how long the job that was started first holds reserved money; 0 when none does.")
 	webhooksPending = figure("svc_webhook_pending", "Deliveries of webhooks that are not delivered yet, those that are tried again later among them.")
 	webhooksLate    = figure("svc_webhook_late_seconds", "For how long the delivery is due that is due longest; 0 when none is.")
@@ -212,7 +212,7 @@ func readMoney(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, error) {
 	if err != nil {
 		return nil, fmt.Errorf("add up wallets: %w", err)
 	}
-	return []prometheus.Metric{gauge(ledgerCents, float64(row.Available), "available"), gauge(ledgerCents, float64(row.Reserved), "reserved")}, nil
+	return []prometheus.Metric{gauge(ledgerCents, float64(row.Available), "available"), gauge(ledgerCents, float64(row.Reserved), "reserved"), gauge(ledgerCents, float64(row.Owed), "owed")}, nil
 }
 
 func readWebhooks(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, error) {

@@ -3,6 +3,7 @@ package wallet
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -76,7 +77,7 @@ func auditLedger(ctx context.Context, tx *db.Tx, breach func(rule, subject, form
 // strange says in what an entry is not one that this package writes; "" in nothing.
 func strange(row query.LedgerTransaction, postings map[string]int64) string {
 	from, to := accountsOf(Kind(row.Kind), row.WorkspaceID)
-	ofJob := row.Kind != string(Credited)
+	ofJob := !slices.Contains([]Kind{Credited, TopUp, TopUpRefunded, ChargedBack, ChargebackWon, Settled}, Kind(row.Kind))
 	switch {
 	case from == "":
 		return "it is of no known kind"
@@ -95,7 +96,7 @@ func strange(row query.LedgerTransaction, postings map[string]int64) string {
 // accountsOf returns the account that an entry takes from and the one that it gives to; ""
 // for an unknown kind.
 func accountsOf(kind Kind, workspaceID string) (from, to string) {
-	available, reserved := workspaceID+":available", workspaceID+":reserved"
+	available, reserved, receivable := workspaceID+":available", workspaceID+":reserved", workspaceID+":receivable"
 	switch kind {
 	case Credited:
 		return accountFunding, available
@@ -107,6 +108,12 @@ func accountsOf(kind Kind, workspaceID string) (from, to string) {
 		return reserved, available
 	case Refunded:
 		return accountRevenue, available
+	case TopUp, ChargebackWon:
+		return accountPayments, available
+	case TopUpRefunded, ChargedBack:
+		return receivable, accountPayments
+	case Settled:
+		return available, receivable
 	}
 	return "", ""
 }
@@ -132,8 +139,12 @@ func auditWallets(ctx context.Context, tx *db.Tx, breach func(rule, subject, for
 			said[sum.WorkspaceID] = sum
 		}
 		for _, w := range rows {
-			if sum := said[w.WorkspaceID]; w.AvailableCents != sum.Available || w.ReservedCents != sum.Reserved {
-				breach(rule, w.WorkspaceID, "wallet has %d available and %d reserved, postings %d and %d", w.AvailableCents, w.ReservedCents, sum.Available, sum.Reserved)
+			if sum := said[w.WorkspaceID]; w.AvailableCents != sum.Available || w.ReservedCents != sum.Reserved || w.OwedCents != sum.Owed {
+				breach(rule, w.WorkspaceID, "wallet has %d available, %d reserved and %d owed, postings %d, %d and %d",
+					w.AvailableCents, w.ReservedCents, w.OwedCents, sum.Available, sum.Reserved, sum.Owed)
+			}
+			if w.OwedCents > 0 && w.AvailableCents > 0 {
+				breach("what comes in pays a debt first", w.WorkspaceID, "wallet has %d available and owes %d", w.AvailableCents, w.OwedCents)
 			}
 			delete(said, w.WorkspaceID)
 		}

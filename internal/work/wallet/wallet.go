@@ -4,7 +4,8 @@
 // What always holds: a balance is never negative. The postings of every ledger
 // transaction add up to zero. A transaction happens once for its kind and reference,
 // however often it is requested. When a job has ended, reserved = captured +
-// released, and captured never exceeds reserved.
+// released, and captured never exceeds reserved. A workspace that owes has nothing
+// available: what comes in pays its debt first, and it is frozen until nothing is owed.
 //
 // All amounts are in cents (USD), 1 to MaxCents. Every function runs in the caller's
 // transaction, so that money moves together with its reason. The package leaves
@@ -34,13 +35,20 @@ const (
 	Captured Kind = "capture" // earned by a completed job
 	Released Kind = "release" // given back by a failed or cancelled job
 	Refunded Kind = "refund"  // earned money given back
+
+	TopUp         Kind = "top_up"         // a payment comes in
+	TopUpRefunded Kind = "top_up_refund"  // the operator gave a payment back: it is owed
+	ChargedBack   Kind = "chargeback"     // a bank took a payment back: it is owed
+	ChargebackWon Kind = "chargeback_won" // the bank gave it again
+	Settled       Kind = "settlement"     // available money pays what is owed
 )
 
-// The service's own accounts. A workspace has "<id>:available" and "<id>:reserved".
-// The names are stored in the ledger's rows and must not change.
+// The service's own accounts. A workspace has "<id>:available", "<id>:reserved" and
+// "<id>:receivable", which is what it owes, below zero. The names are stored in the ledger's rows and must not change.
 const (
-	accountFunding = "house:funding"
-	accountRevenue = "house:revenue"
+	accountFunding  = "house:funding"
+	accountRevenue  = "house:revenue"
+	accountPayments = "house:payments" // what the payment provider has of us, below zero
 )
 
 // MaxCents bounds one entry: ten billion USD. A larger amount is a typing error, and
@@ -48,10 +56,12 @@ const (
 const MaxCents = 1_000_000_000_000
 
 // Balance of a workspace, in cents, never negative. Available money can be reserved;
-// reserved money belongs to jobs that have not ended.
+// reserved money belongs to jobs that have not ended. Owed money was taken back by a
+// payment's bank or its operator after it was spent; nothing is available meanwhile.
 type Balance struct {
 	AvailableCents int64
 	ReservedCents  int64
+	OwedCents      int64
 }
 
 // Open creates the empty wallet of a new workspace. Repeating it changes nothing.
@@ -72,10 +82,10 @@ func Get(ctx context.Context, tx *db.Tx, workspaceID string) (Balance, error) {
 	if err != nil {
 		return Balance{}, fmt.Errorf("read wallet: %w", err)
 	}
-	return Balance{AvailableCents: w.AvailableCents, ReservedCents: w.ReservedCents}, nil
+	return Balance{AvailableCents: w.AvailableCents, ReservedCents: w.ReservedCents, OwedCents: w.OwedCents}, nil
 }
 
-// Credit adds money from outside: by the operator or a payment. Repeating a reference
+// Credit adds money from outside, by the operator. Repeating a reference
 // credits nothing more; the same reference with another sum or workspace is an error.
 // cents is 1 to MaxCents. Error: workspace_not_found.
 func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) error {
@@ -165,7 +175,8 @@ type entry struct {
 	cents               int64
 	from, to            string
 	available, reserved int64 // its effect on the wallet's row
-	settles             bool  // it ends a reservation, which happens once
+	owed                int64
+	settles             bool // it ends a reservation, which happens once
 }
 
 // move writes the ledger first and the wallet second. The ledger's unique reference
@@ -200,14 +211,17 @@ func move(ctx context.Context, tx *db.Tx, e entry) error {
 			return fmt.Errorf("%s %s: post to %s: %w", e.kind, e.reference, account, err)
 		}
 	}
-	moved, err := tx.WalletMove(ctx, query.WalletMoveParams{WorkspaceID: e.workspace, Available: e.available, Reserved: e.reserved})
+	moved, err := tx.WalletMove(ctx, query.WalletMoveParams{WorkspaceID: e.workspace, Available: e.available, Reserved: e.reserved, Owed: e.owed})
 	if err != nil {
 		return fmt.Errorf("%s %s: %w", e.kind, e.reference, err)
 	}
 	if moved == 0 {
 		return insufficient(ctx, tx, e)
 	}
-	return nil
+	if e.available <= 0 && e.owed <= 0 {
+		return nil
+	}
+	return settleDebt(ctx, tx, e, transaction)
 }
 
 // unsettled refuses to capture or release a reservation that does not exist, or that
@@ -288,7 +302,7 @@ func Money(cents int64) string {
 }
 
 // Transaction is a ledger entry as its workspace sees it. AmountCents is positive
-// whatever the direction; Kind tells it. JobID is "" for a credit.
+// whatever the direction; Kind tells it. JobID is "" for what is of no job.
 type Transaction struct {
 	ID          string
 	Kind        Kind
@@ -299,14 +313,16 @@ type Transaction struct {
 }
 
 // effect is by how much an entry changes what is available, in cents: a capture takes what
-// was reserved before.
+// was reserved before, and what is taken back is owed until a settlement pays it.
 func (t Transaction) effect() int64 {
 	switch t.Kind {
 	case Reserved:
 		return -t.AmountCents
-	case Captured:
+	case Captured, TopUpRefunded, ChargedBack:
 		return 0
-	case Credited, Released, Refunded:
+	case Settled:
+		return -t.AmountCents
+	case Credited, Released, Refunded, TopUp, ChargebackWon:
 	}
 	return t.AmountCents
 }

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/wallet"
 )
 
@@ -45,6 +46,15 @@ func balance(t *testing.T, d *db.DB, name string) (b wallet.Balance) {
 		t.Fatal(err)
 	}
 	return b
+}
+
+func frozen(t *testing.T, d *db.DB, name string) bool {
+	t.Helper()
+	err := write(d, func(ctx context.Context, tx *db.Tx) error { return freeze.Require(ctx, tx, name) })
+	if err != nil && !fault.Is(err, fault.WorkspaceFrozen) {
+		t.Fatal(err)
+	}
+	return err != nil
 }
 
 func write(d *db.DB, do func(ctx context.Context, tx *db.Tx) error) error {
@@ -177,6 +187,32 @@ func TestReservationIsSettledOneWay(t *testing.T) {
 	})
 }
 
+// payment does what a provider's events do, twice, and returns what is owed and available
+// before that is settled.
+func payment(rt *rapid.T, d *db.DB, name string, step int, op string, cents int64, taken *[]string, owed, available int64) (owes, has int64) {
+	reference := fmt.Sprint(name, " ", op, " ", step)
+	var do func(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) error
+	switch op {
+	case "pay":
+		do, available = wallet.AddPayment, available+cents
+	case "refund payment":
+		do, owed = wallet.TakeRefund, owed+cents
+	case "charge back":
+		do, owed, cents, *taken = wallet.TakeChargeback, owed+10, 10, append(*taken, reference)
+	case "win":
+		if len(*taken) == 0 {
+			return owed, available
+		}
+		do, available, cents, reference, *taken = wallet.ReturnChargeback, available+10, 10, (*taken)[0], (*taken)[1:]
+	}
+	for range 2 {
+		if err := write(d, func(ctx context.Context, tx *db.Tx) error { return do(ctx, tx, name, reference, cents) }); err != nil {
+			rt.Fatal(err)
+		}
+	}
+	return owed, available
+}
+
 // Whatever is asked for in whatever order, the balance is what a plain model
 // says, and the ledger adds up.
 func TestLedgerFollowsItsModel(t *testing.T) {
@@ -187,13 +223,19 @@ func TestLedgerFollowsItsModel(t *testing.T) {
 			round++
 			name := fmt.Sprint("W", round)
 			open(t, d, name, 0)
-			var available, reserved int64
+			var available, reserved, owed int64
 			holds := map[string]int64{}
+			var taken []string // chargebacks of 10 cents that were not won
+			settle := func() {
+				paid := min(available, owed)
+				available, owed = available-paid, owed-paid
+			}
 			for step := range rapid.IntRange(1, 12).Draw(rt, "steps") {
 				job := fmt.Sprint(name, "-JOB-", rapid.IntRange(1, 3).Draw(rt, "job"))
 				cents := rapid.Int64Range(1, 50).Draw(rt, "cents")
 				hold, open := holds[job]
-				switch rapid.SampledFrom([]string{"credit", "reserve", "capture", "release"}).Draw(rt, "op") {
+				op := rapid.SampledFrom([]string{"credit", "reserve", "capture", "release", "pay", "refund payment", "charge back", "win"}).Draw(rt, "op")
+				switch op {
 				case "credit":
 					err := write(d, func(ctx context.Context, tx *db.Tx) error {
 						return wallet.Credit(ctx, tx, name, fmt.Sprint(name, " credit ", step), cents)
@@ -229,6 +271,12 @@ func TestLedgerFollowsItsModel(t *testing.T) {
 					if err == nil {
 						holds[job], available, reserved = 0, available+hold, reserved-hold
 					}
+				default:
+					owed, available = payment(rt, d, name, step, op, cents, &taken, owed, available)
+				}
+				settle()
+				if b := balance(t, d, name); b.OwedCents != owed || frozen(t, d, name) != (owed > 0) {
+					rt.Fatalf("model owes %d, wallet %+v, frozen %t", owed, b, frozen(t, d, name))
 				}
 			}
 			if b := balance(t, d, name); b.AvailableCents != available || b.ReservedCents != reserved {

@@ -40,6 +40,7 @@ type walletOutput struct {
 		WorkspaceID    string `json:"workspace_id"`
 		AvailableCents int64  `json:"available_cents" minimum:"0" doc:"Can be spent."`
 		ReservedCents  int64  `json:"reserved_cents" minimum:"0" doc:"Set aside for jobs that have not ended."`
+		OwedCents      int64  `json:"owed_cents" minimum:"0" doc:"Taken back of payments after it was spent. What comes in pays it first."`
 		Currency       string `json:"currency" const:"USD"`
 	}
 }
@@ -54,7 +55,7 @@ type transactionsInput struct {
 // positive; the kind says where it went.
 type transactionBody struct {
 	TransactionID string      `json:"transaction_id"`
-	Kind          wallet.Kind `json:"kind" enum:"credit,reserve,capture,release,refund"`
+	Kind          wallet.Kind `json:"kind" enum:"credit,reserve,capture,release,refund,top_up,top_up_refund,chargeback,chargeback_won,settlement"`
 	Reference     string      `json:"reference" doc:"Happens once for its kind."`
 	JobID         *string     `json:"job_id"`
 	AmountCents   int64       `json:"amount_cents" minimum:"1"`
@@ -143,7 +144,7 @@ func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error)
 	out.Body.OK, out.Body.WorkspaceID, out.Body.Currency = true, operation.Caller(ctx).WorkspaceID, contract.Currency
 	return out, s.DB.Read(ctx, func(tx *db.Tx) error {
 		b, err := wallet.Get(ctx, tx, out.Body.WorkspaceID)
-		out.Body.AvailableCents, out.Body.ReservedCents = b.AvailableCents, b.ReservedCents
+		out.Body.AvailableCents, out.Body.ReservedCents, out.Body.OwedCents = b.AvailableCents, b.ReservedCents, b.OwedCents
 		return err
 	})
 }

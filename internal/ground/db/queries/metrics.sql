@@ -11,7 +11,8 @@ SELECT status, count(*) AS jobs, CAST(min(created_at) AS bigint) AS oldest FROM 
 WHERE status IN ('awaiting_submit', 'queued', 'rendering', 'packaging') GROUP BY status;
 
 -- name: MetricsWallets :one
-SELECT CAST(coalesce(sum(available_cents), 0) AS bigint) AS available, CAST(coalesce(sum(reserved_cents), 0) AS bigint) AS reserved FROM wallet;
+SELECT CAST(coalesce(sum(available_cents), 0) AS bigint) AS available, CAST(coalesce(sum(reserved_cents), 0) AS bigint) AS reserved,
+  CAST(coalesce(sum(owed_cents), 0) AS bigint) AS owed FROM wallet;
 
 -- name: MetricsWebhooks :one
 -- Deliveries that are to be tried again or at all, and when the first was due; 0 for none.

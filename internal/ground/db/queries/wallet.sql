@@ -5,12 +5,14 @@ INSERT INTO wallet (workspace_id) VALUES (@workspace_id) ON CONFLICT (workspace_
 SELECT * FROM wallet WHERE workspace_id = @workspace_id;
 
 -- name: WalletMove :execrows
--- Never below zero: the row is left alone when either balance would be.
+-- Never below zero: the row is left alone when a balance would be.
 UPDATE wallet
-SET available_cents = available_cents + CAST(@available AS bigint), reserved_cents = reserved_cents + CAST(@reserved AS bigint)
+SET available_cents = available_cents + CAST(@available AS bigint), reserved_cents = reserved_cents + CAST(@reserved AS bigint),
+  owed_cents = owed_cents + CAST(@owed AS bigint)
 WHERE workspace_id = @workspace_id
   AND available_cents + CAST(@available AS bigint) >= 0
-  AND reserved_cents + CAST(@reserved AS bigint) >= 0;
+  AND reserved_cents + CAST(@reserved AS bigint) >= 0
+  AND owed_cents + CAST(@owed AS bigint) >= 0;
 
 -- name: LedgerAdd :execrows
 INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, job_id, amount_cents, created_at, row_sum)
@@ -31,7 +33,8 @@ LIMIT CAST(@max AS bigint);
 
 -- name: LedgerEffectSince :one
 -- By how much the entries from one on have changed what is available.
-SELECT CAST(coalesce(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
+SELECT CAST(coalesce(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeback') THEN 0
+  WHEN kind IN ('reserve', 'settlement') THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
 FROM ledger_transaction WHERE workspace_id = @workspace_id AND transaction_id >= @since;
 
 -- name: AuditLedger :many
@@ -50,8 +53,10 @@ SELECT * FROM wallet WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500
 
 -- name: AuditWalletSums :many
 -- What the ledger says of a page of wallets, and of workspaces that have none.
-SELECT workspace_id, CAST(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END) AS bigint) AS available,
-  CAST(sum(CASE kind WHEN 'reserve' THEN amount_cents WHEN 'capture' THEN -amount_cents WHEN 'release' THEN -amount_cents ELSE 0 END) AS bigint) AS reserved
+SELECT workspace_id, CAST(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeback') THEN 0
+    WHEN kind IN ('reserve', 'settlement') THEN -amount_cents ELSE amount_cents END) AS bigint) AS available,
+  CAST(sum(CASE kind WHEN 'reserve' THEN amount_cents WHEN 'capture' THEN -amount_cents WHEN 'release' THEN -amount_cents ELSE 0 END) AS bigint) AS reserved,
+  CAST(sum(CASE kind WHEN 'top_up_refund' THEN amount_cents WHEN 'chargeback' THEN amount_cents WHEN 'settlement' THEN -amount_cents ELSE 0 END) AS bigint) AS owed
 FROM ledger_transaction WHERE workspace_id > @after AND workspace_id <= @last GROUP BY workspace_id;
 
 -- name: AuditWalletless :many

@@ -675,6 +675,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
 	}
+	if q.freezeAddStmt, err = db.PrepareContext(ctx, freezeAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeAdd: %w", err)
+	}
 	if q.freezeAfterStmt, err = db.PrepareContext(ctx, freezeAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query FreezeAfter: %w", err)
 	}
@@ -683,6 +686,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.freezeLiftStmt, err = db.PrepareContext(ctx, freezeLift); err != nil {
 		return nil, fmt.Errorf("error preparing query FreezeLift: %w", err)
+	}
+	if q.freezeLiftCauseStmt, err = db.PrepareContext(ctx, freezeLiftCause); err != nil {
+		return nil, fmt.Errorf("error preparing query FreezeLiftCause: %w", err)
 	}
 	if q.freezeSetStmt, err = db.PrepareContext(ctx, freezeSet); err != nil {
 		return nil, fmt.Errorf("error preparing query FreezeSet: %w", err)
@@ -2737,6 +2743,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing framesSinceStmt: %w", cerr)
 		}
 	}
+	if q.freezeAddStmt != nil {
+		if cerr := q.freezeAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeAddStmt: %w", cerr)
+		}
+	}
 	if q.freezeAfterStmt != nil {
 		if cerr := q.freezeAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing freezeAfterStmt: %w", cerr)
@@ -2750,6 +2761,11 @@ func (q *Queries) Close() error {
 	if q.freezeLiftStmt != nil {
 		if cerr := q.freezeLiftStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing freezeLiftStmt: %w", cerr)
+		}
+	}
+	if q.freezeLiftCauseStmt != nil {
+		if cerr := q.freezeLiftCauseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing freezeLiftCauseStmt: %w", cerr)
 		}
 	}
 	if q.freezeSetStmt != nil {
@@ -4613,9 +4629,11 @@ type Queries struct {
 	framesPlayingStmt               *sql.Stmt
 	framesQueuedStmt                *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
+	freezeAddStmt                   *sql.Stmt
 	freezeAfterStmt                 *sql.Stmt
 	freezeGetStmt                   *sql.Stmt
 	freezeLiftStmt                  *sql.Stmt
+	freezeLiftCauseStmt             *sql.Stmt
 	freezeSetStmt                   *sql.Stmt
 	freezeSumStmt                   *sql.Stmt
 	idempotencyAfterStmt            *sql.Stmt
@@ -5160,9 +5178,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		framesPlayingStmt:               q.framesPlayingStmt,
 		framesQueuedStmt:                q.framesQueuedStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
+		freezeAddStmt:                   q.freezeAddStmt,
 		freezeAfterStmt:                 q.freezeAfterStmt,
 		freezeGetStmt:                   q.freezeGetStmt,
 		freezeLiftStmt:                  q.freezeLiftStmt,
+		freezeLiftCauseStmt:             q.freezeLiftCauseStmt,
 		freezeSetStmt:                   q.freezeSetStmt,
 		freezeSumStmt:                   q.freezeSumStmt,
 		idempotencyAfterStmt:            q.idempotencyAfterStmt,

@@ -9,8 +9,33 @@ import (
 	"context"
 )
 
+const freezeAdd = `-- name: FreezeAdd :exec
+INSERT INTO workspace_freeze (workspace_id, reason, frozen_at, row_sum, cause) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id) DO NOTHING
+`
+
+type FreezeAddParams struct {
+	WorkspaceID string
+	Reason      string
+	FrozenAt    int64
+	RowSum      string
+	Cause       string
+}
+
+// A workspace that is frozen stays so for its own reason.
+func (q *Queries) FreezeAdd(ctx context.Context, arg FreezeAddParams) error {
+	_, err := q.exec(ctx, q.freezeAddStmt, freezeAdd,
+		arg.WorkspaceID,
+		arg.Reason,
+		arg.FrozenAt,
+		arg.RowSum,
+		arg.Cause,
+	)
+	return err
+}
+
 const freezeAfter = `-- name: FreezeAfter :many
-SELECT workspace_id, reason, frozen_at, row_sum FROM workspace_freeze WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
+SELECT workspace_id, reason, frozen_at, row_sum, cause FROM workspace_freeze WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
 `
 
 func (q *Queries) FreezeAfter(ctx context.Context, after string) ([]WorkspaceFreeze, error) {
@@ -27,6 +52,7 @@ func (q *Queries) FreezeAfter(ctx context.Context, after string) ([]WorkspaceFre
 			&i.Reason,
 			&i.FrozenAt,
 			&i.RowSum,
+			&i.Cause,
 		); err != nil {
 			return nil, err
 		}
@@ -42,7 +68,7 @@ func (q *Queries) FreezeAfter(ctx context.Context, after string) ([]WorkspaceFre
 }
 
 const freezeGet = `-- name: FreezeGet :one
-SELECT workspace_id, reason, frozen_at, row_sum FROM workspace_freeze WHERE workspace_id = $1
+SELECT workspace_id, reason, frozen_at, row_sum, cause FROM workspace_freeze WHERE workspace_id = $1
 `
 
 func (q *Queries) FreezeGet(ctx context.Context, workspaceID string) (WorkspaceFreeze, error) {
@@ -53,6 +79,7 @@ func (q *Queries) FreezeGet(ctx context.Context, workspaceID string) (WorkspaceF
 		&i.Reason,
 		&i.FrozenAt,
 		&i.RowSum,
+		&i.Cause,
 	)
 	return i, err
 }
@@ -66,9 +93,23 @@ func (q *Queries) FreezeLift(ctx context.Context, workspaceID string) error {
 	return err
 }
 
+const freezeLiftCause = `-- name: FreezeLiftCause :exec
+DELETE FROM workspace_freeze WHERE workspace_id = $1 AND cause = $2
+`
+
+type FreezeLiftCauseParams struct {
+	WorkspaceID string
+	Cause       string
+}
+
+func (q *Queries) FreezeLiftCause(ctx context.Context, arg FreezeLiftCauseParams) error {
+	_, err := q.exec(ctx, q.freezeLiftCauseStmt, freezeLiftCause, arg.WorkspaceID, arg.Cause)
+	return err
+}
+
 const freezeSet = `-- name: FreezeSet :exec
-INSERT INTO workspace_freeze (workspace_id, reason, frozen_at, row_sum) VALUES ($1, $2, $3, $4)
-ON CONFLICT (workspace_id) DO UPDATE SET reason = excluded.reason, frozen_at = excluded.frozen_at, row_sum = excluded.row_sum
+INSERT INTO workspace_freeze (workspace_id, reason, frozen_at, row_sum, cause) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id) DO UPDATE SET reason = excluded.reason, frozen_at = excluded.frozen_at, cause = excluded.cause, row_sum = excluded.row_sum
 `
 
 type FreezeSetParams struct {
@@ -76,6 +117,7 @@ type FreezeSetParams struct {
 	Reason      string
 	FrozenAt    int64
 	RowSum      string
+	Cause       string
 }
 
 func (q *Queries) FreezeSet(ctx context.Context, arg FreezeSetParams) error {
@@ -84,6 +126,7 @@ func (q *Queries) FreezeSet(ctx context.Context, arg FreezeSetParams) error {
 		arg.Reason,
 		arg.FrozenAt,
 		arg.RowSum,
+		arg.Cause,
 	)
 	return err
 }

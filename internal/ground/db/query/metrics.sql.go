@@ -66,18 +66,20 @@ func (q *Queries) MetricsJobs(ctx context.Context) ([]MetricsJobsRow, error) {
 }
 
 const metricsWallets = `-- name: MetricsWallets :one
-SELECT CAST(coalesce(sum(available_cents), 0) AS bigint) AS available, CAST(coalesce(sum(reserved_cents), 0) AS bigint) AS reserved FROM wallet
+SELECT CAST(coalesce(sum(available_cents), 0) AS bigint) AS available, CAST(coalesce(sum(reserved_cents), 0) AS bigint) AS reserved,
+  CAST(coalesce(sum(owed_cents), 0) AS bigint) AS owed FROM wallet
 `
 
 type MetricsWalletsRow struct {
 	Available int64
 	Reserved  int64
+	Owed      int64
 }
 
 func (q *Queries) MetricsWallets(ctx context.Context) (MetricsWalletsRow, error) {
 	row := q.queryRow(ctx, q.metricsWalletsStmt, metricsWallets)
 	var i MetricsWalletsRow
-	err := row.Scan(&i.Available, &i.Reserved)
+	err := row.Scan(&i.Available, &i.Reserved, &i.Owed)
 	return i, err
 }
 

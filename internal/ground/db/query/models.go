@@ -511,6 +511,7 @@ type Wallet struct {
 	WorkspaceID    string
 	AvailableCents int64
 	ReservedCents  int64
+	OwedCents      int64
 }
 
 type WebhookAttempt struct {
@@ -614,4 +615,5 @@ type WorkspaceFreeze struct {
 	Reason      string
 	FrozenAt    int64
 	RowSum      string
+	Cause       string
 }

@@ -135,8 +135,10 @@ func (q *Queries) AuditRefunds(ctx context.Context) ([]AuditRefundsRow, error) {
 }
 
 const auditWalletSums = `-- name: AuditWalletSums :many
-SELECT workspace_id, CAST(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END) AS bigint) AS available,
-  CAST(sum(CASE kind WHEN 'reserve' THEN amount_cents WHEN 'capture' THEN -amount_cents WHEN 'release' THEN -amount_cents ELSE 0 END) AS bigint) AS reserved
+SELECT workspace_id, CAST(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeback') THEN 0
+    WHEN kind IN ('reserve', 'settlement') THEN -amount_cents ELSE amount_cents END) AS bigint) AS available,
+  CAST(sum(CASE kind WHEN 'reserve' THEN amount_cents WHEN 'capture' THEN -amount_cents WHEN 'release' THEN -amount_cents ELSE 0 END) AS bigint) AS reserved,
+  CAST(sum(CASE kind WHEN 'top_up_refund' THEN amount_cents WHEN 'chargeback' THEN amount_cents WHEN 'settlement' THEN -amount_cents ELSE 0 END) AS bigint) AS owed
 FROM ledger_transaction WHERE workspace_id > $1 AND workspace_id <= $2 GROUP BY workspace_id
 `
 
@@ -149,6 +151,7 @@ type AuditWalletSumsRow struct {
 	WorkspaceID string
 	Available   int64
 	Reserved    int64
+	Owed        int64
 }
 
 // What the ledger says of a page of wallets, and of workspaces that have none.
@@ -161,7 +164,12 @@ func (q *Queries) AuditWalletSums(ctx context.Context, arg AuditWalletSumsParams
 	var items []AuditWalletSumsRow
 	for rows.Next() {
 		var i AuditWalletSumsRow
-		if err := rows.Scan(&i.WorkspaceID, &i.Available, &i.Reserved); err != nil {
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Available,
+			&i.Reserved,
+			&i.Owed,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -204,7 +212,7 @@ func (q *Queries) AuditWalletless(ctx context.Context) ([]string, error) {
 }
 
 const auditWallets = `-- name: AuditWallets :many
-SELECT workspace_id, available_cents, reserved_cents FROM wallet WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
+SELECT workspace_id, available_cents, reserved_cents, owed_cents FROM wallet WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
 `
 
 func (q *Queries) AuditWallets(ctx context.Context, after string) ([]Wallet, error) {
@@ -216,7 +224,12 @@ func (q *Queries) AuditWallets(ctx context.Context, after string) ([]Wallet, err
 	var items []Wallet
 	for rows.Next() {
 		var i Wallet
-		if err := rows.Scan(&i.WorkspaceID, &i.AvailableCents, &i.ReservedCents); err != nil {
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.AvailableCents,
+			&i.ReservedCents,
+			&i.OwedCents,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -265,7 +278,8 @@ func (q *Queries) LedgerAdd(ctx context.Context, arg LedgerAddParams) (int64, er
 }
 
 const ledgerEffectSince = `-- name: LedgerEffectSince :one
-SELECT CAST(coalesce(sum(CASE kind WHEN 'capture' THEN 0 WHEN 'reserve' THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
+SELECT CAST(coalesce(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeback') THEN 0
+  WHEN kind IN ('reserve', 'settlement') THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
 FROM ledger_transaction WHERE workspace_id = $1 AND transaction_id >= $2
 `
 
@@ -427,33 +441,46 @@ func (q *Queries) WalletCreate(ctx context.Context, workspaceID string) error {
 }
 
 const walletGet = `-- name: WalletGet :one
-SELECT workspace_id, available_cents, reserved_cents FROM wallet WHERE workspace_id = $1
+SELECT workspace_id, available_cents, reserved_cents, owed_cents FROM wallet WHERE workspace_id = $1
 `
 
 func (q *Queries) WalletGet(ctx context.Context, workspaceID string) (Wallet, error) {
 	row := q.queryRow(ctx, q.walletGetStmt, walletGet, workspaceID)
 	var i Wallet
-	err := row.Scan(&i.WorkspaceID, &i.AvailableCents, &i.ReservedCents)
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.AvailableCents,
+		&i.ReservedCents,
+		&i.OwedCents,
+	)
 	return i, err
 }
 
 const walletMove = `-- name: WalletMove :execrows
 UPDATE wallet
-SET available_cents = available_cents + CAST($1 AS bigint), reserved_cents = reserved_cents + CAST($2 AS bigint)
-WHERE workspace_id = $3
+SET available_cents = available_cents + CAST($1 AS bigint), reserved_cents = reserved_cents + CAST($2 AS bigint),
+  owed_cents = owed_cents + CAST($3 AS bigint)
+WHERE workspace_id = $4
   AND available_cents + CAST($1 AS bigint) >= 0
   AND reserved_cents + CAST($2 AS bigint) >= 0
+  AND owed_cents + CAST($3 AS bigint) >= 0
 `
 
 type WalletMoveParams struct {
 	Available   int64
 	Reserved    int64
+	Owed        int64
 	WorkspaceID string
 }
 
-// Never below zero: the row is left alone when either balance would be.
+// Never below zero: the row is left alone when a balance would be.
 func (q *Queries) WalletMove(ctx context.Context, arg WalletMoveParams) (int64, error) {
-	result, err := q.exec(ctx, q.walletMoveStmt, walletMove, arg.Available, arg.Reserved, arg.WorkspaceID)
+	result, err := q.exec(ctx, q.walletMoveStmt, walletMove,
+		arg.Available,
+		arg.Reserved,
+		arg.Owed,
+		arg.WorkspaceID,
+	)
 	if err != nil {
 		return 0, err
 	}
