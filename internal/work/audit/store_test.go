@@ -317,9 +317,13 @@ func payments(ctx context.Context, tx *db.Tx, workspaceID string) error {
 func (s *store) indebted() {
 	s.Helper()
 	c := s.caller(0)
-	s.write(func(ctx context.Context, tx *db.Tx) error { return wallet.AddPayment(ctx, tx, c.workspace, "TOP-2", 500) })
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		return wallet.AddPayment(ctx, tx, c.workspace, "TOP-2", 500)
+	})
 	c.start(demo.Scene(), client.StartRequest{}, 1, 3, 1)
-	s.write(func(ctx context.Context, tx *db.Tx) error { return wallet.TakeChargeback(ctx, tx, c.workspace, "TOP-2 dp_2", 500) })
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		return wallet.TakeChargeback(ctx, tx, c.workspace, "TOP-2 dp_2", 500)
+	})
 }
 
 // awaitUploads makes an upload link without a file, and one whose file was refused.

@@ -20,7 +20,9 @@ func TestWhatWasSpentAndIsTakenBackIsOwedUntilItIsPaid(t *testing.T) {
 		must(t, d,
 			func(ctx context.Context, tx *db.Tx) error { return wallet.AddPayment(ctx, tx, "W", "TOP-1", 1000) },
 			func(ctx context.Context, tx *db.Tx) error { return wallet.Reserve(ctx, tx, "W", "JOB-1", 700) },
-			func(ctx context.Context, tx *db.Tx) error { return wallet.TakeChargeback(ctx, tx, "W", "TOP-1 dp", 1000) },
+			func(ctx context.Context, tx *db.Tx) error {
+				return wallet.TakeChargeback(ctx, tx, "W", "TOP-1 dp", 1000)
+			},
 		)
 		want := func(available, reserved, owed int64, stopped bool) {
 			t.Helper()
@@ -31,7 +33,9 @@ func TestWhatWasSpentAndIsTakenBackIsOwedUntilItIsPaid(t *testing.T) {
 		want(0, 700, 700, true)
 		must(t, d, func(ctx context.Context, tx *db.Tx) error { return wallet.Release(ctx, tx, "W", "JOB-1", 700) })
 		want(0, 0, 0, false)
-		must(t, d, func(ctx context.Context, tx *db.Tx) error { return wallet.ReturnChargeback(ctx, tx, "W", "TOP-1 dp", 1000) })
+		must(t, d, func(ctx context.Context, tx *db.Tx) error {
+			return wallet.ReturnChargeback(ctx, tx, "W", "TOP-1 dp", 1000)
+		})
 		want(1000, 0, 0, false)
 	})
 }
