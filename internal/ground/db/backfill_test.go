@@ -157,7 +157,7 @@ func TestTheLedgerOfAnOlderVersionIsKept(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		ctx := t.Context()
-		bare, do := before(t, url, 37)
+		bare, do := before(t, url, 38)
 		do("INSERT INTO workspace (workspace_id, name, created_at) VALUES ('WSP-1', '', 1)")
 		do("INSERT INTO wallet (workspace_id, available_cents) VALUES ('WSP-1', 5)")
 		do("INSERT INTO ledger_transaction (transaction_id, kind, reference, workspace_id, amount_cents, created_at, row_sum) VALUES ('TXN-1', 'credit', 'c', 'WSP-1', 5, 1, 'sum')")
