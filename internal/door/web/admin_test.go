@@ -126,7 +126,7 @@ func TestAFrozenWorkspaceReadsWhyItStartsNothing(t *testing.T) {
 	priced := tenant.upload("demo.blend", demo.Scene())
 	start := []string{"quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance}
 	tenant.submit(priced.path+"/start", start...).want(t, http.StatusForbidden, "Its card was &lt;b&gt;stolen&lt;/b&gt;.")
-	tenant.submit(priced.path+"/look").want(t, http.StatusForbidden, "has frozen this workspace")
+	tenant.submit(priced.path+"/look").want(t, http.StatusForbidden, "This workspace is frozen")
 	tenant.open("/console").want(t, http.StatusOK)
 	p.confirm("act", "unfreeze", "subject", tenant.ID)
 	tenant.submit(priced.path+"/start", start...).want(t, http.StatusOK, "queued")

@@ -98,7 +98,7 @@ func TestAPersonLeavesForGood(t *testing.T) {
 	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "a job has not ended")
 	p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled")
 	setFrozen(t, w, p, true)
-	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "has frozen this workspace")
+	p.submit("/console/settings/leave", "email", p.Email).want(t, http.StatusConflict, "This workspace is frozen")
 	setFrozen(t, w, p, false)
 	if got := p.submit("/console/settings/leave", "email", " "+strings.ToUpper(p.Email)).want(t, http.StatusOK); got.path != "/" {
 		t.Errorf("it leads to %s", got.path)
