@@ -123,6 +123,11 @@ release: ## Make what is published of HEAD into dist: archives, Debian packages,
 	@go build -buildvcs=false -o .tools/release ./scripts/release
 	@.tools/release --out "$(DIST)" --key "$(KEY)"
 
+# Tag of the images: make images SVC_TAG=1.2.0
+.PHONY: images
+images: ## Make the container images of svc into dist/images, as OCI archives, without a container engine
+	@scripts/images "$(DIST)/images"
+
 .PHONY: check-release
 check-release: ## Make the release twice and compare every byte; install the package where that is possible
 	@scripts/check-release
@@ -132,10 +137,13 @@ check-operate: ## Follow docs/operate.md word by word on bare Debians with syste
 	@scripts/check-operate
 
 .PHONY: deploy-test
-deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame, and by a real Kubernetes control plane (built once, ten minutes and more)
-	@scripts/install-tools slurm sandbox python openssl
+deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame; in containers of podman; and by a real Kubernetes control plane (built once, ten minutes and more)
+	@scripts/install-tools slurm sandbox python openssl podman mmdebstrap
 	@scripts/with-blender scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|slurm_test'
+	@scripts/images .tools/images svc svc-worker
+	@SVC_IMAGES=$(CURDIR)/.tools/images scripts/with-blender go test -tags deploy -count=1 -timeout 15m -run '^TestPodman|^TestTheImage' -v ./internal/test/story | \
+	  grep -E '^(---|ok|FAIL|PASS|panic)|podman_test'
 	@scripts/with-blender scripts/with-kubernetes go test -tags deploy -count=1 -timeout 15m -run '^TestKubernetes' -v ./internal/test/story | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|kubernetes_test'
 
