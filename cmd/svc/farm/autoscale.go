@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
 	"strings"
 	"time"
@@ -12,6 +14,7 @@ import (
 
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/work/autoscale"
 )
@@ -25,11 +28,14 @@ type Autoscale struct {
 	Name   string        `env:"SVC_AUTOSCALE_NAME" default:"svc-worker" help:"Name by which the engine's jobs are found: its job name, or the label svc-autoscale."`
 	Min    int           `env:"SVC_AUTOSCALE_MIN" default:"0" help:"Fewest workers."`
 	Max    int           `env:"SVC_AUTOSCALE_MAX" required:"" help:"Most workers."`
-	Frames int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"How many frames, waiting or in work, are worth a worker."`
+	Work   time.Duration `name:"work-per-worker" env:"SVC_AUTOSCALE_WORK" default:"10m" help:"How much rendering is worth a worker, of jobs whose finished frames tell how long the others take."`
+	Frames int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"How many frames are worth a worker, of jobs without a finished one."`
+	Lacks  []string      `env:"SVC_AUTOSCALE_LACKS" enum:"alembic,usd,osl,openvdb,movies" placeholder:"PART" help:"Parts that the workers' Blender was built without (${enum}): frames that need one are worth no worker. svc worker doctor tells them."`
 	Share  float64       `name:"workspace-share" env:"SVC_AUTOSCALE_SHARE" default:"1" placeholder:"PART" help:"Part of --max that the frames of one workspace are worth at most, such as 0.5."`
 	Step   int           `env:"SVC_AUTOSCALE_STEP" default:"10" placeholder:"N" help:"Most workers that one step asks for."`
 	Every  time.Duration `env:"SVC_AUTOSCALE_EVERY" default:"15s" help:"Pause between steps, at least 1s."`
 	DryRun bool          `env:"-" help:"Say what would be asked for, and ask for nothing."`
+	Listen string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
 	Once   bool          `env:"-" help:"Take one step, print it and end."`
 	JSON   bool          `name:"json" env:"SVC_JSON" help:"With --once, print one JSON object."`
 	commandEngine
@@ -74,7 +80,10 @@ func (c *Autoscale) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	policy := autoscale.Policy{Min: c.Min, Max: c.Max, FramesPerWorker: c.Frames, Share: c.Share, Most: c.Step}
+	policy := autoscale.Policy{Min: c.Min, Max: c.Max, WorkPerWorker: c.Work, FramesPerWorker: c.Frames, Share: c.Share, Most: c.Step}
+	for _, part := range c.Lacks {
+		policy.Lacks = append(policy.Lacks, buildoption.Option(part))
+	}
 	engine, err := c.engine()
 	if err == nil {
 		err = policy.Check()
@@ -89,6 +98,11 @@ func (c *Autoscale) Run(k *kong.Context) error {
 		Demand: farmapi.NewClient(c.Server, key).Demand, Engine: engine, Policy: policy, Every: c.Every, DryRun: c.DryRun, Log: slog.Default(),
 	}
 	if !c.Once {
+		stop, err := c.serveMetrics(s)
+		if err != nil {
+			return err
+		}
+		defer stop()
 		s.Run(ctx)
 		return nil
 	}
@@ -105,4 +119,27 @@ func (c *Autoscale) Run(k *kong.Context) error {
 	}
 	terminal.Printf(k.Stdout, "wanted %s, running %d, pending %d; %s %d, took back %d", terminal.CountOf(step.Wanted, "worker"), step.Running, step.Pending, asked, step.Started, step.Cancelled)
 	return nil
+}
+
+// serveMetrics serves the scaler's metrics, if they are to be served, until stop.
+func (c *Autoscale) serveMetrics(s *autoscale.Scaler) (stop func(), err error) {
+	if c.Listen == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen for metrics on %s: %w", c.Listen, err)
+	}
+	m := autoscale.NewMetrics(c.Max)
+	s.Stepped = m.Stepped
+	server := &http.Server{Handler: m.Handler(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: 30 * time.Second}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	slog.Info("metrics", "url", "http://"+listener.Addr().String()+"/metrics")
+	return func() {
+		_ = server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			slog.Error("metrics were no longer served", "err", err)
+		}
+	}, nil
 }

@@ -20,9 +20,11 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"maps"
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,18 +177,21 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 
 // demand says what workers are wanted for, to whoever may run some.
 func (s *Server) demand(_ http.ResponseWriter, r *http.Request, _ identity.NodeKey) (any, error) {
-	var d dispatch.Demand
-	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		d, err = dispatch.FindDemand(r.Context(), tx)
+	reply := farmapi.DemandReply{OK: true, Workspaces: []farmapi.WorkspaceDemand{}}
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
+		all, err := dispatch.FindDemand(r.Context(), tx)
+		for _, of := range all {
+			var w farmapi.WorkspaceDemand
+			for _, needs := range slices.Sorted(maps.Keys(of)) {
+				d := of[needs]
+				w.Frames = append(w.Frames, farmapi.FrameDemand{
+					Options: needs.Options(), Waiting: d.Waiting, Held: d.Held, Measured: d.Measured, MeasuredSeconds: float64(d.MeasuredUs) / 1e6,
+				})
+			}
+			reply.Workspaces = append(reply.Workspaces, w)
+		}
 		return err
 	})
-	reply := farmapi.DemandReply{OK: true, Workspaces: []farmapi.WorkspaceDemand{}, Needs: []farmapi.NeedDemand{}}
-	for _, w := range d.Workspaces {
-		reply.Workspaces = append(reply.Workspaces, farmapi.WorkspaceDemand(w))
-	}
-	for _, n := range d.Needs {
-		reply.Needs = append(reply.Needs, farmapi.NeedDemand{Options: n.Needs.Options(), Waiting: n.Waiting})
-	}
 	return reply, err
 }
 

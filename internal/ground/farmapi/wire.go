@@ -261,20 +261,24 @@ type DemandReply struct {
 	// Workspaces has an entry for each workspace with frames that wait or are in workers'
 	// hands. It names none.
 	Workspaces []WorkspaceDemand `json:"workspaces"`
-	// Needs counts waiting frames by what the Blender that renders them must be built with.
-	Needs []NeedDemand `json:"needs"`
 }
 
-// WorkspaceDemand is how many frames of a workspace wait, and are in workers' hands.
+// WorkspaceDemand is the frames of a workspace that wait or are in workers' hands.
 type WorkspaceDemand struct {
-	Waiting int64 `json:"waiting"`
-	Held    int64 `json:"held"`
+	// Frames has an entry for each set of options.
+	Frames []FrameDemand `json:"frames"`
 }
 
-// NeedDemand is how many waiting frames need some build options.
-type NeedDemand struct {
-	Options []buildoption.Option `json:"options"`
+// FrameDemand is some frames that wait or are in workers' hands.
+type FrameDemand struct {
+	// Options are what the Blender that renders them must be built with; often none.
+	Options []buildoption.Option `json:"options,omitempty"`
 	Waiting int64                `json:"waiting"`
+	Held    int64                `json:"held"`
+	// Measured are those, of both, whose jobs have finished frames, and MeasuredSeconds is
+	// how long they take if they are like those.
+	Measured        int64   `json:"measured"`
+	MeasuredSeconds float64 `json:"measured_seconds"`
 }
 
 // BenchmarkRequest submits a benchmark receipt (see benchmark.Sign). The worker has

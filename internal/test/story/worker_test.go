@@ -423,20 +423,27 @@ func TestTheServiceSaysWhatWorkersAreWantedFor(t *testing.T) {
 			}
 		}
 		node := svc.nodeKey()
-		ask := func() []farmapi.WorkspaceDemand {
+		ask := func() (of []farmapi.FrameDemand) {
 			t.Helper()
 			got, err := farmapi.NewClient(svc.url, node.Secret).Demand(t.Context())
-			if err != nil || !got.OK || len(got.Needs) != 0 {
+			if err != nil || !got.OK {
 				t.Fatalf("%+v, %v", got, err)
 			}
-			slices.SortFunc(got.Workspaces, func(a, b farmapi.WorkspaceDemand) int { return int(a.Waiting + a.Held - b.Waiting - b.Held) })
-			return got.Workspaces
+			for _, w := range got.Workspaces {
+				if len(w.Frames) != 1 || len(w.Frames[0].Options) != 0 {
+					t.Fatalf("frames that need nothing: %+v", w)
+				}
+				of = append(of, w.Frames[0])
+			}
+			slices.SortFunc(of, func(a, b farmapi.FrameDemand) int { return int(a.Waiting + a.Held - b.Waiting - b.Held) })
+			return of
 		}
-		if got := ask(); !slices.Equal(got, []farmapi.WorkspaceDemand{{Waiting: 3}, {Waiting: 5}}) {
+		if got := ask(); len(got) != 2 || got[0].Waiting != 3 || got[1].Waiting != 5 || got[0].Held+got[1].Held+got[0].Measured+got[1].Measured != 0 {
 			t.Errorf("before a worker came: %+v", got)
 		}
 		manual := svc.manualWorker()
-		if _, err := manual.lease(t.Context()); err != nil {
+		leased, err := manual.lease(t.Context())
+		if err != nil {
 			t.Fatal(err)
 		}
 		held, waiting := int64(0), int64(0)
@@ -445,6 +452,19 @@ func TestTheServiceSaysWhatWorkersAreWantedFor(t *testing.T) {
 		}
 		if held != 1 || waiting != 7 {
 			t.Errorf("with a worker, %d are held and %d wait", held, waiting)
+		}
+		if err := manual.deliver(t, leased); err != nil {
+			t.Fatal(err)
+		}
+		measured, open := int64(0), int64(0)
+		for _, w := range ask() {
+			if w.Measured != 0 && (w.Measured != w.Waiting+w.Held || w.MeasuredSeconds <= 0) {
+				t.Errorf("of a job with a finished frame: %+v", w)
+			}
+			measured, open = measured+w.Measured, open+w.Waiting+w.Held
+		}
+		if measured == 0 || measured == open || open != 7 {
+			t.Errorf("after a frame of one of two jobs, %d of %d frames are measured", measured, open)
 		}
 		if _, err := farmapi.NewClient(svc.url, "svc_agent_none").Demand(t.Context()); err == nil {
 			t.Error("a workspace's key may ask")

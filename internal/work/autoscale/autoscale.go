@@ -16,17 +16,25 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"slices"
 	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/farmapi"
 )
 
 // Policy says how many workers some work is worth.
 type Policy struct {
 	Min, Max int // workers, 0 <= Min <= Max, and Max >= 1
-	// FramesPerWorker is how many frames, waiting or in work, are worth a worker; 1 or
-	// more.
+	// WorkPerWorker is how much rendering, waiting or in work, is worth a worker, where a
+	// job's finished frames tell how long the others take; above 0.
+	WorkPerWorker time.Duration
+	// FramesPerWorker is how many frames of jobs without a finished one are worth a worker;
+	// 1 or more.
 	FramesPerWorker int
+	// Lacks are the options that the workers' Blender was built without. Frames that need
+	// one of them are worth no worker.
+	Lacks []buildoption.Option
 	// Share is the part of Max that the frames of one workspace are worth at most, above 0
 	// and at most 1.
 	Share float64
@@ -41,6 +49,8 @@ func (p Policy) Check() error {
 		return fmt.Errorf("--max is %d; it must be 1 or more", p.Max)
 	case p.Min < 0 || p.Min > p.Max:
 		return fmt.Errorf("--min is %d; it must be 0 to --max, %d", p.Min, p.Max)
+	case p.WorkPerWorker <= 0:
+		return fmt.Errorf("--work-per-worker is %s; it must be above 0", p.WorkPerWorker)
 	case p.FramesPerWorker < 1:
 		return fmt.Errorf("--frames-per-worker is %d; it must be 1 or more", p.FramesPerWorker)
 	case !(p.Share > 0 && p.Share <= 1):
@@ -57,14 +67,30 @@ func (p Policy) Wanted(d farmapi.DemandReply) int {
 	share := max(1, int(math.Floor(p.Share*float64(p.Max))))
 	total := 0
 	for _, w := range d.Workspaces {
-		frames := max(0, w.Waiting) + max(0, w.Held)
-		worth := (frames + int64(p.FramesPerWorker) - 1) / int64(p.FramesPerWorker)
-		total += int(min(worth, int64(share)))
+		total += min(p.worth(w), share)
 		if total >= p.Max {
 			return p.Max
 		}
 	}
 	return max(p.Min, total)
+}
+
+// worth is how many workers the frames of a workspace are worth: never more than frames.
+func (p Policy) worth(w farmapi.WorkspaceDemand) int {
+	workers, frames := 0.0, 0.0
+	for _, f := range w.Frames {
+		if slices.ContainsFunc(f.Options, func(o buildoption.Option) bool { return slices.Contains(p.Lacks, o) }) {
+			continue
+		}
+		all := max(0, f.Waiting) + max(0, f.Held)
+		measured := min(max(0, f.Measured), all)
+		frames += float64(all)
+		workers += float64(all-measured) / float64(p.FramesPerWorker)
+		if measured > 0 {
+			workers += max(0, f.MeasuredSeconds) / p.WorkPerWorker.Seconds()
+		}
+	}
+	return int(min(math.Ceil(workers), frames, float64(p.Max)))
 }
 
 // Job is a worker that the engine has been asked for.
@@ -94,6 +120,8 @@ type Scaler struct {
 	// DryRun asks the engine for nothing and cancels nothing.
 	DryRun bool
 	Log    *slog.Logger
+	// Stepped, if it is not nil, is told of each step of Run.
+	Stepped func(Step, error)
 
 	surplus int // steps in a row with more pending jobs than are wanted
 }
@@ -175,9 +203,13 @@ func (s *Scaler) Run(ctx context.Context) {
 	var last Step
 	for {
 		step, err := s.Step(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
+		}
+		if s.Stepped != nil {
+			s.Stepped(step, err)
+		}
+		switch {
 		case err != nil:
 			s.Log.Warn("a step has failed; the next one tries again", "err", err)
 		case step != last:

@@ -4,43 +4,65 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/farmapi"
 )
+
+const ten = 10 * time.Minute
+
+// of is a demand of one workspace.
+func of(frames ...farmapi.FrameDemand) farmapi.DemandReply {
+	return farmapi.DemandReply{Workspaces: []farmapi.WorkspaceDemand{{Frames: frames}}}
+}
 
 // waiting is a demand of workspaces with so many frames each.
 func waiting(frames ...int64) farmapi.DemandReply {
 	var d farmapi.DemandReply
 	for _, n := range frames {
-		d.Workspaces = append(d.Workspaces, farmapi.WorkspaceDemand{Waiting: n})
+		d.Workspaces = append(d.Workspaces, farmapi.WorkspaceDemand{Frames: []farmapi.FrameDemand{{Waiting: n}}})
 	}
 	return d
 }
 
 func TestWorkIsWorthWorkersWithinTheBounds(t *testing.T) {
 	t.Parallel()
+	policy := Policy{Max: 100, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}
+	lacking := policy
+	lacking.Lacks = []buildoption.Option{buildoption.USD}
 	for _, c := range []struct {
 		name   string
 		policy Policy
 		demand farmapi.DemandReply
 		want   int
 	}{
-		{"nothing", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(), 0},
-		{"nothing, and some stay", Policy{Min: 2, Max: 10, FramesPerWorker: 20, Share: 1}, waiting(), 2},
-		{"one frame", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(1), 1},
-		{"twenty-one frames", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(21), 2},
-		{"more than the most", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(10_000), 10},
-		{"one workspace has its share", Policy{Max: 10, FramesPerWorker: 20, Share: 0.5}, waiting(10_000), 5},
-		{"two workspaces have theirs", Policy{Max: 10, FramesPerWorker: 20, Share: 0.5}, waiting(10_000, 21), 7},
-		{"a share below one worker is one", Policy{Max: 10, FramesPerWorker: 20, Share: 0.01}, waiting(10_000), 1},
-		{"frames in work count", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, farmapi.DemandReply{Workspaces: []farmapi.WorkspaceDemand{{Held: 40}}}, 2},
-		{"a service that counts wrongly", Policy{Max: 10, FramesPerWorker: 20, Share: 1}, waiting(-5, 1), 1},
+		{"nothing", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(), 0},
+		{"nothing, and some stay", Policy{Min: 2, Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(), 2},
+		{"one frame", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(1), 1},
+		{"twenty-one frames", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(21), 2},
+		{"more than the most", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(10_000), 10},
+		{"one workspace has its share", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 0.5}, waiting(10_000), 5},
+		{"two workspaces have theirs", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 0.5}, waiting(10_000, 21), 7},
+		{"a share below one worker is one", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 0.01}, waiting(10_000), 1},
+		{"frames in work count", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, of(farmapi.FrameDemand{Held: 40}), 2},
+		{"light frames are worth few workers", policy, of(farmapi.FrameDemand{Waiting: 2000, Measured: 2000, MeasuredSeconds: 400}), 1},
+		{"heavy frames are worth many", policy, of(farmapi.FrameDemand{Waiting: 19, Held: 1, Measured: 20, MeasuredSeconds: 20 * 300}), 10},
+		{"but no more than frames", policy, of(farmapi.FrameDemand{Waiting: 2, Measured: 2, MeasuredSeconds: 20 * 3600}), 2},
+		{"measured ones and others add up", policy, of(farmapi.FrameDemand{Waiting: 60, Measured: 40, MeasuredSeconds: 1200}), 3},
+		{"what the workers' Blender cannot render is worth none", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL, buildoption.USD}, Waiting: 100}), 0},
+		{"what it can is", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL}, Waiting: 100}, farmapi.FrameDemand{Waiting: 20}), 6},
+		{"more measured frames than there are", policy, of(farmapi.FrameDemand{Waiting: 1, Measured: 1000, MeasuredSeconds: -5}), 0},
+		{"a service that counts wrongly", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(-5, 1), 1},
 	} {
 		if got := c.policy.Wanted(c.demand); got != c.want {
 			t.Errorf("%s: %d workers, want %d", c.name, got, c.want)
@@ -50,13 +72,13 @@ func TestWorkIsWorthWorkersWithinTheBounds(t *testing.T) {
 
 func TestAPolicyOutOfItsRangesIsRefused(t *testing.T) {
 	t.Parallel()
-	good := Policy{Min: 0, Max: 1, FramesPerWorker: 1, Share: 1, Most: 1}
+	good := Policy{Min: 0, Max: 1, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 1}
 	if err := good.Check(); err != nil {
 		t.Errorf("%+v: %v", good, err)
 	}
 	for _, bad := range []Policy{
-		{Max: 0, FramesPerWorker: 1, Share: 1, Most: 1}, {Min: 2, Max: 1, FramesPerWorker: 1, Share: 1, Most: 1}, {Min: -1, Max: 1, FramesPerWorker: 1, Share: 1, Most: 1},
-		{Max: 1, FramesPerWorker: 0, Share: 1, Most: 1}, {Max: 1, FramesPerWorker: 1, Share: 0, Most: 1}, {Max: 1, FramesPerWorker: 1, Share: 1.1, Most: 1}, {Max: 1, FramesPerWorker: 1, Share: 1},
+		{Max: 0, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 1}, {Min: 2, Max: 1, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 1}, {Min: -1, Max: 1, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 1},
+		{Max: 1, FramesPerWorker: 1, Share: 1, Most: 1}, {Max: 1, WorkPerWorker: ten, FramesPerWorker: 0, Share: 1, Most: 1}, {Max: 1, WorkPerWorker: ten, FramesPerWorker: 1, Share: 0, Most: 1}, {Max: 1, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1.1, Most: 1}, {Max: 1, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1},
 	} {
 		if bad.Check() == nil {
 			t.Errorf("%+v is taken", bad)
@@ -104,7 +126,7 @@ func TestNeverMoreThanTheMostWhateverComes(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(21, 4))
 	f, demand := &farm{jobs: map[string]bool{}}, int64(0)
-	policy := Policy{Max: 7, FramesPerWorker: 3, Share: 1, Most: 4}
+	policy := Policy{Max: 7, WorkPerWorker: ten, FramesPerWorker: 3, Share: 1, Most: 4}
 	fresh := func() *Scaler {
 		return &Scaler{Engine: f, Policy: policy, Log: slog.New(slog.DiscardHandler), Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(demand), nil }}
 	}
@@ -146,7 +168,7 @@ func TestNeverMoreThanTheMostWhateverComes(t *testing.T) {
 func TestAWaveDoesNotCostThePlaceInTheQueue(t *testing.T) {
 	t.Parallel()
 	f, demand := &farm{jobs: map[string]bool{}}, int64(5)
-	s := &Scaler{Engine: f, Policy: Policy{Max: 9, FramesPerWorker: 1, Share: 1, Most: 9}, Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(demand), nil }}
+	s := &Scaler{Engine: f, Policy: Policy{Max: 9, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 9}, Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(demand), nil }}
 	step := func() Step {
 		t.Helper()
 		done, err := s.Step(t.Context())
@@ -178,7 +200,7 @@ func TestAWaveDoesNotCostThePlaceInTheQueue(t *testing.T) {
 func TestADryRunAsksForNothing(t *testing.T) {
 	t.Parallel()
 	f := &farm{jobs: map[string]bool{}}
-	s := &Scaler{Engine: f, DryRun: true, Policy: Policy{Max: 9, FramesPerWorker: 1, Share: 1, Most: 9}, Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(3), nil }}
+	s := &Scaler{Engine: f, DryRun: true, Policy: Policy{Max: 9, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 9}, Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(3), nil }}
 	if step, err := s.Step(t.Context()); err != nil || step.Started != 3 || len(f.jobs) != 0 {
 		t.Errorf("%+v, %v, %v", step, f.jobs, err)
 	}
@@ -244,5 +266,50 @@ func TestJobsOfKubernetesAreReadByTheirConditions(t *testing.T) {
 	}
 	if _, err := parseKubernetesJobs([]byte("error: no server")); err == nil {
 		t.Error("what is no list is read")
+	}
+}
+
+// TestAScalerTellsPrometheusWhatItDoes scrapes the metrics of a scaler, before its first look
+// and after some.
+func TestAScalerTellsPrometheusWhatItDoes(t *testing.T) {
+	t.Parallel()
+	m := NewMetrics(7)
+	server := httptest.NewServer(m.Handler())
+	defer server.Close()
+	get := func(path string) (int, string) {
+		t.Helper()
+		answer, err := http.Get(server.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		text, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.StatusCode, string(text)
+	}
+	if code, _ := get("/readyz"); code != http.StatusServiceUnavailable {
+		t.Errorf("ready before the first look: %d", code)
+	}
+	f, silent := &farm{jobs: map[string]bool{}}, errors.New("no answer")
+	s := &Scaler{Engine: f, Policy: Policy{Max: 7, WorkPerWorker: ten, FramesPerWorker: 1, Share: 1, Most: 2}, Log: slog.New(slog.DiscardHandler),
+		Demand: func(context.Context) (farmapi.DemandReply, error) { return waiting(3), nil }}
+	for range 3 {
+		m.Stepped(s.Step(t.Context()))
+	}
+	f.deaf = silent
+	m.Stepped(s.Step(t.Context()))
+	if code, _ := get("/readyz"); code != http.StatusOK {
+		t.Errorf("not ready after a look: %d", code)
+	}
+	_, text := get("/metrics")
+	for _, want := range []string{
+		`svc_autoscale_workers{state="most"} 7`, `svc_autoscale_workers{state="wanted"} 3`, `svc_autoscale_workers{state="pending"} 3`, `svc_autoscale_workers{state="running"} 0`,
+		`svc_autoscale_requests_total{verb="start"} 3`, `svc_autoscale_requests_total{verb="cancel"} 0`, `svc_autoscale_failures_total 1`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("the metrics lack %s", want)
+		}
 	}
 }

@@ -156,39 +156,41 @@ func WaitingOf(ctx context.Context, tx *db.Tx, most int) (of []Waiting, frames i
 	return of, frames, nil
 }
 
-// Demand is what workers are wanted for.
-type Demand struct {
-	Workspaces []WorkspaceDemand
-	// Needs counts the waiting frames that need parts with which not every Blender is
-	// built.
-	Needs []NeedDemand
+// WorkspaceDemand is the frames of a workspace that wait or are in workers' hands, by what
+// the Blender that renders them must be built with.
+type WorkspaceDemand map[buildoption.Set]FrameDemand
+
+// FrameDemand is some frames that wait or are in workers' hands.
+type FrameDemand struct {
+	Waiting, Held int64
+	// Measured are those, of both, whose jobs have finished frames, and MeasuredUs is the
+	// time that they take if they are like those.
+	Measured, MeasuredUs int64 // frames; microseconds
 }
 
-// WorkspaceDemand is how many frames of a workspace wait, and are in workers' hands.
-type WorkspaceDemand struct{ Waiting, Held int64 }
-
-// NeedDemand is how many waiting frames need a set of build options.
-type NeedDemand struct {
-	Needs   buildoption.Set
-	Waiting int64
-}
-
-// FindDemand counts the frames that wait and that are held, by workspace. It names none: an
+// FindDemand counts the frames that workers are wanted for, by workspace. It names none: an
 // autoscaler needs to know how many there are, and not whose.
-func FindDemand(ctx context.Context, tx *db.Tx) (d Demand, err error) {
-	workspaces, err := tx.DemandOfWorkspaces(ctx)
+func FindDemand(ctx context.Context, tx *db.Tx) (all []WorkspaceDemand, err error) {
+	jobs, err := tx.DemandOfJobs(ctx)
 	if err != nil {
-		return d, fmt.Errorf("count the frames of workspaces: %w", err)
+		return nil, fmt.Errorf("count the frames of jobs: %w", err)
 	}
-	for _, w := range workspaces {
-		d.Workspaces = append(d.Workspaces, WorkspaceDemand{w.Waiting, w.Held})
+	workspace := ""
+	for _, j := range jobs {
+		if j.Waiting+j.Held == 0 {
+			continue // the last pictures are being packaged
+		}
+		if j.Within != workspace {
+			workspace, all = j.Within, append(all, WorkspaceDemand{})
+		}
+		of := all[len(all)-1]
+		d := of[buildoption.Set(j.Needs)]
+		d.Waiting, d.Held = d.Waiting+j.Waiting, d.Held+j.Held
+		if j.FramesCompleted > 0 {
+			d.Measured += j.Waiting + j.Held
+			d.MeasuredUs += (j.Waiting + j.Held) * (j.RenderUs / j.FramesCompleted)
+		}
+		of[buildoption.Set(j.Needs)] = d
 	}
-	needs, err := tx.DemandByNeeds(ctx)
-	if err != nil {
-		return d, fmt.Errorf("count the frames with needs: %w", err)
-	}
-	for _, n := range needs {
-		d.Needs = append(d.Needs, NeedDemand{buildoption.Set(n.Needs), n.Waiting})
-	}
-	return d, nil
+	return all, nil
 }

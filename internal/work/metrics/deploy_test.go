@@ -3,6 +3,7 @@ package metrics_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svc.example/internal/work/autoscale"
 )
 
 // The folders of the repository that these tests hold against /metrics.
@@ -100,12 +103,17 @@ func TestTheRunbookHasAParagraphForEachAlert(t *testing.T) {
 	}
 }
 
-// served returns the names and types of the metrics of a service that was asked something.
+// served returns the names and types of the metrics of a service that was asked something,
+// and of an autoscaler.
 func served(t *testing.T) map[string]string {
 	t.Helper()
 	_, url, metricsURL := start(t, "sqlite")
 	get(t, url+"/livez")
 	_, found := get(t, metricsURL+"/metrics")
+	scaler := httptest.NewServer(autoscale.NewMetrics(1).Handler())
+	defer scaler.Close()
+	_, more := get(t, scaler.URL+"/metrics")
+	found += more
 	types := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^# TYPE (\S+) (\S+)$`).FindAllStringSubmatch(found, -1) {
 		types[m[1]] = m[2]

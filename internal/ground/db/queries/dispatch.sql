@@ -394,16 +394,13 @@ SELECT s.state, count(*) AS workers FROM (
 -- name: WorkersHold :many
 SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
 
--- name: DemandOfWorkspaces :many
--- What each workspace has waiting, and in workers' hands.
-SELECT CAST(d.party AS text) AS party, CAST(sum(d.waiting) AS bigint) AS waiting, CAST(sum(d.held) AS bigint) AS held FROM (
-  SELECT t.party AS party, t.waiting AS waiting, 0 AS held FROM turn t WHERE t.within = '' AND t.waiting > 0
-  UNION ALL
-  SELECT j.workspace_id, 0, count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 'frame' AND l.state = 'held' GROUP BY j.workspace_id
-) AS d GROUP BY d.party ORDER BY d.party;
-
--- name: DemandByNeeds :many
-SELECT t.needs, CAST(sum(t.waiting) AS bigint) AS waiting FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.needs <> 0 GROUP BY t.needs ORDER BY t.needs;
+-- name: DemandOfJobs :many
+-- What each job under way has waiting, and in workers' hands, by workspace, with what its
+-- finished frames took.
+SELECT t.party, t.within, t.needs, t.waiting, j.frames_completed, j.render_us,
+  CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
+FROM turn t JOIN job j ON j.job_id = t.party
+WHERE t.within <> '' ORDER BY t.within, t.party;
 
 -- name: AuditTurns :many
 -- Turns that do not say what waits.

@@ -558,11 +558,8 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.deadLettersStmt, err = db.PrepareContext(ctx, deadLetters); err != nil {
 		return nil, fmt.Errorf("error preparing query DeadLetters: %w", err)
 	}
-	if q.demandByNeedsStmt, err = db.PrepareContext(ctx, demandByNeeds); err != nil {
-		return nil, fmt.Errorf("error preparing query DemandByNeeds: %w", err)
-	}
-	if q.demandOfWorkspacesStmt, err = db.PrepareContext(ctx, demandOfWorkspaces); err != nil {
-		return nil, fmt.Errorf("error preparing query DemandOfWorkspaces: %w", err)
+	if q.demandOfJobsStmt, err = db.PrepareContext(ctx, demandOfJobs); err != nil {
+		return nil, fmt.Errorf("error preparing query DemandOfJobs: %w", err)
 	}
 	if q.erasedReceiptAfterStmt, err = db.PrepareContext(ctx, erasedReceiptAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query ErasedReceiptAfter: %w", err)
@@ -2548,14 +2545,9 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing deadLettersStmt: %w", cerr)
 		}
 	}
-	if q.demandByNeedsStmt != nil {
-		if cerr := q.demandByNeedsStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing demandByNeedsStmt: %w", cerr)
-		}
-	}
-	if q.demandOfWorkspacesStmt != nil {
-		if cerr := q.demandOfWorkspacesStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing demandOfWorkspacesStmt: %w", cerr)
+	if q.demandOfJobsStmt != nil {
+		if cerr := q.demandOfJobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing demandOfJobsStmt: %w", cerr)
 		}
 	}
 	if q.erasedReceiptAfterStmt != nil {
@@ -4590,8 +4582,7 @@ type Queries struct {
 	deadLetterRemoveStmt            *sql.Stmt
 	deadLetterSumStmt               *sql.Stmt
 	deadLettersStmt                 *sql.Stmt
-	demandByNeedsStmt               *sql.Stmt
-	demandOfWorkspacesStmt          *sql.Stmt
+	demandOfJobsStmt                *sql.Stmt
 	erasedReceiptAfterStmt          *sql.Stmt
 	erasedReceiptCreateStmt         *sql.Stmt
 	erasedReceiptSumStmt            *sql.Stmt
@@ -5139,8 +5130,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		deadLetterRemoveStmt:            q.deadLetterRemoveStmt,
 		deadLetterSumStmt:               q.deadLetterSumStmt,
 		deadLettersStmt:                 q.deadLettersStmt,
-		demandByNeedsStmt:               q.demandByNeedsStmt,
-		demandOfWorkspacesStmt:          q.demandOfWorkspacesStmt,
+		demandOfJobsStmt:                q.demandOfJobsStmt,
 		erasedReceiptAfterStmt:          q.erasedReceiptAfterStmt,
 		erasedReceiptCreateStmt:         q.erasedReceiptCreateStmt,
 		erasedReceiptSumStmt:            q.erasedReceiptSumStmt,

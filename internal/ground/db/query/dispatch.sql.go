@@ -99,63 +99,43 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 	return items, nil
 }
 
-const demandByNeeds = `-- name: DemandByNeeds :many
-SELECT t.needs, CAST(sum(t.waiting) AS bigint) AS waiting FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.needs <> 0 GROUP BY t.needs ORDER BY t.needs
+const demandOfJobs = `-- name: DemandOfJobs :many
+SELECT t.party, t.within, t.needs, t.waiting, j.frames_completed, j.render_us,
+  CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
+FROM turn t JOIN job j ON j.job_id = t.party
+WHERE t.within <> '' ORDER BY t.within, t.party
 `
 
-type DemandByNeedsRow struct {
-	Needs   int64
-	Waiting int64
+type DemandOfJobsRow struct {
+	Party           string
+	Within          string
+	Needs           int64
+	Waiting         int64
+	FramesCompleted int64
+	RenderUs        int64
+	Held            int64
 }
 
-func (q *Queries) DemandByNeeds(ctx context.Context) ([]DemandByNeedsRow, error) {
-	rows, err := q.query(ctx, q.demandByNeedsStmt, demandByNeeds)
+// What each job under way has waiting, and in workers' hands, by workspace, with what its
+// finished frames took.
+func (q *Queries) DemandOfJobs(ctx context.Context) ([]DemandOfJobsRow, error) {
+	rows, err := q.query(ctx, q.demandOfJobsStmt, demandOfJobs)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []DemandByNeedsRow
+	var items []DemandOfJobsRow
 	for rows.Next() {
-		var i DemandByNeedsRow
-		if err := rows.Scan(&i.Needs, &i.Waiting); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const demandOfWorkspaces = `-- name: DemandOfWorkspaces :many
-SELECT CAST(d.party AS text) AS party, CAST(sum(d.waiting) AS bigint) AS waiting, CAST(sum(d.held) AS bigint) AS held FROM (
-  SELECT t.party AS party, t.waiting AS waiting, 0 AS held FROM turn t WHERE t.within = '' AND t.waiting > 0
-  UNION ALL
-  SELECT j.workspace_id, 0, count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 'frame' AND l.state = 'held' GROUP BY j.workspace_id
-) AS d GROUP BY d.party ORDER BY d.party
-`
-
-type DemandOfWorkspacesRow struct {
-	Party   string
-	Waiting int64
-	Held    int64
-}
-
-// What each workspace has waiting, and in workers' hands.
-func (q *Queries) DemandOfWorkspaces(ctx context.Context) ([]DemandOfWorkspacesRow, error) {
-	rows, err := q.query(ctx, q.demandOfWorkspacesStmt, demandOfWorkspaces)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DemandOfWorkspacesRow
-	for rows.Next() {
-		var i DemandOfWorkspacesRow
-		if err := rows.Scan(&i.Party, &i.Waiting, &i.Held); err != nil {
+		var i DemandOfJobsRow
+		if err := rows.Scan(
+			&i.Party,
+			&i.Within,
+			&i.Needs,
+			&i.Waiting,
+			&i.FramesCompleted,
+			&i.RenderUs,
+			&i.Held,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
