@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/receipt"
 )
 
 // frameFile is the form of a picture's file name. It becomes part of a blob's
@@ -86,7 +87,11 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	if staged {
 		err = s.take(ctx, meta, p)
 	} else {
+		began := time.Now()
 		err = s.store(ctx, p, file)
+		if meta.Times != nil {
+			p.Times.Transfer += time.Since(began).Seconds()
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -116,9 +121,18 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 		// the one that is not kept would delete the file of the one that is.
 		BlobKey: fmt.Sprintf("frames/%s/%s-%s", meta.JobID, id.New(""), meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
+		Times:  timesOf(meta.Times),
 		Played: meta.Played, PlayTime: time.Duration(meta.PlaySeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
+}
+
+// timesOf are the times that a worker tells; zero for none.
+func timesOf(told *farmapi.FrameTimes) receipt.Times {
+	if told == nil {
+		return receipt.Times{}
+	}
+	return receipt.Times(*told)
 }
 
 // readDelivery reads the description and returns the picture's part unread, nil for a
@@ -174,6 +188,8 @@ func checkMeta(meta farmapi.FrameResult) error {
 		return fault.Field("body.meta.sha256", "and pixel_sha256 must be 64 digits from 0 to f")
 	case meta.RenderSeconds < 0 || meta.RenderSeconds > mostRenderTime.Seconds():
 		return fault.Field("body.meta.render_seconds", "must be 0 to %.0f", mostRenderTime.Seconds())
+	case !timesOf(meta.Times).Within(mostRenderTime.Seconds()):
+		return fault.Field("body.meta.times", "must be 0 or more each, and %.0f at most together", mostRenderTime.Seconds())
 	case meta.Played < 0 || meta.Played > 2*contract.MaxFrameNumber:
 		return fault.Field("body.meta.played", "must be 0 to %d", 2*contract.MaxFrameNumber)
 	case meta.PlaySeconds < 0 || meta.PlaySeconds > mostRenderTime.Seconds():

@@ -139,7 +139,13 @@ type Frame struct {
 	// Sampling is the part of Seconds in which Cycles took samples; the rest grows with the
 	// scene or with the picture, and not with the samples.
 	Sampling time.Duration `json:"-"`
-	Device   string        `json:"device"` // "GPU" or "CPU"
+	// Load, before Seconds begins, is the time for which Blender loaded the file again.
+	// Sync and Encode are parts of Seconds: until the first sample, and what Blender says
+	// that it took to save the picture, its colours included.
+	Load   time.Duration `json:"-"`
+	Sync   time.Duration `json:"-"`
+	Encode time.Duration `json:"-"`
+	Device string        `json:"device"` // "GPU" or "CPU"
 	// DeviceName is the device's name as in DeviceInfo; several are joined by " + ".
 	// For a GPU it includes the backend: "NVIDIA RTX A6000 (OptiX)".
 	DeviceName string `json:"device_name"`

@@ -3,6 +3,7 @@ package blender
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"io"
 	"regexp"
 	"strconv"
@@ -31,6 +32,9 @@ type output struct {
 	status   string             // the newest status, without the parts that change by themselves
 	began    time.Time          // when the newest status began to count samples; zero while none does
 	sampled  time.Duration      // for which earlier ones of the command did
+	marked   time.Time          // when the line of the newest reply came; the frame then begins
+	synced   time.Duration      // from there to the command's first sample; negative before
+	saving   time.Duration      // what Blender says that it took to save the command's picture
 	circle   bool               // Blender has told of a dependency cycle since the process began
 	replies  int                // replies whose lines have all come
 	caughtUp chan struct{}      // closed when replies moves; made by those who wait
@@ -73,7 +77,7 @@ func (o *output) mark(number string) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.replies = max(o.replies, n)
+	o.replies, o.marked = max(o.replies, n), time.Now()
 	if o.caughtUp != nil {
 		close(o.caughtUp)
 		o.caughtUp = nil
@@ -87,6 +91,7 @@ func (o *output) begin(onSample func(float64)) {
 	defer o.mu.Unlock()
 	o.lines, o.size, o.status = nil, 0, ""
 	o.began, o.sampled = time.Time{}, 0
+	o.synced, o.saving = -1, 0
 	o.onSample = onSample
 }
 
@@ -108,6 +113,15 @@ func (o *output) countSampling(samples bool, now time.Time) {
 		o.sampled += now.Sub(o.began)
 		o.began = time.Time{}
 	}
+}
+
+// parts returns how long a frame, which took took, was before its first sample, and how
+// long saving it took. Both are within the frame, whatever a file has printed.
+func (o *output) parts(took time.Duration) (sync, saving time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	sync = min(max(0, o.synced), took)
+	return sync, min(o.saving, took-sync)
 }
 
 // text returns the kept lines, without a line feed at the end.
@@ -153,6 +167,9 @@ func (o *output) add(line string) {
 		o.lines = o.lines[1:]
 	}
 	if !isStatus(line) {
+		if took, ok := savingTime(line); ok {
+			o.saving = took
+		}
 		return
 	}
 	if status := stableStatus(line); status != o.status {
@@ -163,7 +180,11 @@ func (o *output) add(line string) {
 		}
 	}
 	done, ok := share(line)
-	o.countSampling(ok, time.Now())
+	now := time.Now()
+	o.countSampling(ok, now)
+	if ok && o.synced < 0 {
+		o.synced = now.Sub(o.marked)
+	}
 	if ok && o.onSample != nil {
 		o.onSample(done)
 	}
@@ -202,6 +223,21 @@ var (
 	sampleCount = regexp.MustCompile(`\bSample (\d+)/(\d+)`)
 	tileCount   = regexp.MustCompile(`\bRendered (\d+)/(\d+) Tiles`)
 )
+
+// saved matches what Blender prints once a picture is written: "Time: 00:00.62 (Saving:
+// 00:00.22)", with hours before where there are some.
+var saved = regexp.MustCompile(`^Time: [\d:.]+ \(Saving: (?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}\.\d{1,3})\)$`)
+
+// savingTime parses the time that Blender took to save a picture; to a hundredth of a
+// second.
+func savingTime(line string) (d time.Duration, ok bool) {
+	m := saved.FindStringSubmatch(line)
+	if m == nil {
+		return 0, false
+	}
+	d, err := time.ParseDuration(cmp.Or(m[1], "0") + "h" + m[2] + "m" + m[3] + "s")
+	return d, err == nil
+}
 
 // share parses the finished share of a frame, from 0 to 1, from "Sample 12/128", or
 // for tiled pictures from "Rendered 1/4 Tiles, Sample 12/128". ok is false for a

@@ -76,6 +76,38 @@ func TestSamplingIsTimedFromItsFirstStatusToTheNextOther(t *testing.T) {
 	}
 }
 
+func TestPartsOfAFrameAreReadFromWhatBlenderPrints(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]time.Duration{
+		"Time: 00:00.62 (Saving: 00:00.22)":       220 * time.Millisecond,
+		"Time: 12:00.62 (Saving: 02:05.50)":       125500 * time.Millisecond,
+		"Time: 01:00:16.37 (Saving: 01:00:05.30)": time.Hour + 5300*time.Millisecond,
+		"Time: 00:00.62":                          -1,
+		"Time: 00:00.62 (Saving: -1:00.22)":       -1,
+		"a Time: 00:00.62 (Saving: 00:00.22)":     -1,
+	} {
+		got, ok := savingTime(line)
+		if !ok {
+			got = -1
+		}
+		if got != want {
+			t.Errorf("%s: %v, want %v", line, got, want)
+		}
+	}
+	o := newOutput()
+	o.begin(nil)
+	o.read(strings.NewReader("svc: reply 7\n"))
+	o.marked = o.marked.Add(-time.Minute) // the frame began so long ago
+	o.read(strings.NewReader("Fra:1 Mem:1M | Updating Images\nFra:1 Mem:1M | Sample 0/4\nTime: 00:00.62 (Saving: 09:00.00)\n"))
+	if sync, saving := o.parts(90 * time.Second); sync < time.Minute || sync+saving != 90*time.Second {
+		t.Errorf("%s before the first sample and %s of saving, of a frame of 90 s", sync, saving)
+	}
+	o.begin(nil)
+	if sync, saving := o.parts(time.Hour); sync != 0 || saving != 0 {
+		t.Errorf("the next command begins with %s and %s", sync, saving)
+	}
+}
+
 func TestProgressIsReadFromStatusLines(t *testing.T) {
 	t.Parallel()
 	const head = "Fra:1 Mem:9.42M (Peak 10.37M) | Time:00:00.08 | Mem:0.76M, Peak:0.76M | Scene, ViewLayer | "

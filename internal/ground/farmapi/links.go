@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"svc.example/internal/ground/redact"
 )
@@ -30,6 +31,7 @@ func (c *Client) deliverByLink(ctx context.Context, result FrameResult, image io
 	if to.URL == "" {
 		return false, nil
 	}
+	began := time.Now()
 	if err := c.put(ctx, to, result.SizeBytes, image); err != nil {
 		c.links.Store(false) // until the server registers this worker anew
 		if _, again := image.Seek(0, io.SeekStart); again != nil {
@@ -38,6 +40,11 @@ func (c *Client) deliverByLink(ctx context.Context, result FrameResult, image io
 		return false, nil
 	}
 	result.Staged = to.Key
+	if told := result.Times; told != nil { // the server does not see these bytes come
+		times := *told
+		times.Transfer += time.Since(began).Seconds()
+		result.Times = &times
+	}
 	_, err = call[OKReply](ctx, c, PathDeliver, result, callTimeout)
 	return true, err
 }

@@ -209,10 +209,24 @@ type FrameResult struct {
 	BlenderBuildHash string   `json:"blender_build_hash"`
 	Switched         []string `json:"switched"` // what was changed against the file, e.g. "denoise_off", "file_output_muted"; sorted
 	Log              string   `json:"log"`      // Blender's lines for this frame, paths of the machine removed, at most 16 KiB
+	// Times are where the time of this attempt went; nil from a worker that does not tell.
+	Times *FrameTimes `json:"times,omitempty"`
 	// Full is set for a free preview: what a frame takes that is not one.
 	Full *FullFrame `json:"full,omitempty"`
 	// Staged is the key of StageReply, when the bytes are there and not beside.
 	Staged string `json:"staged,omitempty"`
+}
+
+// FrameTimes are the parts of an attempt in seconds, none of them in another: from the
+// lease to the last byte of the picture, without what was played before and without the
+// worker's check of the picture. Load, Sync, Render and Encode are Blender's own.
+type FrameTimes struct {
+	Load     float64 `json:"load"`     // until the file was open; 0 where it was already
+	Sync     float64 `json:"sync"`     // until the first sample: the scene, its geometry and textures
+	Render   float64 `json:"render"`   // samples, denoising, compositing
+	Encode   float64 `json:"encode"`   // colours and encoding of the picture
+	Transfer float64 `json:"transfer"` // waiting for the job's files, and sending the picture
+	Waiting  float64 `json:"waiting"`  // in the worker's hands before its rendering began
 }
 
 // StageReply says where the bytes of a described frame go: with a PUT to URL that has all

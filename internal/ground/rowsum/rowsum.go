@@ -6,7 +6,7 @@
 // its owner package writes with the row and the audit computes again.
 //
 // What always holds: a sum covers the table's name and every column but those that Except
-// names, in one unambiguous form. A row without a sum is damaged, except in a table that an
+// names and a zero of those that Later names, in one unambiguous form. A row without a sum is damaged, except in a table that an
 // older version wrote and whose Fill is not done.
 //
 // A sum shows damage, not forgery: it has no key, so who can write the database can write
@@ -33,6 +33,9 @@ type Table[Row any] struct {
 	// Except names the fields that the sum leaves out, because they change without it or
 	// follow from other rows.
 	Except []string
+	// Later names columns that the table got after its rows had sums. One with its zero is
+	// left out, so that a row of before keeps the sum that it has.
+	Later []string
 	// After reads a page of rows behind one, in the order of the primary key; the zero Row
 	// is before the first. A page bounds what an audit holds in memory.
 	After func(ctx context.Context, tx *db.Tx, last Row) ([]Row, error)
@@ -61,6 +64,12 @@ func (t Table[Row]) Of(row any) string {
 			field = reflect.Zero(column.Type)
 		}
 		value := textOf(field)
+		if slices.Contains(t.Later, column.Name) {
+			if field.IsZero() {
+				continue
+			}
+			value = column.Name + "=" + value // which of them it is: any may be left out
+		}
 		// The length keeps fields apart: "ab", "c" and "a", "bc" are two rows.
 		text = strconv.AppendInt(append(text, '\n'), int64(len(value)), 10)
 		text = append(append(text, ' '), value...)

@@ -37,6 +37,30 @@ func TestEachFieldAndItsPlaceChangesTheSum(t *testing.T) {
 	}
 }
 
+// TestALaterColumnCountsOnceItHasSomething: a row of before keeps its sum, and no later
+// column can stand for another.
+func TestALaterColumnCountsOnceItHasSomething(t *testing.T) {
+	t.Parallel()
+	type before struct{ ID, RowSum string }
+	type now struct {
+		ID, RowSum   string
+		Times, Place string
+		Count        int64
+	}
+	old, later := rowsum.Table[before]{Name: "a", Key: 1}, rowsum.Table[now]{Name: "a", Key: 1, Later: []string{"Times", "Place", "Count"}}
+	if old.Of(before{ID: "1"}) != later.Of(now{ID: "1"}) {
+		t.Error("a row of before has another sum")
+	}
+	seen := map[string]now{}
+	for _, row := range []now{{ID: "1"}, {ID: "1", Times: "7"}, {ID: "1", Place: "7"}, {ID: "1", Count: 7}, {ID: "1", Times: "7", Place: "7"}, {ID: "1", Times: "7", Count: 7}} {
+		sum := later.Of(row)
+		if other, same := seen[sum]; same {
+			t.Errorf("%+v and %+v have the same sum", row, other)
+		}
+		seen[sum] = row
+	}
+}
+
 // TestRowsOfAnOlderVersionAreFilledOnce: afterwards a row without a sum is damaged, also
 // when a service starts again.
 func TestRowsOfAnOlderVersionAreFilledOnce(t *testing.T) {

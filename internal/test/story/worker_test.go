@@ -202,6 +202,7 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		"no hash of the file":   func(r *farmapi.FrameResult) { r.SHA256 = strings.ToUpper(r.SHA256) },
 		"no hash of the pixels": func(r *farmapi.FrameResult) { r.PixelSHA256 = "trust me" },
 		"time that went back":   func(r *farmapi.FrameResult) { r.RenderSeconds = -1 },
+		"parts of a time back":  func(r *farmapi.FrameResult) { r.Times = &farmapi.FrameTimes{Load: 2, Waiting: -1} },
 		"an age":                func(r *farmapi.FrameResult) { r.RenderSeconds = 1e300 },
 		"a switch that is text": func(r *farmapi.FrameResult) { r.Switched = []string{"denoise_off,and more"} },
 		"switches without end":  func(r *farmapi.FrameResult) { r.Switched = slices.Repeat([]string{"denoise_off"}, 1000) },

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/receipt"
 )
 
 // Picture is a frame that a worker delivers. Its bytes are already stored under BlobKey:
@@ -33,6 +34,7 @@ type Picture struct {
 	RenderTime time.Duration // Blender's own, as the worker reports it; stored in microseconds
 	Played     int           // frames that were computed before this one, and not rendered
 	PlayTime   time.Duration // that they took
+	Times      receipt.Times // where the attempt's time went, as the worker tells; zero when it does not
 	DeviceName string        // as the driver names it
 	Version    string        // of Blender
 	BuildHash  string
@@ -122,7 +124,7 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 		return err
 	}
 	if f.Accepted != nil {
-		tx.AfterCommit(func() { f.Accepted(p.RenderTime) })
+		tx.AfterCommit(func() { f.Accepted(p.RenderTime, p.Times) })
 	}
 	if finding != "" {
 		if err := job.AddFinding(ctx, tx, record, finding, p.Frame); err != nil {
@@ -146,17 +148,29 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 	return f.credit(ctx, tx, p, earlier)
 }
 
+// timesSlack is by how much the times of an attempt, by its worker's clock, may exceed those
+// of the service, in seconds.
+const timesSlack = 5
+
 // insertFrame writes the row of an accepted frame. record is the job after counting it:
 // its Seq orders the frame in the event stream.
 func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, finding string) error {
 	// Sorted, so that equal settings are equal text.
 	slices.Sort(p.Switched)
+	// The service does not know when this attempt began. It is within the job's.
+	if !p.Times.Within(float64(tx.Now-record.ClaimedAt)/1e6 + timesSlack) {
+		p.Times = receipt.Times{}
+	}
+	times, err := p.Times.Text()
+	if err != nil {
+		return err
+	}
 	row := query.FrameCreateParams{
 		JobID: p.JobID, Frame: int64(p.Frame), Seq: record.Seq, Ordinal: record.FramesCompleted, File: p.File, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
 		SizeBytes: p.SizeBytes, Width: int64(p.Width), Height: int64(p.Height), RenderUs: p.RenderTime.Microseconds(),
 		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName,
 		BlenderVersion: p.Version, BuildHash: p.BuildHash, Switched: strings.Join(p.Switched, ","), Log: p.Log, AcceptedAt: tx.Now,
-		Finding: finding, Blank: p.Blank(),
+		Finding: finding, Blank: p.Blank(), Times: times,
 	}
 	row.RowSum = frameRows.Of(row)
 	if _, err := tx.FrameCreate(ctx, row); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
 	"svc.example/internal/ground/contract"
@@ -15,6 +16,7 @@ import (
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/receipt"
 )
 
 // Audit reports frames that their job or its scene does not explain, jobs whose accepted
@@ -138,8 +140,16 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.Lis
 		return fmt.Sprintf("%q rendered it on %q by %q", f.Renderer, f.Device, f.BlenderVersion)
 	case f.AcceptedAt < f.Job.ClaimedAt-clockSlack || f.AcceptedAt > f.Job.UpdatedAt+clockSlack:
 		return fmt.Sprintf("it was accepted at %d, the job was claimed at %d and changed last at %d", f.AcceptedAt, f.Job.ClaimedAt, f.Job.UpdatedAt)
+	case !soundTimes(f.Times):
+		return fmt.Sprintf("its times are %.200q", f.Times)
 	case f.Blank < 0 || f.Blank > framecheck.WholeFrame || (f.Finding != "" && (f.Finding == framecheck.FindingRepeated || !framecheck.IsFinding(f.Finding))):
 		return fmt.Sprintf("%d parts in a thousand are blank, the finding is %q", f.Blank, f.Finding)
 	}
 	return ""
+}
+
+// soundTimes reports whether a row's times are some that the service stores.
+func soundTimes(stored string) bool {
+	times, err := receipt.ParseTimes(stored)
+	return err == nil && times.Within(math.MaxFloat64)
 }

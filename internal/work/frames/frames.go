@@ -28,6 +28,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/receipt"
 )
 
 // Frames carries out workers' reports. The fields are set once, before the first call; all
@@ -41,9 +42,9 @@ type Frames struct {
 	// DoubleRender is the sample of frames that two workers must paint alike; the zero
 	// value samples none.
 	DoubleRender Sample
-	// Accepted is called after each frame that was accepted, with Blender's time for it, and
-	// Failed after each attempt that failed; nil is allowed.
-	Accepted func(render time.Duration)
+	// Accepted is called after each frame that was accepted, with Blender's time for it and
+	// its times, and Failed after each attempt that failed; nil is allowed.
+	Accepted func(render time.Duration, times receipt.Times)
 	Failed   func(code fault.Code)
 	Log      *slog.Logger // failed attempts; they are the operator's, not the caller's
 }

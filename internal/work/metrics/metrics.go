@@ -32,6 +32,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/webhook"
 )
@@ -51,6 +52,7 @@ type Metrics struct {
 	store       *store
 	requests    *prometheus.HistogramVec
 	renders     prometheus.Histogram
+	parts       *prometheus.HistogramVec
 	accepted    prometheus.Counter
 	failures    *prometheus.CounterVec
 	attempts    *prometheus.CounterVec
@@ -72,6 +74,7 @@ type line struct {
 // code.
 var (
 	requestBounds = []float64{0.005, 0.025, 0.1, 0.5, 2.5, 10, 60}
+	partBounds    = []float64{0.01, 0.03, 0.1, 0.3, 1, 3, 10, 60, 600}
 	renderBounds  = []float64{0.5, 1, 2, 5, 10, 30, 60, 120, 300, 600, 1800, 3600, 7200}
 )
 
@@ -90,6 +93,9 @@ func New(c Config) *Metrics {
 		renders: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "svc_render_seconds", Help: "How long Blender took for each frame that this process accepted.", Buckets: renderBounds,
 		}),
+		parts: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "svc_frame_part_seconds", Help: "Where the time of each frame that this process accepted went, as its worker tells.", Buckets: partBounds,
+		}, []string{"part"}),
 		accepted: prometheus.NewCounter(prometheus.CounterOpts{Name: "svc_frames_accepted_total", Help: "Frames that this process accepted."}),
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "svc_frames_failed_total", Help: "Attempts at frames that failed, as this process was told, by the code of the failure.",
@@ -104,9 +110,12 @@ func New(c Config) *Metrics {
 	for _, v := range webhook.Verdicts() {
 		m.attempts.WithLabelValues(string(v))
 	}
+	for _, p := range (receipt.Times{}).Parts() {
+		m.parts.WithLabelValues(p.Name)
+	}
 	m.SetCertificateEnd(time.Time{})
 	m.failures.WithLabelValues(string(fault.WorkerLost)) // so that a rate has a beginning
-	m.registry.MustRegister(m.store, m.requests, m.renders, m.accepted, m.failures, m.attempts, m.certificate,
+	m.registry.MustRegister(m.store, m.requests, m.renders, m.parts, m.accepted, m.failures, m.attempts, m.certificate,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -147,13 +156,20 @@ func (m *Metrics) lineOf(l line) prometheus.Observer {
 	return o
 }
 
-// FrameAccepted counts an accepted frame, and the time that Blender took for it.
-func (m *Metrics) FrameAccepted(render time.Duration) {
+// FrameAccepted counts an accepted frame, the time that Blender took for it, and its parts
+// where its worker tells them.
+func (m *Metrics) FrameAccepted(render time.Duration, times receipt.Times) {
 	if m == nil {
 		return
 	}
 	m.accepted.Inc()
 	m.renders.Observe(render.Seconds())
+	if times == (receipt.Times{}) {
+		return
+	}
+	for _, p := range times.Parts() {
+		m.parts.WithLabelValues(p.Name).Observe(p.Seconds)
+	}
 }
 
 // FrameFailed counts a failed attempt. A code that is not in the table of faults counts as

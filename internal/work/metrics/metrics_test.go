@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/metrics"
+	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/webhook"
 )
@@ -211,10 +212,12 @@ func TestAFailureCodeThatAWorkerMadeUpIsNoLabel(t *testing.T) {
 	m := open(t, dbtest.Open(t, db.Config{URL: dbtest.URL(t, "sqlite")}))
 	m.FrameFailed("made_up")
 	m.FrameFailed(fault.OutOfMemory)
-	m.FrameAccepted(3 * time.Second)
+	m.FrameAccepted(3*time.Second, receipt.Times{Sync: 0.5, Render: 2, Encode: 0.5})
+	m.FrameAccepted(0, receipt.Times{}) // of a worker that does not tell
 	m.WebhookAttempt(webhook.VerdictRefused)
-	want(t, scrape(t, m.Handler()), `svc_frames_failed_total{code="internal_error"} 1`, `svc_frames_failed_total{code="out_of_memory"} 1`, "svc_frames_accepted_total 1",
-		`svc_render_seconds_bucket{le="5"} 1`, `svc_render_seconds_bucket{le="2"} 0`, `svc_webhook_attempts_total{outcome="refused"} 1`)
+	want(t, scrape(t, m.Handler()), `svc_frames_failed_total{code="internal_error"} 1`, `svc_frames_failed_total{code="out_of_memory"} 1`, "svc_frames_accepted_total 2",
+		`svc_frame_part_seconds_sum{part="render"} 2`, `svc_frame_part_seconds_count{part="waiting"} 1`,
+		`svc_render_seconds_bucket{le="5"} 2`, `svc_render_seconds_bucket{le="2"} 1`, `svc_webhook_attempts_total{outcome="refused"} 1`)
 }
 
 // TestMetricsAreNotOnThePublicAddress, and probes are on both.

@@ -95,6 +95,9 @@ type Frame struct {
 	// Finding is what the frame check noticed and accepted: "black", "pink", "uniform"
 	// or "blank"; absent when there was nothing.
 	Finding string `json:"finding,omitempty"`
+	// Times are where the time of the accepted attempt went; absent where its worker did not
+	// tell.
+	Times Times `json:"times,omitempty,omitzero"`
 }
 
 // Renderer is the software that rendered, as it reported itself. ID is

@@ -1,6 +1,7 @@
 package worker_test
 
 import (
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -61,6 +62,11 @@ func TestWorkerRendersWithARealBlender(t *testing.T) {
 		seen[f.done.PixelSHA256] = true
 		if f.done.Width != 320 || f.done.Height != 180 || f.done.Device != "CPU" || f.done.DeviceName == "" || f.done.Log == "" {
 			t.Errorf("frame %d: %+v", f.number, f.done)
+		}
+		if times := f.done.Times; times == nil || times.Sync < 0 || times.Render <= 0 || times.Encode < 0 || math.Abs(times.Sync+times.Render+times.Encode-f.done.RenderSeconds) > 1e-6 {
+			t.Errorf("frame %d took %v s, of which %+v", f.number, f.done.RenderSeconds, times)
+		} else if opens := s.jobs[0].frames[0].done.Times.Load; f.number > 1 && times.Load > opens/2 || times.Transfer < 0 || times.Waiting < 0 {
+			t.Errorf("frame %d: %+v; only the first one waits for its file to be opened, for %v s", f.number, times, opens)
 		}
 	}
 	if len(seen) != 20 {

@@ -94,8 +94,20 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
 		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Switched: s.switched, Log: f.Log, Full: fullFrame(s),
+		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Times: timesOf(t, f),
 	}, nil
+}
+
+// timesOf are the parts of a frame's time, nil where its renderer does not tell them.
+func timesOf(t *task, f blender.Frame) *farmapi.FrameTimes {
+	if f.Started.IsZero() {
+		return nil
+	}
+	sync, encode := f.Sync.Seconds(), f.Encode.Seconds()
+	return &farmapi.FrameTimes{
+		Load: (t.openTime + f.Load).Seconds(), Sync: sync, Render: max(0, f.Seconds-sync-encode), Encode: encode, Transfer: t.fetchTime.Seconds(),
+		Waiting: max(0, f.Started.Sub(t.leased)-t.fetchTime-t.openTime-f.Load-t.playTime).Seconds(),
+	}
 }
 
 // counter counts the bytes read through it.

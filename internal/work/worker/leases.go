@@ -26,12 +26,14 @@ type task struct {
 	ctx   context.Context // ends with errLost, or when the lease is reported
 	end   context.CancelCauseFunc
 
-	lastInSight bool // no other frame of its job was in sight when it began
+	leased time.Time
 
-	// Of the rendering goroutine until the picture is checked: the frames that were computed
-	// before this one, and the time that they took.
-	played   int
-	playTime time.Duration
+	// Of the rendering goroutine until the picture is checked.
+	lastInSight bool          // no other frame of its job was in sight when it began
+	played      int           // frames that were computed before this one
+	playTime    time.Duration // that they took
+	fetchTime   time.Duration // for which it waited for the job's files
+	openTime    time.Duration // for which it waited for Blender to open them
 
 	mu       sync.Mutex
 	began    time.Time // zero until Blender has the file open and renders
@@ -97,7 +99,7 @@ type holdings struct {
 // does not lose a lease, only the server does.
 func (h *holdings) take(job farmapi.Job, lease farmapi.Lease) *task {
 	ctx, end := context.WithCancelCause(context.Background())
-	t := &task{job: job, lease: lease, ctx: ctx, end: end}
+	t := &task{job: job, lease: lease, leased: time.Now(), ctx: ctx, end: end}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tasks == nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
@@ -135,7 +136,9 @@ func (w *Worker) openJob(ctx context.Context, t *task) (*openJob, error) {
 	// The old process ends while the files are fetched, so that two scenes need not fit into
 	// the memory at once.
 	w.pool.clear()
+	begun := time.Now()
 	files, err := w.filesOf(ctx, t)
+	t.fetchTime += time.Since(begun)
 	if err != nil {
 		return nil, err
 	}
@@ -151,10 +154,12 @@ func (w *Worker) openJob(ctx context.Context, t *task) (*openJob, error) {
 	a := &openJob{Session: session, job: job, files: files}
 	w.pool.open = a
 	// A process whose open failed is in an unknown state, so clear ends it too.
+	begun = time.Now()
 	if a.opened, err = session.Open(ctx, files.input); err != nil {
 		w.pool.clear()
 		return nil, err
 	}
+	t.openTime += time.Since(begun)
 	a.guard = w.newGuard(a)
 	if a.guard.watched {
 		w.pool.warm() // the comparison needs a second process soon

@@ -124,7 +124,7 @@ func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]Fra
 
 const framesOf = `-- name: FramesOf :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding
+  blender_version, build_hash, switched, accepted_at, finding, times
 FROM frame WHERE job_id = $1 ORDER BY frame
 `
 
@@ -149,6 +149,7 @@ type FramesOfRow struct {
 	Switched       string
 	AcceptedAt     int64
 	Finding        string
+	Times          string
 }
 
 // Without what Blender said: of a long job that is a hundred times the rest.
@@ -182,6 +183,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]FramesOfRow, er
 			&i.Switched,
 			&i.AcceptedAt,
 			&i.Finding,
+			&i.Times,
 		); err != nil {
 			return nil, err
 		}

@@ -218,6 +218,7 @@ type Frame struct {
 	Blank          int64
 	Renderer       string
 	RowSum         string
+	Times          string
 }
 
 type Idempotency struct {

@@ -76,7 +76,7 @@ func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) 
 
 const frameView = `-- name: FrameView :one
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding
+  blender_version, build_hash, switched, accepted_at, finding, times
 FROM frame WHERE job_id = $1 AND frame = $2
 `
 
@@ -106,6 +106,7 @@ type FrameViewRow struct {
 	Switched       string
 	AcceptedAt     int64
 	Finding        string
+	Times          string
 }
 
 func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameViewRow, error) {
@@ -132,13 +133,14 @@ func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameView
 		&i.Switched,
 		&i.AcceptedAt,
 		&i.Finding,
+		&i.Times,
 	)
 	return i, err
 }
 
 const framesLatest = `-- name: FramesLatest :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding
+  blender_version, build_hash, switched, accepted_at, finding, times
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
@@ -169,6 +171,7 @@ type FramesLatestRow struct {
 	Switched       string
 	AcceptedAt     int64
 	Finding        string
+	Times          string
 }
 
 // The newest of those since, newest first.
@@ -202,6 +205,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 			&i.Switched,
 			&i.AcceptedAt,
 			&i.Finding,
+			&i.Times,
 		); err != nil {
 			return nil, err
 		}
@@ -218,7 +222,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 
 const framesSince = `-- name: FramesSince :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding
+  blender_version, build_hash, switched, accepted_at, finding, times
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
@@ -249,6 +253,7 @@ type FramesSinceRow struct {
 	Switched       string
 	AcceptedAt     int64
 	Finding        string
+	Times          string
 }
 
 func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]FramesSinceRow, error) {
@@ -281,6 +286,7 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			&i.Switched,
 			&i.AcceptedAt,
 			&i.Finding,
+			&i.Times,
 		); err != nil {
 			return nil, err
 		}
