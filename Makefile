@@ -161,6 +161,11 @@ screenshots: ## Take a picture of each page of the console, wide, narrow and dar
 	@rm -rf docs/screenshots && mkdir -p docs/screenshots
 	@SVC_TEST_SCREENSHOTS="$(CURDIR)/docs/screenshots" scripts/with-blender go test -count=1 -run '^TestPagesOfTheConsoleReadWellOnEveryScreen$$' ./internal/door/web
 
+.PHONY: sdks
+sdks: ## Build the Python SDK's wheel into dist, without a network; the same source gives the same bytes
+	@scripts/install-tools python
+	@python3 sdk/python/build.py "$(DIST)"
+
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew
 	@go generate ./...

@@ -1,0 +1,261 @@
+"""The client. Start reading at :class:`Client`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import ssl
+import threading
+import time
+import unicodedata
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union, cast
+from urllib.parse import quote as quoted, urlencode
+
+from . import transfer
+from .errors import ApiError
+from .proof import Report, verify
+from .stream import Follower
+from .transport import Retry, Transport
+from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
+
+#: The most that one page of a list has.
+PAGE = 200
+
+Frames = Union[int, Tuple[int, int], Tuple[int, int, int]]
+
+
+class Client:
+    """Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+
+    Only :meth:`start` spends, and starting one quote again gives the same job, so every call
+    may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
+    5xx answers, and wait as long as the server asks. A client may be used by many threads.
+
+    ``timeout`` is how long, in seconds, the server may stay silent within a call.
+    ``attempts`` is how often a call is tried; 6 spans about 6 seconds where failures come at
+    once. ``user_agent`` is put before the package's own. ``ssl_context`` replaces the
+    system's certificates. ``on_retry`` is told before each wait for another try.
+    """
+
+    def __init__(self, base_url: str, key: str = "", *, timeout: float = 120.0, attempts: int = 6,
+                 user_agent: str = "", ssl_context: Optional[ssl.SSLContext] = None,
+                 on_retry: Optional[Callable[[Retry], None]] = None,
+                 sleep: Callable[[float], None] = time.sleep) -> None:
+        self._transport = Transport(base_url, key, timeout, attempts, user_agent, ssl_context, on_retry, sleep)
+        account = key.startswith("svc_") and not key.startswith("svc_agent_")
+        self._jobs = "/v1/renders" if account else "/node/v1/jobs"
+        self._list = "/v1/workspace/renders" if account else "/node/v1/jobs"
+        self._uploads = "/v1/uploads" if account else "/node/v1/uploads"
+
+    # Prices. None of these spends.
+
+    def inspect(self, path: transfer.Path, *, frames: Optional[Frames] = None, filename: str = "",
+                progress: Optional[transfer.Progress] = None) -> Quote:
+        """Uploads a .blend, or a .zip with one, and returns a locked quote. ``frames`` is a
+        frame, (first, last) or (first, last, step); without it the scene's own range counts.
+        ``progress`` gets the bytes sent and all; a repeated upload begins again at 0."""
+        name = filename or os.path.basename(os.fspath(path))
+        body = transfer.upload_body(path, name, _range(frames), progress)
+        return _quote(self._transport.json("POST", "/node/v1/uploads/inspect", body=body))
+
+    def inspect_project(self, root: transfer.Path, main: str, paths: Iterable[str], *,
+                        frames: Optional[Frames] = None, progress: Optional[transfer.Progress] = None) -> Quote:
+        """Sends what the service lacks of a project and returns a locked quote for its main
+        file. ``paths`` are all files, relative to ``root`` with "/" between folders. The same
+        call again goes on where an earlier one ended: what has arrived is not sent again."""
+        given = {unicodedata.normalize("NFC", path): path for path in [*paths, main]}
+        main = unicodedata.normalize("NFC", main)
+        files = transfer.list_project(root, given.values())
+        listing: Dict[str, Any] = {"main": main, "files": [
+            {"path": f.path, "size_bytes": f.size, "parts": f.parts} for f in files], **_range(frames)}
+        for rounds in range(1, 6):
+            try:
+                return _quote(self._transport.json("POST", "/node/v1/projects", listing))
+            except ApiError as error:
+                missing = error.detail.get("missing") if isinstance(error.detail, dict) else None
+                if error.code != "parts_missing" or not missing or rounds == 5:
+                    raise
+            transfer.send_parts(self._transport, files, missing, progress)
+        raise AssertionError("unreachable")
+
+    def quote(self, upload: Union[str, Quote], frames: Frames) -> Quote:
+        """A new locked quote for other frames of an inspected upload."""
+        upload_id = upload if isinstance(upload, str) else upload["upload_id"]
+        return _quote(self._transport.json("POST", "/node/v1/uploads/%s/quote" % quoted(upload_id, safe=""), _range(frames)))
+
+    def rerender(self, job_id: str, frames: str) -> Quote:
+        """A locked quote for frames of an ended job once more, such as "3,7-9"."""
+        return _quote(self._transport.json("POST", self._job(job_id, "/rerender"), {"frames": frames}))
+
+    def preview(self, upload: Union[str, Quote], frame: Optional[int] = None, *, wait: bool = True) -> Preview:
+        """A free look at a frame; without one, the middle of the quoted range. With ``wait``
+        it returns once the look is "ready", "failed" or "expired"."""
+        upload_id = upload if isinstance(upload, str) else upload["upload_id"]
+        path = "%s/%s/preview" % (self._uploads, quoted(upload_id, safe=""))
+        look = self._transport.json("POST", path, {} if frame is None else {"frame": frame})
+        pause = 0.25
+        while wait and look.get("status") not in ("ready", "failed", "expired"):
+            self._transport.sleep(pause)
+            pause = min(pause * 1.5, 2.0)
+            look = self._transport.json("GET", "%s?frame=%d" % (path, look["frame"]))
+        return cast(Preview, look)
+
+    def preview_image(self, look: Preview) -> bytes:
+        """The picture of a preview that is ready, a JPEG."""
+        address = look.get("image_url")
+        if not address:
+            raise ValueError("the preview has no picture")
+        return self._transport.bytes(address, keyed=False)  # the address is the authorisation
+
+    # A job.
+
+    def start(self, quote: Quote, *, legal_acceptance: str, webhook_url: str = "", webhook_secret: str = "",
+              idempotency_key: str = "") -> Job:
+        """Spends: accepts the quote, reserves its price and queues the job. Starting a quote
+        again returns the same job and reserves nothing more. ``legal_acceptance`` is
+        LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries
+        carry one idempotency key, so that it is not lost with a lost answer."""
+        request = {"quote_id": quote["quote_id"], "legal_acceptance": legal_acceptance}
+        if webhook_url:
+            request["webhook_url"] = webhook_url
+        if webhook_secret:
+            request["webhook_secret"] = webhook_secret
+        path = "/node/v1/uploads/%s/start" % quoted(quote["upload_id"], safe="")
+        return cast(Job, self._transport.json("POST", path, request,
+                                              idempotency_key=idempotency_key or secrets.token_hex(16)))
+
+    def job(self, job_id: str) -> Job:
+        """The job as it is now."""
+        return cast(Job, self._transport.json("GET", self._job(job_id)))
+
+    def cancel(self, job_id: str) -> Job:
+        """Ends a job that no worker has claimed yet. It costs nothing."""
+        return cast(Job, self._transport.json("POST", self._job(job_id, "/cancel")))
+
+    def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None,
+               stop: Optional[threading.Event] = None) -> Iterator[Event]:
+        """Every event of a job once, behind the one with the id ``after``, up to the one that
+        ends the job. It survives lost connections and restarts, and reads the job itself while
+        no stream is available. ``timeout``, in seconds, raises FollowTimeout; ``stop`` ends it
+        at the server's next sign of life."""
+        return Follower(self._transport, self._job(job_id), after, timeout, stop).events()
+
+    def wait(self, job_id: str, *, timeout: Optional[float] = None) -> Job:
+        """The job once it has ended. A failed or cancelled job is no error: see its status."""
+        last: Dict[str, Any] = {}
+        for event in self.follow(job_id, timeout=timeout):
+            last = event.data if event.type == "job" else last
+        return cast(Job, last)
+
+    def frames(self, job_id: str) -> List[Dict[str, Any]]:
+        """The frames that are accepted so far, by number."""
+        return cast("List[Dict[str, Any]]", self._transport.json("GET", self._job(job_id, "/frames"))["frames"])
+
+    def frame_preview(self, job_id: str, frame: int) -> bytes:
+        """A small JPEG of an accepted frame."""
+        return self._transport.bytes(self._job(job_id, "/frames/%d/preview" % frame))
+
+    def log(self, job_id: str) -> bytes:
+        """Blender's log of the frames accepted so far and of attempts that failed."""
+        return self._transport.bytes(self._job(job_id, "/log"))
+
+    # What is delivered.
+
+    def artifact(self, job_id: str) -> Artifact:
+        """Where the ZIP of a completed job is. Each call makes a new link."""
+        return cast(Artifact, self._transport.json("GET", self._job(job_id, "/download"))["download"])
+
+    def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
+        """Fetches the ZIP to ``path``, where it appears whole, with the promised SHA-256, or
+        not at all. A broken download leaves its bytes beside it, in a file with ".part" at its
+        end, from which a later call goes on."""
+        return cast(Artifact, transfer.download(
+            self._transport, lambda: cast("Dict[str, Any]", self.artifact(job_id)), path, progress))
+
+    def receipt(self, job_id: str) -> Dict[str, Any]:
+        """The receipt of a completed job. Believe it once it is verified."""
+        return self._transport.json("GET", self._job(job_id, "/receipt"))
+
+    def proof(self, job_id: str) -> Dict[str, Any]:
+        """The proof that the receipt is in the service's log."""
+        return self._transport.json("GET", self._job(job_id, "/proof"))
+
+    def signing_keys(self) -> List[SigningKey]:
+        """The keys with which receipts are or were signed. Keep them: keys from the server
+        that you check prove less."""
+        return cast("List[SigningKey]", self._transport.json("GET", "/v1/signing-keys")["keys"])
+
+    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None) -> Report:
+        """Fetches receipt and proof of a job and verifies them with the ZIP at ``path``.
+        Without ``keys`` those that the service publishes now are taken. It raises
+        VerificationError, also when a check of the ZIP, the log or the key was not made."""
+        return verify(self.receipt(job_id), self.signing_keys() if keys is None else keys, artifact=path,
+                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"))
+
+    # The workspace.
+
+    def jobs(self, *, status: str = "", limit: int = 0) -> Iterator[Job]:
+        """The workspace's jobs, newest first; page after page, as far as the caller goes."""
+        filters = {"status": status} if status else {}
+        return cast("Iterator[Job]", self._pages(self._list, "renders", "job_id", filters, limit))
+
+    def wallet(self) -> Wallet:
+        """The balance."""
+        return cast(Wallet, self._transport.json("GET", "/v1/wallet"))
+
+    def transactions(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
+        """The workspace's ledger, newest first."""
+        return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)
+
+    # The service.
+
+    def health(self) -> Dict[str, Any]:
+        """Whether the service answers, and its clock."""
+        return self._transport.json("GET", "/v1/health")
+
+    def capabilities(self) -> Dict[str, Any]:
+        """What the service renders with, and whether it takes jobs."""
+        return self._transport.json("GET", "/v1/capabilities")
+
+    def limits(self) -> Dict[str, Any]:
+        """The bounds that the service sets to callers."""
+        return self._transport.json("GET", "/v1/limits")
+
+    def call(self, method: str, path: str, value: Any = None, *, idempotency_key: str = "") -> Dict[str, Any]:
+        """Any other route that speaks JSON. It is repeated after failures that pass, but a
+        POST, PATCH or DELETE only with an idempotency key."""
+        once = method not in ("GET", "HEAD", "PUT") and not idempotency_key
+        return self._transport.json(method, path, value, idempotency_key=idempotency_key, once=once)
+
+    def _job(self, job_id: str, rest: str = "") -> str:
+        jobs = self._jobs
+        return "%s/%s%s" % (jobs, quoted(job_id, safe=""), rest)
+
+    def _pages(self, path: str, member: str, key: str, filters: Dict[str, str], limit: int) -> Iterator[Dict[str, Any]]:
+        before, left = "", limit
+        while True:
+            size = min(left, PAGE) if limit else PAGE
+            asked = dict(filters, limit=str(size), **({"before": before} if before else {}))
+            page = self._transport.json("GET", "%s?%s" % (path, urlencode(asked)))[member]
+            yield from page
+            left -= len(page)
+            if len(page) < size or (limit and left <= 0):
+                return
+            before = page[-1][key]
+
+
+def _range(frames: Optional[Frames]) -> Dict[str, int]:
+    if frames is None:
+        return {}
+    numbers = (frames, frames) if isinstance(frames, int) else frames
+    return dict(zip(("frame_start", "frame_end", "frame_step"), numbers))
+
+
+def _quote(answer: Dict[str, Any]) -> Quote:
+    """The service may send a member at the top or inside the member quote; one at the top
+    counts."""
+    inner = answer.get("quote")
+    return cast(Quote, {**inner, **answer} if isinstance(inner, dict) else answer)
+
+
+__all__ = ["Client", "Frames", "LEGAL_V1", "TERMINAL"]

@@ -1,0 +1,126 @@
+"""What a receipt must say to agree with itself."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from typing import Any, Callable, Dict, List, Set
+
+MEMBERS = frozenset((
+    "receipt_id job_id workspace_id input artifact frames frame_start frame_end frame_step frame_count renderer render_device "
+    "device_name switched render_seconds quote_id pricing_version charged_cents currency started_at completed_at log_index").split())
+FRAME = frozenset("frame file sha256 pixel_sha256 size_bytes render_seconds".split())
+FILE = frozenset(("filename", "sha256", "size_bytes"))
+MOST_FRAMES = 10000
+
+
+class Contradiction(Exception):
+    """A receipt that no service would have signed."""
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two JSON values are equal; true and 1 are not."""
+    if isinstance(a, bool) or isinstance(b, bool) or a is None or b is None:
+        return a is b
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(value, b[name]) for name, value in a.items())
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(same, a, b))
+    return type(a) in (int, float, str) and isinstance(a, str) == isinstance(b, str) and bool(a == b)
+
+
+def check_receipt(r: Dict[str, Any]) -> None:
+    """Raises Contradiction. A member of a later service is signed as well, and is not judged."""
+    _members(r, MEMBERS, "the receipt")
+    _members(r["artifact"], FILE, "the artifact")
+    _members(r["input"], FILE, "the input")
+    for file in (r["artifact"], r["input"]):
+        _hashed(file, "file %r" % file["filename"])
+    _project(r["input"])
+    frames, step = r["frames"], _number(r["frame_step"])
+    if not isinstance(frames, list) or not frames or r["frame_count"] != len(frames) or step < 1:
+        raise Contradiction("its frame count is not that of the frames listed")
+    belongs = _listed(r)
+    names = set()
+    for index, frame in enumerate(frames):
+        _members(frame, FRAME, "a frame")
+        if _number(frame["frame"]) != belongs(index):
+            raise Contradiction("frame %d stands where frame %d belongs" % (frame["frame"], belongs(index)))
+        _hashed(frame, "frame %d" % frame["frame"])
+        if not _is_digest(frame["pixel_sha256"]):
+            raise Contradiction("frame %d has no proper hash" % frame["frame"])
+        name = frame["file"]
+        if not name or name in (".", "..") or re.search(r"[/\\\x00]", name) or name in names:
+            raise Contradiction("frame %d has the unusable file name %r" % (frame["frame"], name))
+        names.add(name)
+    last = frames[-1]["frame"]
+    if not last <= _number(r["frame_end"]) < last + step or frames[0]["frame"] != r["frame_start"]:
+        raise Contradiction("its range does not end with its frames")
+
+
+def manifest_of(receipt: Dict[str, Any], found: Dict[str, Any]) -> Dict[str, Any]:
+    """The manifest that fits a receipt, which has no sizes in pixels: those are the found
+    one's."""
+    manifest = {name: receipt[name] for name in ("job_id", "frame_start", "frame_end", "frame_step", "frame_count", "renderer")}
+    if "frame_list" in receipt:
+        manifest["frame_list"] = receipt["frame_list"]
+    manifest["input"] = {name: receipt["input"][name] for name in FILE}
+    manifest["frames"] = [dict({name: frame[name] for name in FRAME}, width=size["width"], height=size["height"])
+                          for frame, size in zip(receipt["frames"], found["frames"])]
+    return manifest
+
+
+def _members(value: Any, required: "frozenset[str]", what: str) -> None:
+    if not isinstance(value, dict) or not required <= value.keys():
+        raise Contradiction("%s lacks members" % what)
+
+
+def _number(value: Any) -> int:
+    if type(value) is not int:
+        raise Contradiction("%r is not a whole number" % (value,))
+    return int(value)
+
+
+def _is_digest(text: Any) -> bool:
+    return isinstance(text, str) and re.fullmatch("[0-9a-f]{64}", text) is not None
+
+
+def _hashed(file: Dict[str, Any], what: str) -> None:
+    if not _is_digest(file["sha256"]) or _number(file["size_bytes"]) < 0:
+        raise Contradiction("%s has no proper hash or size" % what)
+
+
+def _project(given: Dict[str, Any]) -> None:
+    files: List[Dict[str, Any]] = given.get("files", [])
+    if "files" not in given and "project_sha256" not in given:
+        return
+    last, lines, main = b"", [], False
+    for file in files:
+        _hashed(file, "a file of the project")
+        path = file["path"].encode("utf-8")
+        if any(part in (b"", b".", b"..") for part in path.split(b"/")) or path <= last:
+            raise Contradiction("file %r of the project has no proper path, or not its place" % file["path"])
+        last, main = path, main or (file["sha256"], file["size_bytes"]) == (given["sha256"], given["size_bytes"])
+        lines.append(file["sha256"].encode("ascii") + b"  " + path + b"\n")
+    if not main or given.get("project_sha256") != hashlib.sha256(b"".join(lines)).hexdigest():
+        raise Contradiction("the hash of the project is not that of its files, or it lacks the main file")
+
+
+def _listed(r: Dict[str, Any]) -> Callable[[int], int]:
+    """Which frame belongs at an index: that of the list where there is one, else of the range."""
+    if "frame_list" not in r:
+        return lambda index: int(_number(r["frame_start"]) + index * r["frame_step"])
+    numbers: Set[int] = set()
+    for word in r["frame_list"].split(","):
+        form = re.fullmatch(r"([1-9][0-9]{0,9})(?:-([1-9][0-9]{0,9})(?::([1-9][0-9]{0,9}))?)?", word)
+        if not form:
+            raise Contradiction("the list of frames cannot be read")
+        first, step = int(form.group(1)), int(form.group(3) or 1)
+        run = range(first, int(form.group(2) or first) + 1, step)
+        if len(run) + len(numbers) > MOST_FRAMES:
+            raise Contradiction("the list has too many frames")
+        numbers.update(run)
+    ordered: List[int] = sorted(numbers)
+    if len(ordered) != r["frame_count"] or r["frame_step"] != 1:
+        raise Contradiction("its frame count is not that of the list")
+    return ordered.__getitem__

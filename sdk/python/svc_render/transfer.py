@@ -1,0 +1,215 @@
+"""Bytes of files, to the service and back."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import unicodedata
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Union
+from urllib.parse import urljoin
+
+from .errors import ApiError, ConnectionFailed, DownloadChanged, FileChanged, SvcError
+from .transport import Answer, Body, Transport, passing
+
+CHUNK = 256 << 10
+#: The largest part of a project's file, bytes.
+PART = 32 << 20
+
+Path = Union[str, "os.PathLike[str]"]
+Progress = Callable[[int, int], None]
+
+
+def file_chunks(path: Path, start: int, size: int, sent: Callable[[int], None]) -> Iterator[bytes]:
+    """``size`` bytes of a file. A file that has fewer, or cannot be read, is no fault of the
+    network, so it is not tried again."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(start)
+            left = size
+            while left:
+                chunk = file.read(min(CHUNK, left))
+                if not chunk:
+                    raise FileChanged("%s became shorter while it was sent" % os.fspath(path))
+                left -= len(chunk)
+                yield chunk
+                sent(size - left)
+    except OSError as cause:
+        raise FileChanged("%s cannot be read: %s" % (os.fspath(path), cause)) from cause
+
+
+def upload_body(path: Path, filename: str, fields: Dict[str, int], progress: Optional[Progress]) -> Callable[[], Body]:
+    """The form of an upload, made anew for each try. The frames stand before the file, so that
+    the server knows them while it reads the scene."""
+    size = os.path.getsize(path)
+    boundary = secrets.token_hex(16)
+    head = "".join('--%s\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%d\r\n' % (boundary, name, value)
+                   for name, value in fields.items())
+    safe = filename.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "")
+    head += ('--%s\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n'
+             "Content-Type: application/octet-stream\r\n\r\n" % (boundary, safe))
+    before, after = head.encode("utf-8"), ("\r\n--%s--\r\n" % boundary).encode("ascii")
+
+    def chunks() -> Iterator[bytes]:
+        yield before
+        yield from file_chunks(path, 0, size, lambda sent: progress(sent, size) if progress else None)
+        yield after
+
+    return lambda: Body(chunks(), len(before) + size + len(after), "multipart/form-data; boundary=" + boundary)
+
+
+class ProjectFile(NamedTuple):
+    """One file of a project, with the hashes that its bytes had when it was listed."""
+
+    path: str  # in the project: relative, with "/", in UTF-8 NFC
+    at: str  # where it is on this disk
+    size: int
+    parts: List[str]  # SHA-256 of each part of 32 MiB, the last one shorter
+
+
+def list_project(root: Path, paths: Iterable[str]) -> List[ProjectFile]:
+    """Reads the files of a project below ``root`` and hashes them."""
+    listed = []
+    for path in sorted(set(paths)):
+        at, parts, size = os.path.join(os.fspath(root), *path.split("/")), [], 0
+        with open(at, "rb") as file:
+            while True:
+                part, in_part = hashlib.sha256(), 0
+                while in_part < PART:
+                    chunk = file.read(min(CHUNK, PART - in_part))
+                    if not chunk:
+                        break
+                    part.update(chunk)
+                    in_part += len(chunk)
+                if not in_part:
+                    break
+                size += in_part
+                parts.append(part.hexdigest())
+        listed.append(ProjectFile(unicodedata.normalize("NFC", path), at, size, parts))
+    return sorted(listed)
+
+
+def send_parts(transport: Transport, files: List[ProjectFile], missing: Iterable[str], progress: Optional[Progress],
+               at_once: int = 4) -> None:
+    """Sends the parts that the service lacks, several at a time, each once."""
+    wanted, found = set(missing), []
+    for file in files:
+        for index, digest in enumerate(file.parts):
+            if digest in wanted:
+                wanted.discard(digest)
+                found.append((file, digest, index * PART, min(PART, file.size - index * PART)))
+    if wanted:
+        raise SvcError("the service asks for %d parts that the project does not have" % len(wanted))
+    total, arrived = sum(size for _, _, _, size in found), [0]
+
+    def send(part: Any) -> int:
+        file, digest, start, size = part
+
+        def body() -> Body:
+            return Body(file_chunks(file.at, start, size, lambda _: None), size, "application/octet-stream")
+
+        try:
+            transport.json("PUT", "/node/v1/parts/" + digest, body=body)
+        except ApiError as error:
+            if error.code == "content_hash_mismatch":
+                raise FileChanged("%s was changed while the project was sent" % file.path) from error
+            raise
+        return int(size)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        for size in pool.map(send, found):
+            arrived[0] += size
+            if progress:
+                progress(arrived[0], total)
+
+
+def download(transport: Transport, artifact_of: Callable[[], Dict[str, Any]], path: Path, progress: Optional[Progress]) -> Dict[str, Any]:
+    """Fetches a ZIP to ``path``, where it appears whole or not at all."""
+    path, artifact = os.fspath(path), artifact_of()
+    size, want = int(artifact["size_bytes"]), str(artifact["sha256"])
+    if len(want) != 64:
+        raise SvcError("the service names no SHA-256 of the download")
+    if os.path.exists(path) and sha256_of(path) == want:
+        return artifact
+    part = "%s.%s.part" % (path, want[:12])  # the hash separates parts of different files
+    with open(part, "a+b") as file:
+        attempt = 1
+        while True:
+            before = file.seek(0, os.SEEK_END)
+            try:
+                fetch(transport, str(artifact["url"]), file, size, progress)
+                break
+            except SvcError as error:
+                if file.seek(0, os.SEEK_END) > before:
+                    attempt = 1  # only tries without new bytes count
+                if attempt >= transport.attempts or not (passing(error) or link_ended(error)):
+                    raise
+                transport.pause(attempt, error)
+            attempt += 1
+            artifact = dict(artifact, url=artifact_of()["url"])  # links live for a while only
+        file.flush()
+        os.fsync(file.fileno())
+    found = sha256_of(part)
+    if found != want:
+        os.remove(part)
+        raise DownloadChanged("the download has the SHA-256 %s, the service promised %s" % (found, want))
+    os.replace(part, path)
+    return artifact
+
+
+def fetch(transport: Transport, link: str, file: BinaryIO, size: int, progress: Optional[Progress]) -> None:
+    """Appends the missing bytes over one connection, never more than ``size`` in all."""
+    have = file.seek(0, os.SEEK_END)
+    if have > size:
+        file.truncate(0)
+        have = 0
+    if have == size:
+        return
+    headers = {"Accept": "*/*"}
+    if have:
+        headers["Range"] = "bytes=%d-" % have
+    with follow_link(transport, link, headers) as answer:
+        if answer.status == 206:
+            if not answer.headers.get("Content-Range", "").startswith("bytes %d-" % have):
+                raise SvcError("%s: the server sent another range than was asked for" % answer.call)
+        elif answer.status == 200:
+            file.truncate(0)
+            have = 0
+        else:
+            if answer.status == 416:
+                file.truncate(0)
+            raise answer.refusal()
+        while have < size:
+            chunk = answer.read(min(CHUNK, size - have))
+            if not chunk:
+                raise ConnectionFailed(answer.call, EOFError("the download was cut off at byte %d" % have), True)
+            file.write(chunk)
+            have += len(chunk)
+            if progress:
+                progress(have, size)
+
+
+def follow_link(transport: Transport, link: str, headers: Dict[str, str]) -> Answer:
+    """Opens a signed link, over a few redirects, without the key."""
+    for _ in range(5):
+        answer = transport.open("GET", link, headers, keyed=False)
+        target = answer.headers.get("Location")
+        if answer.status not in (301, 302, 303, 307, 308) or not target:
+            return answer
+        with answer:
+            link = urljoin(link, target)
+    raise SvcError("the download's link redirects without an end")
+
+
+def link_ended(error: SvcError) -> bool:
+    """The answers of an expired link. They are refusals for good anywhere else."""
+    return isinstance(error, ApiError) and error.status in (401, 403, 404, 410, 416)
+
+
+def sha256_of(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        for chunk in iter(lambda: file.read(CHUNK), b""):
+            digest.update(chunk)
+    return digest.hexdigest()

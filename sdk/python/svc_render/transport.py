@@ -1,0 +1,233 @@
+"""One call over HTTP, with retries. Connections are made for each try and shared by
+nobody, so a client may be used by any number of threads."""
+
+from __future__ import annotations
+
+import email.utils
+import http.client
+import json
+import random
+import socket
+import ssl
+import time
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, TypeVar
+from urllib.parse import urlsplit
+
+from .errors import ApiError, ConnectionFailed, ForeignAnswer, SvcError, passing_status, seconds
+
+VERSION = "0.1.0"
+
+#: Bounds a JSON answer that is read into memory, bytes.
+MAX_ANSWER = 64 << 20
+CONNECT_SECONDS = 10.0
+FIRST_WAIT, LONGEST_WAIT = 0.25, 10.0
+
+T = TypeVar("T")
+
+
+class Body(NamedTuple):
+    """The body of one try. ``chunks`` yields ``size`` bytes."""
+
+    chunks: Iterable[bytes]
+    size: int
+    content_type: str
+
+
+class Retry(NamedTuple):
+    """A try that failed and will be repeated."""
+
+    error: SvcError
+    wait: float  # seconds until the next try
+    attempt: int  # which try comes next, from 2 on
+
+
+class Answer:
+    """An open response. Use it in a ``with`` statement: leaving it closes the connection."""
+
+    def __init__(self, call: str, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
+        self.call, self._connection, self._response = call, connection, response
+        self.status, self.headers = response.status, response.headers
+
+    def __enter__(self) -> "Answer":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._response.close()
+        self._connection.close()
+
+    def read(self, most: int) -> bytes:
+        """Up to ``most`` bytes; empty at the end."""
+        try:
+            return self._response.read(most)
+        except (OSError, http.client.HTTPException) as cause:
+            raise ConnectionFailed(self.call, cause, True) from cause
+
+    def readline(self, most: int) -> bytes:
+        """A line with its end; what is before the end of the stream, or empty there."""
+        try:
+            return self._response.readline(most)
+        except (OSError, http.client.HTTPException) as cause:
+            raise ConnectionFailed(self.call, cause, True) from cause
+
+    def read_all(self) -> bytes:
+        """The whole of it, of MAX_ANSWER bytes at most."""
+        parts, size = [], 0
+        while size < MAX_ANSWER:
+            part = self.read(min(1 << 20, MAX_ANSWER - size))
+            if not part:
+                break
+            parts.append(part)
+            size += len(part)
+        declared = self.headers.get("Content-Length", "")
+        if declared.isdecimal() and size < min(int(declared), MAX_ANSWER):
+            raise ConnectionFailed(self.call, EOFError("the answer was cut off"), True)
+        return b"".join(parts)
+
+    def refusal(self) -> ApiError:
+        """The error of a status that is none of success."""
+        try:
+            body = json.loads(self.read_all().decode("utf-8"))
+        except (ValueError, ConnectionFailed):
+            body = None  # the status alone says enough
+        return ApiError(self.call, self.status, body, self.headers.get("X-Request-Id", ""),
+                        retry_after(self.headers.get("Retry-After")))
+
+
+class Transport:
+    """Calls one server with one key."""
+
+    def __init__(self, base_url: str, key: str, timeout: float, attempts: int, user_agent: str,
+                 context: Optional[ssl.SSLContext], on_retry: Optional[Callable[[Retry], None]],
+                 sleep: Callable[[float], None]) -> None:
+        self.base = base_url.rstrip("/")
+        parts = urlsplit(self.base)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError("the server's address does not start with http:// or https:// and a host")
+        if parts.username or parts.password or parts.query or parts.fragment:
+            raise ValueError("the server's address has a user, a ? or a # in it: give the address alone")
+        self.key, self.timeout, self.attempts = key, timeout, attempts
+        own = "svc-render-python/%s" % VERSION
+        self.user_agent = "%s %s" % (user_agent, own) if user_agent else own
+        self.context, self.on_retry, self.sleep = context, on_retry, sleep
+
+    def open(self, method: str, url: str, headers: Optional[Dict[str, str]] = None,
+             body: Optional[Body] = None, timeout: Optional[float] = None, keyed: bool = True) -> Answer:
+        """One try. ``url`` is a path of the server, or a whole address with ``keyed`` false:
+        a signed link authorises itself, and the key goes to no other host."""
+        parts = urlsplit(self.base + url if url.startswith("/") else url)
+        call = "%s %s" % (method, parts.path)  # the query of a link is the right to use it
+        target = parts.path + ("?" + parts.query if parts.query else "")
+        sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": self.user_agent}
+        if keyed and self.key:
+            sent["Authorization"] = "Bearer " + self.key
+        if body is not None:
+            sent.update({"Content-Type": body.content_type, "Content-Length": str(body.size)})
+        elif method not in ("GET", "HEAD"):
+            sent["Content-Length"] = "0"
+        sent.update(headers or {})
+        connection = self._connection(parts.scheme, parts.hostname or "", parts.port)
+        try:
+            connection.connect()
+            connection.sock.settimeout(timeout or self.timeout)
+            try:
+                connection.request(method, target or "/", body.chunks if body else None, sent)
+            except (BrokenPipeError, ConnectionResetError):
+                pass  # the server may have answered and closed before it read the whole body
+            return Answer(call, connection, connection.getresponse())
+        except (OSError, http.client.HTTPException) as cause:
+            connection.close()
+            raise ConnectionFailed(call, cause, passes(cause)) from cause
+        except BaseException:
+            connection.close()
+            raise
+
+    def _connection(self, scheme: str, host: str, port: Optional[int]) -> http.client.HTTPConnection:
+        if scheme == "https":
+            context = self.context or ssl.create_default_context()
+            return http.client.HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)
+        return http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+
+    def json(self, method: str, path: str, value: Any = None, body: Optional[Callable[[], Body]] = None,
+             idempotency_key: str = "", once: bool = False) -> Dict[str, Any]:
+        """An exchange of JSON, with retries. ``body`` makes the body anew for each try; all
+        tries carry the same idempotency key: only so does the server know a repetition."""
+        text = b"" if value is None else json.dumps(value, ensure_ascii=False).encode("utf-8")
+        headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
+
+        def attempt() -> Dict[str, Any]:
+            this = body() if body else Body((text,), len(text), "application/json") if value is not None else None
+            with self.open(method, path, headers, this) as answer:
+                if not 200 <= answer.status <= 299:
+                    raise answer.refusal()
+                try:
+                    told = json.loads(answer.read_all().decode("utf-8"))
+                except ValueError as cause:
+                    raise ForeignAnswer("%s: the answer is not JSON" % answer.call) from cause
+                if not isinstance(told, dict):
+                    raise ForeignAnswer("%s: the answer does not have the form of svc" % answer.call)
+                return told
+
+        return self.repeat(attempt, once)
+
+    def bytes(self, url: str, accept: str = "*/*", keyed: bool = True) -> bytes:
+        """The bytes of a GET, of MAX_ANSWER at most, with retries."""
+        def attempt() -> bytes:
+            with self.open("GET", url, {"Accept": accept}, keyed=keyed) as answer:
+                if answer.status != 200:
+                    raise answer.refusal()
+                return answer.read_all()
+
+        return self.repeat(attempt)
+
+    def repeat(self, attempt: Callable[[], T], once: bool = False) -> T:
+        """Calls ``attempt`` until it succeeds, fails for good, or was called often enough."""
+        number = 1
+        while True:
+            try:
+                return attempt()
+            except SvcError as error:
+                if once or number >= self.attempts or not passing(error):
+                    raise
+                self.pause(number, error)
+            number += 1
+
+    def pause(self, attempt: int, error: Optional[SvcError]) -> None:
+        """Waits before the next try, at least as long as the server asked for. Half of each
+        wait is random, so that many clients of a restarted server do not return at once."""
+        wait = min(LONGEST_WAIT, FIRST_WAIT * 2 ** min(attempt - 1, 10))
+        wait = wait / 2 + random.random() * wait / 2
+        if isinstance(error, ApiError):
+            wait = max(wait, error.retry_after)
+        if error is not None and self.on_retry:
+            self.on_retry(Retry(error, wait, attempt + 1))
+        self.sleep(wait)
+
+
+def passes(cause: BaseException) -> bool:
+    """Whether trying again can help: not against a wrong certificate, or a name that nobody
+    knows."""
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return False
+    if isinstance(cause, socket.gaierror):
+        return cause.errno == socket.EAI_AGAIN
+    return True
+
+
+def passing(error: SvcError) -> bool:
+    """Failures that a repeated call can overcome: lost connections, 429, 5xx, and an earlier
+    try on which the server still works."""
+    if isinstance(error, ConnectionFailed):
+        return error.passes
+    return isinstance(error, ApiError) and (passing_status(error.status) or error.code == "idempotency_in_progress")
+
+
+def retry_after(value: Optional[str]) -> float:
+    """The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else."""
+    if not value:
+        return 0.0
+    if value.strip().isdecimal():
+        return seconds(value)
+    try:
+        return seconds(email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return 0.0

@@ -1,0 +1,142 @@
+"""What needs no service: the standards' own vectors, and what a server can send wrongly."""
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import svc_render
+from svc_render import ed25519, stream, tree
+from svc_render.transport import retry_after
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+# RFC 8032 7.1, tests 1, 2, 3 and SHA(abc): key, signature, message.
+VECTORS = [
+    ("d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a",
+     "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b", ""),
+    ("3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c",
+     "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00", "72"),
+    ("fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025",
+     "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a", "af82"),
+    ("ec172b93ad5e563bf4932c70e1245034c35467ef2efd4d64ebf819683467e2bf",
+     "dc2a4459e7369633a52b1bf277839a00201009a3efbf3ecb69bea2186c26b58909351fc9ac90b3ecfdfbc7c66431e0303dca179c138ac17ad9bef1177331a704",
+     "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f"),
+]
+
+
+class Ed25519(unittest.TestCase):
+    def test_the_vectors_of_the_standard_are_valid_and_nothing_near_them(self):
+        for key, signature, message in VECTORS:
+            key, signature, message = map(bytes.fromhex, (key, signature, message))
+            self.assertTrue(ed25519.valid(key, signature, message))
+            self.assertFalse(ed25519.valid(key, signature, message + b"\0"))
+            for at in (0, 31, 32, 63):
+                changed = bytearray(signature)
+                changed[at] ^= 1
+                self.assertFalse(ed25519.valid(key, bytes(changed), message))
+            # The same signature with the group's order added to S (RFC 8032 5.1.7).
+            high = (int.from_bytes(signature[32:], "little") + ed25519.L).to_bytes(32, "little")
+            self.assertFalse(ed25519.valid(key, signature[:32] + high, message))
+            self.assertFalse(ed25519.valid(key, signature[:63], message))
+
+
+class Tree(unittest.TestCase):
+    def test_a_path_of_the_wrong_length_or_place_leads_nowhere(self):
+        leaves = [b"%d" % n for n in range(5)]
+        hashes = [tree.leaf_hash(leaf) for leaf in leaves]
+        left = tree.node_hash(tree.node_hash(*hashes[:2]), tree.node_hash(*hashes[2:4]))
+        root = tree.node_hash(left, hashes[4])
+        self.assertEqual(tree.tree_root(leaves), root)
+        self.assertEqual(tree.path_root(leaves[4], 4, 5, [left]), root)
+        for index, path in ((4, [left, left]), (4, []), (5, [left]), (-1, [left]), (4, [left[:31]])):
+            with self.assertRaises(ValueError):
+                tree.path_root(leaves[4], index, 5, path)
+
+
+class Webhooks(unittest.TestCase):
+    body = json.dumps({"type": "render.completed", "timestamp": "2026-01-01T00:00:00Z", "data": {"job_id": "JOB-1"}}).encode()
+
+    def signed(self, key, stamp, identity="msg_1"):
+        mac = hmac.new(key, b"%s.%d." % (identity.encode(), stamp) + self.body, hashlib.sha256).digest()
+        return {"Webhook-Id": identity, "webhook-timestamp": str(stamp), "webhook-signature": "v1,AAAA v1," + base64.b64encode(mac).decode()}
+
+    def test_a_call_is_believed_only_with_its_secret_and_near_its_time(self):
+        for secret, key in (("a secret of the caller", b"a secret of the caller"), ("whsec_" + base64.b64encode(b"k" * 24).decode(), b"k" * 24)):
+            event = svc_render.verify_webhook(secret, self.signed(key, 1000), self.body, now=1299)
+            self.assertEqual((event.id, event.type, event.job), ("msg_1", "render.completed", {"job_id": "JOB-1"}))
+            wrong = dict(self.signed(key, 1000))
+            wrong["webhook-timestamp"] = "1001"
+            for headers, body, now, with_secret in (
+                    (self.signed(key, 1000), self.body, 1301, secret), (self.signed(key, 1000), self.body, 699, secret),
+                    (self.signed(key, 1000), self.body + b" ", 1000, secret), (self.signed(b"other", 1000), self.body, 1000, secret),
+                    (wrong, self.body, 1000, secret), ({}, self.body, 1000, secret), (self.signed(b"", 1000), self.body, 1000, ""),
+                    (self.signed(b"", 1000), self.body, 1000, "whsec_"), (self.signed(key, 1000), self.body, 1000, "whsec_!")):
+                with self.assertRaises(svc_render.WebhookError):
+                    svc_render.verify_webhook(with_secret, headers, body, now=now)
+
+
+class Lines:
+    """An answer that is a list of lines."""
+
+    def __init__(self, text):
+        self.lines = text.encode().splitlines(keepends=True)
+
+    def readline(self, most):
+        return self.lines.pop(0) if self.lines else b""
+
+
+class Streams(unittest.TestCase):
+    def test_a_message_that_is_cut_off_is_dropped_and_ids_hold_for_later_ones(self):
+        text = ": hello\n\nid: 4\nevent: job\ndata: {\"a\":\ndata: 1}\n\ndata: x\r\n\r\nid: 5\nevent: frame\ndata: cut"
+        found = [m for m in stream.messages(Lines(text)) if m]
+        self.assertEqual(found, [("4", "job", '{"a":\n1}'), ("4", "", "x")])
+
+
+class Waits(unittest.TestCase):
+    def test_a_wait_of_a_server_is_bounded_and_read_in_both_forms(self):
+        self.assertEqual(retry_after("17"), 17)
+        self.assertEqual(retry_after("99999999999"), 86400)
+        for nothing in (None, "", "soon", "-1", "Wed, 21 Oct 2015 07:28:00 GMT", "Wed"):
+            self.assertEqual(retry_after(nothing), 0)
+        soon = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 60))
+        self.assertTrue(50 < retry_after(soon) <= 60)
+
+    def test_an_address_is_taken_alone(self):
+        for address in ("renders.example", "ftp://renders.example", "https://user:word@renders.example", "https://renders.example/?a", "https://"):
+            with self.assertRaises(ValueError):
+                svc_render.Client(address)
+
+    def test_a_server_that_is_not_there_is_tried_again_and_a_name_that_is_nobodys_is_not(self):
+        for address, tries in (("http://127.0.0.1:1", 2), ("http://nobody.invalid", 0)):
+            retries = []
+            client = svc_render.Client(address, attempts=3, sleep=lambda _: None, on_retry=retries.append)
+            with self.assertRaises(svc_render.ConnectionFailed):
+                client.health()
+            self.assertLessEqual(tries, len(retries))
+
+
+class Wheel(unittest.TestCase):
+    def test_the_wheel_has_the_same_bytes_again_and_runs_without_the_source(self):
+        with tempfile.TemporaryDirectory() as folder:
+            built = []
+            for turn in ("a", "b"):
+                path = subprocess.run([sys.executable, os.path.join(HERE, "..", "build.py"), os.path.join(folder, turn)],
+                                      check=True, capture_output=True, text=True).stdout.strip()
+                with open(path, "rb") as file:
+                    built.append(file.read())
+            self.assertEqual(*built)
+            said = subprocess.run([sys.executable, "-c", "import svc_render; print(svc_render.__file__, svc_render.__version__)"],
+                                  check=True, capture_output=True, text=True, cwd=folder, env={"PYTHONPATH": path}).stdout
+            self.assertIn(".whl", said)
+            self.assertIn(svc_render.__version__, said)
+
+
+if __name__ == "__main__":
+    unittest.main()
