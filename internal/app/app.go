@@ -40,6 +40,7 @@ import (
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/metrics"
 	"svc.example/internal/work/operator"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
@@ -114,7 +115,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

@@ -158,6 +158,9 @@ type Config struct {
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Config
 
+	// Stripe collects payments into wallets; nil means that operators add credit.
+	Stripe *Stripe
+
 	// SealKeys encrypt the secrets in the database, in the form that seal.Parse
 	// reads; "" means keys that are created and kept in Data.
 	SealKeys string

@@ -156,6 +156,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.reaper(queues),
 		a.judge(p),
 		a.sweeper(p.artifacts),
+		a.sweepPayments(p.payments),
 		a.checkPublicURL(p.at.PublicURL),
 		a.watchCertificate(p.at.PublicURL),
 		a.askWitnesses,

@@ -31,6 +31,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 )
@@ -47,6 +48,7 @@ type parts struct {
 	overviews *overview.Overviews
 	workers   *dispatch.Workers
 	board     *leaderboard.Board
+	payments  *payment.Payments
 }
 
 // parts makes the shared work packages.
@@ -60,7 +62,7 @@ func (a *App) parts(at links.Links) parts {
 	}
 	watch := a.Watch(jobs)
 	return parts{
-		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at),
+		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at), payments: a.payments(at),
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
 		previews: &preview.Previews{
@@ -101,7 +103,7 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
 	pages := a.pages(errs, p, in)
 	document := api.Routes(mux, api.Config{
-		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Sealed: a.sealed,
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
@@ -114,7 +116,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 // pages makes the HTML pages.
 func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake) *web.Site {
 	c := web.Config{
-		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Proofs: p.jobs,
+		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Payments: p.payments, Proofs: p.jobs,
 		Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	}
 	if a.Config.OpenID != nil {

@@ -36,6 +36,7 @@ type Serve struct {
 	farm.BlenderFlags
 	farm.SandboxFlags
 	signInFlags
+	paymentFlags
 	webhookFlags
 	Listen      string        `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
 	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"URL under which callers reach the service. Without it, the address it listens on."`
@@ -144,7 +145,7 @@ func (c *Serve) service() (app.Config, error) {
 	if c.FrameTime < time.Second || c.PlayTime < time.Second {
 		return cfg, terminal.WrongUsagef("--frame-time and --play-time must be at least 1s")
 	}
-	err := errors.Join(c.signInFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg))
+	err := errors.Join(c.signInFlags.apply(&cfg), c.paymentFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg))
 	return cfg, err
 }
 

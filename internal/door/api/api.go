@@ -39,6 +39,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -57,6 +58,7 @@ type Config struct {
 	Overviews *overview.Overviews
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks
+	Payments  *payment.Payments
 	// Sealed encrypts the answers that are stored for idempotency keys, since
 	// an answer can show a webhook's secret.
 	Sealed *seal.Keys
@@ -105,7 +107,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 		open.Previews = c.Previews.Limits
 	}
 	open.Routes(mux, api)
-	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}
+	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Payments: c.Payments, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}
 	own.Routes(api)
 	hooks := &webhooks.Server{Webhooks: c.Webhooks, Jobs: c.Jobs, Links: c.Links, Guard: guard}
 	hooks.Routes(api)

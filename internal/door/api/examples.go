@@ -40,6 +40,10 @@ func operationExamples(at links.Links) map[string]document.Example {
 	return map[string]document.Example{
 		"startUpload": {Answer: started(job.Queued)}, "cancelJob": {Answer: started(job.Cancelled)},
 		"createRender": {Request: map[string]string{"upload_id": sample.UploadID}, Answer: older(job.AwaitingSubmit)},
+		"receiveStripeEvent": {
+			Request: map[string]any{"id": "evt_1a2b", "type": "checkout.session.completed", "data": map[string]any{"object": map[string]any{"object": "checkout.session"}}},
+			Answer:  map[string]bool{"ok": true},
+		},
 		"submitRender": {Answer: older(job.Queued)}, "cancelRender": {Answer: older(job.Cancelled)}, "getRender": {Answer: older(job.Completed)},
 		"watchJob": {Answer: stream}, "watchRender": {Answer: stream},
 		"getOpenAPI": {Answer: map[string]any{"openapi": "3.1.0"}}, "getRootOpenAPI": {Answer: map[string]any{"openapi": "3.1.0"}},

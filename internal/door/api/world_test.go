@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/identity"
 )
 
@@ -55,6 +56,7 @@ func newWorld(t *testing.T, url string) *world {
 	skew := &atomic.Int64{}
 	s := start(t, url, func(c *app.Config) {
 		c.Skew = func() time.Duration { return time.Duration(skew.Load()) }
+		c.Stripe = &app.Stripe{Key: stripetest.Key, Secrets: []string{stripetest.Secret}, URL: stripetest.New(t).URL}
 		c.Webhooks.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	w := &world{service: s, path: map[string]string{
@@ -76,7 +78,8 @@ func newWorld(t *testing.T, url string) *world {
 	w.path["endpoint_id"] = w.endpoint()
 	deliveries := s.call("GET", "/v1/renders/"+w.path["job_id"]+"/webhook-deliveries", s.account, body{}).body["deliveries"].([]any)
 	w.path["delivery_id"] = deliveries[0].(map[string]any)["delivery_id"].(string)
-	w.belongings = append(w.belongings, w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
+	w.path["top_up_id"] = s.call("POST", "/v1/wallet/top-ups", s.account, jsonBody(`{"amount_cents":2500}`)).text("top_up_id")
+	w.belongings = append(w.belongings, w.path["top_up_id"], w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
 	w.expired = w.open(s.owner)
 	skew.Store(0)
@@ -89,6 +92,8 @@ func newWorld(t *testing.T, url string) *world {
 		"quoteUpload":   {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
 		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
 		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},
+		"createTopUp":           {body: jsonBody(`{"amount_cents":2500}`)},
+		"receiveStripeEvent":    {body: jsonBody(`{"id":"evt_1","type":"x","data":{"object":{}}}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},
 		"preflightRender":       {body: jsonBody(`{"filename":"scene.blend"}`)},
 		"createWebhookEndpoint": {body: jsonBody(`{"url":"` + deadReceiver + `"}`)}, "changeWebhookEndpoint": {body: jsonBody(`{"enabled":true}`)},

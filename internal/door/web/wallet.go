@@ -8,8 +8,10 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/wallet"
 )
 
@@ -23,6 +25,14 @@ type walletView struct {
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
 	Entries []entry
+	// Payable reports whether people can pay by themselves; TopUps are their payments, and
+	// Chosen is the one that they came from.
+	Payable bool
+	TopUps  []topUpRow
+	Chosen  *topUpRow
+	// Amount is what was typed and refused, and Problem says why.
+	Amount  string
+	Problem *fault.Wire
 	// Older is the address of the entries before; "" where there are none.
 	Older string
 }
@@ -42,14 +52,28 @@ func (e entry) Words() string {
 
 // wallet builds the page of a workspace's money.
 func (s *Site) wallet(r *http.Request, who identity.Principal) (page, error) {
-	v := walletView{Currency: contract.Currency}
+	return s.walletPage(r, who, walletView{})
+}
+
+func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView) (page, error) {
+	v.Currency, v.Payable = contract.Currency, s.Payments.Available()
 	before := r.URL.Query().Get("before")
 	var found []wallet.Entry
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
 		if v.Balance, err = wallet.Get(r.Context(), tx, who.WorkspaceID); err != nil {
 			return err
 		}
-		found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, entriesOnPage+1)
+		if found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, entriesOnPage+1); err != nil {
+			return err
+		}
+		paid, err := payment.List(r.Context(), tx, who.WorkspaceID, "", topUpsOnPage)
+		v.TopUps, v.Chosen = nil, nil
+		for _, t := range paid {
+			v.TopUps = append(v.TopUps, topUpRow{t})
+			if t.ID == r.URL.Query().Get("top_up") {
+				v.Chosen = &topUpRow{t}
+			}
+		}
 		return err
 	})
 	if err != nil {

@@ -33,6 +33,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/overview"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -50,6 +51,7 @@ type Config struct {
 	Intake    *intake.Intake
 	Board     *leaderboard.Board
 	Webhooks  *webhook.Hooks
+	Payments  *payment.Payments
 	Proofs    Proofs
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
@@ -122,7 +124,7 @@ const (
 	newPath      = "/console/new"
 	uploadsPath  = "/console/uploads/"
 	jobsPath     = "/console/jobs/"
-	walletPath   = "/console/wallet"
+	walletPath   = links.WalletPath
 	keysPath     = "/console/keys"
 	settingsPath = "/console/settings"
 )
@@ -158,6 +160,7 @@ func (s *Site) consoleRoutes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/receipt", s.signedInRaw(s.receipt))
 
 	mux.Handle("GET "+walletPath, s.page(s.signedIn(s.wallet)))
+	mux.Handle("POST "+walletPath+"/top-ups", s.page(s.form(s.topUp)))
 	mux.Handle("GET "+walletPath+"/ledger.csv", s.signedInRaw(s.ledger))
 	mux.Handle("GET "+keysPath, s.page(s.signedIn(s.keys)))
 	mux.Handle("POST "+keysPath, s.page(s.form(s.createKey)))

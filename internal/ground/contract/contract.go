@@ -47,6 +47,11 @@ const (
 	// frame.
 	CentsPerFrame = 1
 	PricingUnit   = "completed_frame"
+	// MinTopUpCents and MaxTopUpCents bound one payment into a wallet (decisions 19).
+	MinTopUpCents = 500
+	MaxTopUpCents = 100_000
+	// MaxOpenTopUps is how many top-ups of a workspace may wait to be paid.
+	MaxOpenTopUps = 10
 	// QuoteLifetime is how long a quote's price is locked, from when it was made.
 	QuoteLifetime = 24 * time.Hour
 	// DownloadLifetime is how long a signed download address works. It is short

@@ -27,6 +27,10 @@ const (
 	Unauthenticated      Code = "unauthenticated"
 	WorkspaceFrozen      Code = "workspace_frozen"
 	InsufficientFunds    Code = "insufficient_funds"
+	TopUpNotFound        Code = "top_up_not_found"
+	TopUpLimitReached    Code = "top_up_limit_reached"
+	PaymentsUnavailable  Code = "payments_unavailable"
+	InvalidSignature     Code = "invalid_signature"
 	CrossOriginRefused   Code = "cross_origin_refused"
 	InsufficientScope    Code = "insufficient_scope"
 	RouteNotFound        Code = "route_not_found"
@@ -189,6 +193,7 @@ func malformed() []Entry {
 		{SizeMismatch, 400, false, "Send X-Svc-Size-Bytes with the file's size.", DoorAPI},
 		{ContentHashMismatch, 400, false, "Send the SHA-256 of the bytes that are uploaded.", DoorAPI},
 		{HeaderMismatch, 400, false, "Send headers and form fields with the same values.", DoorAPI},
+		{InvalidSignature, 400, false, "Sign the event with the endpoint's secret, which SVC_STRIPE_WEBHOOK_SECRETS of the service names.", DoorAPI},
 		{SignInFailed, 400, false, "Begin to sign in anew; the issuer must have verified your e-mail address.", DoorAPI},
 	}
 }
@@ -209,6 +214,7 @@ func refused() []Entry {
 		{FrameNotFound, 404, false, "List the frames and use a number from there.", DoorAPI},
 		{UploadNotFound, 404, false, "Inspect the file again to get a new upload_id.", DoorAPI},
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
+		{TopUpNotFound, 404, false, "List the top-ups and use a top_up_id from there.", DoorAPI},
 		{KeyNotFound, 404, false, "List the keys and use a key_id from there.", DoorAPI},
 		{EndpointNotFound, 404, false, "List the webhook endpoints and use an endpoint_id from there.", DoorAPI},
 		{DeliveryNotFound, 404, false, "List the deliveries and use a delivery_id from there.", DoorAPI},
@@ -238,6 +244,7 @@ func conflicting() []Entry {
 		{StorageLimitReached, 409, false, "Start the uploads that wait, or delete those that are not needed (DELETE /v1/uploads/{upload_id}), then upload again.", DoorAPI},
 		{PartsMissing, 409, false, "Send the parts that detail.missing names, then the project again.", DoorAPI},
 		{PreviewLimitReached, 409, false, "Decide by the previews that there are, or order again at detail.available_at where that is not null.", DoorAPI},
+		{TopUpLimitReached, 409, false, "Pay a top-up that waits, or let it expire, then begin the new one.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that is not needed, then create the new one.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then ask again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that is not needed, then create the new one.", DoorAPI},
@@ -258,6 +265,7 @@ func overloaded() []Entry {
 		{RateLimited, 429, true, "Wait for retry_after_seconds, then send the request again.", DoorAPI},
 		{Internal, 500, true, "Try again; if it stays, report the request_id.", DoorAPI},
 		{NotAcceptingJobs, 503, true, "Try again later; nothing was spent.", DoorAPI},
+		{PaymentsUnavailable, 503, false, "Ask the operator of the service for credit: it takes no payments by itself.", DoorAPI},
 		{Unavailable, 503, true, "Try again in a moment.", DoorAPI},
 	}
 }

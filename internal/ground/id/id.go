@@ -30,6 +30,7 @@ const (
 	Delivery    = "WHD-"
 	Secret      = "WHS-"
 	Event       = "msg_"
+	TopUp       = "TOP-"
 	Act         = "ACT-"
 	AuditRun    = "AUD-"
 	Key         = "key_"

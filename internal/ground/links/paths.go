@@ -3,11 +3,13 @@ package links
 // Paths of the service that addresses lead to. Those that end in a slash are
 // followed by an id. Routes are registered under these same constants.
 const (
-	RendersPath     = "/v1/renders"      // the older flow's jobs (spec 4.1)
-	NodeJobsPath    = "/node/v1/jobs"    // the Job API's jobs (spec 4.3)
-	PartsPath       = "/node/v1/parts/"  // parts of projects, by SHA-256
-	SigningKeysPath = "/v1/signing-keys" // what receipts are checked with
-	DownloadPath    = "/v1/artifacts/"   // signed downloads, by job id
+	RendersPath     = "/v1/renders"         // the older flow's jobs (spec 4.1)
+	NodeJobsPath    = "/node/v1/jobs"       // the Job API's jobs (spec 4.3)
+	PartsPath       = "/node/v1/parts/"     // parts of projects, by SHA-256
+	SigningKeysPath = "/v1/signing-keys"    // what receipts are checked with
+	StripePath      = "/v1/payments/stripe" // events of the payment provider
+	WalletPath      = "/console/wallet"     // a person's money
+	DownloadPath    = "/v1/artifacts/"      // signed downloads, by job id
 
 	PreviewImagePath = "/v1/previews/" // signed pictures of uploads, by preview id
 

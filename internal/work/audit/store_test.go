@@ -28,6 +28,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/erase"
@@ -35,6 +36,8 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/operator"
+	"svc.example/internal/work/payment"
+	"svc.example/internal/work/payment/stripeapi"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
@@ -49,6 +52,8 @@ type store struct {
 	skew atomic.Int64
 
 	receiver *httptest.Server // of webhooks: /ok, /broken, /gone
+	provider *stripetest.Provider
+	topUps   *payment.Payments
 	gpu, cpu farmWorker
 }
 
@@ -72,6 +77,11 @@ func newStore(t *testing.T, database string) *store {
 		t.Fatal(err)
 	}
 	s.app = opened
+	s.provider = stripetest.New(t)
+	s.topUps = &payment.Payments{
+		DB: opened.DB, Provider: stripeapi.New(stripetest.Key, s.provider.URL, "credit"), Secrets: []string{stripetest.Secret}, Log: slog.New(slog.DiscardHandler),
+		Pages: func(string) (string, string) { return "https://renders.example.com/a", "https://renders.example.com/b" },
+	}
 	t.Cleanup(func() {
 		apptest.Audit(t, s.app) // every damage was repaired
 		if err := s.app.Close(); err != nil {
@@ -269,8 +279,9 @@ func (s *store) jobs() (last, sampled claimed) {
 		if _, err := wallet.Refund(ctx, tx, paid, "one frame was too dark", 1); err != nil {
 			return err
 		}
-		return errors.Join(wallet.Credit(ctx, tx, other.workspace, "a gift", 7), payments(ctx, tx, other.workspace))
+		return wallet.Credit(ctx, tx, other.workspace, "a gift", 7)
 	})
+	s.payments(other.workspace)
 
 	failed := c.start(plain, client.StartRequest{WebhookURL: s.receiver.URL + "/broken"}, 1, 2, 1)
 	s.gpu.fail("blender_crashed", false)
@@ -302,28 +313,63 @@ func (s *store) jobs() (last, sampled claimed) {
 	return last, sampled
 }
 
-// payments books a payment of 10 dollars, of which 1 dollar is refunded, and a chargeback
-// of the rest that is won.
-func payments(ctx context.Context, tx *db.Tx, workspaceID string) error {
-	return errors.Join(
-		wallet.AddPayment(ctx, tx, workspaceID, "TOP-1", 1000),
-		wallet.TakeRefund(ctx, tx, workspaceID, "TOP-1 100", 100),
-		wallet.TakeChargeback(ctx, tx, workspaceID, "TOP-1 dp_1", 900),
-		wallet.ReturnChargeback(ctx, tx, workspaceID, "TOP-1 dp_1", 900),
-	)
+// payments makes a top-up in each state, with what is taken back of one, and events.
+func (s *store) payments(workspace string) {
+	s.Helper()
+	for _, act := range []func(p *stripetest.Provider, id string) error{
+		func(p *stripetest.Provider, id string) error {
+			err := p.Refund(id, 100)
+			_, disputed := p.Dispute(id)
+			return errors.Join(err, disputed, p.Close(id, true))
+		},
+		func(p *stripetest.Provider, id string) error { return p.Refund(id, 1000) },
+		nil, // it stays open
+	} {
+		made, err := s.topUps.Create(s.Context(), workspace, 1000)
+		if err != nil {
+			s.Fatal(err)
+		}
+		if act == nil {
+			return
+		}
+		if err := s.provider.Pay(made.ID); err != nil {
+			s.Fatal(err)
+		}
+		s.ring()
+		if err := act(s.provider, made.ID); err != nil {
+			s.Fatal(err)
+		}
+		s.ring()
+	}
+}
+
+// ring delivers the provider's events.
+func (s *store) ring() {
+	s.Helper()
+	for _, e := range s.provider.Events() {
+		if err := s.topUps.Ring(s.Context(), e.Body, stripetest.Sign(e.Body, stripetest.Secret, time.Now())); err != nil {
+			s.Fatal(err)
+		}
+	}
 }
 
 // indebted makes a workspace that has spent what its bank takes back: it is frozen.
 func (s *store) indebted() {
 	s.Helper()
 	c := s.caller(0)
-	s.write(func(ctx context.Context, tx *db.Tx) error {
-		return wallet.AddPayment(ctx, tx, c.workspace, "TOP-2", 500)
-	})
+	made, err := s.topUps.Create(s.Context(), c.workspace, 500)
+	if err == nil {
+		err = s.provider.Pay(made.ID)
+	}
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.ring()
 	c.start(demo.Scene(), client.StartRequest{}, 1, 3, 1)
-	s.write(func(ctx context.Context, tx *db.Tx) error {
-		return wallet.TakeChargeback(ctx, tx, c.workspace, "TOP-2 dp_2", 500)
-	})
+	if _, err := s.provider.Dispute(made.ID); err != nil {
+		s.Fatal(err)
+	}
+	s.ring()
 }
 
 // awaitUploads makes an upload link without a file, and one whose file was refused.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/work/freeze"
 )
 
@@ -37,6 +38,15 @@ func TakeRefund(ctx context.Context, tx *db.Tx, workspaceID, reference string, c
 // TakeChargeback does the same for what a bank takes back in a dispute.
 func TakeChargeback(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents int64) error {
 	return takeBack(ctx, tx, ChargedBack, workspaceID, reference, cents)
+}
+
+// Booked returns the amount of the entry of a kind and a reference; 0 when there is none.
+func Booked(ctx context.Context, tx *db.Tx, kind Kind, reference string) (cents int64, err error) {
+	row, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(kind), Reference: reference})
+	if err != nil && !db.IsNotFound(err) {
+		return 0, fmt.Errorf("look up %s %s: %w", kind, reference, err)
+	}
+	return row.AmountCents, nil
 }
 
 func takeBack(ctx context.Context, tx *db.Tx, kind Kind, workspaceID, reference string, cents int64) error {

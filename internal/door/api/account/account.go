@@ -21,13 +21,16 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/payment"
 )
 
 // Server serves the routes of a workspace. It is safe for concurrent use.
 type Server struct {
-	DB    *db.DB
-	Jobs  *job.Jobs
-	Links links.Links
+	DB   *db.DB
+	Jobs *job.Jobs
+	// Payments takes payments into wallets.
+	Payments *payment.Payments
+	Links    links.Links
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Issuer
 	Pages  Pages
@@ -50,4 +53,5 @@ func (s *Server) Routes(api huma.API) {
 	s.openID(api)
 	s.keys(api)
 	s.workspace(api)
+	s.topUps(api)
 }

@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/payment"
 	"svc.example/internal/work/wallet"
 )
 
@@ -27,7 +28,15 @@ func Examples(at links.Links) map[string]any {
 	var pages proofPagesInput
 	var paged proofPagesOutput
 	pages.Body.Shown, paged.Body.OK, paged.Body.Shown = true, true, true
+	var topUp topUpOutput
+	topUp.Body.OK, topUp.Body.TopUp = true, shownTopUp(payment.TopUp{
+		ID: "TOP-0198c0de000070008000000000000007", Status: payment.Open, AmountCents: 2500, CheckoutURL: "https://checkout.stripe.com/c/pay/cs_live_a1b2", CreatedAt: sample.Time(0),
+	})
+	var topUps topUpsOutput
+	topUps.Body.OK, topUps.Body.TopUps = true, []TopUp{topUp.Body.TopUp}
 	bodies := map[string]any{
+		"TopUpInput": map[string]int{"amount_cents": 2500}, "TopUpOutput": topUp.Body, "TopUpsOutput": topUps.Body,
+		"EventOutput":      map[string]bool{"ok": true},
 		"WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,
 		"ProofPagesInput": pages.Body, "ProofPagesOutput": paged.Body,
 		"LinkRequest": map[string]string{"email": "you@example.com"}, "Done": map[string]bool{"ok": true}, "SignedOut": map[string]bool{"ok": true},

@@ -33,5 +33,7 @@ UNION ALL SELECT 'job' FROM job WHERE job_id = ''
 UNION ALL SELECT 'ledger_transaction' FROM ledger_transaction WHERE transaction_id = ''
 UNION ALL SELECT 'key_standing' FROM key_standing WHERE key_id = ''
 UNION ALL SELECT 'webhook_event' FROM webhook_event WHERE event_id = ''
+UNION ALL SELECT 'top_up' FROM top_up WHERE top_up_id = ''
+UNION ALL SELECT 'payment_event' FROM payment_event WHERE event_id = ''
 UNION ALL SELECT 'preview' FROM preview WHERE preview_id = ''
 UNION ALL SELECT 'erased_receipt' FROM erased_receipt WHERE receipt_id = '';

@@ -264,6 +264,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditSizesStmt, err = db.PrepareContext(ctx, auditSizes); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditSizes: %w", err)
 	}
+	if q.auditTopUpEntriesStmt, err = db.PrepareContext(ctx, auditTopUpEntries); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditTopUpEntries: %w", err)
+	}
 	if q.auditTurnOwnersStmt, err = db.PrepareContext(ctx, auditTurnOwners); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditTurnOwners: %w", err)
 	}
@@ -1068,6 +1071,21 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.othersForStmt, err = db.PrepareContext(ctx, othersFor); err != nil {
 		return nil, fmt.Errorf("error preparing query OthersFor: %w", err)
 	}
+	if q.paymentEventAddStmt, err = db.PrepareContext(ctx, paymentEventAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query PaymentEventAdd: %w", err)
+	}
+	if q.paymentEventAfterStmt, err = db.PrepareContext(ctx, paymentEventAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query PaymentEventAfter: %w", err)
+	}
+	if q.paymentEventGetStmt, err = db.PrepareContext(ctx, paymentEventGet); err != nil {
+		return nil, fmt.Errorf("error preparing query PaymentEventGet: %w", err)
+	}
+	if q.paymentEventSumStmt, err = db.PrepareContext(ctx, paymentEventSum); err != nil {
+		return nil, fmt.Errorf("error preparing query PaymentEventSum: %w", err)
+	}
+	if q.paymentEventsForgetStmt, err = db.PrepareContext(ctx, paymentEventsForget); err != nil {
+		return nil, fmt.Errorf("error preparing query PaymentEventsForget: %w", err)
+	}
 	if q.peopleEraseStmt, err = db.PrepareContext(ctx, peopleErase); err != nil {
 		return nil, fmt.Errorf("error preparing query PeopleErase: %w", err)
 	}
@@ -1283,6 +1301,45 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.signingKeysStmt, err = db.PrepareContext(ctx, signingKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeys: %w", err)
+	}
+	if q.topUpAddStmt, err = db.PrepareContext(ctx, topUpAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpAdd: %w", err)
+	}
+	if q.topUpAfterStmt, err = db.PrepareContext(ctx, topUpAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpAfter: %w", err)
+	}
+	if q.topUpByPaymentStmt, err = db.PrepareContext(ctx, topUpByPayment); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpByPayment: %w", err)
+	}
+	if q.topUpCustomerStmt, err = db.PrepareContext(ctx, topUpCustomer); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpCustomer: %w", err)
+	}
+	if q.topUpEraseStmt, err = db.PrepareContext(ctx, topUpErase); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpErase: %w", err)
+	}
+	if q.topUpGetStmt, err = db.PrepareContext(ctx, topUpGet); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpGet: %w", err)
+	}
+	if q.topUpLockStmt, err = db.PrepareContext(ctx, topUpLock); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpLock: %w", err)
+	}
+	if q.topUpSumStmt, err = db.PrepareContext(ctx, topUpSum); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpSum: %w", err)
+	}
+	if q.topUpUpdateStmt, err = db.PrepareContext(ctx, topUpUpdate); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpUpdate: %w", err)
+	}
+	if q.topUpsBetweenStmt, err = db.PrepareContext(ctx, topUpsBetween); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpsBetween: %w", err)
+	}
+	if q.topUpsDueStmt, err = db.PrepareContext(ctx, topUpsDue); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpsDue: %w", err)
+	}
+	if q.topUpsOfWorkspaceStmt, err = db.PrepareContext(ctx, topUpsOfWorkspace); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpsOfWorkspace: %w", err)
+	}
+	if q.topUpsUnpaidStmt, err = db.PrepareContext(ctx, topUpsUnpaid); err != nil {
+		return nil, fmt.Errorf("error preparing query TopUpsUnpaid: %w", err)
 	}
 	if q.turnAnyWaitingStmt, err = db.PrepareContext(ctx, turnAnyWaiting); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnAnyWaiting: %w", err)
@@ -2053,6 +2110,11 @@ func (q *Queries) Close() error {
 	if q.auditSizesStmt != nil {
 		if cerr := q.auditSizesStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditSizesStmt: %w", cerr)
+		}
+	}
+	if q.auditTopUpEntriesStmt != nil {
+		if cerr := q.auditTopUpEntriesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditTopUpEntriesStmt: %w", cerr)
 		}
 	}
 	if q.auditTurnOwnersStmt != nil {
@@ -3395,6 +3457,31 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing othersForStmt: %w", cerr)
 		}
 	}
+	if q.paymentEventAddStmt != nil {
+		if cerr := q.paymentEventAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing paymentEventAddStmt: %w", cerr)
+		}
+	}
+	if q.paymentEventAfterStmt != nil {
+		if cerr := q.paymentEventAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing paymentEventAfterStmt: %w", cerr)
+		}
+	}
+	if q.paymentEventGetStmt != nil {
+		if cerr := q.paymentEventGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing paymentEventGetStmt: %w", cerr)
+		}
+	}
+	if q.paymentEventSumStmt != nil {
+		if cerr := q.paymentEventSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing paymentEventSumStmt: %w", cerr)
+		}
+	}
+	if q.paymentEventsForgetStmt != nil {
+		if cerr := q.paymentEventsForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing paymentEventsForgetStmt: %w", cerr)
+		}
+	}
 	if q.peopleEraseStmt != nil {
 		if cerr := q.peopleEraseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing peopleEraseStmt: %w", cerr)
@@ -3753,6 +3840,71 @@ func (q *Queries) Close() error {
 	if q.signingKeysStmt != nil {
 		if cerr := q.signingKeysStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing signingKeysStmt: %w", cerr)
+		}
+	}
+	if q.topUpAddStmt != nil {
+		if cerr := q.topUpAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpAddStmt: %w", cerr)
+		}
+	}
+	if q.topUpAfterStmt != nil {
+		if cerr := q.topUpAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpAfterStmt: %w", cerr)
+		}
+	}
+	if q.topUpByPaymentStmt != nil {
+		if cerr := q.topUpByPaymentStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpByPaymentStmt: %w", cerr)
+		}
+	}
+	if q.topUpCustomerStmt != nil {
+		if cerr := q.topUpCustomerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpCustomerStmt: %w", cerr)
+		}
+	}
+	if q.topUpEraseStmt != nil {
+		if cerr := q.topUpEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpEraseStmt: %w", cerr)
+		}
+	}
+	if q.topUpGetStmt != nil {
+		if cerr := q.topUpGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpGetStmt: %w", cerr)
+		}
+	}
+	if q.topUpLockStmt != nil {
+		if cerr := q.topUpLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpLockStmt: %w", cerr)
+		}
+	}
+	if q.topUpSumStmt != nil {
+		if cerr := q.topUpSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpSumStmt: %w", cerr)
+		}
+	}
+	if q.topUpUpdateStmt != nil {
+		if cerr := q.topUpUpdateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpUpdateStmt: %w", cerr)
+		}
+	}
+	if q.topUpsBetweenStmt != nil {
+		if cerr := q.topUpsBetweenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpsBetweenStmt: %w", cerr)
+		}
+	}
+	if q.topUpsDueStmt != nil {
+		if cerr := q.topUpsDueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpsDueStmt: %w", cerr)
+		}
+	}
+	if q.topUpsOfWorkspaceStmt != nil {
+		if cerr := q.topUpsOfWorkspaceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpsOfWorkspaceStmt: %w", cerr)
+		}
+	}
+	if q.topUpsUnpaidStmt != nil {
+		if cerr := q.topUpsUnpaidStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing topUpsUnpaidStmt: %w", cerr)
 		}
 	}
 	if q.turnAnyWaitingStmt != nil {
@@ -4484,6 +4636,7 @@ type Queries struct {
 	auditRunSumStmt                 *sql.Stmt
 	auditRunsForgetStmt             *sql.Stmt
 	auditSizesStmt                  *sql.Stmt
+	auditTopUpEntriesStmt           *sql.Stmt
 	auditTurnOwnersStmt             *sql.Stmt
 	auditTurnsStmt                  *sql.Stmt
 	auditUnusedContentStmt          *sql.Stmt
@@ -4752,6 +4905,11 @@ type Queries struct {
 	operatorsEraseStmt              *sql.Stmt
 	otherKeySeenStmt                *sql.Stmt
 	othersForStmt                   *sql.Stmt
+	paymentEventAddStmt             *sql.Stmt
+	paymentEventAfterStmt           *sql.Stmt
+	paymentEventGetStmt             *sql.Stmt
+	paymentEventSumStmt             *sql.Stmt
+	paymentEventsForgetStmt         *sql.Stmt
 	peopleEraseStmt                 *sql.Stmt
 	peopleOfStmt                    *sql.Stmt
 	personAfterStmt                 *sql.Stmt
@@ -4824,6 +4982,19 @@ type Queries struct {
 	signingKeyEndsAtStmt            *sql.Stmt
 	signingKeySumStmt               *sql.Stmt
 	signingKeysStmt                 *sql.Stmt
+	topUpAddStmt                    *sql.Stmt
+	topUpAfterStmt                  *sql.Stmt
+	topUpByPaymentStmt              *sql.Stmt
+	topUpCustomerStmt               *sql.Stmt
+	topUpEraseStmt                  *sql.Stmt
+	topUpGetStmt                    *sql.Stmt
+	topUpLockStmt                   *sql.Stmt
+	topUpSumStmt                    *sql.Stmt
+	topUpUpdateStmt                 *sql.Stmt
+	topUpsBetweenStmt               *sql.Stmt
+	topUpsDueStmt                   *sql.Stmt
+	topUpsOfWorkspaceStmt           *sql.Stmt
+	topUpsUnpaidStmt                *sql.Stmt
 	turnAnyWaitingStmt              *sql.Stmt
 	turnDeleteStmt                  *sql.Stmt
 	turnEnterStmt                   *sql.Stmt
@@ -5032,6 +5203,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditRunSumStmt:                 q.auditRunSumStmt,
 		auditRunsForgetStmt:             q.auditRunsForgetStmt,
 		auditSizesStmt:                  q.auditSizesStmt,
+		auditTopUpEntriesStmt:           q.auditTopUpEntriesStmt,
 		auditTurnOwnersStmt:             q.auditTurnOwnersStmt,
 		auditTurnsStmt:                  q.auditTurnsStmt,
 		auditUnusedContentStmt:          q.auditUnusedContentStmt,
@@ -5300,6 +5472,11 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		operatorsEraseStmt:              q.operatorsEraseStmt,
 		otherKeySeenStmt:                q.otherKeySeenStmt,
 		othersForStmt:                   q.othersForStmt,
+		paymentEventAddStmt:             q.paymentEventAddStmt,
+		paymentEventAfterStmt:           q.paymentEventAfterStmt,
+		paymentEventGetStmt:             q.paymentEventGetStmt,
+		paymentEventSumStmt:             q.paymentEventSumStmt,
+		paymentEventsForgetStmt:         q.paymentEventsForgetStmt,
 		peopleEraseStmt:                 q.peopleEraseStmt,
 		peopleOfStmt:                    q.peopleOfStmt,
 		personAfterStmt:                 q.personAfterStmt,
@@ -5372,6 +5549,19 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		signingKeyEndsAtStmt:            q.signingKeyEndsAtStmt,
 		signingKeySumStmt:               q.signingKeySumStmt,
 		signingKeysStmt:                 q.signingKeysStmt,
+		topUpAddStmt:                    q.topUpAddStmt,
+		topUpAfterStmt:                  q.topUpAfterStmt,
+		topUpByPaymentStmt:              q.topUpByPaymentStmt,
+		topUpCustomerStmt:               q.topUpCustomerStmt,
+		topUpEraseStmt:                  q.topUpEraseStmt,
+		topUpGetStmt:                    q.topUpGetStmt,
+		topUpLockStmt:                   q.topUpLockStmt,
+		topUpSumStmt:                    q.topUpSumStmt,
+		topUpUpdateStmt:                 q.topUpUpdateStmt,
+		topUpsBetweenStmt:               q.topUpsBetweenStmt,
+		topUpsDueStmt:                   q.topUpsDueStmt,
+		topUpsOfWorkspaceStmt:           q.topUpsOfWorkspaceStmt,
+		topUpsUnpaidStmt:                q.topUpsUnpaidStmt,
 		turnAnyWaitingStmt:              q.turnAnyWaitingStmt,
 		turnDeleteStmt:                  q.turnDeleteStmt,
 		turnEnterStmt:                   q.turnEnterStmt,

@@ -360,6 +360,14 @@ type OperatorAct struct {
 	RowSum      string
 }
 
+type PaymentEvent struct {
+	EventID    string
+	Type       string
+	TopUpID    string
+	ReceivedAt int64
+	RowSum     string
+}
+
 type Person struct {
 	PersonID    string
 	Email       string
@@ -481,6 +489,24 @@ type SigningKey struct {
 	RowSum    string
 	EndReason string
 	EndSize   int64
+}
+
+type TopUp struct {
+	TopUpID       string
+	WorkspaceID   string
+	AmountCents   int64
+	Status        string
+	SessionID     string
+	PaymentID     string
+	CustomerID    string
+	CheckoutUrl   string
+	ReceiptUrl    string
+	RefundedCents int64
+	DisputedCents int64
+	CreatedAt     int64
+	PaidAt        int64
+	CheckedAt     int64
+	RowSum        string
 }
 
 type Turn struct {

@@ -1,0 +1,46 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/payment"
+	"svc.example/internal/work/payment/stripeapi"
+)
+
+// Stripe is the account that collects payments into wallets.
+type Stripe struct {
+	Key     string
+	Secrets []string // of its events, one or two
+	URL     string   // of its API; "" means Stripe's own
+}
+
+// credited is what the provider's page says that a person pays for.
+const credited = "Render credit"
+
+// paymentsEvery is how often open top-ups are looked at that no event came of.
+const paymentsEvery = 5 * time.Minute
+
+// payments makes what takes payments; without a provider it refuses.
+func (a *App) payments(at links.Links) *payment.Payments {
+	p := &payment.Payments{DB: a.DB, Log: a.Config.Log, Pages: func(topUpID string) (success, cancel string) {
+		return at.To(links.WalletPath + "?top_up=" + topUpID), at.To(links.WalletPath)
+	}}
+	if s := a.Config.Stripe; s != nil {
+		p.Provider, p.Secrets = stripeapi.New(s.Key, s.URL, credited), s.Secrets
+	}
+	return p
+}
+
+// sweepPayments returns the loop that asks the provider about top-ups of which no event
+// came.
+func (a *App) sweepPayments(p *payment.Payments) func(context.Context) {
+	return func(ctx context.Context) {
+		for pause(ctx, paymentsEvery) {
+			if _, err := p.Sweep(ctx); err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot ask about open top-ups", "err", err)
+			}
+		}
+	}
+}

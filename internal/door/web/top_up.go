@@ -1,0 +1,63 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/payment"
+)
+
+// topUpsOnPage is how many payments the wallet shows.
+const topUpsOnPage = 10
+
+// topUpRow is a payment as the wallet shows it.
+type topUpRow struct{ payment.TopUp }
+
+// Words says where the payment stands.
+func (t topUpRow) Words() string {
+	switch t.Status {
+	case payment.Created:
+		return "Being prepared"
+	case payment.Open:
+		return "Waits to be paid, or for the bank"
+	case payment.Paid:
+		if t.RefundedCents > 0 {
+			return "Paid; a part was refunded"
+		}
+		return "Paid"
+	case payment.Failed:
+		return "Refused by the bank"
+	case payment.Expired:
+		return "Not paid in time"
+	case payment.Refunded:
+		return "Refunded"
+	case payment.Disputed:
+		return "Taken back by the payer's bank"
+	}
+	return string(t.Status)
+}
+
+// topUp begins a payment. It leads back to the wallet, which links the provider's page: the
+// policy of pages lets a form lead to no other site.
+func (s *Site) topUp(r *http.Request, who identity.Principal) (page, error) {
+	amount := strings.TrimSpace(r.PostForm.Get("amount"))
+	cents, err := dollars("amount", amount)
+	if err == nil && cents == nil {
+		err = fault.Field("amount", "is empty; say how many dollars")
+	}
+	if err == nil {
+		var made payment.TopUp
+		if made, err = s.Payments.Create(r.Context(), who.WorkspaceID, *cents); err == nil {
+			return page{Location: walletPath + "?top_up=" + made.ID}, nil
+		}
+	}
+	status, envelope := fault.Envelope(err, "")
+	if status == http.StatusInternalServerError {
+		return page{}, err
+	}
+	p, err := s.walletPage(r, who, walletView{Amount: amount, Problem: &envelope.Error})
+	p.Status = status
+	return p, err
+}

@@ -1,0 +1,57 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/internal/app"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/stripetest"
+)
+
+// TestAPersonPaysAtTheProviderAndNoPageCredits: the page that one comes back to waits for
+// the provider's word.
+func TestAPersonPaysAtTheProviderAndNoPageCredits(t *testing.T) {
+	t.Parallel()
+	provider := stripetest.New(t)
+	running, url := apptest.Start(t, app.Config{Data: t.TempDir(), Stripe: &app.Stripe{Key: stripetest.Key, Secrets: []string{stripetest.Secret}, URL: provider.URL}})
+	w := &apptest.World{App: running, URL: url}
+	p := personOf(t, w, 0)
+	p.open("/console/wallet").want(t, http.StatusOK, "Add credit")
+	for amount, why := range map[string]string{"": "is empty", "4.99": "must be 500 to 100000", "ten": "US dollars"} {
+		p.submit("/console/wallet/top-ups", "amount", amount).want(t, http.StatusBadRequest, why)
+	}
+	p.submit("/console/wallet/top-ups", "amount", "25").want(t, http.StatusOK, "$25.00 to pay", `href="https://checkout.stripe.com/c/pay/`)
+	id := provider.Newest()
+	back := "/console/wallet?top_up=" + id
+	p.open(back).want(t, http.StatusOK, "to pay")
+	if err := provider.Pay(id); err != nil {
+		t.Fatal(err)
+	}
+	p.open(back).want(t, http.StatusOK, "<dd>$0.00</dd>", "to pay")
+	event := provider.Events()[0]
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/v1/payments/stripe", strings.NewReader(string(event.Body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Stripe-Signature", stripetest.Sign(event.Body, stripetest.Secret, time.Now()))
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("the event: %d", res.StatusCode)
+	}
+	p.open(back).want(t, http.StatusOK, "<dd>$25.00</dd>", "The payment of $25.00: Paid.", `href="https://invoice.stripe.com/i/`)
+}
+
+func TestWithoutAProviderTheWalletSaysWhoAddsCredit(t *testing.T) {
+	t.Parallel()
+	p := personOf(t, worlds.On(t, "sqlite"), 0)
+	p.open("/console/wallet").want(t, http.StatusOK, "takes no payments by itself", "operator adds credit")
+	p.submit("/console/wallet/top-ups", "amount", "25").want(t, http.StatusServiceUnavailable, "takes no payments by itself")
+}
