@@ -16,6 +16,9 @@ import (
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/s3test"
+	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/payment"
+	"svc.example/internal/work/payment/stripeapi"
 )
 
 // What a command line needs before it runs.
@@ -130,6 +133,21 @@ func nothingRuns(r *take) {
 func hidden(r *take) {
 	ownStore(r)
 	r.must("admin leaderboard hide {RESULT} --reason 'its clock was wrong' --yes")
+}
+
+// payable is ownStore with a payment provider, which has no payments.
+func payable(r *take) {
+	ownStore(r)
+	r.env["SVC_STRIPE_KEY"], r.env["SVC_STRIPE_URL"] = stripetest.Key, stripetest.New(r.t).URL
+}
+
+// unknownPage is payable with a payment that the store does not know.
+func unknownPage(r *take) {
+	payable(r)
+	order := payment.Order{TopUpID: "TOP-00000000000000000000000000000000", AmountCents: 2500, SuccessURL: "https://renders.example.com/"}
+	if _, err := stripeapi.New(stripetest.Key, r.env["SVC_STRIPE_URL"], "credit").Create(r.t.Context(), order); err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // unsound is ownStore with money that came from nowhere.

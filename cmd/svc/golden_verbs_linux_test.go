@@ -375,6 +375,12 @@ var verbs = []verb{
 		{exit: 130, with: heldStore, types: []string{"", "\x03"}, plain: true},
 		{with: noStore, exit: 2},
 	}},
+	{words: "admin reconcile", lines: []line{
+		{with: payable},
+		{with: unknownPage, exit: 1},
+		{args: "--from yesterday", with: payable, exit: 2},
+		{exit: 2, with: ownStore},
+	}},
 	{words: "completion", raw: true, lines: []line{
 		{args: "bash", plain: true},
 		{args: "tcsh", exit: 2},

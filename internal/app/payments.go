@@ -33,6 +33,15 @@ func (a *App) payments(at links.Links) *payment.Payments {
 	return p
 }
 
+// Difference is one between the payment provider and the store.
+type Difference = payment.Difference
+
+// Reconcile compares the payment provider's pages of a time with the store. Errors:
+// payments_unavailable, and a provider that does not answer.
+func (a *App) Reconcile(ctx context.Context, since, until time.Time) (payment.Reconciled, error) {
+	return a.payments(links.Links{}).Reconcile(ctx, since, until)
+}
+
 // sweepPayments returns the loop that asks the provider about top-ups of which no event
 // came.
 func (a *App) sweepPayments(p *payment.Payments) func(context.Context) {
