@@ -24,26 +24,26 @@ type fetching struct {
 
 // fetchAhead begins to fetch the files of the first queued frame of another job than the
 // running one, unless that has begun. A fetch that serves no queued frame ends.
-func (w *Worker) fetchAhead(q *frameQueue) {
+func (l *lane) fetchAhead(q *frameQueue) {
 	next := q.otherJob()
-	w.ahead.mu.Lock()
-	defer w.ahead.mu.Unlock()
-	if f := w.ahead.current; f != nil {
+	l.ahead.mu.Lock()
+	defer l.ahead.mu.Unlock()
+	if f := l.ahead.current; f != nil {
 		if next != nil && f.task.job.JobID == next.job.JobID && f.task.ctx.Err() == nil {
 			return
 		}
-		w.ahead.current = nil
-		w.discard(f)
+		l.ahead.current = nil
+		l.discard(f)
 	}
 	if next == nil {
 		return
 	}
 	ctx, end := context.WithCancel(next.ctx)
 	f := &fetching{task: next, end: end, done: make(chan struct{})}
-	w.ahead.current = f
+	l.ahead.current = f
 	go func() {
 		defer close(f.done)
-		f.files, f.err = w.fetch(ctx, next.job)
+		f.files, f.err = l.fetch(ctx, next.job)
 	}()
 }
 
@@ -60,24 +60,24 @@ func (q *frameQueue) otherJob() *task {
 
 // filesOf returns the files of a job: those that were fetched ahead, else it fetches them.
 // Errors: fetch's. The caller removes the result.
-func (w *Worker) filesOf(ctx context.Context, t *task) (files, error) {
-	w.ahead.mu.Lock()
-	f := w.ahead.current
+func (l *lane) filesOf(ctx context.Context, t *task) (files, error) {
+	l.ahead.mu.Lock()
+	f := l.ahead.current
 	if f == nil || f.task.job.JobID != t.job.JobID {
-		w.ahead.mu.Unlock()
-		return w.fetch(ctx, t.job)
+		l.ahead.mu.Unlock()
+		return l.fetch(ctx, t.job)
 	}
-	w.ahead.current = nil
-	w.ahead.mu.Unlock()
+	l.ahead.current = nil
+	l.ahead.mu.Unlock()
 	select {
 	case <-f.done:
 	case <-ctx.Done():
-		w.discard(f)
+		l.discard(f)
 		return files{}, context.Cause(ctx)
 	}
 	f.end()
 	if f.err != nil && f.task != t && f.task.ctx.Err() != nil {
-		return w.fetch(ctx, t.job) // another frame's lease has ended the fetch, and this one's has not
+		return l.fetch(ctx, t.job) // another frame's lease has ended the fetch, and this one's has not
 	}
 	return f.files, f.err
 }

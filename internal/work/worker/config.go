@@ -85,6 +85,10 @@ type Config struct {
 	// of the disk's free space at the start where that is less.
 	CacheBytes int64
 
+	// Blenders is how many Blenders render on the device beside each other; 1 when 0. Each
+	// has a scene of its own in memory. When one has too little, one alone goes on.
+	Blenders int
+
 	// Grace is how long a running frame may continue after Run is told to stop; 6 s
 	// when 0. After it, results have DeliveryGrace more to be sent.
 	Grace time.Duration
@@ -119,6 +123,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Jitter == nil {
 		c.Jitter = rand.Float64
+	}
+	if c.Blenders == 0 {
+		c.Blenders = 1
 	}
 	if c.Grace == 0 {
 		c.Grace = defaultGrace

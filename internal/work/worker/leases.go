@@ -37,6 +37,7 @@ type task struct {
 
 	mu       sync.Mutex
 	began    time.Time // zero until Blender has the file open and renders
+	plays    bool      // frames of the open file depend on those before
 	progress float64   // 0 to 1
 	reported float64   // the share of progress that the server knows
 }
@@ -51,11 +52,29 @@ func (t *task) advance(share float64) {
 
 // begin starts the frame's clock. Opening a file does not count: it is paid once for many
 // frames, and remaining extrapolates from this time.
-func (t *task) begin() time.Time {
+func (t *task) begin(plays bool) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.plays = plays
 	t.began = time.Now()
 	return t.began
+}
+
+// renders reports whether Blender has the file open and renders the frame, or has.
+func (t *task) renders() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return !t.began.IsZero()
+}
+
+// after is the frame's number where frames depend on those before, else nil.
+func (t *task) after() *int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.plays {
+		return nil
+	}
+	return new(t.lease.Frame)
 }
 
 // unreported returns the progress that the server does not know yet.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"sync"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/pixels"
@@ -66,8 +67,8 @@ type renderedFrame struct {
 
 // renderFrame renders with persistent data unless the guard has switched it off, within
 // the time that a frame may take.
-func (w *Worker) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
-	ctx, cancel := context.WithTimeout(ctx, w.frameTime())
+func (l *lane) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
+	ctx, cancel := context.WithTimeout(ctx, l.frameTime())
 	defer cancel()
 	if a.guard.note == "" {
 		return a.Render(ctx, t.lease.Frame, t.advance)
@@ -91,12 +92,12 @@ func (a *openJob) switched() []string {
 
 // deliverOrHold moves a picture out of Blender's folder. It delivers the frame, or
 // holds it until its guard has compared.
-func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
+func (l *lane) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
 	// At once, because the next frame may get the same name in Blender's folder.
-	path, err := w.out.moveIn(t.lease, f.Path)
+	path, err := l.out.moveIn(t.lease, f.Path)
 	if err != nil {
-		w.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "err", err)
-		w.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
+		l.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "err", err)
+		l.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
 		return
 	}
 	s := renderedFrame{t, a, f, path, a.switched()}
@@ -104,12 +105,12 @@ func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *tas
 	g := &a.guard
 	if first := !g.began; first || !g.watched || g.note != "" {
 		g.began = true
-		w.finish(s)
+		l.finish(s)
 		return
 	}
 	g.held = append(g.held, s)
 	if len(g.held) >= g.batch {
-		w.compareHeld(ctx, drainCtx)
+		l.compareHeld(ctx, drainCtx)
 	}
 }
 
@@ -119,8 +120,8 @@ func (w *Worker) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *tas
 // newest is compared: kept data that spoils a frame stays in the process, so the later
 // ones show it too. Its lease bounds the comparison; the others are checked when they are
 // finished.
-func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
-	a := w.pool.open
+func (l *lane) compareHeld(ctx, drainCtx context.Context) {
+	a := l.pool.open
 	if a == nil || len(a.guard.held) == 0 {
 		return
 	}
@@ -131,40 +132,40 @@ func (w *Worker) compareHeld(ctx, drainCtx context.Context) {
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { end(errStopped) })
 	defer stop()
-	same, err := w.compare(running, newest)
+	same, err := l.compare(running, newest)
 	switch {
 	case running.Err() != nil: // the lease is lost or the worker stops: nothing is proven
-		w.abandonHeld(running, drainCtx, held, err)
+		l.abandonHeld(running, drainCtx, held, err)
 		return
 	case same:
 		a.guard.batch = min(2*a.guard.batch, lastBatch)
 	default:
-		w.log.Warn("persistent data is off for a job", "job_id", a.job.JobID, "frame", newest.frame.Number, "comparison", err)
+		l.log.Warn("persistent data is off for a job", "job_id", a.job.JobID, "frame", newest.frame.Number, "comparison", err)
 		// A comparison that failed proves nothing, but its frames are not delivered on
 		// trust.
 		note := fmt.Sprintf(differs, newest.frame.Number)
 		if err != nil {
 			note = unchecked
 		}
-		w.disablePersistentData(a, note)
-		if err := w.rerender(running, held); err != nil {
-			w.abandonHeld(running, drainCtx, held, err)
+		l.disablePersistentData(a, note)
+		if err := l.rerender(running, held); err != nil {
+			l.abandonHeld(running, drainCtx, held, err)
 			return
 		}
 	}
 	for _, s := range held {
-		w.finish(s)
+		l.finish(s)
 	}
 }
 
 // compare renders a frame in a second process. A second process is needed because
 // data survives in the first one in more places than Cycles: in a simulation's cache,
 // for example.
-func (w *Worker) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
+func (l *lane) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
 	a := s.job
 	// It is kept for the next comparison. RenderFresh makes it forget the frame before.
 	if a.second == nil {
-		if a.second, err = w.pool.take(ctx); err != nil {
+		if a.second, err = l.pool.take(ctx); err != nil {
 			return false, err
 		}
 		if _, err := a.second.Open(ctx, a.files.input); err != nil {
@@ -175,7 +176,7 @@ func (w *Worker) compare(ctx context.Context, s renderedFrame) (same bool, err e
 	if err != nil {
 		return false, err
 	}
-	limited, cancel := context.WithTimeout(ctx, w.frameTime())
+	limited, cancel := context.WithTimeout(ctx, l.frameTime())
 	defer cancel()
 	alone, err := a.second.RenderFresh(limited, s.frame.Number, nil)
 	if err != nil {
@@ -203,19 +204,19 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 // rerender renders held frames again in a new process that keeps nothing. That process
 // then serves the rest of the job. The leases stay the same, so the caller sees no failed
 // attempt. On an error the frames that were rendered anew are given up with the others.
-func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
-	w.pool.clear()
+func (l *lane) rerender(ctx context.Context, held []renderedFrame) error {
+	l.pool.clear()
 	for i := range held {
 		s := &held[i]
 		if s.task.ctx.Err() != nil {
 			continue // the lease was lost; finish drops the frame
 		}
 		// The first one opens the file; noData makes its guard keep nothing.
-		a, err := w.openJob(ctx, s.task)
+		a, err := l.openJob(ctx, s.task)
 		if err != nil {
 			return err
 		}
-		f, err := w.renderFrame(ctx, a, s.task)
+		f, err := l.renderFrame(ctx, a, s.task)
 		if err != nil {
 			return err
 		}
@@ -231,19 +232,23 @@ func (w *Worker) rerender(ctx context.Context, held []renderedFrame) error {
 // abandonHeld gives up held frames that were neither compared nor rendered anew. The
 // newest one counts as failed, so that a job that always fails here comes to an end;
 // the others are released without a penalty.
-func (w *Worker) abandonHeld(running, drainCtx context.Context, held []renderedFrame, err error) {
-	w.pool.clear()
+func (l *lane) abandonHeld(running, drainCtx context.Context, held []renderedFrame, err error) {
+	l.pool.clear()
 	newest := held[len(held)-1]
 	_ = os.Remove(newest.path) // if this fails, the next run empties the folder
-	w.giveUp(drainCtx, newest.task, context.Cause(running), err)
-	w.release(drainCtx, held[:len(held)-1])
+	cause := context.Cause(running)
+	if cause == nil && l.crowded(err) {
+		cause = errApart
+	}
+	l.giveUp(drainCtx, newest.task, cause, err)
+	l.release(drainCtx, held[:len(held)-1])
 }
 
 // releaseHeld gives frames back that were held when their process ended: nobody can
 // compare them any more.
-func (w *Worker) releaseHeld(drainCtx context.Context) {
-	if a := w.pool.open; a != nil {
-		w.release(drainCtx, a.guard.held)
+func (l *lane) releaseHeld(drainCtx context.Context) {
+	if a := l.pool.open; a != nil {
+		l.release(drainCtx, a.guard.held)
 		a.guard.held = nil
 	}
 }
@@ -261,36 +266,57 @@ func (w *Worker) release(drainCtx context.Context, held []renderedFrame) {
 // rememberedFiles bounds how many files without kept data a worker remembers.
 const rememberedFiles = 256
 
+// noData holds, by the file's hash, why data is not kept. The zero value is empty; the lanes
+// share it.
+type noData struct {
+	mu    sync.Mutex
+	notes map[string]string
+}
+
+func (n *noData) remember(sum, note string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.notes == nil {
+		n.notes = make(map[string]string)
+	}
+	if len(n.notes) >= rememberedFiles {
+		clear(n.notes) // forgetting one costs a comparison, not a wrong picture
+	}
+	n.notes[sum] = note
+}
+
+// of returns the note of a file; "" for one whose data is kept.
+func (n *noData) of(sum string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.notes[sum]
+}
+
 // disablePersistentData switches kept data off for a job, also for the next time its file
 // is opened. The file's hash is the key: another job of the same file has the same scene.
-func (w *Worker) disablePersistentData(a *openJob, note string) {
+func (l *lane) disablePersistentData(a *openJob, note string) {
 	a.guard.note = note
-	if w.noData == nil {
-		w.noData = make(map[string]string)
-	}
-	if len(w.noData) >= rememberedFiles {
-		clear(w.noData) // forgetting one costs a comparison, not a wrong picture
-	}
-	w.noData[a.job.InputSHA256] = note
+	l.noData.remember(a.job.InputSHA256, note)
 }
 
 // newGuard returns the guard of a file that was just opened. A file whose data is already
 // not kept needs no comparison. Otherwise Blender's own hint (Opened.HasSimulation) or the
 // sample decides.
-func (w *Worker) newGuard(a *openJob) guard {
+func (l *lane) newGuard(a *openJob) guard {
+	note := l.noData.of(a.job.InputSHA256)
 	return guard{
-		watched: a.opened.KeepsData && w.noData[a.job.InputSHA256] == "" && (a.opened.HasSimulation || sampled(a.job.JobID)),
-		note:    w.noData[a.job.InputSHA256],
+		watched: a.opened.KeepsData && note == "" && (a.opened.HasSimulation || sampled(a.job.JobID)),
+		note:    note,
 		batch:   firstBatch,
 	}
 }
 
 // keptDataFailed reacts to a process that kept data and ran out of memory or crashed:
 // kept data takes memory, so the next try does without it.
-func (w *Worker) keptDataFailed(a *openJob, err error) {
+func (l *lane) keptDataFailed(a *openJob, err error) {
 	var failed *blender.Error
 	if a.opened.KeepsData && a.guard.began && a.guard.note == "" && errors.As(err, &failed) &&
 		(failed.Code == blender.OutOfMemory || failed.Code == blender.Crashed) {
-		w.disablePersistentData(a, tooMuch)
+		l.disablePersistentData(a, tooMuch)
 	}
 }

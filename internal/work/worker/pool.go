@@ -128,16 +128,16 @@ func (p *processPool) close() {
 // Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
 // two jobs: a scene may leave something behind in the memory of the process or in its
 // folder.
-func (w *Worker) openJob(ctx context.Context, t *task) (*openJob, error) {
+func (l *lane) openJob(ctx context.Context, t *task) (*openJob, error) {
 	job, frame := t.job, t.lease.Frame
-	if a := w.pool.open; a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
+	if a := l.pool.open; a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
 		return a, nil
 	}
 	// The old process ends while the files are fetched, so that two scenes need not fit into
 	// the memory at once.
-	w.pool.clear()
+	l.pool.clear()
 	begun := time.Now()
-	files, err := w.filesOf(ctx, t)
+	files, err := l.filesOf(ctx, t)
 	t.fetchTime += time.Since(begun)
 	if err != nil {
 		return nil, err
@@ -146,25 +146,25 @@ func (w *Worker) openJob(ctx context.Context, t *task) (*openJob, error) {
 	if f := job.Frames; f.Step > 0 {
 		files.input.Frames = &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
 	}
-	session, err := w.pool.take(ctx)
+	session, err := l.pool.take(ctx)
 	if err != nil {
 		files.remove()
 		return nil, errors.Join(errUnable, err)
 	}
 	a := &openJob{Session: session, job: job, files: files}
-	w.pool.open = a
+	l.pool.open = a
 	// A process whose open failed is in an unknown state, so clear ends it too.
 	begun = time.Now()
 	if a.opened, err = session.Open(ctx, files.input); err != nil {
-		w.pool.clear()
+		l.pool.clear()
 		return nil, err
 	}
 	t.openTime += time.Since(begun)
-	a.guard = w.newGuard(a)
+	a.guard = l.newGuard(a)
 	if a.guard.watched {
-		w.pool.warm() // the comparison needs a second process soon
+		l.pool.warm() // the comparison needs a second process soon
 	}
-	w.log.Info("file opened", "job_id", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
+	l.log.Info("file opened", "job_id", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
 		"keeps_data", a.opened.KeepsData && a.guard.note == "", "watched", a.guard.watched)
 	return a, nil
 }

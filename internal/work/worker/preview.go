@@ -17,23 +17,23 @@ var errFrameCame = errors.New("a frame has come")
 // does, and gives the preview back at once when some come. The process of an open job
 // ends first: none of its frames is in sight, and two scenes need not fit into the memory.
 // Before it returns an error, it has reported or given back the lease.
-func (w *Worker) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) error {
-	w.pool.clear()
+func (l *lane) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) error {
+	l.pool.clear()
 	running, end := context.WithCancelCause(t.ctx)
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { end(errStopped) })
 	defer stop()
 	// Until it is done, pool and cache are its own.
 	done := make(chan error, 1)
-	go func() { done <- w.renderPreview(running, t) }()
+	go func() { done <- l.renderPreview(running, t) }()
 	var came *leaseReply
 	for came == nil {
 		if q.pending == nil && ctx.Err() == nil {
-			w.requestFrames(ctx, q, 1, pollDuration, 0)
+			l.requestFrames(ctx, q, 1, pollDuration, 0)
 		}
 		select {
 		case err := <-done:
-			return w.endPreview(running, drainCtx, t, err)
+			return l.endPreview(running, drainCtx, t, err)
 		case got := <-q.pending: // a nil channel is never ready
 			q.pending = nil
 			if len(got.reply.Leases) > 0 {
@@ -44,36 +44,36 @@ func (w *Worker) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) 
 	if came.reply.Job.Preview == nil {
 		end(errFrameCame)
 	}
-	err := w.endPreview(running, drainCtx, t, <-done)
-	w.enqueue(q, *came)
+	err := l.endPreview(running, drainCtx, t, <-done)
+	l.enqueue(q, *came)
 	return err
 }
 
 // endPreview reports a preview that was not rendered.
-func (w *Worker) endPreview(running, drainCtx context.Context, t *task, err error) error {
+func (l *lane) endPreview(running, drainCtx context.Context, t *task, err error) error {
 	if err != nil {
-		w.giveUp(drainCtx, t, context.Cause(running), err)
+		l.giveUp(drainCtx, t, context.Cause(running), err)
 	}
 	return err
 }
 
 // renderPreview renders a preview in a process of its own and passes it on. Errors: those
 // of fetch and of Session, errUnable.
-func (w *Worker) renderPreview(ctx context.Context, t *task) error {
+func (l *lane) renderPreview(ctx context.Context, t *task) error {
 	order := t.job.Preview
-	files, err := w.fetch(ctx, t.job)
+	files, err := l.fetch(ctx, t.job)
 	if err != nil {
 		return err
 	}
-	session, err := w.pool.take(ctx)
+	session, err := l.pool.take(ctx)
 	if err != nil {
 		files.remove()
 		return errors.Join(errUnable, err)
 	}
 	a := &openJob{Session: session, job: t.job, files: files}
-	defer w.pool.retire(a)
-	if w.cfg.Device == blender.GPU {
-		w.pool.warm() // for the next frame; on a CPU it would take cores from the preview
+	defer l.pool.retire(a)
+	if l.cfg.Device == blender.GPU {
+		l.pool.warm() // for the next frame; on a CPU it would take cores from the preview
 	}
 	limited, cancel := context.WithTimeout(ctx, time.Duration(order.Seconds*float64(time.Second)))
 	defer cancel()
@@ -82,17 +82,17 @@ func (w *Worker) renderPreview(ctx context.Context, t *task) error {
 	if a.opened, err = session.Open(limited, in); err != nil {
 		return inTime(limited, order, err)
 	}
-	t.begin()
+	t.begin(a.opened.Plays)
 	f, err := session.Render(limited, t.lease.Frame, t.advance)
 	if err != nil {
 		return inTime(limited, order, err)
 	}
-	path, err := w.out.moveIn(t.lease, f.Path)
+	path, err := l.out.moveIn(t.lease, f.Path)
 	if err != nil {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}
-	w.log.Info("preview rendered", "preview_id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
-	w.finish(renderedFrame{t, a, f, path, a.opened.Switched})
+	l.log.Info("preview rendered", "preview_id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
+	l.finish(renderedFrame{t, a, f, path, a.opened.Switched})
 	return nil
 }
 

@@ -49,8 +49,6 @@ type frameQueue struct {
 	pace    time.Duration   // measured time of a frame of that job; 0 before the first
 	ended   chan struct{}   // closed when the running frame ends
 	running *task           // that frame; nil between frames
-	// idleSince is when the last frame ended, or the worker began.
-	idleSince time.Time
 }
 
 // leaseReply is the outcome of one lease call.
@@ -91,20 +89,20 @@ func (q *frameQueue) measure(job string, d time.Duration) {
 // Held frames are compared as soon as no more frames of their job are in sight: a caller
 // waits for them, and another job's file would end the process that they are compared
 // with.
-func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
-	q := frameQueue{idleSince: time.Now()}
-	defer func() { w.drain(drainCtx, &q) }()
+func (l *lane) renderLoop(ctx, drainCtx context.Context) {
+	q := frameQueue{}
+	defer func() { l.drain(drainCtx, &q) }()
 	for ctx.Err() == nil {
-		if w.draining() {
-			w.compareHeld(ctx, drainCtx) // what is rendered is delivered
-			w.log.Info("the worker takes no more frames, as it was told, and stops")
-			w.leave()
+		l.waitAlone(ctx)
+		if l.draining() {
+			l.compareHeld(ctx, drainCtx) // what is rendered is delivered
+			l.log.Info("the worker takes no more frames, as it was told, and stops")
 			return
 		}
 		if len(q.tasks) == 0 && q.waiting == 0 && q.pending == nil {
-			w.compareHeld(ctx, drainCtx) // no more frames of the job are in sight
+			l.compareHeld(ctx, drainCtx) // no more frames of the job are in sight
 		}
-		if !w.refill(ctx, &q) {
+		if !l.refill(ctx, &q) {
 			return
 		}
 		if len(q.tasks) == 0 {
@@ -113,15 +111,16 @@ func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 		next := q.tasks[0]
 		q.tasks = q.tasks[1:]
 		var err error
+		l.company.begin()
 		if next.job.Preview != nil {
-			err = w.preview(ctx, drainCtx, &q, next)
+			err = l.preview(ctx, drainCtx, &q, next)
 		} else {
-			err = w.renderTask(ctx, drainCtx, &q, next)
+			err = l.renderTask(ctx, drainCtx, &q, next)
 		}
-		q.idleSince = time.Now()
+		l.company.end()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
-		if errors.Is(err, errUnable) && w.backOff(ctx, "render", unableTry, err) != nil {
+		if errors.Is(err, errUnable) && l.backOff(ctx, "render", unableTry, err) != nil {
 			return
 		}
 	}
@@ -129,17 +128,17 @@ func (w *Worker) renderLoop(ctx, drainCtx context.Context) {
 
 // renderTask renders the next frame of the queue. Meanwhile the worker prepares for the one
 // behind it.
-func (w *Worker) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
-	if a := w.pool.open; a != nil && a.job.JobID != next.job.JobID {
-		w.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
+func (l *lane) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
+	if a := l.pool.open; a != nil && a.job.JobID != next.job.JobID {
+		l.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
 	}
 	next.lastInSight = q.waiting == 0 && len(q.tasks) == 0
 	q.ended, q.running = make(chan struct{}), next
-	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !w.draining() {
-		w.requestFrames(ctx, q, 1, 0, max(q.pace-q.lead(), 0))
+	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !l.draining() {
+		l.requestFrames(ctx, q, 1, 0, max(q.pace-q.lead(), 0))
 	}
-	w.fetchAhead(q)
-	took, err := w.renderBeside(ctx, drainCtx, q, next)
+	l.fetchAhead(q)
+	took, err := l.renderBeside(ctx, drainCtx, q, next)
 	close(q.ended)
 	q.running = nil
 	if err == nil {
@@ -159,12 +158,12 @@ func (q *frameQueue) lead() time.Duration {
 // renderBeside renders a frame. Meanwhile it takes the reply of the open lease call, so that
 // heartbeats extend those leases, and begins to fetch the next job's files. A job's first
 // frame has no pace to go by: its own progress tells when to ask for the next one.
-func (w *Worker) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *task) (took time.Duration, err error) {
+func (l *lane) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *task) (took time.Duration, err error) {
 	// Until it is done, the pool is its own.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		took, err = w.render(ctx, drainCtx, next)
+		took, err = l.render(ctx, drainCtx, next)
 	}()
 	asks := q.pace == 0 && q.pending == nil && len(q.tasks) == 0
 	look := time.NewTicker(askLead)
@@ -174,12 +173,12 @@ func (w *Worker) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next
 		case <-done:
 			return took, err
 		case got := <-q.pending: // a nil channel is never ready
-			w.enqueue(q, got)
-			w.fetchAhead(q)
+			l.enqueue(q, got)
+			l.fetchAhead(q)
 		case <-look.C:
-			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !w.draining() && ctx.Err() == nil {
+			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !l.draining() && ctx.Err() == nil {
 				asks = false
-				w.requestFrames(ctx, q, 1, 0, 0)
+				l.requestFrames(ctx, q, 1, 0, 0)
 			}
 		}
 	}
@@ -188,44 +187,48 @@ func (w *Worker) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next
 // refill takes the server's reply, asks for more frames when needed, and waits while there
 // is nothing to render. It returns false when ctx ends. At most one lease call is open at
 // a time: how many frames to ask for depends on what the last call brought.
-func (w *Worker) refill(ctx context.Context, q *frameQueue) bool {
+func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 	if q.pending == nil {
 		switch n := q.prefetchCount(); {
 		case len(q.tasks) == 0:
-			w.requestFrames(ctx, q, max(n, 1), w.pollWait(), 0)
+			l.requestFrames(ctx, q, max(n, 1), l.pollWait(), 0)
 		case n > 0:
-			w.requestFrames(ctx, q, n, 0, 0)
+			l.requestFrames(ctx, q, n, 0, 0)
 		}
 	}
 	if len(q.tasks) > 0 {
 		select {
 		case got := <-q.pending: // a nil channel is never ready
-			w.enqueue(q, got)
+			l.enqueue(q, got)
 		default:
 		}
 		return true
 	}
 	spareTimer := time.NewTimer(spareDelay)
 	defer spareTimer.Stop()
-	idle := w.idleTimer(q)
+	idle := l.idleTimer()
 	defer idle.Stop()
 	for {
 		select {
 		case got := <-q.pending:
-			w.enqueue(q, got)
+			l.enqueue(q, got)
 			return ctx.Err() == nil
 		case <-spareTimer.C:
 			if q.waiting == 0 {
-				w.pool.warm() // the next frame is likely another job's
+				l.pool.warm() // the next frame is likely another job's
 			}
 		case <-idle.C:
-			if w.out.next() != "" { // a result that only this machine has
-				idle.Reset(w.pace())
+			if left := l.cfg.ExitIdle - l.company.idle(); left > 0 { // another lane has worked
+				idle.Reset(left)
 				continue
 			}
-			w.log.Info("no frame came for a while, so the worker stops", "exit_idle", w.cfg.ExitIdle)
-			w.leave()
-		case <-w.cfg.Drain:
+			if l.out.next() != "" { // a result that only this machine has
+				idle.Reset(l.pace())
+				continue
+			}
+			l.log.Info("no frame came for a while, so the worker stops", "exit_idle", l.cfg.ExitIdle)
+			l.leave()
+		case <-l.cfg.Drain:
 			return true // the loop sees it
 		case <-ctx.Done():
 			return false
@@ -234,11 +237,11 @@ func (w *Worker) refill(ctx context.Context, q *frameQueue) bool {
 }
 
 // idleTimer fires when the worker has been idle for too long: never without ExitIdle.
-func (w *Worker) idleTimer(q *frameQueue) *time.Timer {
-	if w.cfg.ExitIdle <= 0 {
+func (l *lane) idleTimer() *time.Timer {
+	if l.cfg.ExitIdle <= 0 {
 		return time.NewTimer(math.MaxInt64)
 	}
-	return time.NewTimer(max(0, w.cfg.ExitIdle-time.Since(q.idleSince)))
+	return time.NewTimer(max(0, l.cfg.ExitIdle-l.company.idle()))
 }
 
 // draining reports whether the worker was told to take no more frames.
@@ -253,8 +256,8 @@ func (w *Worker) draining() bool {
 
 // pollWait is how long the server may look for a frame. While frames are held it
 // answers at once, so that they are compared and delivered soon.
-func (w *Worker) pollWait() time.Duration {
-	if a := w.pool.open; a != nil && len(a.guard.held) > 0 {
+func (l *lane) pollWait() time.Duration {
+	if a := l.pool.open; a != nil && len(a.guard.held) > 0 {
 		return 0
 	}
 	return pollDuration
@@ -278,10 +281,12 @@ func (q *frameQueue) last(a *openJob) (frame *int) {
 // requestFrames requests n frames, preferably of the open job, after a delay or as soon as
 // the running frame ends. The call runs beside the render. It outlives the frame, and
 // repeats itself while the server cannot be reached.
-func (w *Worker) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
+func (l *lane) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
 	// The open job is a preference, not a condition: the server may answer with another one.
 	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds(), Previews: wait > 0}
-	if a := w.pool.open; a != nil {
+	if t := q.running; t != nil && t.renders() { // the pool is the render's own by now
+		req.JobID, req.After = t.job.JobID, t.after()
+	} else if a := l.pool.open; a != nil {
 		req.JobID, req.After = a.job.JobID, q.last(a)
 	}
 	pending, ended := make(chan leaseReply, 1), q.ended
@@ -297,20 +302,20 @@ func (w *Worker) requestFrames(ctx context.Context, q *frameQueue, n int, wait, 
 			later.Stop()
 		}
 		got := leaseReply{waited: wait > 0}
-		got.err = w.persist(ctx, "lease", func(workerID string) (err error) {
+		got.err = l.persist(ctx, "lease", func(workerID string) (err error) {
 			req.WorkerID = workerID
-			got.reply, err = w.cfg.Farm.Lease(ctx, req)
+			got.reply, err = l.cfg.Farm.Lease(ctx, req)
 			return err
 		})
 		if got.err != nil && ctx.Err() == nil { // an immediate repetition would be refused too
-			_ = w.backOff(ctx, "lease", unableTry, got.err)
+			_ = l.backOff(ctx, "lease", unableTry, got.err)
 		}
 		pending <- got
 	}()
 }
 
 // enqueue queues the frames of a reply. From here on heartbeats extend the leases.
-func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
+func (l *lane) enqueue(q *frameQueue, got leaseReply) {
 	q.pending = nil
 	switch {
 	case got.err != nil:
@@ -318,7 +323,7 @@ func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		q.waiting = 0
 		if got.waited && q.running == nil {
-			w.pool.clear() // a whole poll brought nothing: free the memory that the file takes
+			l.pool.clear() // a whole poll brought nothing: free the memory that the file takes
 		}
 		return
 	}
@@ -328,26 +333,26 @@ func (w *Worker) enqueue(q *frameQueue, got leaseReply) {
 	}
 	q.waiting = got.reply.Job.FramesWaiting
 	for _, lease := range got.reply.Leases {
-		q.tasks = append(q.tasks, w.held.take(*got.reply.Job, lease))
+		q.tasks = append(q.tasks, l.held.take(*got.reply.Job, lease))
 	}
 }
 
 // drain gives back the queued frames when the worker stops, and also what the open lease
 // call brings. Without it the frames would wait until their leases lapse. The open call
 // ends with ctx, but its reply may have been on the way.
-func (w *Worker) drain(drainCtx context.Context, q *frameQueue) {
+func (l *lane) drain(drainCtx context.Context, q *frameQueue) {
 	if q.pending != nil {
-		w.enqueue(q, <-q.pending)
+		l.enqueue(q, <-q.pending)
 	}
-	w.releaseHeld(drainCtx)
-	w.giveBack(drainCtx, q.tasks...)
+	l.releaseHeld(drainCtx)
+	l.giveBack(drainCtx, q.tasks...)
 	q.tasks = nil
-	w.fetchAhead(q) // ends the one that there is
+	l.fetchAhead(q) // ends the one that there is
 }
 
 // render renders one frame and passes it on. It returns Blender's time. Before it
 // returns an error, it has reported or given back the lease.
-func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Duration, err error) {
+func (l *lane) render(ctx, drainCtx context.Context, t *task) (took time.Duration, err error) {
 	if t.ctx.Err() != nil {
 		return 0, context.Cause(t.ctx)
 	}
@@ -355,39 +360,42 @@ func (w *Worker) render(ctx, drainCtx context.Context, t *task) (took time.Durat
 	// grace), and the end of this function.
 	running, end := context.WithCancelCause(t.ctx)
 	defer end(nil)
-	stop := context.AfterFunc(ctx, func() { w.endSoon(running, end, t) })
+	stop := context.AfterFunc(ctx, func() { l.endSoon(running, end, t) })
 	defer stop()
-	a, err := w.openJob(running, t)
+	a, err := l.openJob(running, t)
 	if err == nil {
-		if t.lastInSight && w.cfg.Device == blender.GPU {
-			w.pool.warm() // the next frame is likely another job's
+		if t.lastInSight && l.cfg.Device == blender.GPU {
+			l.pool.warm() // the next frame is likely another job's
 		}
 		var f blender.Frame
-		if f, took, err = w.playAndRender(running, a, t); err == nil {
-			w.deliverOrHold(ctx, drainCtx, a, t, f)
+		if f, took, err = l.playAndRender(running, a, t); err == nil {
+			l.deliverOrHold(ctx, drainCtx, a, t, f)
 			return took, nil
 		}
 		// After a failed render the state of the process is unknown. It ends, and the frames
 		// that it holds are given back.
-		w.keptDataFailed(a, err)
-		w.releaseHeld(drainCtx)
-		w.pool.clear()
+		l.keptDataFailed(a, err)
+		l.releaseHeld(drainCtx)
+		l.pool.clear()
 	}
 	cause := context.Cause(running)
+	if cause == nil && l.crowded(err) {
+		cause = errApart
+	}
 	if cause == nil && ctx.Err() != nil {
 		// A scheduler signals every process of a machine, Blender too. What fails during a
 		// stop may be the stop's doing, so it proves nothing about the frame.
 		cause = errStopped
 	}
-	w.giveUp(drainCtx, t, cause, err)
+	l.giveUp(drainCtx, t, cause, err)
 	return 0, err
 }
 
 // playAndRender renders a frame after those that it depends on were computed. It returns
 // the time that only the frame took.
-func (w *Worker) playAndRender(ctx context.Context, a *openJob, t *task) (f blender.Frame, took time.Duration, err error) {
+func (l *lane) playAndRender(ctx context.Context, a *openJob, t *task) (f blender.Frame, took time.Duration, err error) {
 	if a.opened.Plays {
-		limited, cancel := context.WithTimeout(ctx, w.playTime())
+		limited, cancel := context.WithTimeout(ctx, l.playTime())
 		defer cancel()
 		begun := time.Now()
 		if t.played, err = a.Play(limited, t.lease.Frame); err != nil {
@@ -397,8 +405,8 @@ func (w *Worker) playAndRender(ctx context.Context, a *openJob, t *task) (f blen
 			t.playTime = time.Since(begun)
 		}
 	}
-	begun := t.begin()
-	f, err = w.renderFrame(ctx, a, t)
+	begun := t.begin(a.opened.Plays)
+	f, err = l.renderFrame(ctx, a, t)
 	if err == nil {
 		a.last = new(t.lease.Frame)
 	}
@@ -434,7 +442,7 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
 		log.Warn("frame given up: it is not this worker's any longer", "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
-	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame):
+	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, errApart):
 		log.Info("frame given back", "reason", cause)
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):

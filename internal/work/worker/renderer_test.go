@@ -33,9 +33,12 @@ type painter struct {
 	simulation bool                  // the scene has one, so kept data is watched
 	stale      func(frame int) bool  // whether kept data spoils a frame
 	broken     bool                  // a frame without kept data fails
+	memory     int                   // how many renders at once the memory suffices for; any when 0, none when below
 	plays      bool                  // frames depend on the frames before
 
 	mu      sync.Mutex
+	busy    int      // renders now
+	busiest int      // renders at once
 	alive   int      // processes now
 	most    int      // processes at once
 	opens   []string // files opened, in order
@@ -153,7 +156,18 @@ func (p *painting) Render(ctx context.Context, frame int, progress func(float64)
 func (p *painting) renderFrame(ctx context.Context, frame, like int, progress func(float64)) (blender.Frame, error) {
 	p.mu.Lock()
 	p.began = append(p.began, time.Now())
+	p.busy++
+	p.busiest = max(p.busiest, p.busy)
+	tooMuch := p.memory != 0 && p.busy > p.memory
 	p.mu.Unlock()
+	defer func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.busy--
+	}()
+	if tooMuch {
+		return blender.Frame{}, &blender.Error{Code: blender.OutOfMemory, Message: "Blender ran out of memory"}
+	}
 	const steps = 10
 	for i := range steps {
 		if err := rest(ctx, p.frameTime/steps); err != nil {

@@ -10,29 +10,25 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/osfile"
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.
-// Five goroutines share it: the render loop, the fetch of the next job's files, the
-// heartbeats, the delivery and, per picture, a check. Fields without a lock are set before those start, or belong to the one
+// Its goroutines share it: per lane the render loop and the fetch of the next job's files,
+// the heartbeats, the delivery and, per picture, a check. Fields without a lock are set before those start, or belong to the one
 // that the comment names.
 type Worker struct {
-	cfg    Config // with defaults, never changed
-	log    *slog.Logger
-	self   farmapi.RegisterRequest // what every registration sends; set by join
-	dirs   folders
-	out    *outbox      // reports that the server has not answered
-	held   holdings     // leases that heartbeats must extend
-	pool   *processPool // of the rendering goroutine
-	inputs *cache
-	ahead  aheadFetch // the next job's files
-	// noData holds, by the file's hash, why data is not kept. It belongs to the
-	// rendering goroutine too.
-	noData map[string]string
+	cfg     Config // with defaults, never changed
+	log     *slog.Logger
+	self    farmapi.RegisterRequest // what every registration sends; set by join
+	dirs    folders
+	out     *outbox  // reports that the server has not answered
+	held    holdings // leases that heartbeats must extend
+	inputs  *cache
+	company company // of the lanes
+	noData  noData
 
 	finishing sync.WaitGroup // pictures that are checked beside the next render
 
@@ -79,16 +75,19 @@ func (w *Worker) Run(ctx context.Context) error {
 		}
 		return err
 	}
-	w.pool = newProcessPool(w.startSession)
-	defer w.pool.close()
-	if err := w.join(ctx); err != nil {
+	first, err := w.newLane(0)
+	if err != nil {
+		return err
+	}
+	defer first.pool.close()
+	if err := first.join(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
 		return err
 	}
 	w.log.Info("the worker is ready", "worker_id", w.id(), "device", w.self.Device, "device_name", w.self.DeviceName,
-		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys))
+		"blender", w.self.BlenderVersion, "denoise", w.self.Denoise, "sandbox", w.self.Sandbox, "kept_results", len(w.out.keys), "blenders", w.cfg.Blenders)
 
 	// ctx says when to stop taking work, drainCtx when to stop returning it. Heartbeats run
 	// on the second: a lease that lapses in the grace period would waste its frame.
@@ -104,7 +103,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	// The order matters: the last pictures are checked, then all reports are sent,
 	// and only then does the server learn that the worker has stopped.
-	w.renderLoop(ctx, drainCtx)
+	w.company.since = time.Now()
+	w.runLanes(ctx, drainCtx, first)
 	w.finishing.Wait()
 	close(closing)
 	<-sent
@@ -183,32 +183,24 @@ func (w *Worker) prepareFolders() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// startSession starts one Blender with the settings of this worker. Every process keeps
-// data between frames; which frames make use of it is the guard's choice.
-func (w *Worker) startSession(ctx context.Context) (Session, error) {
-	return w.cfg.Renderer.Start(ctx, blender.Options{
-		Temp: w.dirs.processes, Out: w.dirs.pictures, Device: w.cfg.Device, Denoise: w.cfg.Denoise, KeepData: true, Kernels: w.dirs.kernels,
-	})
-}
-
 // join starts the first Blender, decides whether it may work here and registers. It
 // waits for an unreachable server and fails on a refusal.
-func (w *Worker) join(ctx context.Context) error {
-	first, err := w.pool.take(ctx)
+func (l *lane) join(ctx context.Context) error {
+	first, err := l.pool.take(ctx)
 	if err != nil {
 		return fmt.Errorf("start the first Blender: %w", err)
 	}
 	// It is not thrown away: the first job opens its file in this process.
-	w.pool.keep(first)
-	if w.self, err = w.cfg.Admit(first.Info()); err != nil {
+	l.pool.keep(first)
+	if l.self, err = l.cfg.Admit(first.Info()); err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
-		err := w.register(ctx, "")
+		err := l.register(ctx, "")
 		if err == nil || refused(err) || unauthorized(err) {
 			return err
 		}
-		if err := w.backOff(ctx, "register", try, err); err != nil {
+		if err := l.backOff(ctx, "register", try, err); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,203 @@
+package worker
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"time"
+
+	"svc.example/internal/ground/blender"
+)
+
+// lane is one line of work on the device: a queue of leased frames and the Blender that
+// renders them, one after the other. The lanes of a worker share its registration, its
+// cache, its outbox and its heartbeats. While one is busy with what a device has no part
+// in, such as computing the scene or encoding a picture, another one uses the device.
+//
+// The first lane lives as long as Run. Further ones end when the memory does not suffice
+// for all, and begin again later.
+type lane struct {
+	*Worker
+	pictures string // the folder of its Blenders' pictures, whose names repeat over lanes
+	first    bool
+	pool     *processPool // of the rendering goroutine
+	ahead    aheadFetch   // the next job's files
+}
+
+func (w *Worker) newLane(i int) (*lane, error) {
+	l := &lane{Worker: w, pictures: filepath.Join(w.dirs.pictures, strconv.Itoa(i)), first: i == 0}
+	if err := os.MkdirAll(l.pictures, 0o700); err != nil {
+		return nil, fmt.Errorf("make a folder for pictures: %w", err)
+	}
+	l.pool = newProcessPool(l.startSession)
+	return l, nil
+}
+
+// startSession starts one Blender with the settings of this worker. Every process keeps
+// data between frames; which frames make use of it is the guard's choice.
+func (l *lane) startSession(ctx context.Context) (Session, error) {
+	return l.cfg.Renderer.Start(ctx, blender.Options{
+		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Kernels: l.dirs.kernels,
+	})
+}
+
+// apartTime is how long a worker goes on with one Blender after several had too little
+// memory. Longer than most frames take, and short enough that another job gets its chance.
+const apartTime = 10 * time.Minute
+
+// errApart ends the lanes beside the first one.
+var errApart = errors.New("several Blenders had too little memory")
+
+// company is what the lanes of a worker know of each other.
+type company struct {
+	mu      sync.Mutex
+	apart   time.Time             // until when only the first lane works
+	further map[*lane]func(error) // further lanes that work, each with what ends it
+	gone    chan struct{}         // closed when one of them has ended; made by those who wait
+	busy    int                   // lanes that render
+	since   time.Time             // when the last one ended, or the worker began
+}
+
+// runLanes works on all lanes until ctx ends or the worker drains, and returns when every
+// lane has given back what it had.
+func (w *Worker) runLanes(ctx, drainCtx context.Context, first *lane) {
+	var further sync.WaitGroup
+	for i := 1; i < w.cfg.Blenders; i++ {
+		further.Go(func() { w.runFurther(ctx, drainCtx, i) })
+	}
+	first.renderLoop(ctx, drainCtx)
+	further.Wait()
+	w.leave() // one that drains, too, has only so long for what is not sent
+}
+
+// runFurther works on a lane beside the first one whenever the memory suffices for it.
+func (w *Worker) runFurther(ctx, drainCtx context.Context, i int) {
+	for ctx.Err() == nil && !w.draining() {
+		if !w.waitTogether(ctx) {
+			return
+		}
+		l, err := w.newLane(i)
+		if err != nil {
+			w.log.Error("a further Blender cannot work", "err", err)
+			return
+		}
+		running, end := context.WithCancelCause(ctx)
+		w.company.join(l, end)
+		l.renderLoop(running, drainCtx)
+		l.pool.close()
+		end(nil)
+		w.company.part(l)
+	}
+}
+
+// waitTogether waits until further lanes may work; false when the worker ends.
+func (w *Worker) waitTogether(ctx context.Context) bool {
+	w.company.mu.Lock()
+	left := time.Until(w.company.apart)
+	w.company.mu.Unlock()
+	timer := time.NewTimer(max(0, left))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return ctx.Err() == nil
+	case <-w.cfg.Drain:
+		return false
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (c *company) join(l *lane, end func(error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.further == nil {
+		c.further = map[*lane]func(error){}
+	}
+	c.further[l] = end
+	if time.Now().Before(c.apart) { // it came too late to be told
+		end(errApart)
+	}
+}
+
+func (c *company) part(l *lane) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.further, l)
+	if c.gone != nil {
+		close(c.gone)
+		c.gone = nil
+	}
+}
+
+// begin and end count the lanes that render.
+func (c *company) begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy++
+}
+
+func (c *company) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.busy--
+	c.since = time.Now()
+}
+
+// idle returns for how long no lane has rendered; 0 while one does.
+func (c *company) idle() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.busy > 0 {
+		return 0
+	}
+	return time.Since(c.since)
+}
+
+// crowded reports whether a failure of a lane may be the doing of the others: they take
+// memory too. The others then end, and the frame is rendered again without them. A Blender
+// that the system ended for want of memory looks like one that crashed.
+func (l *lane) crowded(err error) bool {
+	failed, known := errors.AsType[*blender.Error](err)
+	if !known || failed.Code != blender.OutOfMemory && failed.Code != blender.Crashed {
+		return false
+	}
+	c := &l.company
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.further) == 0 {
+		return false
+	}
+	c.apart = time.Now().Add(apartTime)
+	l.log.Warn("a frame failed beside others and is rendered again alone; for a while one Blender works", "for", apartTime, "code", failed.Code, "message", failed.Message)
+	for _, end := range c.further {
+		end(errApart)
+	}
+	return true
+}
+
+// waitAlone returns once the first lane is the only one while the others are to be gone. They
+// end at once, or finish a frame that ends soon.
+func (l *lane) waitAlone(ctx context.Context) {
+	c := &l.company
+	for l.first {
+		c.mu.Lock()
+		if len(c.further) == 0 || !time.Now().Before(c.apart) {
+			c.mu.Unlock()
+			return
+		}
+		if c.gone == nil {
+			c.gone = make(chan struct{})
+		}
+		gone := c.gone
+		c.mu.Unlock()
+		select {
+		case <-gone:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
