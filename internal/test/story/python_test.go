@@ -65,6 +65,7 @@ func TestThePythonSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
 		c := svc.caller(credit)
 		wire := startBadWire(t, svc.url,
 			wireRule{"POST", "/uploads/inspect", []wireFault{cutUpload(1000), answerWith(503, ""), loseTheAnswer}},
+			wireRule{"POST", "/preview", []wireFault{loseTheAnswer}},
 			wireRule{"POST", "/start", []wireFault{loseTheAnswer, answerWith(429, "7")}},
 			wireRule{"GET", "/events", []wireFault{cutAnswer(900), fromTheBeginning}},
 			wireRule{"GET", "/download", []wireFault{answerWith(502, "")}},
@@ -79,6 +80,7 @@ func TestThePythonSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
 		var told struct {
 			PriceCents     int               `json:"price_cents"`
 			Uploaded       bool              `json:"uploaded"`
+			Look           []any             `json:"look"`
 			FramesOfTwo    int               `json:"frames_of_two"`
 			JobID          string            `json:"job_id"`
 			Again          string            `json:"again"`
@@ -105,6 +107,9 @@ func TestThePythonSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
 		}
 		if told.PriceCents != 4 || !told.Uploaded || told.FramesOfTwo != 2 || told.Status != "completed" || told.ChargedCents != 4 {
 			t.Errorf("it tells %+v", told)
+		}
+		if got := fmt.Sprint(told.Look); got != "[ready 2 ffd8]" { // a JPEG begins so
+			t.Errorf("the free look is %s", got)
 		}
 		slices.Sort(told.Frames)
 		if !slices.Equal(told.Frames, []int{1, 2, 3, 4}) {

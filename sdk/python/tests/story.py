@@ -25,6 +25,8 @@ progress = []
 quote = svc.inspect(scene, frames=(1, 4), progress=lambda sent, total: progress.append((sent, total)))
 told["price_cents"] = quote["price_cents"]
 told["uploaded"] = progress[-1][0] == progress[-1][1] == os.path.getsize(scene)
+look = svc.preview(quote, 2)
+told["look"] = [look["status"], look["frame"], svc.preview_image(look)[:2].hex()]
 told["frames_of_two"] = svc.quote(quote, (1, 2))["frame_count"]
 
 job = svc.start(quote, legal_acceptance=svc_render.LEGAL_V1)
