@@ -17,7 +17,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -230,7 +229,6 @@ func (b *bridge) addTool(s *mcp.Server, tool *mcp.Tool) {
 	switch {
 	case tool.Name == "svc_inspect":
 		addProperty(tool.InputSchema, "file_path", "Absolute path of a .blend file on this machine, which is sent to the service with the files that its scene needs. Use it without other arguments.")
-		optionalResult(tool.OutputSchema, "upload_id") // there is none while a project is sent
 		handle = b.inspect
 	case tool.Name == "svc_download" && b.folder != nil:
 		addProperty(tool.InputSchema, "save_as", "Where to save the ZIP, relative to the folder that this server may save into, such as render.zip. Without it, the tool returns only the link.")
@@ -291,19 +289,6 @@ func addResultProperty(schema any, name, description string) {
 		if either, ok := object["oneOf"].([]any); ok && len(either) > 0 {
 			addProperty(either[0], name, description)
 		}
-	}
-}
-
-// optionalResult lets a tool's result be without a member.
-func optionalResult(schema any, name string) {
-	object, _ := schema.(map[string]any)
-	either, _ := object["oneOf"].([]any)
-	if len(either) == 0 {
-		return
-	}
-	if result, ok := either[0].(map[string]any); ok {
-		required, _ := result["required"].([]any)
-		result["required"] = slices.DeleteFunc(required, func(member any) bool { return member == name })
 	}
 }
 

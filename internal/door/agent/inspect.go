@@ -3,9 +3,11 @@ package agent
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
@@ -20,15 +22,37 @@ func inspectDef() def {
 		description: "Gets a .blend file here, tells what it holds and what rendering it costs, and locks that price for 24 hours. Spends nothing. " +
 			"Without arguments it answers with a one-time link to send the file to (15 minutes) and the exact curl command; afterwards call it with the upload_id. " +
 			"With file_url the service fetches the file. With upload_id it tells of a file that is here or on its way. " +
+			"With frame_start and frame_end it prices those frames; one frame is a cheap first look at the real thing. " +
 			"A file that cannot be rendered is refused with what to change in it. Files: .blend, Cycles, at most 100 MiB.",
 	}
 }
 
-// inspectIn has three forms: no member asks for an upload link, file_url makes
-// the service fetch the file, upload_id reads an upload that exists.
+// inspectIn has three forms: neither upload_id nor file_url asks for an upload link,
+// file_url makes the service fetch the file, upload_id reads an upload that exists.
 type inspectIn struct {
 	UploadID *uploadID `json:"upload_id,omitempty" jsonschema:"An upload to tell about; from an earlier svc_inspect. Not together with file_url."`
 	FileURL  *address  `json:"file_url,omitempty" jsonschema:"Public https address that answers with the .blend file itself, without sign-in or redirect. Not together with upload_id."`
+	// The frames to price; the scene's own without them. They are kept in next_arguments
+	// until the file is here.
+	FrameStart *frameNumber `json:"frame_start,omitempty" jsonschema:"First frame to price, with frame_end; the scene's own range when left out."`
+	FrameEnd   *frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame; equal to frame_start for a single one."`
+	FrameStep  *frameStep   `json:"frame_step,omitempty" jsonschema:"Every how many frames one is rendered; 1 when left out."`
+}
+
+// frames are the frames that the call asks for; nil means the scene's own. Error:
+// invalid_request.
+func (in inspectIn) frames() (*quote.RequestedFrames, error) {
+	if in.FrameStart == nil && in.FrameEnd == nil && in.FrameStep == nil {
+		return nil, nil
+	}
+	if in.FrameStart == nil || in.FrameEnd == nil {
+		return nil, fault.Field("frame_start", "needs frame_end beside it, and the other way round")
+	}
+	start, end, every := int(*in.FrameStart), int(*in.FrameEnd), 1
+	if in.FrameStep != nil {
+		every = int(*in.FrameStep)
+	}
+	return &quote.RequestedFrames{Start: &start, End: &end, Step: &every}, nil
 }
 
 // arrival is how far the file of an upload is.
@@ -111,9 +135,46 @@ const (
 	maxLookup = 500 * time.Millisecond
 )
 
-// inspect handles svc_inspect in its three forms. Errors: invalid_request when
-// both upload_id and file_url are given, and those of fetch and uploadState.
+// inspect handles svc_inspect. Errors: invalid_request when both upload_id and file_url,
+// or half a range, are given, those of arrive, and those of quote.RequestedFrames.Resolve.
 func (s *server) inspect(ctx context.Context, in inspectIn) (inspected, error) {
+	frames, err := in.frames()
+	if err != nil {
+		return inspected{}, err
+	}
+	out, err := s.arrive(ctx, in)
+	if err != nil || frames == nil {
+		return out, err
+	}
+	if out.Status != here {
+		maps.Copy(out.Arguments, arguments{"frame_start": *frames.Start, "frame_end": *frames.End, "frame_step": *frames.Step})
+		return out, nil
+	}
+	return s.priced(ctx, out, *frames)
+}
+
+// priced returns an inspected upload with a quote for some frames: that which it has, where
+// it is for these and still open, so that a call that is repeated locks one price.
+func (s *server) priced(ctx context.Context, out inspected, frames quote.RequestedFrames) (inspected, error) {
+	q := out.Quote
+	if q.Status == quote.Open && int(q.FrameStart) == *frames.Start && int(q.FrameEnd) == *frames.End && int(q.FrameStep) == *frames.Step {
+		return out, nil
+	}
+	var i intake.Inspection
+	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		i, err = s.Intake.Requote(ctx, tx, callerOf(ctx).WorkspaceID, string(out.UploadID), frames)
+		return err
+	})
+	if err != nil {
+		return inspected{}, err
+	}
+	return inspectedOf(i), nil
+}
+
+// arrive gets the file here in one of three ways, or tells how far it is. Errors:
+// invalid_request when both upload_id and file_url are given, and those of fetch and
+// uploadState.
+func (s *server) arrive(ctx context.Context, in inspectIn) (inspected, error) {
 	workspace := callerOf(ctx).WorkspaceID
 	switch {
 	case in.UploadID != nil && in.FileURL != nil:

@@ -28,6 +28,7 @@ type (
 	cents       int64
 	count       int64
 	seconds     int
+	waitTime    int // seconds
 	sha256Hex   string
 	legal       string
 	address     string // https, given by the caller
@@ -79,6 +80,7 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[cents]():       whole(0, 0),
 		reflect.TypeFor[count]():       whole(0, 0),
 		reflect.TypeFor[seconds]():     whole(1, 0),
+		reflect.TypeFor[waitTime]():    whole(1, maxWait),
 		reflect.TypeFor[sha256Hex]():   text(jsonschema.Schema{Pattern: "^[0-9a-f]{64}$"}),
 		reflect.TypeFor[legal]():       constant("string", contract.LegalAcceptance),
 		reflect.TypeFor[address]():     text(jsonschema.Schema{Pattern: "^https://", MaxLength: &longest}),
@@ -126,10 +128,44 @@ func tighten(s *jsonschema.Schema) {
 	}
 }
 
-// answerSchema returns the output schema of a tool: its result or a refusal.
+// maxWait bounds wait_seconds: many clients give a tool a minute.
+const maxWait = 50
+
+// answerSchema returns all that holds of the answers of a tool: its result or a refusal.
 // Without the refusal a client that validates output would reject every error.
 func answerSchema[T any]() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{schemaOf[T](), schemaOf[refusal]()}}
+}
+
+// loosen makes of all that holds of an answer what a model needs to know of it, for a model
+// pays for every word: names, types, words to choose from, and descriptions. Ranges,
+// patterns and that each member is always there are said once, in the instructions. "ok"
+// stays required: it tells a result from a refusal.
+func loosen(s *jsonschema.Schema) {
+	s.AdditionalProperties, s.Pattern, s.Format, s.Minimum, s.Maximum, s.MaxLength = nil, "", "", nil, nil, nil
+	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name != "ok" })
+	for name, member := range s.Properties {
+		if name == "next_tool" {
+			member.Enum = nil // the tools are in the list already
+		}
+		loosen(member)
+	}
+	for _, one := range s.OneOf {
+		loosen(one)
+	}
+	if s.Items != nil {
+		loosen(s.Items)
+	}
+}
+
+// refused is the output schema of a refusal for all tools but the first, whose schema tells
+// what is in the error.
+func refused() *jsonschema.Schema {
+	ok := any(false)
+	return &jsonschema.Schema{
+		Type: "object", Required: []string{"ok"},
+		Properties: map[string]*jsonschema.Schema{"ok": {Const: &ok}, "error": {Type: "object"}},
+	}
 }
 
 // described is the set of descriptions that earlier output schemas contain. An

@@ -3,7 +3,6 @@ package agent_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/app"
+	"svc.example/internal/door/agent"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
@@ -209,19 +209,9 @@ func (svc *service) client(key string) *client {
 func newClient(t *testing.T, session *mcp.ClientSession) *client {
 	t.Helper()
 	c := &client{session, t, map[string]*jsonschema.Resolved{}}
-	for tool, err := range session.Tools(t.Context(), nil) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(tool.OutputSchema)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var schema jsonschema.Schema
-		if err := json.Unmarshal(text, &schema); err != nil {
-			t.Fatal(err)
-		}
-		if c.outputs[tool.Name], err = schema.Resolve(nil); err != nil {
+	for name, schema := range agent.AnswerSchemas() {
+		var err error
+		if c.outputs[name], err = schema.Resolve(nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -237,8 +227,8 @@ type answer struct {
 	picture []byte // an image of its content
 }
 
-// call calls a tool and holds its answer to the schema that the tool publishes,
-// and to the time that every answer has.
+// call calls a tool and holds its answer to all that holds of it (AnswerSchemas), and
+// to the time that every answer has.
 func (c *client) call(tool string, arguments any) answer {
 	c.t.Helper()
 	began := time.Now()

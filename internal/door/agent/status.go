@@ -2,14 +2,19 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"svc.example/internal/front"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/watch"
 )
 
 // statusDef describes svc_status.
@@ -17,13 +22,19 @@ func statusDef() def {
 	return def{
 		name: statusTool, title: "Follow a render", idempotent: true,
 		description: "Tells how far a job is: its status, why it waits, frames done, and how long to wait before asking again. " +
-			"Wait for poll_after_seconds between calls; call until the status is completed, failed or cancelled.",
+			"Call until the status is completed, failed or cancelled: with wait_seconds, which answers at the end of the job or of that time, or after poll_after_seconds.",
 	}
 }
 
 // jobIn names a job, for the tools that read one.
 type jobIn struct {
 	JobID jobID `json:"job_id" jsonschema:"From svc_start."`
+}
+
+// statusIn names a job to follow.
+type statusIn struct {
+	jobIn
+	WaitSeconds *waitTime `json:"wait_seconds,omitempty" jsonschema:"Answer when the job has ended, or after so many seconds, and not at once. Only if your client lets a tool take that long."`
 }
 
 // jobStatus is a job as an agent needs it: the RenderObject of decisions 5
@@ -71,12 +82,55 @@ type finding struct {
 
 // status handles svc_status. Errors: render_not_found, also for another
 // workspace's job.
-func (s *server) status(ctx context.Context, in jobIn) (jobStatus, error) {
+func (s *server) status(ctx context.Context, in statusIn) (jobStatus, error) {
+	waited := false
+	if in.WaitSeconds != nil {
+		var err error
+		if waited, err = s.awaitEnd(ctx, string(in.JobID), time.Duration(*in.WaitSeconds)*time.Second); err != nil {
+			return jobStatus{}, err
+		}
+	}
 	o, err := s.Jobs.Get(ctx, callerOf(ctx).WorkspaceID, string(in.JobID))
 	if err != nil {
 		return jobStatus{}, err
 	}
-	return jobOf(o), nil
+	out := jobOf(o)
+	if waited && !o.Status.Terminal() { // the next call waits as well
+		out.Arguments["wait_seconds"], out.PollAfterSeconds = *in.WaitSeconds, nil
+	}
+	return out, nil
+}
+
+// awaitEnd waits until a job has ended, most at most, or the service stops. waited is false
+// if it did not wait, because others watch the job already, as many as may. Errors:
+// render_not_found, and what ends the request.
+func (s *server) awaitEnd(ctx context.Context, jobID string, most time.Duration) (waited bool, err error) {
+	workspace := callerOf(ctx).WorkspaceID
+	var record job.Record
+	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		record, err = job.Find(ctx, tx, workspace, jobID)
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	waiting, cancel := front.Waiting(ctx)
+	defer cancel()
+	waiting, end := context.WithTimeout(waiting, most)
+	defer end()
+	quiet := func() error { return nil }
+	err = s.Watch.Watch(waiting, workspace, jobID, watch.Watcher{
+		From: watch.Cursor{Seq: record.Seq}, Send: func([]watch.Delivery) error { return nil }, Idle: quiet,
+	})
+	switch {
+	case ctx.Err() != nil:
+		return true, ctx.Err()
+	case fault.Is(err, fault.RateLimited):
+		return false, nil
+	case waiting.Err() != nil: // the time is over, or the service stops
+		return !errors.Is(context.Cause(waiting), front.ErrStopping), nil
+	}
+	return true, err
 }
 
 // jobOf returns a job as a tool result, with its next call.

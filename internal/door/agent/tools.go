@@ -40,7 +40,7 @@ func names() []toolName {
 // call depends on.
 const instructions = `Renders Blender scenes (.blend, Cycles) on GPUs at a locked price of 1 cent a frame, and proves what it did.
 The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_preview (one frame, small and free, before anything is spent) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed).
-Every answer names the next call in next_tool and next_arguments, and says in poll_after_seconds how long to wait first. A refusal says in error.suggested_action what to do.
+Every answer names the next call in next_tool and next_arguments, and says in poll_after_seconds how long to wait first. A refusal says in error.suggested_action what to do. Every member of an answer is always there; null is what is unknown or does not apply. Amounts are whole cents, times are UTC.
 Before svc_start, tell the person you work for the price and the terms, and start only when they agree.
 ` + notice
 
@@ -87,7 +87,7 @@ func (t def) tool(input, output *jsonschema.Schema) *mcp.Tool {
 	return &mcp.Tool{
 		Name: string(t.name), Title: t.title, Description: t.description, InputSchema: input, OutputSchema: output,
 		Annotations: &mcp.ToolAnnotations{
-			Title: t.title, ReadOnlyHint: !t.writes, DestructiveHint: &t.spends, IdempotentHint: t.idempotent, OpenWorldHint: &t.reachesOut,
+			ReadOnlyHint: !t.writes, DestructiveHint: &t.spends, IdempotentHint: t.idempotent, OpenWorldHint: &t.reachesOut,
 		},
 	}
 }
@@ -116,6 +116,10 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 		panic(err) // a programming error
 	}
 	output := answerSchema[Out]()
+	loosen(output)
+	if len(texts) > 0 {
+		output.OneOf[1] = refused()
+	}
 	texts.shorten(output)
 	m.AddTool(t.tool(input, output), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		in, sent, err := read[In](t.name, resolved, req.Params.Arguments)

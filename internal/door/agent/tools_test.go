@@ -26,6 +26,15 @@ func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
 		t.Fatal(err)
 	}
 	golden(t, "tools", text.String())
+	compact, err := json.Marshal(listed.Tools)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A model pays for the list in each conversation: 6,000 tokens are what it may cost. The
+	// o200k encoding has 4.2 bytes of this list in a token.
+	if most := 6000 * 42 / 10; len(compact) > most {
+		t.Errorf("the list of tools has %d bytes, more than %d", len(compact), most)
+	}
 }
 
 // TestNoToolTakesACredential reads every argument of every tool: keys come from
