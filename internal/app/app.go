@@ -39,6 +39,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/metrics"
+	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
@@ -115,7 +116,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

@@ -143,6 +143,9 @@ type Config struct {
 	// Webhooks does the same for webhooks. An operator can open it for test
 	// receivers, at their own risk; the service then warns at its start.
 	Webhooks outbound.Config
+	// Programs does the same for the descriptions of programs that ask to be let in: for
+	// tests.
+	Programs outbound.Config
 	// Refuse closes the service for new jobs: start answers 503 and spends
 	// nothing. Quotes stay valid, and running jobs are finished.
 	Refuse bool

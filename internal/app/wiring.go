@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/door/agent"
 	"svc.example/internal/door/api"
 	"svc.example/internal/door/farm"
+	"svc.example/internal/door/grant"
 	"svc.example/internal/door/web"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/blendfile/memory"
@@ -30,6 +31,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
@@ -101,7 +103,9 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 // doors adds the routes of the API, the MCP tools and the pages. The API comes
 // first, because the API reference shows its OpenAPI document.
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
-	pages := a.pages(errs, p, in)
+	signIn := &oauth.Server{DB: a.DB, Links: p.at, Clients: oauth.NewClients(outbound.New(a.Config.Programs))}
+	grant.Routes(mux, signIn, errs)
+	pages := a.pages(errs, p, in, signIn)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
@@ -114,9 +118,9 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 }
 
 // pages makes the HTML pages.
-func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake) *web.Site {
+func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oauth.Server) *web.Site {
 	c := web.Config{
-		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Payments: p.payments, Proofs: p.jobs,
+		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Proofs: p.jobs,
 		Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	}
 	if a.Config.OpenID != nil {

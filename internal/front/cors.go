@@ -3,6 +3,8 @@ package front
 import (
 	"net/http"
 	"strings"
+
+	"svc.example/internal/ground/links"
 )
 
 // CORS headers (decisions 1): routes with a bearer key and public routes admit
@@ -22,6 +24,10 @@ func anyOrigin(path string) bool {
 		if strings.HasPrefix(path, cookie) {
 			return false
 		}
+	}
+	switch path {
+	case links.TokenPath, links.RevokePath: // no cookie opens these
+		return true
 	}
 	return isAPI(path) || strings.HasPrefix(path, "/log/") || strings.HasPrefix(path, "/.well-known/")
 }

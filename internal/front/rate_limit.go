@@ -42,6 +42,8 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
 	case strings.HasPrefix(path, "/console"):
 		m.class, m.limits.Client, m.limits.Workspace = "console", f.Rate.Times(contract.ConsoleRate), m.limits.Workspace.Times(contract.ConsoleRate)
+	// What programs and people do to let a program in counts too: codes could be guessed.
+	case strings.HasPrefix(path, "/oauth/"):
 	case !isAPI(path):
 		return nil
 	}

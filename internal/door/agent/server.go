@@ -18,6 +18,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -109,12 +110,23 @@ func (s *server) authenticate(next front.Handler) front.Handler {
 			err = p.Require(identity.ScopeRead)
 		}
 		if err != nil {
-			return err
+			return s.challenge(err)
 		}
 		identity.RecordWorkspace(r.Context(), p.WorkspaceID)
 		c := caller{p, w.Header().Get(fault.RequestIDHeader)}
 		return next(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, c)))
 	}
+}
+
+// challenge tells a caller without a key that is good here where to get one (RFC 9728 5.1).
+func (s *server) challenge(err error) error {
+	refused, is := errors.AsType[*fault.Error](err)
+	if is && refused.Code == fault.Unauthenticated {
+		told := *refused
+		told.Challenge = fmt.Sprintf("resource_metadata=%q, scope=%q", s.Links.To(links.ResourcePath+links.AgentPath), identity.AllScopes().String())
+		return &told
+	}
+	return err
 }
 
 // message checks what the MCP library does not check, and turns the plain-text

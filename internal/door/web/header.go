@@ -7,7 +7,7 @@ import "net/http"
 // well.
 func setHeaders(h http.Header, p page) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
-	h.Set("Content-Security-Policy", contentPolicy(p.Forms, len(p.Scripts) > 0))
+	h.Set("Content-Security-Policy", contentPolicy(p.Forms, len(p.Scripts) > 0, p.FormsTo))
 	// Addresses contain sign-in tokens and receipt ids, so other sites get no
 	// referrer. "no-referrer" would be too strict: browsers then send "Origin:
 	// null" with a form, and the form could not be told from one of another
@@ -28,11 +28,14 @@ func setHeaders(h http.Header, p page) {
 
 // contentPolicy returns the Content-Security-Policy of a page. It allows the
 // service's own stylesheet and pictures, and, where the page needs them, forms to
-// this origin, and scripts of this origin, which may call it. Everything else is forbidden: inline
+// this origin and where its answer leads (formsTo), and scripts of this origin, which may call it. Everything else is forbidden: inline
 // code, other origins, frames.
-func contentPolicy(forms, scripts bool) string {
+func contentPolicy(forms, scripts bool, formsTo string) string {
+	if formsTo != "" {
+		formsTo = " " + formsTo
+	}
 	return "default-src 'none'; style-src 'self'; img-src 'self'; script-src " + selfIf(scripts) + "; connect-src " + selfIf(forms && scripts) +
-		"; form-action " + selfIf(forms) + "; base-uri 'none'; frame-ancestors 'none'"
+		"; form-action " + selfIf(forms) + formsTo + "; base-uri 'none'; frame-ancestors 'none'"
 }
 
 // selfIf returns the source list that allows this origin, or nothing.

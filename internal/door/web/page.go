@@ -50,6 +50,11 @@ type page struct {
 	// this origin.
 	Forms   bool
 	Scripts []string
+	// NoScript keeps the console's scripts off a page of a workspace.
+	NoScript bool
+	// FormsTo is another origin to which the answer to a form may send the browser
+	// on; "" for none.
+	FormsTo string
 	// Reload says after how many seconds a browser without script reads the page
 	// again; 0 never.
 	Reload int

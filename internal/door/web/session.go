@@ -30,7 +30,9 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (pag
 			return s.signIn(http.StatusUnauthorized, signInView{Wanted: true}), nil
 		}
 		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
-		p.Scripts = []string{"htmx.js", "hx-sse.js", "console.js"}
+		if !p.NoScript {
+			p.Scripts = []string{"htmx.js", "hx-sse.js", "console.js"}
+		}
 		return p, err
 	}
 }

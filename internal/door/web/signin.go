@@ -56,5 +56,5 @@ func (s *Site) ConfirmSignIn(w http.ResponseWriter, r *http.Request, token strin
 
 // SignedIn writes the page that confirms a sign-in.
 func (s *Site) SignedIn(w http.ResponseWriter, r *http.Request, email string) error {
-	return s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, consolePath}})
+	return s.show(w, r, page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, returnTo(r)}, Cookie: &http.Cookie{Name: returnCookie, Path: "/", MaxAge: -1}})
 }

@@ -32,6 +32,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
@@ -52,6 +53,7 @@ type Config struct {
 	Board     *leaderboard.Board
 	Webhooks  *webhook.Hooks
 	Payments  *payment.Payments
+	OAuth     *oauth.Server
 	Proofs    Proofs
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
@@ -108,6 +110,7 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+links.ResultPath+"{result_id}", s.page(leaderboardPage(s.result)))
 
 	s.consoleRoutes(mux)
+	s.authorizeRoutes(mux)
 	s.adminRoutes(mux)
 	mux.Handle("GET "+webhook.ConsolePage, s.page(s.signedIn(s.webhooks)))
 	mux.Handle("POST "+webhook.ConsolePage, s.page(s.form(s.addEndpoint)))

@@ -146,3 +146,12 @@ UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT i
 -- name: TopUpLock
 SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, customer_id, checkout_url, receipt_url, refunded_cents, disputed_cents, created_at, paid_at, checked_at, row_sum
 FROM top_up WHERE top_up_id = ?1;
+
+-- name: OauthRequestLock
+SELECT * FROM oauth_request WHERE secret_sha256 = ?1;
+
+-- name: OauthRequestByUserCode
+SELECT * FROM oauth_request WHERE user_code = CAST(?1 AS text) AND user_code <> '';
+
+-- name: OauthGrantLock
+SELECT * FROM oauth_grant WHERE family_sha256 = ?1;

@@ -36,6 +36,9 @@ type Error struct {
 	Final bool
 	// Allow is sent as the Allow header of a 405.
 	Allow string
+	// Challenge is added to the WWW-Authenticate header of a 401, such as
+	// resource_metadata="…".
+	Challenge string
 	// cause is what went wrong underneath. It reaches the log and never the caller.
 	cause error
 }

@@ -71,7 +71,7 @@ func Headers(h http.Header, err error) {
 		h.Set("Allow", e.Allow)
 	}
 	if e.Code == Unauthenticated {
-		h.Set("WWW-Authenticate", "Bearer")
+		h.Set("WWW-Authenticate", strings.TrimSpace("Bearer "+e.Challenge))
 	}
 }
 

@@ -29,6 +29,13 @@ const (
 	PricingPath      = "/v1/pricing"              // the price list
 	LimitsPath       = "/v1/limits"               // upload, frame and request limits
 
+	AuthorizePath = "/oauth/authorize" // where a person answers a program
+	TokenPath     = "/oauth/token"
+	RevokePath    = "/oauth/revoke"
+	DevicePath    = "/oauth/device" // where a device begins, and where its code is typed
+	IssuerPath    = "/.well-known/oauth-authorization-server"
+	ResourcePath  = "/.well-known/oauth-protected-resource"
+
 	ProofPath       = "/proof/"              // a page that checks one receipt, by receipt id
 	LeaderboardPath = "/leaderboard"         // the benchmark results
 	ComparePath     = "/leaderboard/compare" // two GPUs side by side

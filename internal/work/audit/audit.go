@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
@@ -155,7 +156,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, rowsum.Audit,
+		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err

@@ -168,6 +168,7 @@ func (s *store) awaitExpiry(c caller) {
 // people makes people who sign in each way, and keys of each kind, some of them revoked.
 func (s *store) people() {
 	s.Helper()
+	var program string
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		used, err := identity.CreateSignInLink(ctx, tx, "one@example.com")
 		if err != nil {
@@ -208,8 +209,10 @@ func (s *store) people() {
 		if err := identity.SetProofPages(ctx, tx, one.Person.WorkspaceID, false); err != nil {
 			return err
 		}
+		program = two.Person.WorkspaceID
 		return operate(ctx, tx, one, two.Person.WorkspaceID)
 	})
+	s.letIn(program)
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		return operator.RecordAudit(ctx, tx, operator.AuditRun{BeganAt: time.Now(), BreachCount: 1, Breaches: []operator.Breach{{Rule: "a rule", Subject: "a row", Detail: "why"}}})
 	})

@@ -64,7 +64,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	var key keyState
 	var stale bool
 	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
-		s, err := find(ctx, tx, hash(secret))
+		s, err := find(ctx, tx, Hash(secret))
 		if db.IsNotFound(err) || (err == nil && (s.revokedAt != 0 || (s.expiresAt != 0 && s.expiresAt <= tx.Now))) {
 			return fault.New(fault.Unauthenticated, "The key is unknown, revoked or past its end.")
 		}
@@ -102,11 +102,19 @@ func Agent(ctx context.Context, d *db.DB, header, resource string) (p Principal,
 			return keyState{}, fault.New(fault.Unauthenticated, "This key is for %s.", row.Resources)
 		}
 		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID}, Scopes: scopesOf(row.Scopes), SpendLimitCents: limitOf(row.SpendLimitCents)}
-		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, row.ExpiresAt}, err
+		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, endOf(row.ExpiresAt, row.TokenUntil)}, err
 	}, func(tx *db.Tx) error {
 		return tx.AgentKeyTouch(ctx, query.AgentKeyTouchParams{Now: tx.Now, KeyID: p.Credential.KeyID, Before: tx.Now})
 	})
 	return p, err
+}
+
+// endOf is the earlier of two ends; 0 is none.
+func endOf(a, b int64) int64 {
+	if a == 0 || (b != 0 && b < a) {
+		return b
+	}
+	return a
 }
 
 // Account authenticates an Authorization header as an account key. Error:

@@ -33,7 +33,7 @@ func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 	if n := utf8.RuneCountInString(name); n < 1 || n > contract.MaxKeyName || !utf8.ValidString(name) {
 		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters; this one has %d.", contract.MaxKeyName, n)
 	}
-	secret, err := newSecret(prefix)
+	secret, err := NewSecret(prefix)
 	if err != nil {
 		return NewKey{}, err
 	}
@@ -72,7 +72,7 @@ func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) 
 		return NewKey{}, err
 	}
 	row := query.AccountKey{
-		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
 	}
 	row.RowSum = accountKeys.Of(row)
 	if err := tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams(row)); err != nil {
@@ -93,6 +93,8 @@ type AgentTerms struct {
 	Scopes Scopes
 	// Resources are the addresses at which the key works; none means everywhere.
 	Resources []string
+	// OnlyTokens makes a key that nobody knows: package oauth gives out tokens of it.
+	OnlyTokens bool
 }
 
 // CreateAgentKey makes an agent key of a workspace. Errors: invalid_key_name,
@@ -102,14 +104,14 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms Ag
 	if err != nil {
 		return NewKey{}, err
 	}
-	active := func(ctx context.Context, workspaceID string) (int64, error) {
-		return tx.AgentKeyActive(ctx, query.AgentKeyActiveParams{WorkspaceID: workspaceID, Now: tx.Now})
-	}
-	if err := limitKeys(ctx, tx, workspaceID, active); err != nil {
+	if err := RoomForAgentKey(ctx, tx, workspaceID); err != nil {
 		return NewKey{}, err
 	}
+	if terms.OnlyTokens {
+		k.MaskedPrefix = contract.AgentKeyPrefix + "…"
+	}
 	row := query.AgentKey{
-		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
 		SpendLimitCents: noLimit, CreatedAt: tx.Now, Scopes: terms.Scopes.String(), Resources: strings.Join(terms.Resources, " "),
 	}
 	if terms.SpendLimitCents != nil {
@@ -126,6 +128,14 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms Ag
 	return k, nil
 }
 
+// RoomForAgentKey refuses where a workspace has as many active agent keys as it may. It locks
+// the workspace. Error: key_limit_reached.
+func RoomForAgentKey(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	return limitKeys(ctx, tx, workspaceID, func(ctx context.Context, workspaceID string) (int64, error) {
+		return tx.AgentKeyActive(ctx, query.AgentKeyActiveParams{WorkspaceID: workspaceID, Now: tx.Now})
+	})
+}
+
 // noLimit is the stored value of a key without a spend limit: 0 is a limit too.
 const noLimit = -1
 
@@ -137,7 +147,7 @@ func CreateNodeKey(ctx context.Context, tx *db.Tx, name string) (NewKey, error) 
 		return NewKey{}, err
 	}
 	row := query.NodeKey{
-		KeyID: k.KeyID, Name: k.Name, SecretSha256: hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+		KeyID: k.KeyID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
 	}
 	row.RowSum = nodeKeys.Of(row)
 	if err := tx.NodeKeyCreate(ctx, query.NodeKeyCreateParams(row)); err != nil {

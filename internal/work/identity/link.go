@@ -50,11 +50,11 @@ func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token strin
 	if email, err = address(email); err != nil {
 		return "", err
 	}
-	if token, err = newSecret(""); err != nil {
+	if token, err = NewSecret(""); err != nil {
 		return "", err
 	}
 	row := query.SignInLink{
-		TokenSha256: hash(token), Email: email,
+		TokenSha256: Hash(token), Email: email,
 		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.SignInLinkLife.Microseconds(),
 	}
 	row.RowSum = signInLinks.Of(row)
@@ -96,7 +96,7 @@ func (l Links) Send(ctx context.Context, work lease.Lease) error {
 		if failed == nil {
 			return lease.Finish(ctx, tx, work.Ref())
 		}
-		if err := tx.SignInLinkDelete(ctx, hash(token)); err != nil {
+		if err := tx.SignInLinkDelete(ctx, Hash(token)); err != nil {
 			return fmt.Errorf("delete sign-in link: %w", err)
 		}
 		return nil

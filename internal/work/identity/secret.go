@@ -15,10 +15,10 @@ import (
 // split.
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// newSecret draws a secret after prefix. rand.Int draws every character with equal
+// NewSecret draws a secret after prefix. rand.Int draws every character with equal
 // chance, which a byte modulo 62 would not. Keys, link tokens and session tokens are
 // all made here, so all have the same strength.
-func newSecret(prefix string) (string, error) {
+func NewSecret(prefix string) (string, error) {
 	var b strings.Builder
 	b.WriteString(prefix)
 	for range contract.KeySecretLength {
@@ -31,10 +31,10 @@ func newSecret(prefix string) (string, error) {
 	return b.String(), nil
 }
 
-// hash is a plain SHA-256, in lower-case hex. A slow password hash would add nothing to
+// Hash is a plain SHA-256, in lower-case hex. A slow password hash would add nothing to
 // 256 random bits, and would cost every request its time. The database finds a row by
 // this hash, so no comparison of secrets takes place whose time could be measured.
-func hash(secret string) string {
+func Hash(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])
 }

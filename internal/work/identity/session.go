@@ -25,7 +25,7 @@ type Opened struct {
 // token counts as used only if the transaction commits. Errors: link_invalid,
 // unavailable when another sign-in is creating the same person.
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
-	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: hash(linkToken)})
+	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: Hash(linkToken)})
 	if db.IsNotFound(err) {
 		return Opened{}, fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
 	}
@@ -47,7 +47,7 @@ func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, e
 // what creates them, so the tables stay small without a job of their own.
 func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, error) {
 	for _, clear := range []func() error{
-		func() error { return tx.SessionDelete(ctx, hash(before)) },
+		func() error { return tx.SessionDelete(ctx, Hash(before)) },
 		func() error { return tx.SessionsEnd(ctx, tx.Now) },
 		func() error { return tx.SignInLinksEnd(ctx, tx.Now) },
 	} {
@@ -55,12 +55,12 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 			return Opened{}, fmt.Errorf("clear ended sessions and links: %w", err)
 		}
 	}
-	token, err := newSecret("")
+	token, err := NewSecret("")
 	if err != nil {
 		return Opened{}, err
 	}
 	o := Opened{p, token, tx.Time().Add(contract.SessionLife)}
-	row := query.Session{TokenSha256: hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires)}
+	row := query.Session{TokenSha256: Hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires)}
 	row.RowSum = sessions.Of(row)
 	if err := tx.SessionCreate(ctx, query.SessionCreateParams(row)); err != nil {
 		return Opened{}, fmt.Errorf("create session: %w", err)
@@ -76,7 +76,7 @@ const SignInAgain = "Sign in on the service's own pages, then call again."
 // use. Errors: unauthenticated, rate_limited.
 func Session(ctx context.Context, d *db.DB, token string) (p Principal, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
-		row, err := tx.SessionGet(ctx, hash(token))
+		row, err := tx.SessionGet(ctx, Hash(token))
 		if db.IsNotFound(err) || (err == nil && row.ExpiresAt <= tx.Now) {
 			return fault.New(fault.Unauthenticated, "The session has ended.").WithAction(SignInAgain)
 		}
@@ -87,7 +87,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 		return nil
 	})
 	if err == nil {
-		err = hold(ctx, hash(token), p.WorkspaceID)
+		err = hold(ctx, Hash(token), p.WorkspaceID)
 	}
 	return p, err
 }
@@ -95,7 +95,7 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 // SignOut ends a session. An unknown token changes nothing and is no error: the person
 // wanted to be signed out.
 func SignOut(ctx context.Context, tx *db.Tx, token string) error {
-	if err := tx.SessionDelete(ctx, hash(token)); err != nil {
+	if err := tx.SessionDelete(ctx, Hash(token)); err != nil {
 		return fmt.Errorf("end session: %w", err)
 	}
 	return nil
@@ -110,7 +110,7 @@ type OpenSession struct {
 // Sessions lists the sessions of the person to whom one belongs, the newest first; none for
 // a token that opens nothing.
 func Sessions(ctx context.Context, tx *db.Tx, token string) ([]OpenSession, error) {
-	rows, err := tx.SessionsOf(ctx, query.SessionsOfParams{TokenSha256: hash(token), Now: tx.Now})
+	rows, err := tx.SessionsOf(ctx, query.SessionsOfParams{TokenSha256: Hash(token), Now: tx.Now})
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
@@ -124,7 +124,7 @@ func Sessions(ctx context.Context, tx *db.Tx, token string) ([]OpenSession, erro
 // EndOtherSessions ends all sessions of the person to whom one belongs, but that one, and
 // says how many those were.
 func EndOtherSessions(ctx context.Context, tx *db.Tx, token string) (int64, error) {
-	n, err := tx.SessionsEndOthers(ctx, hash(token))
+	n, err := tx.SessionsEndOthers(ctx, Hash(token))
 	if err != nil {
 		return 0, fmt.Errorf("end other sessions: %w", err)
 	}

@@ -33,7 +33,15 @@ INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix,
 VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at, @last_used_at, @revoked_at, @row_sum, @expires_at, @scopes, @resources);
 
 -- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources FROM agent_key WHERE secret_sha256 = @secret_sha256;
+-- A program's access token opens its key, until the token's own end.
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources, CAST(0 AS bigint) AS token_until
+FROM agent_key WHERE secret_sha256 = CAST(@secret_sha256 AS text)
+UNION ALL
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.access_until
+FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.access_sha256 = CAST(@secret_sha256 AS text)
+UNION ALL
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.previous_until
+FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.previous_sha256 = CAST(@secret_sha256 AS text) AND g.previous_sha256 <> '';
 
 -- name: AgentKeyActive :one
 SELECT count(*) FROM agent_key WHERE workspace_id = @workspace_id AND revoked_at = 0 AND (expires_at = 0 OR expires_at > CAST(@now AS bigint));

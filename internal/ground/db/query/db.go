@@ -1047,6 +1047,60 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.nodeSigningKeySumStmt, err = db.PrepareContext(ctx, nodeSigningKeySum); err != nil {
 		return nil, fmt.Errorf("error preparing query NodeSigningKeySum: %w", err)
 	}
+	if q.oauthDevicesWaitingStmt, err = db.PrepareContext(ctx, oauthDevicesWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthDevicesWaiting: %w", err)
+	}
+	if q.oauthGrantAfterStmt, err = db.PrepareContext(ctx, oauthGrantAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantAfter: %w", err)
+	}
+	if q.oauthGrantByAccessStmt, err = db.PrepareContext(ctx, oauthGrantByAccess); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantByAccess: %w", err)
+	}
+	if q.oauthGrantChangeStmt, err = db.PrepareContext(ctx, oauthGrantChange); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantChange: %w", err)
+	}
+	if q.oauthGrantCreateStmt, err = db.PrepareContext(ctx, oauthGrantCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantCreate: %w", err)
+	}
+	if q.oauthGrantLockStmt, err = db.PrepareContext(ctx, oauthGrantLock); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantLock: %w", err)
+	}
+	if q.oauthGrantSumStmt, err = db.PrepareContext(ctx, oauthGrantSum); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantSum: %w", err)
+	}
+	if q.oauthGrantsEraseStmt, err = db.PrepareContext(ctx, oauthGrantsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthGrantsErase: %w", err)
+	}
+	if q.oauthKeyStmt, err = db.PrepareContext(ctx, oauthKey); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthKey: %w", err)
+	}
+	if q.oauthNamelessStmt, err = db.PrepareContext(ctx, oauthNameless); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthNameless: %w", err)
+	}
+	if q.oauthRequestAfterStmt, err = db.PrepareContext(ctx, oauthRequestAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestAfter: %w", err)
+	}
+	if q.oauthRequestByUserCodeStmt, err = db.PrepareContext(ctx, oauthRequestByUserCode); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestByUserCode: %w", err)
+	}
+	if q.oauthRequestChangeStmt, err = db.PrepareContext(ctx, oauthRequestChange); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestChange: %w", err)
+	}
+	if q.oauthRequestCreateStmt, err = db.PrepareContext(ctx, oauthRequestCreate); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestCreate: %w", err)
+	}
+	if q.oauthRequestLockStmt, err = db.PrepareContext(ctx, oauthRequestLock); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestLock: %w", err)
+	}
+	if q.oauthRequestSumStmt, err = db.PrepareContext(ctx, oauthRequestSum); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestSum: %w", err)
+	}
+	if q.oauthRequestsEndStmt, err = db.PrepareContext(ctx, oauthRequestsEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestsEnd: %w", err)
+	}
+	if q.oauthRequestsEraseStmt, err = db.PrepareContext(ctx, oauthRequestsErase); err != nil {
+		return nil, fmt.Errorf("error preparing query OauthRequestsErase: %w", err)
+	}
 	if q.operatorAddStmt, err = db.PrepareContext(ctx, operatorAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query OperatorAdd: %w", err)
 	}
@@ -3417,6 +3471,96 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing nodeSigningKeySumStmt: %w", cerr)
 		}
 	}
+	if q.oauthDevicesWaitingStmt != nil {
+		if cerr := q.oauthDevicesWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthDevicesWaitingStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantAfterStmt != nil {
+		if cerr := q.oauthGrantAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantAfterStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantByAccessStmt != nil {
+		if cerr := q.oauthGrantByAccessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantByAccessStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantChangeStmt != nil {
+		if cerr := q.oauthGrantChangeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantChangeStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantCreateStmt != nil {
+		if cerr := q.oauthGrantCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantCreateStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantLockStmt != nil {
+		if cerr := q.oauthGrantLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantLockStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantSumStmt != nil {
+		if cerr := q.oauthGrantSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantSumStmt: %w", cerr)
+		}
+	}
+	if q.oauthGrantsEraseStmt != nil {
+		if cerr := q.oauthGrantsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthGrantsEraseStmt: %w", cerr)
+		}
+	}
+	if q.oauthKeyStmt != nil {
+		if cerr := q.oauthKeyStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthKeyStmt: %w", cerr)
+		}
+	}
+	if q.oauthNamelessStmt != nil {
+		if cerr := q.oauthNamelessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthNamelessStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestAfterStmt != nil {
+		if cerr := q.oauthRequestAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestAfterStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestByUserCodeStmt != nil {
+		if cerr := q.oauthRequestByUserCodeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestByUserCodeStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestChangeStmt != nil {
+		if cerr := q.oauthRequestChangeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestChangeStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestCreateStmt != nil {
+		if cerr := q.oauthRequestCreateStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestCreateStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestLockStmt != nil {
+		if cerr := q.oauthRequestLockStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestLockStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestSumStmt != nil {
+		if cerr := q.oauthRequestSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestSumStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestsEndStmt != nil {
+		if cerr := q.oauthRequestsEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestsEndStmt: %w", cerr)
+		}
+	}
+	if q.oauthRequestsEraseStmt != nil {
+		if cerr := q.oauthRequestsEraseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing oauthRequestsEraseStmt: %w", cerr)
+		}
+	}
 	if q.operatorAddStmt != nil {
 		if cerr := q.operatorAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing operatorAddStmt: %w", cerr)
@@ -4897,6 +5041,24 @@ type Queries struct {
 	nodeSigningKeyBindStmt          *sql.Stmt
 	nodeSigningKeyGetStmt           *sql.Stmt
 	nodeSigningKeySumStmt           *sql.Stmt
+	oauthDevicesWaitingStmt         *sql.Stmt
+	oauthGrantAfterStmt             *sql.Stmt
+	oauthGrantByAccessStmt          *sql.Stmt
+	oauthGrantChangeStmt            *sql.Stmt
+	oauthGrantCreateStmt            *sql.Stmt
+	oauthGrantLockStmt              *sql.Stmt
+	oauthGrantSumStmt               *sql.Stmt
+	oauthGrantsEraseStmt            *sql.Stmt
+	oauthKeyStmt                    *sql.Stmt
+	oauthNamelessStmt               *sql.Stmt
+	oauthRequestAfterStmt           *sql.Stmt
+	oauthRequestByUserCodeStmt      *sql.Stmt
+	oauthRequestChangeStmt          *sql.Stmt
+	oauthRequestCreateStmt          *sql.Stmt
+	oauthRequestLockStmt            *sql.Stmt
+	oauthRequestSumStmt             *sql.Stmt
+	oauthRequestsEndStmt            *sql.Stmt
+	oauthRequestsEraseStmt          *sql.Stmt
 	operatorAddStmt                 *sql.Stmt
 	operatorAfterStmt               *sql.Stmt
 	operatorRemoveStmt              *sql.Stmt
@@ -5464,6 +5626,24 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		nodeSigningKeyBindStmt:          q.nodeSigningKeyBindStmt,
 		nodeSigningKeyGetStmt:           q.nodeSigningKeyGetStmt,
 		nodeSigningKeySumStmt:           q.nodeSigningKeySumStmt,
+		oauthDevicesWaitingStmt:         q.oauthDevicesWaitingStmt,
+		oauthGrantAfterStmt:             q.oauthGrantAfterStmt,
+		oauthGrantByAccessStmt:          q.oauthGrantByAccessStmt,
+		oauthGrantChangeStmt:            q.oauthGrantChangeStmt,
+		oauthGrantCreateStmt:            q.oauthGrantCreateStmt,
+		oauthGrantLockStmt:              q.oauthGrantLockStmt,
+		oauthGrantSumStmt:               q.oauthGrantSumStmt,
+		oauthGrantsEraseStmt:            q.oauthGrantsEraseStmt,
+		oauthKeyStmt:                    q.oauthKeyStmt,
+		oauthNamelessStmt:               q.oauthNamelessStmt,
+		oauthRequestAfterStmt:           q.oauthRequestAfterStmt,
+		oauthRequestByUserCodeStmt:      q.oauthRequestByUserCodeStmt,
+		oauthRequestChangeStmt:          q.oauthRequestChangeStmt,
+		oauthRequestCreateStmt:          q.oauthRequestCreateStmt,
+		oauthRequestLockStmt:            q.oauthRequestLockStmt,
+		oauthRequestSumStmt:             q.oauthRequestSumStmt,
+		oauthRequestsEndStmt:            q.oauthRequestsEndStmt,
+		oauthRequestsEraseStmt:          q.oauthRequestsEraseStmt,
 		operatorAddStmt:                 q.operatorAddStmt,
 		operatorAfterStmt:               q.operatorAfterStmt,
 		operatorRemoveStmt:              q.operatorRemoveStmt,

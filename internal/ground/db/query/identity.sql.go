@@ -332,7 +332,14 @@ func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, 
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
-SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources FROM agent_key WHERE secret_sha256 = $1
+SELECT key_id, workspace_id, spend_limit_cents, last_used_at, revoked_at, expires_at, scopes, resources, CAST(0 AS bigint) AS token_until
+FROM agent_key WHERE secret_sha256 = CAST($1 AS text)
+UNION ALL
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.access_until
+FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.access_sha256 = CAST($1 AS text)
+UNION ALL
+SELECT k.key_id, k.workspace_id, k.spend_limit_cents, k.last_used_at, k.revoked_at, k.expires_at, k.scopes, k.resources, g.previous_until
+FROM oauth_grant g JOIN agent_key k ON k.key_id = g.key_id WHERE g.previous_sha256 = CAST($1 AS text) AND g.previous_sha256 <> ''
 `
 
 type AgentKeyBySecretRow struct {
@@ -344,8 +351,10 @@ type AgentKeyBySecretRow struct {
 	ExpiresAt       int64
 	Scopes          string
 	Resources       string
+	TokenUntil      int64
 }
 
+// A program's access token opens its key, until the token's own end.
 func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (AgentKeyBySecretRow, error) {
 	row := q.queryRow(ctx, q.agentKeyBySecretStmt, agentKeyBySecret, secretSha256)
 	var i AgentKeyBySecretRow
@@ -358,6 +367,7 @@ func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (Ag
 		&i.ExpiresAt,
 		&i.Scopes,
 		&i.Resources,
+		&i.TokenUntil,
 	)
 	return i, err
 }

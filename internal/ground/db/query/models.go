@@ -343,6 +343,40 @@ type NodeSigningKey struct {
 	RowSum    string
 }
 
+type OauthGrant struct {
+	KeyID          string
+	ClientID       string
+	FamilySha256   string
+	RefreshSha256  string
+	AccessSha256   string
+	AccessUntil    int64
+	PreviousSha256 string
+	PreviousUntil  int64
+	RowSum         string
+}
+
+type OauthRequest struct {
+	SecretSha256    string
+	Kind            string
+	UserCode        string
+	ClientID        string
+	RedirectUri     string
+	Challenge       string
+	Scopes          string
+	Resources       string
+	Status          string
+	KeyName         string
+	WorkspaceID     string
+	SpendLimitCents int64
+	LifeDays        int64
+	KeyID           string
+	CreatedAt       int64
+	ExpiresAt       int64
+	PolledAt        int64
+	PollSeconds     int64
+	RowSum          string
+}
+
 type Operator struct {
 	PersonID string
 	Since    int64

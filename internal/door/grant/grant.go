@@ -1,0 +1,105 @@
+// Package grant is the door for programs that get tokens: the endpoints and the metadata of
+// the authorization server in package oauth. A person's half is pages of package web.
+//
+// What always holds: answers with tokens are kept by no cache; no cookie opens anything
+// here, so that pages of any origin may call it. Errors of the protocol have the form of RFC
+// 6749; those of the service have the one form of every other route. Start reading at
+// Routes.
+package grant
+
+import (
+	"encoding/json"
+	"errors"
+	"mime"
+	"net/http"
+	"net/url"
+
+	"svc.example/internal/front"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/oauth"
+)
+
+// bodyBytes bounds a form.
+const bodyBytes = 16 << 10
+
+// server has the handlers.
+type server struct {
+	oauth  *oauth.Server
+	errors *front.Errors
+}
+
+// Routes adds the endpoints and the metadata.
+func Routes(mux *http.ServeMux, o *oauth.Server, errs *front.Errors) {
+	s := &server{o, errs}
+	mux.Handle("POST "+links.TokenPath, s.form(func(r *http.Request, form url.Values) (any, error) { return o.Token(r.Context(), form) }))
+	mux.Handle("POST "+links.DevicePath, s.form(func(r *http.Request, form url.Values) (any, error) { return o.Begin(r.Context(), form) }))
+	mux.Handle("POST "+links.RevokePath, s.form(func(r *http.Request, form url.Values) (any, error) { return struct{}{}, o.Revoke(r.Context(), form) }))
+	s.metadata(mux)
+}
+
+// form handles a form of a program.
+func (s *server) form(do func(r *http.Request, form url.Values) (any, error)) http.Handler {
+	return s.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		answer, err := any(nil), error(&oauth.Error{Code: oauth.InvalidRequest, Description: "the body must be a form (application/x-www-form-urlencoded) of at most 16 KiB"})
+		if kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); bad == nil && kind == "application/x-www-form-urlencoded" && r.URL.RawQuery == "" {
+			r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
+			if bad := r.ParseForm(); bad == nil && isText(r.PostForm) {
+				answer, err = do(r, r.PostForm)
+			}
+		}
+		h := w.Header()
+		refused, is := errors.AsType[*oauth.Error](err)
+		if err != nil && !is {
+			return err
+		}
+		h.Set("Content-Type", "application/json")
+		h.Set("Cache-Control", "no-store")
+		if is {
+			w.WriteHeader(http.StatusBadRequest)
+			answer = map[string]string{"error": refused.Code, "error_description": refused.Description}
+		}
+		_ = json.NewEncoder(w).Encode(answer) // a failed write means the caller is gone
+		return nil
+	})
+}
+
+// isText reports whether a form can be looked up and stored.
+func isText(form url.Values) bool {
+	for _, values := range form {
+		for _, value := range values {
+			if !front.IsText(value) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// metadata adds the public documents (RFC 8414, RFC 9728). None depends on a request.
+func (s *server) metadata(mux *http.ServeMux) {
+	at := s.oauth.Links
+	scopes := identity.AllScopes()
+	documents := map[string]any{links.IssuerPath: map[string]any{
+		"issuer": s.oauth.Issuer(), "authorization_endpoint": at.To(links.AuthorizePath), "token_endpoint": at.To(links.TokenPath),
+		"revocation_endpoint": at.To(links.RevokePath), "device_authorization_endpoint": at.To(links.DevicePath),
+		"scopes_supported": scopes, "response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
+		"grant_types_supported": oauth.GrantTypes(), "code_challenge_methods_supported": []string{"S256"},
+		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
+		"service_documentation": at.To("/guide/oauth"),
+	}}
+	for path, resource := range map[string]string{links.ResourcePath: at.PublicURL, links.ResourcePath + links.AgentPath: at.To(links.AgentPath)} {
+		documents[path] = map[string]any{
+			"resource": resource, "authorization_servers": []string{s.oauth.Issuer()}, "scopes_supported": scopes,
+			"bearer_methods_supported": []string{"header"}, "resource_name": "svc", "resource_documentation": at.To("/guide/oauth"),
+		}
+	}
+	for path, document := range documents {
+		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.Header().Set("Cache-Control", "public, max-age=3600")
+			_ = json.NewEncoder(w).Encode(document) // a failed write means the reader is gone
+		})
+	}
+}

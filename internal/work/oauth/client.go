@@ -1,0 +1,226 @@
+package oauth
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/plaintext"
+)
+
+// CommandLine is the client id of svc login. Any program can claim it; it leads to this
+// computer or to a device only, and the consent page says so.
+const CommandLine = "svc"
+
+// Client is a program that asks.
+type Client struct {
+	ID string
+	// Host is where its description was read, in ASCII; "" of a program that anybody can
+	// claim to be.
+	Host string
+	// Name is what the program calls itself, in printable ASCII. Nothing verifies it.
+	Name string
+	// Redirects are the addresses to which its answers may go.
+	Redirects []string
+}
+
+// KeyName is what the key of the program is called in lists: the verified part comes first.
+func (c Client) KeyName() string {
+	name := c.Name
+	if c.Host != "" {
+		name = c.Host + " (" + c.Name + ")"
+	}
+	if len(name) > 80 {
+		name = name[:79] + "~"
+	}
+	return name
+}
+
+// Bounds of a description.
+const (
+	maxDocument  = 5 << 10
+	fetchTimeout = 5 * time.Second
+	cachedFor    = 5 * time.Minute
+	maxCached    = 500
+	maxRedirects = 20
+	maxName      = 60
+)
+
+// Clients reads and keeps the descriptions of programs (client id metadata documents). It is
+// safe for concurrent use.
+type Clients struct {
+	client *http.Client
+
+	mu   sync.Mutex
+	kept map[string]keptClient // at most maxCached
+}
+
+type keptClient struct {
+	client Client
+	until  time.Time
+}
+
+// NewClients makes the reader of descriptions, which calls addresses that guard permits.
+func NewClients(guard *outbound.Guard) *Clients {
+	return &Clients{client: guard.Client(outbound.Limits{Timeout: fetchTimeout, Body: maxDocument}), kept: map[string]keptClient{}}
+}
+
+// Known checks the form of a client id and reads nothing. Error: invalid_client.
+func Known(id string) error {
+	if id == CommandLine {
+		return nil
+	}
+	u, err := url.Parse(id)
+	if err != nil || len(id) > 500 || u.Scheme != "https" || u.Host == "" || u.Fragment != "" || u.User != nil || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" || path(u) != u.Path {
+		return wrong(InvalidClient, "client_id must be the https address of the program's description (client id metadata document), or "+CommandLine)
+	}
+	return nil
+}
+
+// path is the path of an address without dot segments.
+func path(u *url.URL) string { return u.JoinPath().Path }
+
+// Get returns the program with a client id. It reads the description at that address, or
+// takes one that is up to five minutes old. Error: invalid_request, for the person.
+func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
+	if err := Known(id); err != nil {
+		return Client{}, fault.New(fault.InvalidRequest, "The program that sent you here does not say who it is: %s.", err.(*Error).Description)
+	}
+	if id == CommandLine {
+		return Client{ID: id, Name: "svc command line", Redirects: []string{"http://127.0.0.1/", "http://[::1]/"}}, nil
+	}
+	c.mu.Lock()
+	kept, ok := c.kept[id]
+	c.mu.Unlock()
+	if ok && time.Now().Before(kept.until) {
+		return kept.client, nil
+	}
+	client, reason := c.read(ctx, id)
+	if reason != "" {
+		return Client{}, fault.New(fault.InvalidRequest, "The description of the program at %s cannot be used: %s.", plaintext.Line(id), reason)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.kept) >= maxCached {
+		clear(c.kept) // rare; what is needed is read again
+	}
+	c.kept[id] = keptClient{client, time.Now().Add(cachedFor)}
+	return client, nil
+}
+
+// read reads a description. reason says why there is none, in words for the person.
+func (c *Clients) read(ctx context.Context, id string) (client Client, reason string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, id, nil)
+	if err != nil {
+		return client, "its address is malformed"
+	}
+	r.Header.Set("Accept", "application/json")
+	answer, err := c.client.Do(r)
+	if err != nil {
+		return client, "it does not answer, or its address is not public"
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+	switch {
+	case answer.StatusCode != http.StatusOK:
+		return client, "it answers with status " + answer.Status[:3]
+	case err != nil:
+		return client, "it is larger than 5 kB or breaks off"
+	case kind != "application/json" && !strings.HasSuffix(kind, "+json"):
+		return client, "it is not JSON"
+	}
+	var document struct {
+		ClientID  string   `json:"client_id"`
+		Name      string   `json:"client_name"`
+		Redirects []string `json:"redirect_uris"`
+		Auth      string   `json:"token_endpoint_auth_method"`
+		Secret    string   `json:"client_secret"`
+	}
+	if json.Unmarshal(text, &document) != nil {
+		return client, "it is not JSON"
+	}
+	switch {
+	case document.ClientID != id:
+		return client, "its client_id is another one"
+	case document.Secret != "" || (document.Auth != "" && document.Auth != "none"):
+		return client, "it asks for a secret, which this service has for no program"
+	case len(document.Redirects) == 0 || len(document.Redirects) > maxRedirects:
+		return client, "it names no redirect_uris, or more than 20"
+	}
+	for _, redirect := range document.Redirects {
+		if !usable(redirect) {
+			return client, "one of its redirect_uris is neither https nor http on this computer"
+		}
+	}
+	return Client{ID: id, Host: r.URL.Host, Name: plainName(document.Name), Redirects: document.Redirects}, ""
+}
+
+// plainName is a name in printable ASCII: letters that only look like others become
+// question marks, so that a name cannot look like another one.
+func plainName(name string) string {
+	var b strings.Builder
+	for _, r := range strings.TrimSpace(name) {
+		if b.Len() >= maxName {
+			break
+		}
+		if r < ' ' || r > '~' || r == utf8.RuneError {
+			r = '?'
+		}
+		b.WriteRune(r)
+	}
+	if b.Len() == 0 {
+		return "no name"
+	}
+	return b.String()
+}
+
+// usable reports whether answers may be sent to an address at all: https, or http on the
+// person's own computer (RFC 8252 7.3).
+func usable(redirect string) bool {
+	u, err := url.Parse(redirect)
+	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(redirect, "#") || len(redirect) > maxParameter || strings.ContainsFunc(redirect, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+		return false
+	}
+	return u.Scheme == "https" || (u.Scheme == "http" && loopback(u))
+}
+
+// loopback reports whether an address is on the person's own computer.
+func loopback(u *url.URL) bool {
+	switch u.Hostname() {
+	case "127.0.0.1", "::1", "localhost":
+		return true
+	}
+	return false
+}
+
+// matches reports whether an answer may go to redirect: it is one of those of the client,
+// letter by letter. On the person's own computer any port will do (RFC 8252 7.3).
+func (c Client) matches(redirect string) bool {
+	if !usable(redirect) {
+		return false
+	}
+	for _, known := range c.Redirects {
+		if redirect == known {
+			return true
+		}
+		a, errA := url.Parse(known)
+		b, errB := url.Parse(redirect)
+		if errA != nil || errB != nil || a.Scheme != "http" || b.Scheme != "http" || !loopback(a) || a.Hostname() != b.Hostname() {
+			continue
+		}
+		if strings.Replace(known, a.Host, "", 1) == strings.Replace(redirect, b.Host, "", 1) {
+			return true
+		}
+	}
+	return false
+}

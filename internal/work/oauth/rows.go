@@ -1,0 +1,64 @@
+package oauth
+
+import (
+	"context"
+	"fmt"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/rowsum"
+)
+
+// The rows of this package carry checksums: which program has which key follows from
+// nothing else.
+var (
+	requests = rowsum.Table[query.OauthRequest]{
+		Name: "oauth_request", Key: 1,
+		After: func(ctx context.Context, tx *db.Tx, last query.OauthRequest) ([]query.OauthRequest, error) {
+			return tx.OauthRequestAfter(ctx, last.SecretSha256)
+		},
+		Store: func(ctx context.Context, tx *db.Tx, r query.OauthRequest, sum string) error {
+			return tx.OauthRequestSum(ctx, query.OauthRequestSumParams{RowSum: sum, SecretSha256: r.SecretSha256})
+		},
+	}
+	grants = rowsum.Table[query.OauthGrant]{
+		Name: "oauth_grant", Key: 1,
+		After: func(ctx context.Context, tx *db.Tx, last query.OauthGrant) ([]query.OauthGrant, error) {
+			return tx.OauthGrantAfter(ctx, last.KeyID)
+		},
+		Store: func(ctx context.Context, tx *db.Tx, r query.OauthGrant, sum string) error {
+			return tx.OauthGrantSum(ctx, query.OauthGrantSumParams{RowSum: sum, KeyID: r.KeyID})
+		},
+	}
+)
+
+// Sums lists the tables of this package whose rows carry checksums.
+var Sums = rowsum.Tables{requests, grants}
+
+// Audit reports rows that are not as they were written. An error means that the audit did
+// not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	nameless, err := tx.OauthNameless(ctx)
+	if err != nil {
+		return fmt.Errorf("count rows without a key: %w", err)
+	}
+	if nameless != 0 {
+		breach("a row has its key", "oauth", "%d requests and tokens of programs have none", nameless)
+	}
+	if err := requests.Audit(ctx, tx, breach, nil); err != nil {
+		return err
+	}
+	return grants.Audit(ctx, tx, breach, nil)
+}
+
+// Erase removes what programs asked of a workspace, and their tokens. Their keys are package
+// identity's. Repeating it changes nothing.
+func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := tx.OauthGrantsErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase tokens: %w", err)
+	}
+	if err := tx.OauthRequestsErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase requests of programs: %w", err)
+	}
+	return nil
+}
