@@ -209,7 +209,7 @@ func TestAnUnchangedAnswerIsNotSentAgain(t *testing.T) {
 	t.Parallel()
 	eachMeasured(t, func(_ *testing.T, m *measured) {
 		id := m.gpu("NVIDIA GeForce RTX 4090", 24, 9000)
-		paths := []string{"top", "stats", "gpus", "latest", "search?q=rtx", "result/" + id, "gpu/nvidia-geforce-rtx-4090", "compare/nvidia-geforce-rtx-4090/nvidia-geforce-rtx-4090"}
+		paths := []string{"top", "stats", "gpus", "latest", "rank?score=5", "search?q=rtx", "result/" + id, "gpu/nvidia-geforce-rtx-4090", "compare/nvidia-geforce-rtx-4090/nvidia-geforce-rtx-4090"}
 		tags := map[string]string{}
 		for _, path := range paths {
 			first, _ := m.send("GET", "/node/v1/leaderboard/"+path, "", nil, nil, "")

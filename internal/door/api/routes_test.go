@@ -59,6 +59,7 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			{"GET /node/v1/leaderboard/compare/{gpu_a}/{gpu_b}", "", "200 304 404"},
 			{"GET /node/v1/leaderboard/search", "", "200 304"},
 			{"GET /node/v1/leaderboard/latest", "", "200 304 400"},
+			{"GET /node/v1/leaderboard/rank", "", "200 304 400"},
 		} {
 			method, path, _ := strings.Cut(c.route, " ")
 			r, there := d.Paths[path][strings.ToLower(method)]

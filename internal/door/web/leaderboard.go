@@ -58,9 +58,11 @@ func (s *Site) board(r *http.Request) (page, error) {
 	if b.Stats, err = s.Board.Stats(ctx); err != nil {
 		return page{}, err
 	}
-	if b.GPUs, err = s.Board.GPUs(ctx); err != nil {
+	gpus, err := s.Board.GPUs(ctx)
+	if err != nil {
 		return page{}, err
 	}
+	b.GPUs = gpus.GPUs
 	slices.SortStableFunc(b.GPUs, func(a, b leaderboard.GPUShort) int { return cmp.Compare(b.AverageScore, a.AverageScore) })
 	if len(b.GPUs) > 0 {
 		b.Best = b.GPUs[0].AverageScore

@@ -38,10 +38,11 @@ type pair struct {
 func (s *Site) compare(r *http.Request) (page, error) {
 	ctx, q := r.Context(), r.URL.Query()
 	c := compareView{A: q.Get("a"), B: q.Get("b")}
-	var err error
-	if c.GPUs, err = s.Board.GPUs(ctx); err != nil {
+	gpus, err := s.Board.GPUs(ctx)
+	if err != nil {
 		return page{}, err
 	}
+	c.GPUs = gpus.GPUs
 	slices.SortFunc(c.GPUs, func(a, b leaderboard.GPUShort) int { return strings.Compare(a.GPUName, b.GPUName) })
 	p := page{Template: "compare", Title: "Compare GPUs", Content: c}
 	if c.A == "" || c.B == "" {

@@ -195,7 +195,7 @@ func publishedNames() map[string]string {
 		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "ProjectInputBody": "ProjectRequest", "Listed": "ProjectFile", "RerenderInputBody": "RerenderRequest", "SigningKeysOutputBody": "SigningKeys",
 		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "DeletedOutputBody": "UploadDeleted", "AskLinkInputBody": "LinkRequest",
 		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",
-		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest",
+		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest", "RankBody": "LeaderboardRank",
 		"TopRow": "LeaderboardTopRow", "Row": "LeaderboardRow", "Figures": "GPUFigures", "Hit": "SearchHit", "Place": "Placement",
 		"Versions": "BenchmarkVersions", "Distribution": "PercentileDistribution",
 		"OrderPreviewInputBody": "PreviewRequest", "Estimate": "PreviewEstimate", "Cause": "PreviewFailure",

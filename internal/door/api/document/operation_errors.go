@@ -89,7 +89,7 @@ func operationCodes() map[string][]fault.Code {
 		"getRenderContactSheet": overview, "getRenderLoop": overview, "getJobContactSheet": overview, "getJobLoop": overview,
 		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
-		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "searchLeaderboard": bad,
+		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "getLeaderboardRank": bad, "searchLeaderboard": bad,
 		"getLeaderboardResult": all(bad, codes{fault.ResultNotFound}), "getLeaderboardGPU": all(bad, codes{fault.GPUNotFound}),
 		"compareLeaderboardGPUs": all(bad, codes{fault.GPUNotFound}),
 

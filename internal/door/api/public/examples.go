@@ -39,6 +39,7 @@ func addLeaderboard(at links.Links, all map[string]any) {
 		ResultID: result, ReceiptID: sample.ReceiptID, GPUName: sample.Device, GPUSlug: slug, DeviceName: sample.Device, VRAMGB: new(int64(24)), Score: 5120.4,
 		RenderSeconds: 92.3, RenderDevice: contract.RenderDevice, CreatedAt: sample.Time(0), BenchmarkVersion: "1", SceneVersion: "1", ScoringVersion: "1",
 		GlobalPercentileLabel: "unknown", PublicResultURL: at.Result(result),
+		GPUPageURL: new(at.GPU(slug)),
 	}
 	short := leaderboard.GPUShort{GPUName: sample.Device, GPUSlug: slug, GPUVendor: "NVIDIA", VRAMGB: new(int64(24)), SampleCount: 1, AverageScore: 5120.4, TopScore: 5120.4}
 	figures := leaderboard.Figures{
@@ -48,16 +49,17 @@ func addLeaderboard(at links.Links, all map[string]any) {
 	}
 	versions := leaderboard.Versions{Benchmark: "1", Scene: "1", Scoring: "1"}
 	all["LeaderboardTop"] = topBody{true, leaderboard.Top{Rows: []leaderboard.TopRow{{Rank: 1, Row: row}}, SampleCount: 1}}
-	all["LeaderboardLatest"] = latestBody{true, []leaderboard.Row{row}}
-	all["LeaderboardGPUs"] = gpusBody{true, []leaderboard.GPUShort{short}}
+	all["LeaderboardLatest"] = latestBody{OK: true, Limit: contract.LatestDefault, ResultCount: 1, Rows: []leaderboard.Row{row}, Results: []leaderboard.Row{row}}
+	all["LeaderboardRank"] = rankBody{true, leaderboard.Ranked{Rank: new(int64(2)), SampleCount: 1, Label: leaderboard.NoLabel}}
+	all["LeaderboardGPUs"] = gpusBody{true, leaderboard.GPUs{GPUs: []leaderboard.GPUShort{short}, Total: 1}}
 	all["LeaderboardStats"] = statsBody{true, leaderboard.Stats{
 		TotalSubmissions: 1, GPUCount: 1, TopScore: &row.Score, MedianScore: &row.Score, AverageScore: &row.Score, CommonGPUs: []leaderboard.GPUShort{short},
 		ScoreFormula: "the sum of samples per minute over the scenes", LastUpdated: &row.CreatedAt, Versions: versions,
 	}}
 	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, BenchmarkVersions: []leaderboard.Versions{versions}}}
-	all["LeaderboardComparison"] = comparisonBody{true, leaderboard.Comparison{A: figures, B: figures}}
+	all["LeaderboardComparison"] = comparisonBody{true, leaderboard.Comparison{A: figures, B: figures, SampleCountA: 1, SampleCountB: 1}}
 	all["LeaderboardSearch"] = foundBody{true, leaderboard.Found{Query: "rtx 4090", ResultCount: 1, Results: []leaderboard.Hit{{
-		Type: leaderboard.HitGPU, Title: sample.Device, GPUSlug: slug, URL: at.GPU(slug), SampleCount: new(int64(1)),
+		Type: leaderboard.HitGPU, Title: sample.Device, GPUSlug: slug, URL: at.GPU(slug), SampleCount: new(int64(1)), Subtitle: "NVIDIA, 24 GB, 1 result", Score: row.Score, RenderSeconds: row.RenderSeconds,
 	}}}}
 	all["LeaderboardResult"] = resultBody{true, leaderboard.Result{
 		Row: row, GPUVendor: "NVIDIA", GPUMemoryBytes: new(int64(25_757_220_864)), GPUDriver: "550.54.14", CPUName: "AMD Ryzen 9 7950X", OS: "linux",
@@ -68,5 +70,11 @@ func addLeaderboard(at links.Links, all map[string]any) {
 		StartedAt: sample.Time(-5 * time.Minute), CompletedAt: sample.Time(-time.Minute),
 		Global: leaderboard.Place{Rank: new(int64(1)), Among: 1, Label: "unknown"}, WithinGPU: leaderboard.Place{Rank: new(int64(1)), Among: 1, Label: "unknown"},
 		WorkerKeyID: sample.FrameSHA256, LogIndex: 42,
+		Summary: leaderboard.Summary{
+			Rank: new(int64(1)), GlobalRank: new(int64(1)), GlobalSampleCount: 1, GPURank: new(int64(1)), GPUSampleCount: 1, GPUPercentileLabel: "unknown",
+			ScoreUnits: "samples per minute", ReceiptSchemaVersion: benchmark.ReceiptType, Renderer: contract.RendererID, DriverVersion: new("550.54.14"), RAMGB: new(64),
+			HardwareProbeHash: sample.FrameSHA256, BenchmarkSceneHash: sample.FrameSHA256,
+			ShareText: sample.Device + " renders 5120.4 samples per minute in Cycles, rank 1 of 1: " + at.Result(result),
+		},
 	}}
 }

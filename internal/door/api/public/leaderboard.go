@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"math"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -52,8 +53,8 @@ type gpuBody struct {
 }
 
 type gpusBody struct {
-	OK   bool                   `json:"ok" const:"true"`
-	GPUs []leaderboard.GPUShort `json:"gpus" doc:"Under the current versions, those with the most results first; at most 500."`
+	OK bool `json:"ok" const:"true"`
+	leaderboard.GPUs
 }
 
 type comparisonBody struct {
@@ -67,8 +68,29 @@ type foundBody struct {
 }
 
 type latestBody struct {
-	OK   bool              `json:"ok" const:"true"`
-	Rows []leaderboard.Row `json:"rows" doc:"The newest first, CPUs' results too."`
+	OK          bool              `json:"ok" const:"true"`
+	Limit       int               `json:"limit" doc:"As asked, or 25."`
+	ResultCount int               `json:"result_count" doc:"Results in this answer."`
+	Rows        []leaderboard.Row `json:"rows" doc:"The newest first, CPUs' results too."`
+	Results     []leaderboard.Row `json:"results" doc:"The same as rows."`
+}
+
+type rankBody struct {
+	OK bool `json:"ok" const:"true"`
+	leaderboard.Ranked
+}
+
+type rankInput struct {
+	operation.Conditional
+	Score float64 `query:"score" required:"true" minimum:"0" maximum:"1000000" doc:"Samples per minute, rounded to the thousandth." example:"5120.4"`
+}
+
+// Resolve refuses what is a number to the parser and no score: NaN passes every bound.
+func (in *rankInput) Resolve(huma.Context) []error {
+	if math.IsNaN(in.Score) {
+		return []error{&huma.ErrorDetail{Location: "query.score", Message: "expected a number", Value: "NaN"}}
+	}
+	return nil
 }
 
 type resultInput struct {
@@ -130,7 +152,11 @@ func (s *Server) leaderboard(api huma.API) {
 	})
 	read(api, "getLeaderboardLatest", path+"latest", "The newest results", func(ctx context.Context, in *latestInput) (latestBody, error) {
 		rows, err := s.Board.Latest(ctx, in.Limit)
-		return latestBody{true, rows}, err
+		return latestBody{OK: true, Limit: in.Limit, ResultCount: len(rows), Rows: rows, Results: rows}, err
+	})
+	read(api, "getLeaderboardRank", path+"rank", "The place that a score would have", func(ctx context.Context, in *rankInput) (rankBody, error) {
+		ranked, err := s.Board.Rank(ctx, in.Score)
+		return rankBody{true, ranked}, err
 	})
 }
 

@@ -150,6 +150,16 @@ type Comparison struct {
 	A      Figures `json:"gpu_a"`
 	B      Figures `json:"gpu_b"`
 	Deltas Deltas  `json:"deltas"`
+
+	ScoreDelta                *float64 `json:"score_delta" doc:"The average score of A less that of B."`
+	ScoreDeltaPercent         *float64 `json:"score_delta_percent" doc:"The same, in per cent of that of B."`
+	RenderSecondsDelta        *float64 `json:"render_seconds_delta" doc:"The average render time of A less that of B; below 0 where A is faster."`
+	RenderSecondsDeltaPercent *float64 `json:"render_seconds_delta_percent" doc:"The same, in per cent of that of B."`
+	AveragePercentileA        *float64 `json:"average_percentile_a" minimum:"0" maximum:"100" doc:"Per cent of all GPUs' results with a lower score than the average of A; null under 3 results."`
+	AveragePercentileB        *float64 `json:"average_percentile_b" minimum:"0" maximum:"100" doc:"The same of B."`
+	PercentileDelta           *float64 `json:"percentile_delta" doc:"That of A less that of B, in percentage points."`
+	SampleCountA              int64    `json:"sample_count_a"`
+	SampleCountB              int64    `json:"sample_count_b"`
 }
 
 // Deltas are the differences by figure.
@@ -166,26 +176,42 @@ type Deltas struct {
 // compared with itself has differences of 0.
 func (b *Board) Compare(ctx context.Context, slugA, slugB string) (c Comparison, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
-		for slug, into := range map[string]*Figures{slugA: &c.A, slugB: &c.B} {
-			group, _, err := find(ctx, tx, slug)
-			if err != nil {
-				return err
-			}
-			if *into, err = figuresOf(ctx, tx, group); err != nil {
-				return err
-			}
+		c = Comparison{}
+		if c.A, c.AveragePercentileA, err = side(ctx, tx, slugA); err != nil {
+			return err
 		}
-		if slugA == slugB {
-			c.A = c.B
-		}
-		return nil
+		c.B, c.AveragePercentileB, err = side(ctx, tx, slugB)
+		return err
 	})
+	c.SampleCountA, c.SampleCountB = c.A.SampleCount, c.B.SampleCount
 	c.Deltas = Deltas{
 		delta(c.A.TopScore, c.B.TopScore), delta(c.A.MedianScore, c.B.MedianScore), delta(c.A.AverageScore, c.B.AverageScore),
 		delta(c.A.AverageRenderSeconds, c.B.AverageRenderSeconds), delta(c.A.MedianRenderSeconds, c.B.MedianRenderSeconds),
 		delta(c.A.BestRenderSeconds, c.B.BestRenderSeconds),
 	}
+	c.ScoreDelta, c.ScoreDeltaPercent = c.Deltas.AverageScore.Absolute, c.Deltas.AverageScore.Percent
+	c.RenderSecondsDelta, c.RenderSecondsDeltaPercent = c.Deltas.AverageRenderSeconds.Absolute, c.Deltas.AverageRenderSeconds.Percent
+	c.PercentileDelta = delta(c.AveragePercentileA, c.AveragePercentileB).Absolute
 	return c, err
+}
+
+// side reads one GPU of a comparison: its figures, and the percentile that its average
+// score has among all GPUs' results.
+func side(ctx context.Context, tx *db.Tx, slug string) (f Figures, percentile *float64, err error) {
+	group, _, err := find(ctx, tx, slug)
+	if err != nil {
+		return f, nil, err
+	}
+	if f, err = figuresOf(ctx, tx, group); err != nil || group.Results == 0 {
+		return f, nil, err
+	}
+	board, err := groupOf(ctx, tx, Current(), "")
+	if err != nil {
+		return f, nil, err
+	}
+	// Scores are whole thousandths: those below the average are those below the next whole one.
+	place, err := placeOf(ctx, tx, board, (group.ScoreSum+group.Results-1)/group.Results)
+	return f, place.Percentile, err
 }
 
 // No percentage where B is 0.

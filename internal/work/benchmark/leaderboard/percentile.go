@@ -2,6 +2,7 @@ package leaderboard
 
 import (
 	"context"
+	"math"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -151,4 +152,27 @@ func placeOf(ctx context.Context, tx *db.Tx, group query.BenchmarkGroup, score i
 	percentile := 100 * float64(group.Results-reached) / float64(group.Results)
 	p.Percentile = &percentile
 	return p, nil
+}
+
+// Ranked is the place that a score would have among all GPUs' results.
+type Ranked struct {
+	Rank        *int64 `json:"rank" doc:"One more than the number of results with a higher score; null while there are no results."`
+	SampleCount int64  `json:"sample_count" doc:"Results that the rank is among."`
+	Label       Label  `json:"percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"unknown under 3 results."`
+}
+
+// Rank places a score, in samples per minute from 0 to a million and rounded to the
+// thousandth, among the results under the current versions. It adds nothing to them.
+func (b *Board) Rank(ctx context.Context, score float64) (r Ranked, err error) {
+	r = Ranked{Label: NoLabel}
+	err = b.DB.Read(ctx, func(tx *db.Tx) error {
+		board, err := groupOf(ctx, tx, Current(), "")
+		if err != nil || board.Results == 0 {
+			return err
+		}
+		place, err := placeOf(ctx, tx, board, int64(math.Round(score*1000)))
+		r = Ranked{Rank: place.Rank, SampleCount: place.Among, Label: place.Label}
+		return err
+	})
+	return r, err
 }

@@ -29,6 +29,7 @@ type Row struct {
 	ScoringVersion        string    `json:"scoring_version"`
 	GlobalPercentileLabel Label     `json:"global_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"Among all GPUs' results under equal versions; unknown of a CPU's result and under 3 results."`
 	PublicResultURL       string    `json:"public_result_url" format:"uri"`
+	GPUPageURL            *string   `json:"gpu_page_url" format:"uri" doc:"The GPU's page; null of a CPU's result."`
 }
 
 // TopRow is a row with its place.
@@ -122,7 +123,10 @@ func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 	}
 	if row.GroupID == 0 {
 		r.RenderDevice = benchmark.CPU
+		return r
 	}
+	page := b.Links.GPU(row.GpuSlug)
+	r.GPUPageURL = &page
 	return r
 }
 
@@ -175,11 +179,8 @@ func (b *Board) Stats(ctx context.Context) (s Stats, err error) {
 		}
 		s.TotalSubmissions, s.SyntheticSubmissions = board.Results, board.Synthetic
 		s.TopScore, s.MedianScore, s.AverageScore, s.LastUpdated = f.TopScore, f.MedianScore, f.AverageScore, f.LastUpdated
-		s.GPUCount, err = tx.BenchmarkGroupsCount(ctx, query.BenchmarkGroupsCountParams{
-			BenchmarkVersion: s.Versions.Benchmark, SceneVersion: s.Versions.Scene, ScoringVersion: s.Versions.Scoring,
-		})
-		if err != nil {
-			return fmt.Errorf("count GPUs: %w", err)
+		if s.GPUCount, err = countGPUs(ctx, tx, s.Versions); err != nil {
+			return err
 		}
 		s.CommonGPUs, err = common(ctx, tx, s.Versions, commonMost)
 		return err
@@ -202,14 +203,31 @@ type GPUShort struct {
 // gpusMost bounds the list of GPUs.
 const gpusMost = 500
 
+// GPUs are those that have results under the current versions.
+type GPUs struct {
+	GPUs  []GPUShort `json:"gpus" doc:"Under the current versions, those with the most results first; at most 500."`
+	Total int64      `json:"total_gpus" doc:"How many there are, those beyond the list too."`
+}
+
 // GPUs lists the GPUs with the most results under the current versions. At most gpusMost;
 // a GPU beyond is still found by its slug and by search.
-func (b *Board) GPUs(ctx context.Context) (all []GPUShort, err error) {
+func (b *Board) GPUs(ctx context.Context) (all GPUs, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
-		all, err = common(ctx, tx, Current(), gpusMost)
+		if all.GPUs, err = common(ctx, tx, Current(), gpusMost); err != nil {
+			return err
+		}
+		all.Total, err = countGPUs(ctx, tx, Current())
 		return err
 	})
 	return all, err
+}
+
+func countGPUs(ctx context.Context, tx *db.Tx, v Versions) (int64, error) {
+	n, err := tx.BenchmarkGroupsCount(ctx, query.BenchmarkGroupsCountParams{BenchmarkVersion: v.Benchmark, SceneVersion: v.Scene, ScoringVersion: v.Scoring})
+	if err != nil {
+		return 0, fmt.Errorf("count GPUs: %w", err)
+	}
+	return n, nil
 }
 
 // common reads the GPUs with the most results. Their figures are those stored with the

@@ -33,6 +33,7 @@ type Result struct {
 	LogIndex         int64                `json:"log_index" doc:"Leaf of the service's record in the log of receipts."`
 	Envelope         json.RawMessage      `json:"envelope" doc:"The service's record of the result, signed (DSSE, in-toto)."`
 	WorkerEnvelope   json.RawMessage      `json:"worker_envelope" doc:"The worker's receipt, signed (DSSE, in-toto)."`
+	Summary
 }
 
 // Result reads one result. A result with an invalid signature is an error, and is not
@@ -55,11 +56,13 @@ func (b *Board) Result(ctx context.Context, resultID string) (r Result, err erro
 		if err != nil {
 			return fmt.Errorf("read board: %w", err)
 		}
-		if r, err = b.signed(ctx, tx, row, board); err != nil {
+		var receipt benchmark.Receipt
+		if r, receipt, err = b.signed(ctx, tx, row, board); err != nil {
 			return err
 		}
 		if row.GroupID == 0 {
 			r.Global, r.WithinGPU = Place{Label: NoLabel}, Place{Label: NoLabel}
+			r.Summary = summaryOf(receipt, r)
 			return nil
 		}
 		gpu, err := tx.BenchmarkGroupGet(ctx, row.GroupID)
@@ -70,33 +73,36 @@ func (b *Board) Result(ctx context.Context, resultID string) (r Result, err erro
 			return err
 		}
 		r.GlobalPercentileLabel = r.Global.Label
-		r.WithinGPU, err = placeOf(ctx, tx, gpu, row.Score)
-		return err
+		if r.WithinGPU, err = placeOf(ctx, tx, gpu, row.Score); err != nil {
+			return err
+		}
+		r.Summary = summaryOf(receipt, r)
+		return nil
 	})
 	return r, err
 }
 
 // signed reads the members of a result from its signed record, so that a page never shows
-// a value that nobody signed. Only the row's place in tables comes from the store; the
+// a value that nobody signed, and returns the receipt in it. Only the row's place in tables comes from the store; the
 // audit compares that with the record.
-func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult, board query.BenchmarkGroup) (r Result, err error) {
+func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult, board query.BenchmarkGroup) (r Result, signed benchmark.Receipt, err error) {
 	stored, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
 	if err != nil {
-		return r, fmt.Errorf("read benchmark receipt: %w", err)
+		return r, signed, fmt.Errorf("read benchmark receipt: %w", err)
 	}
 	keys, err := signing.PublicKeys(ctx, tx)
 	if err != nil {
-		return r, err
+		return r, signed, err
 	}
 	record, err := benchmark.OpenRecord([]byte(stored.Envelope), []byte(stored.WorkerEnvelope), keys)
 	if err != nil {
-		return r, fmt.Errorf("open benchmark record %s: %w", row.ResultID, err)
+		return r, signed, fmt.Errorf("open benchmark record %s: %w", row.ResultID, err)
 	}
-	signed := record.Receipt
+	signed = record.Receipt
 	return Result{
 		Row: b.row(row, board), GPUVendor: signed.GPUVendor, GPUMemoryBytes: signed.GPUMemoryBytes, GPUDriver: signed.GPUDriver, CPUName: signed.CPUName,
 		RAMBytes: signed.RAMBytes, OS: signed.OS, BlenderVersion: signed.BlenderVersion, BlenderBuildHash: signed.BlenderBuildHash, Scenes: signed.Scenes,
 		StartedAt: signed.StartedAt, CompletedAt: signed.CompletedAt, WorkerKeyID: record.WorkerKeyID, LogIndex: record.LogIndex,
 		Envelope: json.RawMessage(stored.Envelope), WorkerEnvelope: json.RawMessage(stored.WorkerEnvelope),
-	}, nil
+	}, signed, nil
 }

@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/benchmark"
 )
 
 // Hit is a GPU or a result that a search has found. Exactly one of SampleCount and
@@ -24,6 +26,10 @@ type Hit struct {
 	URL         string  `json:"url" format:"uri"`
 	SampleCount *int64  `json:"sample_count,omitempty" doc:"Of a GPU."`
 	ResultID    *string `json:"result_id,omitempty" doc:"Of a result."`
+
+	Subtitle      string  `json:"subtitle" doc:"Of a GPU its vendor, memory and number of results; of a result its device and day. Says so when nothing was rendered."`
+	Score         float64 `json:"score" doc:"Of a GPU the average; samples per minute."`
+	RenderSeconds float64 `json:"render_seconds" doc:"Of a GPU the average."`
 }
 
 // HitType is what was found.
@@ -113,9 +119,43 @@ func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error)
 
 // hit shows a result by its device and its score.
 func (b *Board) hit(row query.BenchmarkResult) Hit {
+	device := benchmark.GPU
+	if row.GroupID == 0 {
+		device = benchmark.CPU
+	}
+	about := []string{device, db.Time(row.CreatedAt).Format(time.DateOnly)}
+	if row.Synthetic == 1 {
+		about = append(about, nothingRendered)
+	}
 	return Hit{
-		Type: HitResult, Title: row.DeviceName + ", " + strconv.FormatFloat(thousandths(row.Score), 'f', 1, 64),
-		GPUSlug: row.GpuSlug, URL: b.Links.Result(row.ResultID), ResultID: &row.ResultID,
+		Type: HitResult, Title: row.DeviceName + ", " + strconv.FormatFloat(thousandths(row.Score), 'f', 1, 64), Subtitle: strings.Join(about, ", "),
+		GPUSlug: row.GpuSlug, URL: b.Links.Result(row.ResultID), ResultID: &row.ResultID, Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs),
+	}
+}
+
+// nothingRendered marks synthetic results in a subtitle.
+const nothingRendered = "synthetic"
+
+// hitGPU shows a GPU by its name and its averages.
+func (b *Board) hitGPU(g query.BenchmarkGroup) Hit {
+	about := []string{}
+	if g.GpuVendor != benchmark.Unknown {
+		about = append(about, g.GpuVendor)
+	}
+	if g.VramGb > 0 {
+		about = append(about, fmt.Sprintf("%d GB", g.VramGb))
+	}
+	if g.Results == 1 {
+		about = append(about, "1 result")
+	} else {
+		about = append(about, fmt.Sprintf("%d results", g.Results))
+	}
+	if g.Synthetic > 0 {
+		about = append(about, nothingRendered)
+	}
+	return Hit{
+		Type: HitGPU, Title: g.GpuName, Subtitle: strings.Join(about, ", "), GPUSlug: g.GpuSlug, URL: b.Links.GPU(g.GpuSlug), SampleCount: &g.Results,
+		Score: average(g.ScoreSum, g.Results), RenderSeconds: average(g.TimeSum, g.Results),
 	}
 }
 
@@ -130,7 +170,7 @@ func (b *Board) searchGPUs(ctx context.Context, tx *db.Tx, like [searchWords]str
 		return fmt.Errorf("search GPUs: %w", err)
 	}
 	for _, g := range groups {
-		f.Results = append(f.Results, Hit{Type: HitGPU, Title: g.GpuName, GPUSlug: g.GpuSlug, URL: b.Links.GPU(g.GpuSlug), SampleCount: &g.Results})
+		f.Results = append(f.Results, b.hitGPU(g))
 	}
 	return nil
 }
