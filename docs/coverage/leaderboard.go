@@ -17,7 +17,7 @@ func leaderboard() []Rule {
 		shown("4.6", "Results and GPUs by public receipt members", search).lines("GET /node/v1/leaderboard/search?q=<query>", "Search"),
 		shown("4.6", "The newest results: 25 unless asked otherwise, at most 100", "api.TestTheNewestAre25UnlessAskedOtherwise", empty).lines("GET /node/v1/leaderboard/latest?limit=<n>"),
 		shown("4.6", "The place that a score would have; a bad score is 400", "api.TestAScoreIsPlacedAmongResults").lines("GET /node/v1/leaderboard/rank?score=<n>"),
-		shown("4.6", "The flat members of results and lists say what receipts say", "api.TestTheFlatMembersOfAResultSayWhatItsReceiptSays", "api.TestTheFlatMembersOfListsAreCounted", "benchmark.TestAMachineIsHashedByItsDocumentedLines").lines("Further members"),
+		shown("4.6", "The flat members of results and lists say what receipts say", "api.TestTheFlatMembersOfAResultSayWhatItsReceiptSays", "api.TestTheFlatMembersOfListsAreCounted", "benchmark.TestAMachineIsHashedByItsDocumentedLines"),
 		shown("4.6", "All comes from stored receipts; what is unknown is null or the word unknown; nothing stored is empty lists and zero counts",
 			empty, told, "leaderboard.TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere"),
 	}
