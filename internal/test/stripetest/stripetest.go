@@ -4,8 +4,8 @@
 // What always holds: a call that is repeated with its idempotency key has the first
 // answer, and with other parameters it is refused. What a test does to a payment, such as
 // Pay or Dispute, queues the events that Stripe sends of it; the test delivers them when,
-// in which order and how often it likes. The forms of objects are those of testdata, which
-// are Stripe's own examples; a test holds both equal. Start reading at New.
+// in which order and how often it likes. The forms of objects are Stripe's: a test of package
+// stripeapi holds them against the examples of Stripe's own mock. Start reading at New.
 package stripetest
 
 import (
