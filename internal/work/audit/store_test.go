@@ -316,65 +316,6 @@ func (s *store) jobs() (last, sampled claimed) {
 	return last, sampled
 }
 
-// payments makes a top-up in each state, with what is taken back of one, and events.
-func (s *store) payments(workspace string) {
-	s.Helper()
-	for _, act := range []func(p *stripetest.Provider, id string) error{
-		func(p *stripetest.Provider, id string) error {
-			err := p.Refund(id, 100)
-			_, disputed := p.Dispute(id)
-			return errors.Join(err, disputed, p.Close(id, true))
-		},
-		func(p *stripetest.Provider, id string) error { return p.Refund(id, 1000) },
-		nil, // it stays open
-	} {
-		made, err := s.topUps.Create(s.Context(), workspace, 1000)
-		if err != nil {
-			s.Fatal(err)
-		}
-		if act == nil {
-			return
-		}
-		if err := s.provider.Pay(made.ID); err != nil {
-			s.Fatal(err)
-		}
-		s.ring()
-		if err := act(s.provider, made.ID); err != nil {
-			s.Fatal(err)
-		}
-		s.ring()
-	}
-}
-
-// ring delivers the provider's events.
-func (s *store) ring() {
-	s.Helper()
-	for _, e := range s.provider.Events() {
-		if err := s.topUps.Ring(s.Context(), e.Body, stripetest.Sign(e.Body, stripetest.Secret, time.Now())); err != nil {
-			s.Fatal(err)
-		}
-	}
-}
-
-// indebted makes a workspace that has spent what its bank takes back: it is frozen.
-func (s *store) indebted() {
-	s.Helper()
-	c := s.caller(0)
-	made, err := s.topUps.Create(s.Context(), c.workspace, 500)
-	if err == nil {
-		err = s.provider.Pay(made.ID)
-	}
-	if err != nil {
-		s.Fatal(err)
-	}
-	s.ring()
-	c.start(demo.Scene(), client.StartRequest{}, 1, 3, 1)
-	if _, err := s.provider.Dispute(made.ID); err != nil {
-		s.Fatal(err)
-	}
-	s.ring()
-}
-
 // awaitUploads makes an upload link without a file, and one whose file was refused.
 func (c caller) awaitUploads() {
 	c.Helper()
