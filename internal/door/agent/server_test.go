@@ -71,7 +71,7 @@ func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
 		for who, key := range map[string]string{"nobody": "", "an account key": svc.account, "a worker": node.Secret, "a revoked key": revoked, "a guess": "svc_agent_guess"} {
 			res, body := svc.post("/mcp", key, "text/strange", listTools) // refused before it is looked at
 			e, _ := body["error"].(map[string]any)
-			if res.StatusCode != 401 || res.Header.Get("WWW-Authenticate") != "Bearer" || fmt.Sprint(body["ok"]) != "false" || e["code"] != "unauthenticated" || e["request_id"] == "" {
+			if res.StatusCode != 401 || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer resource_metadata=") || fmt.Sprint(body["ok"]) != "false" || e["code"] != "unauthenticated" || e["request_id"] == "" {
 				t.Errorf("%s: %d %v %v", who, res.StatusCode, res.Header, body)
 			}
 		}
