@@ -162,13 +162,15 @@ screenshots: ## Take a picture of each page of the console, wide, narrow and dar
 	@SVC_TEST_SCREENSHOTS="$(CURDIR)/docs/screenshots" scripts/with-blender go test -count=1 -run '^TestPagesOfTheConsoleReadWellOnEveryScreen$$' ./internal/door/web
 
 .PHONY: sdks
-sdks: ## Build the Python SDK's wheel into dist, without a network; the same source gives the same bytes
-	@scripts/install-tools python
+sdks: ## Build the packages of the SDKs into dist, without a network: a wheel for Python, a tarball for npm
+	@scripts/install-tools python node
 	@python3 sdk/python/build.py "$(DIST)"
+	@npm pack --silent --pack-destination "$(DIST)" ./sdk/typescript
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew
 	@go generate ./...
+	@scripts/build-typescript-sdk
 
 .PHONY: fuzz
 fuzz: ## Run each fuzz target for FUZZTIME (60s)

@@ -140,15 +140,27 @@ func cutAnswer(after int) wireFault {
 	}
 }
 
+// stallAnswer lets so many bytes of the answer through, and then nothing until the caller
+// gives up.
+func stallAnswer(after int) wireFault {
+	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		pass.ServeHTTP(&shortWriter{ResponseWriter: w, left: after, stall: r.Context().Done()}, r)
+	}
+}
+
 type shortWriter struct {
 	http.ResponseWriter
-	left int
+	left  int
+	stall <-chan struct{} // is waited for before the end; nil = the end comes at once
 }
 
 func (s *shortWriter) Write(p []byte) (int, error) {
 	n, _ := s.ResponseWriter.Write(p[:min(len(p), s.left)])
 	if s.left -= n; s.left == 0 {
 		_ = http.NewResponseController(s.ResponseWriter).Flush()
+		if s.stall != nil {
+			<-s.stall
+		}
 		panic(http.ErrAbortHandler)
 	}
 	return len(p), nil

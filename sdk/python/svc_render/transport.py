@@ -56,9 +56,9 @@ class Answer:
         self._connection.close()
 
     def read(self, most: int) -> bytes:
-        """Up to ``most`` bytes; empty at the end."""
+        """Up to ``most`` bytes, as they come, so that a silence loses none; empty at the end."""
         try:
-            return self._response.read(most)
+            return self._response.read1(most)
         except (OSError, http.client.HTTPException) as cause:
             raise ConnectionFailed(self.call, cause, True) from cause
 

@@ -18,13 +18,13 @@ def sleep(seconds):
     time.sleep(min(seconds, 0.02))
 
 
-svc = svc_render.Client(url, key, attempts=20, sleep=sleep, user_agent="story/1", on_retry=lambda r: retried.append(type(r.error).__name__))
+svc = svc_render.Client(url, key, attempts=20, timeout=3.0, sleep=sleep, user_agent="story/1", on_retry=lambda r: retried.append(type(r.error).__name__))
 told = {}
 
 progress = []
 quote = svc.inspect(scene, frames=(1, 4), progress=lambda sent, total: progress.append((sent, total)))
 told["price_cents"] = quote["price_cents"]
-told["uploaded"] = progress[-1][0] == progress[-1][1] == os.path.getsize(scene)
+told["also"] = {"the progress of an upload ends at its size": progress[-1] == (os.path.getsize(scene),) * 2}
 look = svc.preview(quote, 2)
 told["look"] = [look["status"], look["frame"], svc.preview_image(look)[:2].hex()]
 told["frames_of_two"] = svc.quote(quote, (1, 2))["frame_count"]
@@ -80,5 +80,5 @@ async def twin():
     return seen[-1], wallets[0]["available_cents"]
 
 
-told["twin"] = list(asyncio.run(twin()))
+told["also"]["the asynchronous twin tells the same"] = asyncio.run(twin()) == ("job", told["available_cents"])
 print(json.dumps(told))

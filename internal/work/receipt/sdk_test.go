@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -227,45 +228,70 @@ func pathOf(t *testing.T, proof []byte, change func([]string) []string) []byte {
 	return text
 }
 
-func TestThePythonSDKJudgesReceiptsAsThisPackageDoes(t *testing.T) {
+// verifiers are the SDKs' programs that judge a file of cases: folder of the SDK, command.
+var verifiers = map[string][]string{
+	"python":     {"python3", "tests/verify_cases.py"},
+	"typescript": {"../../.tools/npm/node_modules/.bin/node", "tests/verify_cases.mjs"},
+}
+
+func TestTheSDKsJudgeReceiptsAsThisPackageDoes(t *testing.T) {
 	t.Parallel()
 	cases := forgeries(t)
 	var lines bytes.Buffer
 	writer := json.NewEncoder(&lines)
-	want := map[string]int{}
-	for _, c := range cases {
+	verdicts := make([]string, len(cases))
+	for i, c := range cases {
 		if err := writer.Encode(c); err != nil {
 			t.Fatal(err)
 		}
-		want[c.verdict(t)]++
+		verdicts[i] = c.verdict(t)
+	}
+	// Every check fails somewhere, or the comparison says little.
+	for _, check := range []string{"", "signature", "members", "artifact", "contents", "frames", "manifest", "log", "key"} {
+		if !slices.Contains(verdicts, check) {
+			t.Errorf("no case fails first at %q", check)
+		}
 	}
 	path := filepath.Join(t.TempDir(), "cases.jsonl")
 	if err := os.WriteFile(path, lines.Bytes(), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	for language, program := range verifiers {
+		t.Run(language, func(t *testing.T) {
+			t.Parallel()
+			judged := judgedBy(t, language, append(program, path))
+			if len(judged) != len(cases) {
+				t.Fatalf("it judged %d of %d", len(judged), len(cases))
+			}
+			for i, c := range cases {
+				if judged[i] != verdicts[i] {
+					t.Errorf("%s: its first failure is %q, want %q", c.name, judged[i], verdicts[i])
+				}
+			}
+		})
+	}
+}
+
+// judgedBy runs a command in the folder of an SDK and returns the lines that it prints.
+func judgedBy(t *testing.T, language string, arguments []string) []string {
+	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 	defer cancel()
-	command := exec.CommandContext(ctx, "python3", "tests/verify_cases.py", path)
-	command.Dir, command.Env = "../../../sdk/python", append(os.Environ(), "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1")
+	folder, err := filepath.Abs("../../../sdk/" + language)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := arguments[0]
+	if strings.Contains(program, "/") {
+		program = filepath.Join(folder, program)
+	}
+	command := exec.CommandContext(ctx, program, arguments[1:]...)
+	command.Dir, command.Env = folder, append(os.Environ(), "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1")
 	var complaint bytes.Buffer
 	command.Stderr = &complaint
 	output, err := command.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &complaint)
 	}
-	verdicts := strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
-	if len(verdicts) != len(cases) {
-		t.Fatalf("it judged %d of %d", len(verdicts), len(cases))
-	}
-	for i, c := range cases {
-		if want := c.verdict(t); verdicts[i] != want {
-			t.Errorf("%s: its first failure is %q, want %q", c.name, verdicts[i], want)
-		}
-	}
-	// Every check fails somewhere, or the comparison says little.
-	for _, check := range []string{"", "signature", "members", "artifact", "contents", "frames", "manifest", "log", "key"} {
-		if want[check] == 0 {
-			t.Errorf("no case fails first at %q: %v", check, want)
-		}
-	}
+	return strings.Split(strings.TrimSuffix(string(output), "\n"), "\n")
 }

@@ -1,0 +1,346 @@
+package story_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/worker"
+)
+
+// sdk is a client library in another language, whose tests are programs that print JSON.
+type sdk struct {
+	folder  string
+	program func(*testing.T) string
+	story   string // a render over a bad wire
+	project string // what travels of a project
+	code    string // the mark of its programs in the README
+	agent   string // how its calls say who makes them
+}
+
+var (
+	pythonSDK = sdk{folder: "../../../sdk/python", program: func(*testing.T) string { return "python3" },
+		story: "tests/story.py", project: "tests/project.py", code: "```python\n", agent: "svc-render-python/"}
+	typescriptSDK = sdk{folder: "../../../sdk/typescript", program: pinnedNode,
+		story: "tests/story.mjs", project: "tests/project.mjs", code: "```js\n", agent: "svc-render-typescript/"}
+)
+
+// command is a run of the SDK's language in its folder.
+func (s sdk) command(t *testing.T, arguments ...string) *exec.Cmd {
+	t.Helper()
+	command := exec.CommandContext(patient(t), s.program(t), arguments...)
+	command.Dir = s.folder
+	command.Env = append(os.Environ(), "PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1", "PYTHONWARNINGS=error")
+	return command
+}
+
+// run runs a script of the SDK's tests, and reads the JSON that it prints into told.
+func (s sdk) run(t *testing.T, told any, script string, arguments ...string) {
+	t.Helper()
+	command := s.command(t, append([]string{script}, arguments...)...)
+	var complaint bytes.Buffer
+	command.Stderr = &complaint
+	text, err := command.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, &complaint)
+	}
+	if complaint.Len() > 0 {
+		t.Errorf("%s complains:\n%s", script, &complaint)
+	}
+	if err := json.Unmarshal(text, told); err != nil {
+		t.Fatalf("%s: %v\n%s", script, err, text)
+	}
+}
+
+// readme is the first program of the SDK's README.
+func (s sdk) readme(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(s.folder, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), s.code)
+	code, _, found := strings.Cut(rest, "```")
+	if !found {
+		t.Fatal("the README has no program")
+	}
+	return code
+}
+
+// TestThePythonSDKPassesItsUnitTests runs what needs no service: the standards' vectors,
+// what a server can send wrongly, and the wheel.
+func TestThePythonSDKPassesItsUnitTests(t *testing.T) {
+	t.Parallel()
+	command := pythonSDK.command(t, "-m", "unittest", "discover", "-s", "tests")
+	if output, err := command.CombinedOutput(); err != nil || !strings.HasSuffix(strings.TrimSpace(string(output)), "OK") || strings.Contains(string(output), "Ran 0 tests") {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+func TestTheTypeScriptSDKPassesItsUnitTests(t *testing.T) {
+	t.Parallel()
+	command := typescriptSDK.command(t, "--test", "--test-reporter=tap", "tests/units.test.mjs")
+	if output, err := command.CombinedOutput(); err != nil || strings.Contains(string(output), "# tests 0") {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// TestThePythonSDKKeepsItsTypes has another person's checker read every type of the package.
+func TestThePythonSDKKeepsItsTypes(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(patient(t), "mypy", "--strict", "--cache-dir", t.TempDir(), "svc_render")
+	command.Dir = pythonSDK.folder
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v (scripts/install-tools python installs mypy)\n%s", err, output)
+	}
+}
+
+// TestTheTypeScriptSDKTakesAndRefusesWhatItsTypesSay compiles a program of right and wrong
+// calls as strictly as the compiler can.
+func TestTheTypeScriptSDKTakesAndRefusesWhatItsTypesSay(t *testing.T) {
+	t.Parallel()
+	compiler, err := filepath.Abs(filepath.Join(npmFolder, "typescript", "bin", "tsc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if output, err := typescriptSDK.command(t, compiler, "-p", "tests").CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
+	}
+}
+
+// TestTheSDKsHaveTheSameMethods compares the methods of the Python client with those of the
+// TypeScript client, but for how names are written.
+func TestTheSDKsHaveTheSameMethods(t *testing.T) {
+	t.Parallel()
+	methods := func(file string, form *regexp.Regexp) (names []string) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, found := range form.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, strings.ToLower(strings.ReplaceAll(found[1], "_", "")))
+		}
+		slices.Sort(names)
+		return slices.Compact(names)
+	}
+	inPython := methods(filepath.Join(pythonSDK.folder, "svc_render", "client.py"), regexp.MustCompile(`(?m)^    def ([a-z]\w*)`))
+	inTypeScript := methods(filepath.Join(typescriptSDK.folder, "lib", "client.d.ts"), regexp.MustCompile(`(?m)^    ([a-z]\w*)[(<]`))
+	inTypeScript = slices.DeleteFunc(inTypeScript, func(name string) bool { return name == "constructor" })
+	if len(inPython) < 20 || !slices.Equal(inPython, inTypeScript) {
+		t.Errorf("Python has %v, TypeScript has %v", inPython, inTypeScript)
+	}
+}
+
+func TestThePythonSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
+	eachShared(t, pythonSDK.rendersOverABadWire)
+}
+
+func TestTheTypeScriptSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
+	eachShared(t, typescriptSDK.rendersOverABadWire)
+}
+
+func (s sdk) rendersOverABadWire(t *testing.T, svc *service) {
+	c := svc.caller(credit)
+	wire := startBadWire(t, svc.url,
+		wireRule{"POST", "/uploads/inspect", []wireFault{cutUpload(1000), answerWith(503, ""), loseTheAnswer}},
+		wireRule{"POST", "/preview", []wireFault{loseTheAnswer}},
+		wireRule{"POST", "/start", []wireFault{loseTheAnswer, answerWith(429, "7")}},
+		wireRule{"GET", "/events", []wireFault{cutAnswer(900), fromTheBeginning}},
+		wireRule{"GET", "/download", []wireFault{answerWith(502, "")}},
+		wireRule{"GET", "/receipt", []wireFault{cutAnswer(100)}},
+		// The first download is damaged, the second falls silent and goes on where it was.
+		wireRule{"GET", "/artifacts/", []wireFault{damageAnswer, stallAnswer(2000)}},
+	)
+	scene := filepath.Join(t.TempDir(), demo.Filename)
+	if err := os.WriteFile(scene, demo.Scene(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var told struct {
+		PriceCents     int               `json:"price_cents"`
+		Look           []any             `json:"look"`
+		FramesOfTwo    int               `json:"frames_of_two"`
+		JobID          string            `json:"job_id"`
+		Again          string            `json:"again"`
+		Frames         []int             `json:"frames"`
+		Status         string            `json:"status"`
+		ChargedCents   int               `json:"charged_cents"`
+		Damaged        string            `json:"damaged"`
+		SizeBytes      int64             `json:"size_bytes"`
+		Left           []string          `json:"left"`
+		Checks         map[string]string `json:"checks"`
+		Lie            string            `json:"lie"`
+		Refused        [][]any           `json:"refused"`
+		AvailableCents int               `json:"available_cents"`
+		Jobs           []string          `json:"jobs"`
+		Kinds          []string          `json:"kinds"`
+		LongestWait    float64           `json:"longest_wait"`
+		Retried        []string          `json:"retried"`
+		Also           map[string]bool   `json:"also"` // what only one SDK does
+	}
+	s.run(t, &told, s.story, wire.url, c.agent.Secret, c.account.Secret, scene, t.TempDir())
+
+	if unmet := wire.unmet(); len(unmet) > 0 {
+		t.Errorf("faults that no call met: %v", unmet)
+	}
+	if told.PriceCents != 4 || told.FramesOfTwo != 2 || told.Status != "completed" || told.ChargedCents != 4 {
+		t.Errorf("it tells %+v", told)
+	}
+	if got := fmt.Sprint(told.Look); got != "[ready 2 ffd8]" { // a JPEG begins so
+		t.Errorf("the free look is %s", got)
+	}
+	slices.Sort(told.Frames)
+	if !slices.Equal(told.Frames, []int{1, 2, 3, 4}) {
+		t.Errorf("it heard of the frames %v, want each once", told.Frames)
+	}
+	if told.Again != told.JobID || len(told.Jobs) != 1 || told.Jobs[0] != told.JobID {
+		t.Errorf("the jobs are %s, %s and %v, want one", told.JobID, told.Again, told.Jobs)
+	}
+	if told.Damaged != "refused" || len(told.Left) > 0 {
+		t.Errorf("the damaged download: %s, with %v left", told.Damaged, told.Left)
+	}
+	for _, check := range []string{"signature", "statement", "members", "artifact", "contents", "frames", "manifest", "log", "key"} {
+		if told.Checks[check] != "ok" {
+			t.Errorf("the check %s is %q: %v", check, told.Checks[check], told.Checks)
+		}
+	}
+	if told.Lie != "members" {
+		t.Errorf("the lying receipt fails at %q", told.Lie)
+	}
+	if got := fmt.Sprint(told.Refused); got != "[[render_not_found 404 true] [legal_acceptance_required 400 true] [invalid_frame_range 400 true] [unauthenticated 401 true]]" {
+		t.Errorf("it was refused with %s", got)
+	}
+	if told.LongestWait < 7 {
+		t.Errorf("it waited %g s at most, though it was told 7", told.LongestWait)
+	}
+	if !slices.Equal(told.Kinds, []string{"capture", "reserve", "credit"}) || told.AvailableCents != credit-4 {
+		t.Errorf("the ledger says %v, %d cents are left", told.Kinds, told.AvailableCents)
+	}
+	for what, held := range told.Also {
+		if !held {
+			t.Errorf("its own story says that this did not hold: %s", what)
+		}
+	}
+	wire.wantOneKey(t, s.agent)
+	svc.settledOnce(c, 4)
+}
+
+// wantOneKey checks that the tries of the first start carried one idempotency key, that calls
+// say who makes them, and that signed links were never sent the key.
+func (b *badWire) wantOneKey(t *testing.T, caller string) {
+	t.Helper()
+	starts := b.to("POST", "/start")
+	keys := map[string]bool{}
+	for _, r := range starts[:min(3, len(starts))] {
+		keys[r.Header.Get("Idempotency-Key")] = true
+	}
+	if len(starts) < 4 || len(keys) != 1 || keys[""] {
+		t.Errorf("%d starts, the first three with the keys %v", len(starts), slices.Collect(maps.Keys(keys)))
+	}
+	ranged := false
+	for _, r := range b.to("GET", "/artifacts/") {
+		if r.Header.Get("Authorization") != "" {
+			t.Error("the key went to a signed link")
+		}
+		ranged = ranged || r.Header.Get("Range") != ""
+	}
+	for _, r := range b.to("GET", "") {
+		if agent := r.Header.Get("User-Agent"); !strings.Contains(agent, caller) {
+			t.Errorf("a call says that it is by %q", agent)
+		}
+	}
+	if !ranged {
+		t.Error("the download that fell silent began anew")
+	}
+}
+
+func TestTheSDKsSendOnlyWhatTheServiceLacksOfAProject(t *testing.T) {
+	eachShared(t, func(t *testing.T, svc *service) {
+		for _, s := range []sdk{pythonSDK, typescriptSDK} {
+			s.sendsAProject(t, svc)
+		}
+	})
+}
+
+func (s sdk) sendsAProject(t *testing.T, svc *service) {
+	t.Helper()
+	c := svc.caller(credit)
+	root := t.TempDir()
+	notes := []byte("not in the scene, but of the project")
+	for name, content := range map[string][]byte{"film/scene ä.blend": demo.Scene(), "notes.txt": notes, "empty.txt": nil} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told struct {
+		Sent       []int  `json:"sent"`
+		FrameCount int    `json:"frame_count"`
+		Filename   string `json:"filename"`
+	}
+	s.run(t, &told, s.project, svc.url, c.agent.Secret, root, "film/scene ä.blend")
+	if all := len(demo.Scene()) + len(notes); !slices.Equal(told.Sent, []int{all, 0, len(notes) + len("more")}) || told.FrameCount != 1 {
+		t.Errorf("it tells %+v, want %d bytes, none, and the changed file", told, all)
+	}
+}
+
+// TestTheFirstProgramsRenderInBlenderAndVerify runs the ten lines of each README.
+func TestTheFirstProgramsRenderInBlenderAndVerify(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc.worker(worker.Blender{Path: realBlender(t)}, onCPU)
+	scene, err := quickScene()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range []sdk{pythonSDK, typescriptSDK} {
+		c := svc.caller(credit)
+		folder := t.TempDir()
+		s.install(t, folder)
+		for name, content := range map[string][]byte{"scene.blend": scene, "first.py": []byte(s.readme(t)), "first.mjs": []byte(s.readme(t))} {
+			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		command := s.command(t, "first"+filepath.Ext(s.story))
+		command.Dir = folder
+		command.Env = append(os.Environ(), "PYTHONPATH="+folder, "PYTHONDONTWRITEBYTECODE=1", "SVC_SERVER="+svc.url, "SVC_KEY="+c.agent.Secret)
+		output, err := command.CombinedOutput()
+		if err != nil || !strings.Contains(string(output), "2 frames, 2 cents") || !strings.Contains(string(output), "verified: signature") {
+			t.Fatalf("%v\n%s", err, output)
+		}
+		svc.settledOnce(c, 2)
+	}
+}
+
+// install puts the SDK where a program of that folder finds it.
+func (s sdk) install(t *testing.T, folder string) {
+	t.Helper()
+	source, err := filepath.Abs(s.folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, to := filepath.Join(source, "svc_render"), filepath.Join(folder, "svc_render")
+	if s.folder == typescriptSDK.folder {
+		from, to = source, filepath.Join(folder, "node_modules", "svc-render")
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(from, to); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,116 @@
+import { type Source } from "./files.js";
+import { type Progress, type ProjectFile } from "./project.js";
+import { type Options } from "./transport.js";
+import { type Report, type TrustedKey } from "./verify.js";
+import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
+/** A frame, [first, last] or [first, last, step]. */
+export type Frames = number | readonly [first: number, last: number] | readonly [first: number, last: number, step: number];
+/** What every call takes: `signal` ends it. */
+export interface Call {
+    signal?: AbortSignal;
+}
+/**
+ * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+ *
+ * Only {@link Client.start} spends, and starting one quote again gives the same job, so every
+ * call may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
+ * 5xx answers, and wait as long as the server asks.
+ */
+export declare class Client {
+    private readonly transport;
+    private readonly jobsPath;
+    private readonly listPath;
+    private readonly uploadsPath;
+    constructor(baseUrl: string, key?: string, options?: Options);
+    /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. Content without a name needs `filename`. */
+    inspect(file: Source, { frames, filename, signal }?: Call & {
+        frames?: Frames;
+        filename?: string;
+    }): Promise<Quote>;
+    /** Sends what the service lacks of a project and returns a locked quote for its main file, one of the paths of `files`. The same call again goes on where an earlier one ended: what has arrived is not sent again. */
+    inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }?: Call & {
+        frames?: Frames;
+        progress?: Progress;
+    }): Promise<Quote>;
+    /** A new locked quote for other frames of an inspected upload. */
+    quote(upload: string | Quote, frames: Frames, { signal }?: Call): Promise<Quote>;
+    /** A locked quote for frames of an ended job once more, such as "3,7-9". */
+    rerender(jobId: string, frames: string, { signal }?: Call): Promise<Quote>;
+    /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
+    preview(upload: string | Quote, { frame, wait, signal }?: Call & {
+        frame?: number;
+        wait?: boolean;
+    }): Promise<Preview>;
+    /** The picture of a preview that is ready, a JPEG. */
+    previewImage(look: Preview, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
+        legalAcceptance: string;
+        webhookUrl?: string;
+        webhookSecret?: string;
+        idempotencyKey?: string;
+    }): Promise<Job>;
+    /** The job as it is now. */
+    job(jobId: string, { signal }?: Call): Promise<Job>;
+    /** Ends a job that no worker has claimed yet. It costs nothing. */
+    cancel(jobId: string, { signal }?: Call): Promise<Job>;
+    /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
+    follow(jobId: string, { after, timeout, signal }?: Call & {
+        after?: string;
+        timeout?: number;
+    }): AsyncGenerator<Event, void>;
+    /** The job once it has ended. A failed or cancelled job is no error: see its status. */
+    wait(jobId: string, options?: Call & {
+        timeout?: number;
+    }): Promise<Job>;
+    /** The frames that are accepted so far, by number. */
+    frames(jobId: string, { signal }?: Call): Promise<Frame[]>;
+    /** A small JPEG of an accepted frame. */
+    framePreview(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** Blender's log of the frames accepted so far and of attempts that failed. */
+    log(jobId: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** Where the ZIP of a completed job is. Each call makes a new link. */
+    artifact(jobId: string, { signal }?: Call): Promise<Artifact>;
+    /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+    download(jobId: string, path: string, options?: Call & {
+        progress?: Progress;
+    }): Promise<Artifact>;
+    /** Fetches the ZIP into memory, for platforms without a disk. */
+    download(jobId: string, path?: undefined, options?: Call & {
+        progress?: Progress;
+    }): Promise<Blob>;
+    /** The receipt of a completed job. Believe it once it is verified. */
+    receipt(jobId: string, { signal }?: Call): Promise<ReceiptAnswer>;
+    /** The proof that the receipt is in the service's log. */
+    proof(jobId: string, { signal }?: Call): Promise<Proof>;
+    /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
+    signingKeys({ signal }?: Call): Promise<SigningKey[]>;
+    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made. */
+    verify(jobId: string, artifact: Source, { keys, signal }?: Call & {
+        keys?: Iterable<TrustedKey>;
+    }): Promise<Report>;
+    /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
+    jobs({ status, limit, signal }?: Call & {
+        status?: Job["status"];
+        limit?: number;
+    }): AsyncGenerator<Job, void>;
+    /** The balance. */
+    wallet({ signal }?: Call): Promise<Wallet>;
+    /** The workspace's ledger, newest first. */
+    transactions({ limit, signal }?: Call & {
+        limit?: number;
+    }): AsyncGenerator<Transaction, void>;
+    /** Whether the service answers, and its clock. */
+    health({ signal }?: Call): Promise<Schemas["Health"]>;
+    /** What the service renders with, and whether it takes jobs. */
+    capabilities({ signal }?: Call): Promise<Schemas["Capabilities"]>;
+    /** The bounds that the service sets to callers. */
+    limits({ signal }?: Call): Promise<Schemas["Limits"]>;
+    /** Any other route that speaks JSON. It is repeated after failures that pass, but a POST, PATCH or DELETE only with an idempotency key. */
+    call<T = Record<string, unknown>>(method: string, path: string, { value, idempotencyKey, signal }?: Call & {
+        value?: unknown;
+        idempotencyKey?: string;
+    }): Promise<T>;
+    private jobPath;
+    private pages;
+}

@@ -1,0 +1,126 @@
+/** A ZIP, whole and with the promised SHA-256, or not at all. */
+import { ApiError, ConnectionFailed, DownloadChanged, SvcError } from "./errors.js";
+import { blobOf, disk, sha256 } from "./files.js";
+import { passing } from "./transport.js";
+/** Fetches a ZIP into memory. */
+export async function downloadBlob(transport, artifactOf, progress, signal) {
+    const artifact = promised(await artifactOf());
+    let parts = [];
+    const sink = {
+        size: 0,
+        append: async (bytes) => {
+            parts.push(new Uint8Array(bytes));
+            sink.size += bytes.length;
+        },
+        clear: async () => {
+            parts = [];
+            sink.size = 0;
+        },
+    };
+    await fill(transport, artifact, artifactOf, sink, progress, signal);
+    const blob = new Blob(parts, { type: artifact.content_type });
+    await compare(blob, artifact);
+    return blob;
+}
+/** Fetches a ZIP to a path. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+export async function downloadFile(transport, artifactOf, path, progress, signal) {
+    const { promises } = await disk();
+    const artifact = promised(await artifactOf());
+    const there = await blobOf(path).catch(() => undefined);
+    if (there?.size === artifact.size_bytes && (await sha256(there)) === artifact.sha256)
+        return artifact;
+    const part = `${path}.${artifact.sha256.slice(0, 12)}.part`; // the hash separates parts of different files
+    const file = await promises.open(part, "a");
+    try {
+        const sink = {
+            size: (await file.stat()).size,
+            append: async (bytes) => {
+                await file.write(bytes);
+                sink.size += bytes.length;
+            },
+            clear: async () => {
+                await file.truncate(0);
+                sink.size = 0;
+            },
+        };
+        await fill(transport, artifact, artifactOf, sink, progress, signal);
+        await file.sync();
+    }
+    finally {
+        await file.close();
+    }
+    try {
+        await compare(await blobOf(part), artifact);
+    }
+    catch (error) {
+        await promises.rm(part, { force: true });
+        throw error;
+    }
+    await promises.rename(part, path);
+    return artifact;
+}
+function promised(artifact) {
+    if (!/^[0-9a-f]{64}$/.test(artifact.sha256))
+        throw new SvcError("the service names no SHA-256 of the download");
+    return artifact;
+}
+async function compare(blob, artifact) {
+    const found = await sha256(blob);
+    if (found !== artifact.sha256)
+        throw new DownloadChanged(`the download has the SHA-256 ${found}, the service promised ${artifact.sha256}`);
+}
+/** Fetches until everything is there, over as many connections as bring something. */
+async function fill(transport, artifact, artifactOf, sink, progress, signal) {
+    let { url } = artifact;
+    for (let attempt = 1;; attempt++) {
+        const before = sink.size;
+        try {
+            return await append(transport, url, artifact.size_bytes, sink, progress, signal);
+        }
+        catch (error) {
+            if (sink.size > before)
+                attempt = 1; // only tries without new bytes count
+            if (!(error instanceof SvcError) || attempt >= transport.attempts || !(passing(error) || linkEnded(error)))
+                throw error;
+            await transport.pause(attempt, error, signal);
+        }
+        ({ url } = await artifactOf()); // links live for a while only
+    }
+}
+/** Appends the missing bytes over one connection, never more than `size` in all. */
+async function append(transport, link, size, sink, progress, signal) {
+    if (sink.size > size)
+        await sink.clear();
+    if (sink.size === size)
+        return;
+    const headers = { Accept: "*/*" };
+    if (sink.size > 0)
+        headers["Range"] = `bytes=${sink.size}-`;
+    const answer = await transport.open("GET", link, { headers, keyless: true, signal });
+    if (answer.status === 206) {
+        const range = answer.headers.get("Content-Range"); // hidden from pages of other origins
+        if (range !== null && !range.startsWith(`bytes ${sink.size}-`)) {
+            await answer.close();
+            throw new SvcError(`${answer.call}: the server sent another range than was asked for`);
+        }
+    }
+    else if (answer.status === 200) {
+        await sink.clear();
+    }
+    else {
+        if (answer.status === 416)
+            await sink.clear();
+        throw await answer.refusal();
+    }
+    for await (const bytes of answer.chunks()) {
+        await sink.append(bytes.subarray(0, size - sink.size));
+        progress?.(sink.size, size);
+        if (sink.size === size)
+            return;
+    }
+    throw new ConnectionFailed(answer.call, new Error(`the download was cut off at byte ${sink.size}`));
+}
+/** The answers of an expired link. They are refusals for good anywhere else. */
+function linkEnded(error) {
+    return error instanceof ApiError && [401, 403, 404, 410, 416].includes(error.status);
+}

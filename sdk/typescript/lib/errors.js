@@ -1,0 +1,93 @@
+/** The base of all errors of this package. */
+export class SvcError extends Error {
+    constructor(message, options) {
+        super(message, options);
+        this.name = new.target.name;
+    }
+}
+/** A refusal of the service. Act on `code`; docs/errors.md lists them. */
+export class ApiError extends SvcError {
+    call;
+    status;
+    /** Empty when a proxy answered. */
+    code;
+    suggestedAction;
+    requestId;
+    detail;
+    /** Whether a later try can succeed without a change by the caller. */
+    retryable;
+    /** Seconds that the server asks to wait: the longer one of header and body. */
+    retryAfter;
+    /** `call` is the method and the path, `status` that of HTTP. */
+    constructor(call, status, body, headerId = "", retryAfter = 0) {
+        const told = member(member(body, "error"));
+        const text = (name) => (typeof told[name] === "string" ? told[name] : "");
+        const code = text("code"), requestId = text("request_id") || headerId;
+        super(`${call}: ${text("message") || `the server answered ${status}`} (${[code, status, requestId].filter(Boolean).join(", ")})`);
+        this.call = call;
+        this.status = status;
+        this.code = code;
+        this.suggestedAction = text("suggested_action");
+        this.requestId = requestId;
+        this.detail = told["detail"];
+        this.retryable = told["retryable"] === true || passingStatus(status);
+        this.retryAfter = Math.max(retryAfter, seconds(told["retry_after_seconds"]));
+    }
+}
+/** No answer came: the network, the name, the certificate or a time-out. */
+export class ConnectionFailed extends SvcError {
+    call;
+    passes;
+    /** `passes` says whether trying again can help. */
+    constructor(call, cause, passes = true) {
+        super(`${call}: ${reasonOf(cause)}`, { cause });
+        this.call = call;
+        this.passes = passes;
+    }
+}
+/** A success that no svc sent, as where the address leads to another web server. */
+export class ForeignAnswer extends SvcError {
+}
+/** The received bytes do not have the SHA-256 that the service states. None are kept. */
+export class DownloadChanged extends SvcError {
+}
+/** A file was changed between its listing and its sending, or cannot be read. */
+export class FileChanged extends SvcError {
+}
+/** The job did not end within the time that the caller gave. It goes on. */
+export class FollowTimeout extends SvcError {
+}
+/** A call that is not proven to come from the service. Do not act on it. */
+export class WebhookError extends SvcError {
+}
+/** A receipt that does not hold. `check` names the first check that failed. */
+export class VerificationError extends SvcError {
+    check;
+    report;
+    /** `report` has all checks, where there are any. */
+    constructor(check, text, report) {
+        super(`${check}: ${text}`);
+        this.check = check;
+        this.report = report;
+    }
+}
+/** Whether a later try can overcome the status without a change. */
+export function passingStatus(status) {
+    return status === 429 || status >= 500;
+}
+/** A wait in seconds, 0 to a day, so that a wrong one cannot stop a caller for years. */
+export function seconds(value) {
+    const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
+    return typeof number === "number" && number > 0 ? Math.min(number, 86400) : 0;
+}
+/** A member of what may be no object, or the object itself; {} for anything else. */
+export function member(value, name) {
+    const found = name === undefined ? value : member(value)[name];
+    return typeof found === "object" && found !== null && !Array.isArray(found) ? found : {};
+}
+/** fetch hides what happened in the cause of its error. */
+function reasonOf(cause) {
+    if (!(cause instanceof Error))
+        return String(cause);
+    return cause.cause instanceof Error ? `${cause.message}: ${cause.cause.message}` : cause.message;
+}

@@ -1,0 +1,33 @@
+/** A file by its path (Node, Deno, Bun), or its content. */
+export type Source = string | Blob | Uint8Array<ArrayBuffer>;
+/** What this package uses of a platform with a disk; its types are not everywhere. */
+interface Disk {
+    openAsBlob(path: string): Promise<Blob>;
+    promises: {
+        open(path: string, flags: string): Promise<Handle>;
+        rename(from: string, to: string): Promise<void>;
+        rm(path: string, options: {
+            force: boolean;
+        }): Promise<void>;
+    };
+}
+/** An open file. */
+export interface Handle {
+    stat(): Promise<{
+        size: number;
+    }>;
+    write(bytes: Uint8Array): Promise<unknown>;
+    truncate(size: number): Promise<void>;
+    sync(): Promise<void>;
+    close(): Promise<void>;
+}
+/** The disk. An Error where there is none, as in browsers. */
+export declare function disk(): Promise<Disk>;
+/** The content of a file, read when it is used. */
+export declare function blobOf(source: Source): Promise<Blob>;
+/** The SHA-256 of a blob, lower-case hex. Browsers have no other way than to read it whole. */
+export declare function sha256(blob: Blob): Promise<string>;
+/** The SHA-256 of bytes, by Web Crypto. */
+export declare function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;
+export declare function hex(bytes: Uint8Array): string;
+export {};

@@ -1,0 +1,35 @@
+type Members = Record<string, unknown>;
+/** A receipt whose form was checked. A member of a later service is signed as well, and is not judged. */
+export interface CheckedReceipt extends Members {
+    receipt_id: string;
+    job_id: string;
+    frame_count: number;
+    frame_start: number;
+    frame_step: number;
+    frame_end: number;
+    charged_cents: number;
+    currency: string;
+    log_index: number;
+    renderer: Members;
+    artifact: CheckedFile;
+    input: CheckedFile & {
+        files?: (CheckedFile & {
+            path: string;
+        })[];
+    };
+    frames: (CheckedFile & {
+        frame: number;
+        file: string;
+        pixel_sha256: string;
+    })[];
+}
+export interface CheckedFile extends Members {
+    filename: string;
+    sha256: string;
+    size_bytes: number;
+}
+/** An Error for a receipt that no service would have signed. */
+export declare function checkReceipt(value: unknown): Promise<CheckedReceipt>;
+/** The manifest that fits a receipt, which has no sizes in pixels: those are the found one's. */
+export declare function manifestOf(r: CheckedReceipt, found: unknown): Members;
+export {};

@@ -1,0 +1,35 @@
+import { type Source } from "./files.js";
+import type { Receipt, SigningKey } from "./wire.js";
+/** The checks, by the name that `svc verify` gives them. */
+export type CheckName = "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key";
+/** One step of a verification. */
+export interface Check {
+    name: CheckName;
+    status: "ok" | "failed" | "skipped";
+    text: string;
+}
+/** What was checked, and the receipt that was signed. */
+export interface Report {
+    receipt: Receipt;
+    keyId: string;
+    checks: Check[];
+    /** The names of the checks that were not made. */
+    notChecked: CheckName[];
+}
+/** A saved answer: its text or bytes, or what JSON.parse made of it. */
+export type Document = string | Uint8Array | object;
+/** A key that the caller trusts: an entry of /v1/signing-keys, which tells when it ended, or a PEM text. */
+export type TrustedKey = string | Pick<SigningKey, "key_id" | "public_key_pem"> & Partial<SigningKey>;
+/** What is verified beside the receipt. */
+export interface VerifyOptions {
+    /** The ZIP. */
+    artifact?: Source;
+    /** The answer of the proof's route. */
+    proof?: Document;
+    /** A checkpoint of the same size from another source. */
+    checkpoint?: string;
+    /** Checks that must have been made. */
+    require?: readonly CheckName[];
+}
+/** Verifies a receipt: an answer of the receipt's route, or a bare envelope. VerificationError has the whole report. */
+export declare function verify(receipt: Document, keys: Iterable<TrustedKey>, options?: VerifyOptions): Promise<Report>;

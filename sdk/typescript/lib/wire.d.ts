@@ -1,0 +1,52 @@
+/**
+ * The members of responses that callers use most. Responses are passed on as they came: what
+ * a later service adds is there too. Amounts are US cents, durations seconds, sizes bytes,
+ * times RFC 3339 texts. docs/interface.md has every member.
+ */
+import type { Schemas } from "../lib/schema.js";
+export type { Schemas };
+/** Accepts the service's terms at start. Send it only when whoever pays has read them. */
+export declare const LEGAL_V1 = "SVC_LEGAL_V1";
+/** The states that a job never leaves. */
+export declare const TERMINAL: ReadonlySet<string>;
+/** A locked price for an uploaded file and frames of it. It costs nothing until started. */
+export type Quote = Schemas["LockedQuote"];
+/** A render as the service sees it at one moment. */
+export type Job = Schemas["RenderObject"];
+/** Where the ZIP of a completed job is, for anyone who holds the URL: do not log it. */
+export type Artifact = Schemas["Download"];
+/** A free look at a frame of an upload: small and coarse. */
+export type Preview = Schemas["Preview"];
+/** A frame that was accepted. */
+export type Frame = Schemas["RenderFrame"];
+/** The balance of a workspace. */
+export type Wallet = Schemas["Wallet"];
+/** One entry of a workspace's ledger. */
+export type Transaction = Schemas["WalletTransaction"];
+/** A public key with which receipts are or were signed. */
+export type SigningKey = Schemas["SigningKey"];
+/** The answer with a completed job's receipt, plain and signed. */
+export type ReceiptAnswer = Schemas["RenderReceipt"];
+/** The statement that the service signs about a job. */
+export type Receipt = Schemas["Receipt"];
+/** The proof that a receipt is in the service's log. */
+export type Proof = Schemas["Proof"];
+/** What a stream tells of an accepted frame. */
+export interface FrameEvent {
+    frame: number;
+    frames_completed: number;
+    [member: string]: unknown;
+}
+/**
+ * One thing that happened to a job: the whole job as it is then, or a frame that was accepted.
+ * The id is empty when the job was read instead.
+ */
+export type Event = {
+    id: string;
+    type: "job";
+    data: Job;
+} | {
+    id: string;
+    type: "frame";
+    data: FrameEvent;
+};

@@ -1,0 +1,4 @@
+/** Accepts the service's terms at start. Send it only when whoever pays has read them. */
+export const LEGAL_V1 = "SVC_LEGAL_V1";
+/** The states that a job never leaves. */
+export const TERMINAL = new Set(["completed", "failed", "cancelled"]);

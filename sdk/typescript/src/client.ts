@@ -1,0 +1,262 @@
+/** The client. Start reading at {@link Client}. */
+import { SvcError } from "./errors.js";
+import { downloadBlob, downloadFile } from "./download.js";
+import { blobOf, type Source } from "./files.js";
+import { Follower } from "./follow.js";
+import { listProject, missingParts, sendParts, type Progress, type ProjectFile } from "./project.js";
+import { Transport, type Options } from "./transport.js";
+import { verify, type Report, type TrustedKey } from "./verify.js";
+import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
+
+/** The most that one page of a list has. */
+const PAGE = 200;
+
+/** A frame, [first, last] or [first, last, step]. */
+export type Frames = number | readonly [first: number, last: number] | readonly [first: number, last: number, step: number];
+/** What every call takes: `signal` ends it. */
+export interface Call {
+  signal?: AbortSignal;
+}
+
+/**
+ * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+ *
+ * Only {@link Client.start} spends, and starting one quote again gives the same job, so every
+ * call may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
+ * 5xx answers, and wait as long as the server asks.
+ */
+export class Client {
+  private readonly transport: Transport;
+  private readonly jobsPath: string;
+  private readonly listPath: string;
+  private readonly uploadsPath: string;
+
+  constructor(baseUrl: string, key = "", options: Options = {}) {
+    this.transport = new Transport(baseUrl, key, options);
+    const account = key.startsWith("svc_") && !key.startsWith("svc_agent_");
+    this.jobsPath = account ? "/v1/renders" : "/node/v1/jobs";
+    this.listPath = account ? "/v1/workspace/renders" : "/node/v1/jobs";
+    this.uploadsPath = account ? "/v1/uploads" : "/node/v1/uploads";
+  }
+
+  // Prices. None of these spends.
+
+  /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. Content without a name needs `filename`. */
+  async inspect(file: Source, { frames, filename, signal }: Call & { frames?: Frames; filename?: string } = {}): Promise<Quote> {
+    const content = await blobOf(file);
+    const name = filename || (typeof file === "string" ? file.split(/[/\\]/).pop() : "name" in content ? String(content.name) : "") || "scene.blend";
+    const form = new FormData(); // the frames stand before the file, so that the server knows them while it reads the scene
+    for (const [field, value] of Object.entries(range(frames))) form.set(field, String(value));
+    form.set("file", content, name);
+    return this.transport.json("POST", "/node/v1/uploads/inspect", { body: form, size: content.size, signal });
+  }
+
+  /** Sends what the service lacks of a project and returns a locked quote for its main file, one of the paths of `files`. The same call again goes on where an earlier one ended: what has arrived is not sent again. */
+  async inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }: Call & { frames?: Frames; progress?: Progress } = {}): Promise<Quote> {
+    const listed = await listProject(files);
+    const value = {
+      main: main.normalize("NFC"), ...range(frames),
+      files: listed.map(({ path, content, parts }) => ({ path, size_bytes: content.size, parts })),
+    };
+    for (let rounds = 1; ; rounds++) {
+      let missing: string[];
+      try {
+        return await this.transport.json("POST", "/node/v1/projects", { value, signal });
+      } catch (error) {
+        missing = missingParts(error);
+        if (missing.length === 0 || rounds === 5) throw error;
+      }
+      await sendParts(this.transport, listed, missing, progress, signal);
+    }
+  }
+
+  /** A new locked quote for other frames of an inspected upload. */
+  async quote(upload: string | Quote, frames: Frames, { signal }: Call = {}): Promise<Quote> {
+    return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: range(frames), signal });
+  }
+
+  /** A locked quote for frames of an ended job once more, such as "3,7-9". */
+  async rerender(jobId: string, frames: string, { signal }: Call = {}): Promise<Quote> {
+    return this.transport.json("POST", this.jobPath(jobId, "/rerender"), { value: { frames }, signal });
+  }
+
+  /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
+  async preview(upload: string | Quote, { frame, wait = true, signal }: Call & { frame?: number; wait?: boolean } = {}): Promise<Preview> {
+    const path = `${this.uploadsPath}/${idOf(upload)}/preview`;
+    let look = await this.transport.json<Preview>("POST", path, { value: frame === undefined ? {} : { frame }, signal });
+    for (let pause = 0.25; wait && !["ready", "failed", "expired"].includes(look.status); pause = Math.min(pause * 1.5, 2)) {
+      await this.transport.sleep(pause, signal);
+      look = await this.transport.json<Preview>("GET", `${path}?frame=${look.frame}`, { signal });
+    }
+    return look;
+  }
+
+  /** The picture of a preview that is ready, a JPEG. */
+  async previewImage(look: Preview, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    if (!look.image_url) throw new SvcError("the preview has no picture");
+    return this.transport.bytes(look.image_url, { keyless: true, signal }); // the address is the authorisation
+  }
+
+  // A job.
+
+  /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }:
+    Call & { legalAcceptance: string; webhookUrl?: string; webhookSecret?: string; idempotencyKey?: string }): Promise<Job> {
+    const value = {
+      quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
+      ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
+    };
+    return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`,
+      { value, idempotencyKey: idempotencyKey || newKey(), signal });
+  }
+
+  /** The job as it is now. */
+  async job(jobId: string, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("GET", this.jobPath(jobId), { signal });
+  }
+
+  /** Ends a job that no worker has claimed yet. It costs nothing. */
+  async cancel(jobId: string, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
+  }
+
+  /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
+  follow(jobId: string, { after = "", timeout, signal }: Call & { after?: string; timeout?: number } = {}): AsyncGenerator<Event, void> {
+    return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
+  }
+
+  /** The job once it has ended. A failed or cancelled job is no error: see its status. */
+  async wait(jobId: string, options: Call & { timeout?: number } = {}): Promise<Job> {
+    let last: Job | undefined;
+    for await (const event of this.follow(jobId, options)) if (event.type === "job") last = event.data;
+    return last!;
+  }
+
+  /** The frames that are accepted so far, by number. */
+  async frames(jobId: string, { signal }: Call = {}): Promise<Frame[]> {
+    return (await this.transport.json<Schemas["RenderFrames"]>("GET", this.jobPath(jobId, "/frames"), { signal })).frames;
+  }
+
+  /** A small JPEG of an accepted frame. */
+  async framePreview(jobId: string, frame: number, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/preview`), { signal });
+  }
+
+  /** Blender's log of the frames accepted so far and of attempts that failed. */
+  async log(jobId: string, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(this.jobPath(jobId, "/log"), { signal });
+  }
+
+  // What is delivered.
+
+  /** Where the ZIP of a completed job is. Each call makes a new link. */
+  async artifact(jobId: string, { signal }: Call = {}): Promise<Artifact> {
+    return (await this.transport.json<Schemas["RenderDownload"]>("GET", this.jobPath(jobId, "/download"), { signal })).download;
+  }
+
+  /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+  async download(jobId: string, path: string, options?: Call & { progress?: Progress }): Promise<Artifact>;
+  /** Fetches the ZIP into memory, for platforms without a disk. */
+  async download(jobId: string, path?: undefined, options?: Call & { progress?: Progress }): Promise<Blob>;
+  async download(jobId: string, path?: string, { progress, signal }: Call & { progress?: Progress } = {}): Promise<Artifact | Blob> {
+    const artifactOf = () => this.artifact(jobId, signal ? { signal } : {});
+    if (path === undefined) return downloadBlob(this.transport, artifactOf, progress, signal);
+    return downloadFile(this.transport, artifactOf, path, progress, signal);
+  }
+
+  /** The receipt of a completed job. Believe it once it is verified. */
+  async receipt(jobId: string, { signal }: Call = {}): Promise<ReceiptAnswer> {
+    return this.transport.json("GET", this.jobPath(jobId, "/receipt"), { signal });
+  }
+
+  /** The proof that the receipt is in the service's log. */
+  async proof(jobId: string, { signal }: Call = {}): Promise<Proof> {
+    return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
+  }
+
+  /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
+  async signingKeys({ signal }: Call = {}): Promise<SigningKey[]> {
+    return (await this.transport.json<Schemas["SigningKeys"]>("GET", "/v1/signing-keys", { signal })).keys;
+  }
+
+  /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made. */
+  async verify(jobId: string, artifact: Source, { keys, signal }: Call & { keys?: Iterable<TrustedKey> } = {}): Promise<Report> {
+    const { text } = await this.transport.exchange("GET", this.jobPath(jobId, "/receipt"), { signal });
+    const proof = await this.transport.exchange("GET", this.jobPath(jobId, "/proof"), { signal });
+    return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})),
+      { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"] });
+  }
+
+  // The workspace.
+
+  /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
+  jobs({ status, limit, signal }: Call & { status?: Job["status"]; limit?: number } = {}): AsyncGenerator<Job, void> {
+    return this.pages<"job_id", Job>(this.listPath, "renders", "job_id", status ? { status } : {}, limit, signal);
+  }
+
+  /** The balance. */
+  async wallet({ signal }: Call = {}): Promise<Wallet> {
+    return this.transport.json("GET", "/v1/wallet", { signal });
+  }
+
+  /** The workspace's ledger, newest first. */
+  transactions({ limit, signal }: Call & { limit?: number } = {}): AsyncGenerator<Transaction, void> {
+    return this.pages<"transaction_id", Transaction>("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
+  }
+
+  // The service.
+
+  /** Whether the service answers, and its clock. */
+  async health({ signal }: Call = {}): Promise<Schemas["Health"]> {
+    return this.transport.json("GET", "/v1/health", { signal });
+  }
+
+  /** What the service renders with, and whether it takes jobs. */
+  async capabilities({ signal }: Call = {}): Promise<Schemas["Capabilities"]> {
+    return this.transport.json("GET", "/v1/capabilities", { signal });
+  }
+
+  /** The bounds that the service sets to callers. */
+  async limits({ signal }: Call = {}): Promise<Schemas["Limits"]> {
+    return this.transport.json("GET", "/v1/limits", { signal });
+  }
+
+  /** Any other route that speaks JSON. It is repeated after failures that pass, but a POST, PATCH or DELETE only with an idempotency key. */
+  async call<T = Record<string, unknown>>(method: string, path: string, { value, idempotencyKey, signal }: Call & { value?: unknown; idempotencyKey?: string } = {}): Promise<T> {
+    const once = !["GET", "HEAD", "PUT"].includes(method) && !idempotencyKey;
+    return this.transport.json(method, path, { value, idempotencyKey, once, signal });
+  }
+
+  private jobPath(jobId: string, rest = ""): string {
+    return `${this.jobsPath}/${encodeURIComponent(jobId)}${rest}`;
+  }
+
+  private async *pages<K extends string, T extends { [key in K]: string }>(path: string, member: string, key: K,
+    filters: Record<string, string>, limit = Infinity, signal?: AbortSignal): AsyncGenerator<T, void> {
+    let before = "";
+    for (let left = limit; left > 0; ) {
+      const size = Math.min(left, PAGE);
+      const asked = new URLSearchParams({ ...filters, limit: String(size), ...(before ? { before } : {}) });
+      const page = (await this.transport.json<Record<string, T[]>>("GET", `${path}?${asked}`, { signal }))[member] ?? [];
+      yield* page;
+      left -= page.length;
+      const last = page[page.length - 1];
+      if (!last || page.length < size) return;
+      before = last[key];
+    }
+  }
+}
+
+function range(frames: Frames | undefined): { frame_start?: number; frame_end?: number; frame_step?: number } {
+  if (frames === undefined) return {};
+  const [first, last, step] = typeof frames === "number" ? [frames, frames] : frames;
+  return { frame_start: first, frame_end: last, ...(step === undefined ? {} : { frame_step: step }) };
+}
+
+function idOf(upload: string | Quote): string {
+  return encodeURIComponent(typeof upload === "string" ? upload : upload.upload_id);
+}
+
+function newKey(): string {
+  return crypto.randomUUID?.() ?? Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16)).join("-"); // pages without TLS have no UUIDs
+}

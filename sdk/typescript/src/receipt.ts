@@ -1,0 +1,129 @@
+/** What a receipt must say to agree with itself. */
+import { digest, hex } from "./files.js";
+import { utf8 } from "./tree.js";
+
+const MEMBERS = ("receipt_id job_id workspace_id input artifact frames frame_start frame_end frame_step frame_count renderer "
+  + "render_device device_name switched render_seconds quote_id pricing_version charged_cents currency started_at "
+  + "completed_at log_index").split(" ");
+const FRAME = ["frame", "file", "sha256", "pixel_sha256", "size_bytes", "render_seconds"];
+const FILE = ["filename", "sha256", "size_bytes"];
+const MOST_FRAMES = 10000;
+
+type Members = Record<string, unknown>;
+
+/** A receipt whose form was checked. A member of a later service is signed as well, and is not judged. */
+export interface CheckedReceipt extends Members {
+  receipt_id: string;
+  job_id: string;
+  frame_count: number;
+  frame_start: number;
+  frame_step: number;
+  frame_end: number;
+  charged_cents: number;
+  currency: string;
+  log_index: number;
+  renderer: Members;
+  artifact: CheckedFile;
+  input: CheckedFile & { files?: (CheckedFile & { path: string })[] };
+  frames: (CheckedFile & { frame: number; file: string; pixel_sha256: string })[];
+}
+
+export interface CheckedFile extends Members {
+  filename: string;
+  sha256: string;
+  size_bytes: number;
+}
+
+/** An Error for a receipt that no service would have signed. */
+export async function checkReceipt(value: unknown): Promise<CheckedReceipt> {
+  const r = members(value, MEMBERS, "the receipt") as CheckedReceipt;
+  members(r.renderer, ["id"], "the renderer");
+  for (const file of [r.artifact, r.input]) {
+    members(file, FILE, "a file");
+    hashed(file, `file ${file.filename}`);
+  }
+  await checkProject(r.input);
+  if (!Array.isArray(r.frames) || r.frames.length === 0 || r.frame_count !== r.frames.length || !(whole(r.frame_step) >= 1)) {
+    throw new Error("its frame count is not that of the frames listed");
+  }
+  const belongs = listed(r), names = new Set<string>();
+  r.frames.forEach((frame, index) => {
+    members(frame, FRAME, "a frame");
+    if (whole(frame.frame) !== belongs(index)) throw new Error(`frame ${frame.frame} stands where frame ${belongs(index)} belongs`);
+    hashed(frame, `frame ${frame.frame}`);
+    if (!isDigest(frame.pixel_sha256)) throw new Error(`frame ${frame.frame} has no proper hash`);
+    const name: unknown = frame.file;
+    if (typeof name !== "string" || /^\.{0,2}$|[/\\\0]/.test(name) || names.has(name)) {
+      throw new Error(`frame ${frame.frame} has the unusable file name ${JSON.stringify(name)}`);
+    }
+    names.add(name);
+  });
+  const last = r.frames[r.frames.length - 1]!.frame;
+  if (!(last <= whole(r.frame_end) && r.frame_end < last + r.frame_step) || r.frames[0]!.frame !== r.frame_start) {
+    throw new Error("its range does not end with its frames");
+  }
+  return r;
+}
+
+/** The manifest that fits a receipt, which has no sizes in pixels: those are the found one's. */
+export function manifestOf(r: CheckedReceipt, found: unknown): Members {
+  const sizes = (found as { frames?: { width?: unknown; height?: unknown }[] }).frames ?? [];
+  const pick = (from: Members, names: string[]) => Object.fromEntries(names.map((name) => [name, from[name]]));
+  return {
+    ...pick(r, ["job_id", "frame_start", "frame_end", "frame_step", "frame_count", "renderer"]),
+    ...("frame_list" in r ? { frame_list: r["frame_list"] } : {}),
+    input: pick(r.input, FILE),
+    frames: r.frames.map((frame, at) => ({ ...pick(frame, FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
+  };
+}
+
+function members(value: unknown, required: string[], what: string): Members {
+  if (typeof value !== "object" || value === null || !required.every((name) => name in value)) throw new Error(`${what} lacks members`);
+  return value as Members;
+}
+
+function whole(value: unknown): number {
+  if (typeof value !== "number" || !Number.isSafeInteger(value)) throw new Error(`${JSON.stringify(value)} is not a whole number`);
+  return value;
+}
+
+const isDigest = (text: unknown): boolean => typeof text === "string" && /^[0-9a-f]{64}$/.test(text);
+
+function hashed(file: { sha256: unknown; size_bytes: unknown }, what: string): void {
+  if (!isDigest(file.sha256) || whole(file.size_bytes) < 0) throw new Error(`${what} has no proper hash or size`);
+}
+
+async function checkProject(input: CheckedReceipt["input"]): Promise<void> {
+  if (!("files" in input) && !("project_sha256" in input)) return;
+  let last = "", lines = "", main = false;
+  for (const file of input.files ?? []) {
+    hashed(file, "a file of the project");
+    const order = hex(utf8(file.path)); // as bytes are compared
+    if (file.path.split("/").some((part) => ["", ".", ".."].includes(part)) || order <= last) {
+      throw new Error(`file ${JSON.stringify(file.path)} of the project has no proper path, or not its place`);
+    }
+    last = order;
+    main ||= file.sha256 === input.sha256 && file.size_bytes === input.size_bytes;
+    lines += `${file.sha256}  ${file.path}\n`;
+  }
+  if (!main || input["project_sha256"] !== hex(await digest(utf8(lines)))) {
+    throw new Error("the hash of the project is not that of its files, or it lacks the main file");
+  }
+}
+
+/** Which frame belongs at an index: that of the list where there is one, else of the range. */
+function listed(r: CheckedReceipt): (index: number) => number | undefined {
+  if (!("frame_list" in r)) return (index) => whole(r.frame_start) + index * r.frame_step;
+  const numbers = new Set<number>();
+  for (const word of String(r["frame_list"]).split(",")) {
+    const [, from, to, by] = /^([1-9]\d{0,9})(?:-([1-9]\d{0,9})(?::([1-9]\d{0,9}))?)?$/.exec(word) ?? [];
+    if (from === undefined) throw new Error("the list of frames cannot be read");
+    for (let frame = Number(from); frame <= Number(to ?? from); frame += Number(by ?? 1)) {
+      numbers.add(frame);
+      if (numbers.size > MOST_FRAMES) throw new Error("the list has too many frames");
+    }
+  }
+  if (numbers.size !== r.frame_count || r.frame_step !== 1) throw new Error("its frame count is not that of the list");
+  const ordered = [...numbers].sort((a, b) => a - b);
+  return (index) => ordered[index];
+}

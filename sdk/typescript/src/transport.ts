@@ -1,0 +1,290 @@
+/** One call over HTTP, with retries. */
+import { ApiError, ConnectionFailed, ForeignAnswer, SvcError, member, passingStatus, seconds } from "./errors.js";
+
+export const VERSION = "0.1.0";
+
+/** Bounds an answer that is read into memory, bytes. */
+const MAX_ANSWER = 64 << 20;
+const FIRST_WAIT = 0.25, LONGEST_WAIT = 10; // seconds
+
+/** A try that failed and will be repeated. */
+export interface Retry {
+  error: SvcError;
+  /** Seconds until the next try. */
+  wait: number;
+  /** Which try comes next, from 2 on. */
+  attempt: number;
+}
+
+/** How a client calls. */
+export interface Options {
+  /** How long the server may stay silent within a call, seconds; 120 if left out. Sending a body gets a second more for each KiB. */
+  timeout?: number;
+  /** How often a call is tried; 6 if left out, which spans about 6 seconds where failures come at once. */
+  attempts?: number;
+  /** Put before the package's own. Browsers send their own instead. */
+  userAgent?: string;
+  /** Replaces the platform's fetch, such as with one that uses a proxy. */
+  fetch?: typeof fetch;
+  /** Is told before each wait for another try. */
+  onRetry?: (retry: Retry) => void;
+  /** Waits so many seconds; tests replace it. */
+  sleep?: (seconds: number, signal?: AbortSignal) => Promise<void>;
+}
+
+/** What one call takes beside its path. */
+export interface Asked {
+  headers?: Record<string, string>;
+  body?: BodyInit | undefined;
+  /** Bytes of the body, for the time that it may take. */
+  size?: number;
+  /** Without the key: a signed link authorises itself, and the key goes to no other host. */
+  keyless?: boolean;
+  timeout?: number;
+  signal?: AbortSignal | undefined;
+}
+
+/** An open response whose body fails when it stays silent for too long. */
+export class Answer {
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(readonly call: string, private readonly response: Response, private readonly guard: Guard) {
+    this.status = response.status;
+    this.headers = response.headers;
+  }
+
+  /** The body, piece by piece. Leaving the loop closes the connection. */
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    const reader = this.response.body?.getReader();
+    try {
+      while (reader) {
+        this.guard.watch();
+        const { done, value } = await reader.read();
+        this.guard.rest(); // the caller may take its time
+        if (done) return;
+        yield value;
+      }
+    } catch (cause) {
+      throw this.guard.failure(this.call, cause);
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** Closes the connection. */
+  async close(): Promise<void> {
+    this.guard.end();
+    if (!this.response.body?.locked) await this.response.body?.cancel().catch(() => undefined);
+  }
+
+  /** The whole of it, of 64 MiB at most. */
+  async bytes(): Promise<Uint8Array<ArrayBuffer>> {
+    const parts: Uint8Array[] = [];
+    let size = 0;
+    for await (const part of this.chunks()) {
+      parts.push(part);
+      size += part.length;
+      if (size > MAX_ANSWER) throw new ForeignAnswer(`${this.call}: the answer is larger than ${MAX_ANSWER} bytes`);
+    }
+    const whole = new Uint8Array(size);
+    let at = 0;
+    for (const part of parts) {
+      whole.set(part, at);
+      at += part.length;
+    }
+    return whole;
+  }
+
+  /** The error of a status that is none of success. */
+  async refusal(): Promise<ApiError> {
+    let body: unknown;
+    try {
+      body = JSON.parse(new TextDecoder().decode(await this.bytes()));
+    } catch {
+      body = null; // the status alone says enough
+    }
+    return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", retryAfter(this.headers.get("Retry-After")));
+  }
+}
+
+/** Ends a call that is silent for too long, or that its caller gives up. */
+class Guard {
+  private readonly controller = new AbortController();
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private readonly stop = () => this.controller.abort(this.caller?.reason);
+  readonly signal = this.controller.signal;
+
+  constructor(private readonly silence: number, private readonly caller: AbortSignal | undefined) {
+    caller?.throwIfAborted();
+    caller?.addEventListener("abort", this.stop);
+  }
+
+  watch(more = 0): void {
+    clearTimeout(this.timer);
+    const limit = this.silence + more;
+    this.timer = setTimeout(() => this.controller.abort(new Error(`the server was silent for ${limit} s`)), limit * 1000);
+  }
+
+  rest(): void {
+    clearTimeout(this.timer);
+  }
+
+  end(): void {
+    this.rest();
+    this.caller?.removeEventListener("abort", this.stop);
+    this.controller.abort();
+  }
+
+  /** What the caller is told: its own reason where it gave up. */
+  failure(call: string, cause: unknown): unknown {
+    if (cause instanceof SvcError) return cause;
+    if (this.caller?.aborted) return this.caller.reason;
+    return new ConnectionFailed(call, this.signal.aborted ? this.signal.reason : cause, passes(cause));
+  }
+}
+
+/** Calls one server with one key. */
+export class Transport {
+  readonly base: string;
+  readonly attempts: number;
+  private readonly timeout: number;
+  private readonly own: Record<string, string> = {};
+  private readonly fetch: typeof fetch;
+  private readonly options: Options;
+
+  constructor(base: string, private readonly key: string, options: Options) {
+    this.base = base.replace(/\/+$/, "");
+    const address = URL.canParse(this.base) ? new URL(this.base) : undefined;
+    if (!address || !/^https?:$/.test(address.protocol) || !/^https?:\/\//i.test(this.base)) {
+      throw new TypeError("the server's address does not start with http:// or https:// and a host");
+    }
+    if (address.username || address.password || /[?#@]/.test(this.base)) {
+      throw new TypeError("the server's address has a user, a ? or a # in it: give the address alone");
+    }
+    this.timeout = options.timeout ?? 120;
+    this.attempts = options.attempts ?? 6;
+    this.options = options;
+    this.fetch = options.fetch ?? ((url, init) => fetch(url, init));
+    if ("process" in globalThis || "Deno" in globalThis) { // browsers set these themselves
+      const own = `svc-render-typescript/${VERSION}`;
+      this.own = { "User-Agent": options.userAgent ? `${options.userAgent} ${own}` : own, "Accept-Encoding": "identity" };
+    }
+  }
+
+  /** One try. `url` is a path of the server, or a whole address without the key. */
+  async open(method: string, url: string, asked: Asked = {}): Promise<Answer> {
+    const target = new URL(url.startsWith("/") ? this.base + url : url);
+    const call = `${method} ${target.pathname}`; // the query of a link is the right to use it
+    const headers: Record<string, string> = { Accept: "application/json", ...this.own, ...asked.headers };
+    if (!asked.keyless && this.key) headers["Authorization"] = "Bearer " + this.key;
+    const guard = new Guard(asked.timeout ?? this.timeout, asked.signal);
+    guard.watch((asked.size ?? 0) / 1024);
+    try {
+      // The key follows no redirect.
+      const response = await this.fetch(target.href, {
+        method, headers, body: asked.body ?? null, signal: guard.signal, redirect: asked.keyless ? "follow" : "manual",
+        credentials: "omit", cache: "no-store",
+      });
+      return new Answer(call, response, guard);
+    } catch (cause) {
+      guard.end();
+      throw guard.failure(call, cause);
+    }
+  }
+
+  /** An exchange of JSON, with retries: the text of the answer and what it says. All tries carry the same idempotency key: only so does the server know a repetition. */
+  async exchange(method: string, path: string, asked: Asked & { value?: unknown; idempotencyKey?: string | undefined; once?: boolean } = {}): Promise<{ text: string; told: Record<string, unknown> }> {
+    const headers: Record<string, string> = { ...asked.headers };
+    if (asked.idempotencyKey) headers["Idempotency-Key"] = asked.idempotencyKey;
+    let { body } = asked;
+    if (asked.value !== undefined) {
+      headers["Content-Type"] = "application/json";
+      body = JSON.stringify(asked.value);
+    }
+    return this.repeat(async () => {
+      const answer = await this.open(method, path, { ...asked, headers, body });
+      if (answer.status < 200 || answer.status > 299) throw await answer.refusal();
+      const text = new TextDecoder().decode(await answer.bytes());
+      try {
+        const told: unknown = JSON.parse(text);
+        if (typeof told === "object" && told !== null && !Array.isArray(told)) return { text, told: member(told) };
+      } catch (cause) {
+        throw new ForeignAnswer(`${answer.call}: the answer is not JSON`, { cause });
+      }
+      throw new ForeignAnswer(`${answer.call}: the answer does not have the form of svc`);
+    }, asked.signal, asked.once);
+  }
+
+  /** {@link exchange}, without the text. */
+  async json<T>(method: string, path: string, asked: Parameters<Transport["exchange"]>[2] = {}): Promise<T> {
+    return (await this.exchange(method, path, asked)).told as T;
+  }
+
+  /** The bytes of a GET, of 64 MiB at most, with retries. */
+  async bytes(url: string, asked: Asked = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.repeat(async () => {
+      const answer = await this.open("GET", url, { ...asked, headers: { Accept: "*/*", ...asked.headers } });
+      if (answer.status !== 200) throw await answer.refusal();
+      return answer.bytes();
+    }, asked.signal);
+  }
+
+  /** Calls `attempt` until it succeeds, fails for good, or was called often enough. */
+  async repeat<T>(attempt: () => Promise<T>, signal?: AbortSignal, once = false): Promise<T> {
+    for (let number = 1; ; number++) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (once || number >= this.attempts || !passing(error)) throw error;
+        await this.pause(number, error as SvcError, signal);
+      }
+    }
+  }
+
+  /** Waits before the next try, at least as long as the server asked for. Half of each wait is random, so that many clients of a restarted server do not return at once. */
+  async pause(attempt: number, error: SvcError | undefined, signal?: AbortSignal): Promise<void> {
+    let wait = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** Math.min(attempt - 1, 10));
+    wait = wait / 2 + Math.random() * (wait / 2);
+    if (error instanceof ApiError) wait = Math.max(wait, error.retryAfter);
+    if (error) this.options.onRetry?.({ error, wait, attempt: attempt + 1 });
+    await this.sleep(wait, signal);
+  }
+
+  async sleep(wait: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    await (this.options.sleep ?? rest)(wait, signal);
+    signal?.throwIfAborted();
+  }
+}
+
+function rest(wait: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, wait * 1000);
+    signal?.addEventListener("abort", done);
+  });
+}
+
+/** Whether trying again can help: not against a wrong certificate, or a name that nobody knows. Only some platforms tell. */
+function passes(cause: unknown): boolean {
+  const code = String(member((cause as { cause?: unknown } | null)?.cause)["code"] ?? "");
+  return !/^(ENOTFOUND|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_)/.test(code);
+}
+
+/** Failures that a repeated call can overcome: lost connections, 429, 5xx, and an earlier try on which the server still works. */
+export function passing(error: unknown): boolean {
+  if (error instanceof ConnectionFailed) return error.passes;
+  return error instanceof ApiError && (passingStatus(error.status) || error.code === "idempotency_in_progress");
+}
+
+/** The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. */
+export function retryAfter(value: string | null): number {
+  if (!value) return 0;
+  if (/^\s*\d+\s*$/.test(value)) return seconds(value);
+  return /[a-z]{3},? .*GMT/i.test(value) ? seconds((Date.parse(value) - Date.now()) / 1000) : 0;
+}

@@ -1,0 +1,16 @@
+// Verifies each case of a file of JSON lines and prints the check that fails first, an empty
+// line where none does. The tests of the service hold this against their own verifier.
+import { readFileSync } from "node:fs";
+import { VerificationError, verify } from "../lib/index.js";
+
+const bytes = (text) => new Uint8Array(Buffer.from(text, "base64"));
+for (const line of readFileSync(process.argv[2], "utf8").trim().split("\n")) {
+  const { receipt, keys, zip, proof, checkpoint } = JSON.parse(line);
+  try {
+    await verify(bytes(receipt), keys, { ...(zip && { artifact: bytes(zip) }), ...(proof && { proof: bytes(proof) }), checkpoint });
+    console.log("");
+  } catch (error) {
+    if (!(error instanceof VerificationError)) throw error;
+    console.log(error.check);
+  }
+}
