@@ -163,9 +163,7 @@ screenshots: ## Take a picture of each page of the console, wide, narrow and dar
 
 .PHONY: sdks
 sdks: ## Build the packages of the SDKs into dist, without a network: a wheel for Python, a tarball for npm
-	@scripts/install-tools python node
-	@python3 sdk/python/build.py "$(DIST)"
-	@npm pack --silent --pack-destination "$(DIST)" ./sdk/typescript
+	@go run ./sdk/write "$(DIST)"
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

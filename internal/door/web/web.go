@@ -102,6 +102,8 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 
 	mux.Handle("GET "+guidePath, s.page(s.guideIndex))
 	mux.Handle("GET "+guidePath+"/{name}", s.page(s.guide))
+	mux.Handle("GET "+links.SDKPath+"{$}", s.page(s.sdks))
+	mux.Handle("GET "+links.SDKPath+"{file}", s.Errors.Handle(serveSDK))
 	mux.Handle("GET /terms", s.page(s.terms))
 	mux.Handle("GET /favicon.ico", s.Errors.Handle(serveIcon))
 	mux.Handle("GET "+links.LeaderboardPath, s.page(leaderboardPage(s.board)))

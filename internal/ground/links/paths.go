@@ -25,6 +25,7 @@ const (
 	LLMsPath         = "/llms.txt"                // the service in words, for agents
 	OpenAPIPath      = "/openapi.json"            // every HTTP route
 	DocsPath         = "/docs"                    // the same, for people
+	SDKPath          = "/sdk/"                    // the packages of the SDKs, by file name
 	CapabilitiesPath = "/v1/capabilities"         // renderer, availability, workflow
 	PricingPath      = "/v1/pricing"              // the price list
 	LimitsPath       = "/v1/limits"               // upload, frame and request limits

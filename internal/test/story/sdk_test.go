@@ -2,9 +2,12 @@ package story_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -297,7 +300,8 @@ func (s sdk) sendsAProject(t *testing.T, svc *service) {
 	}
 }
 
-// TestTheFirstProgramsRenderInBlenderAndVerify runs the ten lines of each README.
+// TestTheFirstProgramsRenderInBlenderAndVerify installs each SDK from the service,
+// and runs the ten lines of its README.
 func TestTheFirstProgramsRenderInBlenderAndVerify(t *testing.T) {
 	t.Parallel()
 	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
@@ -309,7 +313,7 @@ func TestTheFirstProgramsRenderInBlenderAndVerify(t *testing.T) {
 	for _, s := range []sdk{pythonSDK, typescriptSDK} {
 		c := svc.caller(credit)
 		folder := t.TempDir()
-		s.install(t, folder)
+		library := s.install(t, svc, folder)
 		for name, content := range map[string][]byte{"scene.blend": scene, "first.py": []byte(s.readme(t)), "first.mjs": []byte(s.readme(t))} {
 			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
 				t.Fatal(err)
@@ -317,7 +321,7 @@ func TestTheFirstProgramsRenderInBlenderAndVerify(t *testing.T) {
 		}
 		command := s.command(t, "first"+filepath.Ext(s.story))
 		command.Dir = folder
-		command.Env = append(os.Environ(), "PYTHONPATH="+folder, "PYTHONDONTWRITEBYTECODE=1", "SVC_SERVER="+svc.url, "SVC_KEY="+c.agent.Secret)
+		command.Env = append(os.Environ(), "PYTHONPATH="+library, "PYTHONDONTWRITEBYTECODE=1", "SVC_SERVER="+svc.url, "SVC_KEY="+c.agent.Secret)
 		output, err := command.CombinedOutput()
 		if err != nil || !strings.Contains(string(output), "2 frames, 2 cents") || !strings.Contains(string(output), "verified: signature") {
 			t.Fatalf("%v\n%s", err, output)
@@ -326,21 +330,34 @@ func TestTheFirstProgramsRenderInBlenderAndVerify(t *testing.T) {
 	}
 }
 
-// install puts the SDK where a program of that folder finds it.
-func (s sdk) install(t *testing.T, folder string) {
+// install takes the SDK's package from the service, and returns it. Python runs it as it is;
+// npm puts it where programs of the folder find it.
+func (s sdk) install(t *testing.T, svc *service, folder string) string {
 	t.Helper()
-	source, err := filepath.Abs(s.folder)
-	if err != nil {
-		t.Fatal(err)
-	}
-	from, to := filepath.Join(source, "svc_render"), filepath.Join(folder, "svc_render")
+	extension := ".whl"
 	if s.folder == typescriptSDK.folder {
-		from, to = source, filepath.Join(folder, "node_modules", "svc-render")
+		extension = ".tgz"
 	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o700); err != nil {
+	index := string(get(t, http.MethodGet, svc.url+"/sdk/", nil).body)
+	found := regexp.MustCompile(`href="(/sdk/([^"]*\` + extension + `))"`).FindStringSubmatch(index)
+	if found == nil {
+		t.Fatalf("/sdk/ names no package %s:\n%s", extension, index)
+	}
+	if extension == ".tgz" {
+		command := exec.CommandContext(patient(t), "npm", "install", "--no-audit", "--no-fund", "--cache", t.TempDir(), svc.url+found[1])
+		command.Dir = folder
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("npm: %v\n%s", err, output)
+		}
+		return folder
+	}
+	packed := get(t, http.MethodGet, svc.url+found[1], nil).body
+	if sum := sha256.Sum256(packed); !strings.Contains(index, hex.EncodeToString(sum[:])) {
+		t.Errorf("/sdk/ does not name the SHA-256 of %s", found[2])
+	}
+	library := filepath.Join(folder, found[2])
+	if err := os.WriteFile(library, packed, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(from, to); err != nil {
-		t.Fatal(err)
-	}
+	return library
 }

@@ -1,0 +1,168 @@
+// Package sdk makes the packages of the SDKs of this folder: what pip and npm install.
+//
+// What always holds: the same source gives the same bytes, without a network and without
+// Python or Node, so that the service serves what `make sdks` writes. It leaves to
+// scripts/build-typescript-sdk what becomes of src, and to the languages' own tools what
+// is done with a package. Start reading at Packages.
+package sdk
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+//go:embed python/README.md python/svc_render/*.py python/svc_render/py.typed
+//go:embed typescript/README.md typescript/package.json typescript/lib
+var source embed.FS
+
+// Package is a file that a language's package manager installs.
+type Package struct {
+	Language string // as people write it
+	Name     string // the file's, with the version in it
+	Type     string // the media type
+	SHA256   string // in hex
+	Bytes    []byte
+}
+
+// Packages returns the packages of all SDKs, made at the first call. Callers must not
+// change their bytes.
+var Packages = sync.OnceValues(func() ([]Package, error) {
+	var all []Package
+	for _, build := range []func() (Package, error){wheel, tarball} {
+		p, err := build()
+		if err != nil {
+			return nil, fmt.Errorf("make the package of an SDK: %w", err)
+		}
+		sum := sha256.Sum256(p.Bytes)
+		p.SHA256 = hex.EncodeToString(sum[:])
+		all = append(all, p)
+	}
+	return all, nil
+})
+
+// read returns the files below a folder of the source, by path there.
+func read(folder string) (map[string][]byte, error) {
+	found := map[string][]byte{}
+	below, err := fs.Sub(source, folder)
+	if err != nil {
+		return nil, err
+	}
+	err = fs.WalkDir(below, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		found[name], err = fs.ReadFile(below, name)
+		return err
+	})
+	return found, err
+}
+
+var versionLine = regexp.MustCompile(`(?m)^VERSION = "([^"]+)"$`)
+
+// wheel makes the Python package (PEP 427): the bytes that python/build.py makes.
+func wheel() (Package, error) {
+	files, err := read("python")
+	if err != nil {
+		return Package{}, err
+	}
+	version := versionLine.FindSubmatch(files["svc_render/transport.py"])
+	if version == nil {
+		return Package{}, fmt.Errorf("transport.py names no version")
+	}
+	info := fmt.Sprintf("svc_render-%s.dist-info/", version[1])
+	files[info+"METADATA"] = fmt.Appendf(nil, "Metadata-Version: 2.1\nName: svc-render\nVersion: %s\n"+
+		"Summary: The Python SDK of svc, a render service for Blender files\n"+
+		"Requires-Python: >=3.9\nDescription-Content-Type: text/markdown\n\n%s", version[1], files["README.md"])
+	delete(files, "README.md")
+	files[info+"WHEEL"] = []byte("Wheel-Version: 1.0\nGenerator: svc\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+	var record strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		sum := sha256.Sum256(files[name])
+		fmt.Fprintf(&record, "%s,sha256=%s,%d\n", name, base64.RawURLEncoding.EncodeToString(sum[:]), len(files[name]))
+	}
+	files[info+"RECORD"] = []byte(record.String() + info + "RECORD,,\n")
+
+	// The metadata comes last, as the standard recommends.
+	names := slices.Sorted(maps.Keys(files))
+	slices.SortStableFunc(names, func(a, b string) int {
+		return strings.Count(path.Dir(a), ".dist-info") - strings.Count(path.Dir(b), ".dist-info")
+	})
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, name := range names {
+		content := files[name]
+		entry, err := archive.CreateRaw(&zip.FileHeader{
+			Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(content),
+			CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content)),
+			//lint:ignore SA1019 a raw entry takes its date from here; 1980, whatever the clock says
+			ModifiedDate: 1<<5 | 1,
+			CreatorVersion: 3<<8 | 20, ReaderVersion: 20, ExternalAttrs: 0o644 << 16,
+		})
+		if err == nil {
+			_, err = entry.Write(content)
+		}
+		if err != nil {
+			return Package{}, err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return Package{}, err
+	}
+	return Package{Language: "Python", Name: fmt.Sprintf("svc_render-%s-py3-none-any.whl", version[1]),
+		Type: "application/zip", Bytes: out.Bytes()}, nil
+}
+
+// npmTime is the time that npm gives to every file of a package.
+var npmTime = time.Date(1985, 10, 26, 8, 15, 0, 0, time.UTC)
+
+// tarball makes the npm package: the files that `npm pack` takes.
+func tarball() (Package, error) {
+	files, err := read("typescript")
+	if err != nil {
+		return Package{}, err
+	}
+	var manifest struct{ Name, Version string }
+	if err := json.Unmarshal(files["package.json"], &manifest); err != nil {
+		return Package{}, err
+	}
+	var out bytes.Buffer
+	zipped, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		return Package{}, err
+	}
+	archive := tar.NewWriter(zipped)
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		err := archive.WriteHeader(&tar.Header{Name: "package/" + name, Mode: 0o644, Size: int64(len(files[name])), ModTime: npmTime, Format: tar.FormatUSTAR})
+		if err == nil {
+			_, err = archive.Write(files[name])
+		}
+		if err != nil {
+			return Package{}, err
+		}
+	}
+	if err := archive.Close(); err != nil {
+		return Package{}, err
+	}
+	if err := zipped.Close(); err != nil {
+		return Package{}, err
+	}
+	return Package{Language: "TypeScript", Name: fmt.Sprintf("%s-%s.tgz", manifest.Name, manifest.Version),
+		Type: "application/gzip", Bytes: out.Bytes()}, nil
+}

@@ -1,0 +1,98 @@
+package sdk_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc.example/sdk"
+)
+
+func packageOf(t *testing.T, language string) sdk.Package {
+	t.Helper()
+	all, err := sdk.Packages()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(all, func(p sdk.Package) bool { return p.Language == language })
+	if i < 0 {
+		t.Fatalf("there is no package for %s", language)
+	}
+	return all[i]
+}
+
+func TestTheWheelIsTheOneThatPythonBuilds(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	command := exec.CommandContext(t.Context(), "python3", "python/build.py", folder)
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	p := packageOf(t, "Python")
+	built, err := os.ReadFile(filepath.Join(folder, p.Name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(built, p.Bytes) {
+		t.Errorf("the wheel has %d bytes, Python's has %d, and they differ", len(p.Bytes), len(built))
+	}
+}
+
+func TestTheTarballHasTheFilesThatNpmPacks(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(t.Context(), "npm", "pack", "--dry-run", "--json", "--offline")
+	command.Dir = "typescript"
+	output, err := command.Output()
+	if err != nil {
+		t.Fatalf("npm: %v (scripts/install-tools node installs it)", err)
+	}
+	var packed []struct {
+		Filename string
+		Files    []struct {
+			Path string
+			Size int64
+		}
+	}
+	if err := json.Unmarshal(output, &packed); err != nil || len(packed) != 1 {
+		t.Fatalf("%v: %s", err, output)
+	}
+	want := map[string]int64{}
+	for _, f := range packed[0].Files {
+		want[f.Path] = f.Size
+	}
+	p := packageOf(t, "TypeScript")
+	if p.Name != packed[0].Filename {
+		t.Errorf("it is called %s, npm calls it %s", p.Name, packed[0].Filename)
+	}
+	unzipped, err := gzip.NewReader(bytes.NewReader(p.Bytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	archive := tar.NewReader(unzipped)
+	for {
+		entry, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := strings.TrimPrefix(entry.Name, "package/")
+		if size, ok := want[name]; !ok || size != entry.Size {
+			t.Errorf("%s has %d bytes; npm packs it with %d", entry.Name, entry.Size, size)
+		}
+		delete(want, name)
+	}
+	if len(want) > 0 {
+		t.Errorf("it lacks %v", want)
+	}
+}
