@@ -112,7 +112,7 @@ func wheel() (Package, error) {
 			Name: name, Method: zip.Store, CRC32: crc32.ChecksumIEEE(content),
 			CompressedSize64: uint64(len(content)), UncompressedSize64: uint64(len(content)),
 			//lint:ignore SA1019 a raw entry takes its date from here; 1980, whatever the clock says
-			ModifiedDate: 1<<5 | 1,
+			ModifiedDate:   1<<5 | 1,
 			CreatorVersion: 3<<8 | 20, ReaderVersion: 20, ExternalAttrs: 0o644 << 16,
 		})
 		if err == nil {
