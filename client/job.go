@@ -24,10 +24,8 @@ func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartReq
 	if err != nil {
 		return nil, err
 	}
-	x := call{method: http.MethodPost, path: "/node/v1/uploads/" + url.PathEscape(uploadID) + "/start", body: body}
-	if r.WebhookURL != "" && r.WebhookSecret == "" {
-		x.key = rand.Text() // the first answer alone tells the secret, and it can get lost
-	}
+	// The first answer alone tells a webhook's secret, and it can get lost.
+	x := call{method: http.MethodPost, path: "/node/v1/uploads/" + url.PathEscape(uploadID) + "/start", body: body, key: rand.Text()}
 	var job Job
 	if err := c.do(ctx, x, &job); err != nil {
 		return nil, err

@@ -10,11 +10,10 @@ import time
 import svc_render
 
 url, key, account, scene, folder = sys.argv[1:6]
-waits, retried = [], []
+retried = []
 
 
 def sleep(seconds):
-    waits.append(seconds)
     time.sleep(min(seconds, 0.02))
 
 
@@ -69,7 +68,6 @@ told["refused"] = refused
 told["available_cents"] = svc.wallet()["available_cents"]
 told["jobs"] = [j["job_id"] for j in svc.jobs(limit=1)]
 told["kinds"] = [entry["kind"] for entry in svc_render.Client(url, account).transactions()]
-told["longest_wait"] = max(waits)
 told["retried"] = sorted(set(retried))
 
 

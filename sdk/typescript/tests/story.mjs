@@ -5,11 +5,8 @@ import { join } from "node:path";
 import { ApiError, Client, DownloadChanged, LEGAL_V1, VerificationError, verify } from "../lib/index.js";
 
 const [url, key, account, scene, folder] = process.argv.slice(2);
-const waits = [], retried = new Set();
-const sleep = (seconds) => {
-  waits.push(seconds);
-  return new Promise((resolve) => setTimeout(resolve, Math.min(seconds * 1000, 20)));
-};
+const retried = new Set();
+const sleep = (seconds) => new Promise((resolve) => setTimeout(resolve, Math.min(seconds * 1000, 20)));
 const svc = new Client(url, key, { attempts: 20, timeout: 3, sleep, userAgent: "story/1", onRetry: ({ error }) => retried.add(error.name) });
 const all = async (list) => {
   const found = [];
@@ -69,6 +66,5 @@ for (const attempt of [() => svc.job("JOB-none"), () => svc.start(quote, { legal
 told.available_cents = (await svc.wallet()).available_cents;
 told.jobs = (await all(svc.jobs({ limit: 1 }))).map(({ job_id }) => job_id);
 told.kinds = (await all(new Client(url, account).transactions())).map(({ kind }) => kind);
-told.longest_wait = Math.max(...waits);
 told.retried = [...retried].sort();
 console.log(JSON.stringify(told));

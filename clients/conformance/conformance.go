@@ -1,0 +1,236 @@
+// Package conformance holds clients of svc against stories: calls over a wire on which things
+// go wrong, with what must come of them. Stories are data (stories.json). A client under test
+// is a program in any language that reads one verb a line and answers one line; docs/sdk.md
+// describes it.
+//
+// What always holds: a story passes only when every step came to what it says, each fault met
+// a call, and the client did nothing that no client may do. It leaves to its callers which
+// service is behind the wire; that one must render. Start reading at Run, then wire.go.
+package conformance
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+//go:embed stories.json
+var stories []byte
+
+// Story is what a client is asked to do, what goes wrong meanwhile, and what must come of it.
+type Story struct {
+	Name  string `json:"name"`
+	Wire  []Rule `json:"wire"`
+	Steps []Step `json:"steps"`
+}
+
+// Step is one verb. Words of Args that begin with $ stand for what an earlier step was
+// answered ("$job"), for a member of it ("$job.job_id"), or for "$scene" and "$folder".
+type Step struct {
+	Verb  string         `json:"verb"`
+	Args  map[string]any `json:"args"`
+	Save  string         `json:"save"`
+	Want  map[string]any `json:"want"`  // members that the answer has, among others
+	Error map[string]any `json:"error"` // the same of an error; nil = the step succeeds
+}
+
+// Stories returns all stories.
+func Stories() (all []Story, err error) {
+	return all, json.Unmarshal(stories, &all)
+}
+
+// Client is a program under test.
+type Client struct {
+	Name    string
+	Folder  string // where it runs; "" = here
+	Command []string
+	Env     []string // beside this process's own
+}
+
+// Target is the service behind the wire. It must have a worker, and the key money.
+type Target struct {
+	URL, Key string
+	Scene    []byte // a .blend with the frames 1 to 4 at least
+}
+
+// Run tells a client a story and returns an error that names the first thing that did not
+// come as it must.
+func Run(ctx context.Context, client Client, story Story, target Target) error {
+	wire, err := NewWire(target.URL, story.Wire...)
+	if err != nil {
+		return err
+	}
+	defer wire.Close()
+	folder, err := os.MkdirTemp("", "conformance")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	scene := filepath.Join(folder, "scene.blend")
+	if err := os.WriteFile(scene, target.Scene, 0o600); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	p, err := start(ctx, client, wire.URL, target.Key)
+	if err != nil {
+		return err
+	}
+	saved := map[string]any{"scene": scene, "folder": folder}
+	for i, step := range story.Steps {
+		if err := p.take(step, saved); err != nil {
+			return fmt.Errorf("step %d, %s: %w", i+1, step.Verb, err)
+		}
+	}
+	if err := p.end(); err != nil {
+		return err
+	}
+	if complaints := wire.Complaints(); len(complaints) > 0 {
+		return fmt.Errorf("on the wire: %s", strings.Join(complaints, "; "))
+	}
+	return nil
+}
+
+// program is a running client.
+type program struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	stderr  *strings.Builder
+}
+
+func start(ctx context.Context, client Client, url, key string) (*program, error) {
+	command := exec.CommandContext(ctx, client.Command[0], client.Command[1:]...)
+	command.Dir = client.Folder
+	command.Env = append(append(os.Environ(), client.Env...), "SVC_SERVER="+url, "SVC_KEY="+key)
+	p := &program{command: command, stderr: &strings.Builder{}}
+	command.Stderr = p.stderr
+	in, err := command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.in, p.out = in, bufio.NewReaderSize(out, 1<<20)
+	return p, command.Start()
+}
+
+// end closes the program's input, after which it must end well.
+func (p *program) end() error {
+	if err := p.in.Close(); err != nil {
+		return err
+	}
+	if err := p.command.Wait(); err != nil {
+		return fmt.Errorf("the client ended badly: %w\n%s", err, p.stderr)
+	}
+	return nil
+}
+
+// take makes one step and holds its answer against what the step says.
+func (p *program) take(step Step, saved map[string]any) error {
+	args, err := filled(step.Args, saved)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(map[string]any{"verb": step.Verb, "args": args})
+	if err != nil {
+		return err
+	}
+	if _, err := p.in.Write(append(line, '\n')); err != nil {
+		return fmt.Errorf("the client does not listen: %w\n%s", err, p.stderr)
+	}
+	text, err := p.out.ReadBytes('\n')
+	if err != nil {
+		_ = p.command.Wait() // what it complained of is then whole
+		return fmt.Errorf("the client does not answer: %w\n%s", err, p.stderr)
+	}
+	var answer struct {
+		OK    map[string]any `json:"ok"`
+		Error map[string]any `json:"error"`
+	}
+	if err := json.Unmarshal(text, &answer); err != nil {
+		return fmt.Errorf("the client's answer %s: %w", text, err)
+	}
+	if (step.Error == nil) != (answer.Error == nil) {
+		return fmt.Errorf("it was answered %s, want the error %v", text, step.Error)
+	}
+	got, want := answer.OK, step.Want
+	if step.Error != nil {
+		got, want = answer.Error, step.Error
+	}
+	for name, value := range want {
+		value, err := fill(value, saved)
+		if err != nil {
+			return err
+		}
+		if !reflect.DeepEqual(got[name], value) {
+			return fmt.Errorf("%s is %v, want %v", name, got[name], value)
+		}
+	}
+	if step.Save != "" {
+		saved[step.Save] = map[string]any(answer.OK)
+	}
+	return nil
+}
+
+func filled(args, saved map[string]any) (map[string]any, error) {
+	found := map[string]any{}
+	for name, value := range args {
+		value, err := fill(value, saved)
+		if err != nil {
+			return nil, err
+		}
+		found[name] = value
+	}
+	return found, nil
+}
+
+// fill puts what was saved in the place of a word that begins with $.
+func fill(value any, saved map[string]any) (any, error) {
+	word, ok := value.(string)
+	if !ok || !strings.HasPrefix(word, "$") {
+		return value, nil
+	}
+	path, rest, inFolder := strings.Cut(word[1:], "/")
+	var found any = saved
+	for name := range strings.SplitSeq(path, ".") {
+		members, ok := found.(map[string]any)
+		if !ok || members[name] == nil {
+			return nil, fmt.Errorf("no step has saved %s", word)
+		}
+		found = members[name]
+	}
+	if inFolder {
+		return filepath.Join(fmt.Sprint(found), rest), nil
+	}
+	return found, nil
+}
+
+// Table prints which clients pass which stories, as Markdown: outcome returns whether one
+// does.
+func Table(clients []string, all []Story, outcome func(client, story string) bool) string {
+	var text strings.Builder
+	fmt.Fprintf(&text, "| story | %s |\n|---|%s\n", strings.Join(clients, " | "), strings.Repeat("---|", len(clients)))
+	for _, story := range all {
+		cells := slices.Collect(func(yield func(string) bool) {
+			for _, client := range clients {
+				if !yield(map[bool]string{true: "yes", false: "no"}[outcome(client, story.Name)]) {
+					return
+				}
+			}
+		})
+		fmt.Fprintf(&text, "| %s | %s |\n", story.Name, strings.Join(cells, " | "))
+	}
+	return text.String()
+}

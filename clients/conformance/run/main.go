@@ -1,0 +1,53 @@
+// Command run holds a client against the stories, with a service that renders:
+//
+//	SVC_SERVER=https://render.example SVC_KEY=svc_agent_… go run ./clients/conformance/run scene.blend COMMAND [ARGUMENT...]
+//
+// The scene has the frames 1 to 4; all stories together cost less than 20 cents.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"svc.example/clients/conformance"
+)
+
+func main() {
+	if err := run(context.Background(), os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, arguments []string) error {
+	if len(arguments) < 2 {
+		return fmt.Errorf("usage: run SCENE COMMAND [ARGUMENT...]")
+	}
+	scene, err := os.ReadFile(arguments[0])
+	if err != nil {
+		return err
+	}
+	stories, err := conformance.Stories()
+	if err != nil {
+		return err
+	}
+	target := conformance.Target{URL: os.Getenv("SVC_SERVER"), Key: os.Getenv("SVC_KEY"), Scene: scene}
+	failed := 0
+	for _, story := range stories {
+		limited, cancel := context.WithTimeout(ctx, 10*time.Minute)
+		err := conformance.Run(limited, conformance.Client{Command: arguments[1:]}, story, target)
+		cancel()
+		if err != nil {
+			failed++
+			fmt.Printf("no   %s: %v\n", story.Name, err)
+			continue
+		}
+		fmt.Printf("yes  %s\n", story.Name)
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d stories failed", failed, len(stories))
+	}
+	return nil
+}
