@@ -3,15 +3,18 @@ nobody, so a client may be used by any number of threads."""
 
 from __future__ import annotations
 
+import base64
 import email.utils
 import http.client
+import ipaddress
 import json
 import random
 import socket
 import ssl
 import time
+import urllib.request
 from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from .errors import ApiError, ConnectionFailed, ForeignAnswer, SvcError, passing_status, seconds
 
@@ -125,7 +128,11 @@ class Transport:
         elif method not in ("GET", "HEAD"):
             sent["Content-Length"] = "0"
         sent.update(headers or {})
-        connection = self._connection(parts.scheme, parts.hostname or "", parts.port)
+        proxy = proxy_of(parts)
+        if proxy and parts.scheme == "http":  # it wants the whole address
+            target = "http://%s%s" % (parts.netloc, target or "/")
+            sent.update(proxy_authorization(proxy))
+        connection = self._connection(parts, proxy)
         try:
             connection.connect()
             connection.sock.settimeout(timeout or self.timeout)
@@ -141,11 +148,16 @@ class Transport:
             connection.close()
             raise
 
-    def _connection(self, scheme: str, host: str, port: Optional[int]) -> http.client.HTTPConnection:
-        if scheme == "https":
-            context = self.context or ssl.create_default_context()
-            return http.client.HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)
-        return http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+    def _connection(self, parts: SplitResult, proxy: Optional[SplitResult]) -> http.client.HTTPConnection:
+        to = proxy or parts
+        host, port = to.hostname or "", to.port
+        if parts.scheme != "https":
+            return http.client.HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+        context = self.context or ssl.create_default_context()
+        connection = http.client.HTTPSConnection(host, port or (80 if proxy else None), timeout=CONNECT_SECONDS, context=context)
+        if proxy:
+            connection.set_tunnel(parts.hostname or "", parts.port or 443, proxy_authorization(proxy))
+        return connection
 
     def json(self, method: str, path: str, value: Any = None, body: Optional[Callable[[], Body]] = None,
              idempotency_key: str = "", once: bool = False) -> Dict[str, Any]:
@@ -201,6 +213,31 @@ class Transport:
         if error is not None and self.on_retry:
             self.on_retry(Retry(error, wait, attempt + 1))
         self.sleep(wait)
+
+
+def proxy_of(parts: SplitResult) -> Optional[SplitResult]:
+    """The proxy that the environment (http_proxy, https_proxy, no_proxy, or the system's
+    settings) names for an address; None for none, and always for this machine itself."""
+    host = parts.hostname or ""
+    try:
+        own = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        own = host == "localhost"
+    found = "" if own or urllib.request.proxy_bypass(host) else urllib.request.getproxies().get(parts.scheme, "")
+    if not found:
+        return None
+    proxy = urlsplit(found if "://" in found else "http://" + found)
+    if proxy.scheme != "http" or not proxy.hostname:
+        raise SvcError("the proxy of the environment does not begin with http://")
+    return proxy
+
+
+def proxy_authorization(proxy: SplitResult) -> Dict[str, str]:
+    """The header that gives a proxy the user and word of its address; empty without."""
+    if not proxy.username:
+        return {}
+    pair = "%s:%s" % (unquote(proxy.username), unquote(proxy.password or ""))
+    return {"Proxy-Authorization": "Basic " + base64.b64encode(pair.encode("utf-8")).decode("ascii")}
 
 
 def passes(cause: BaseException) -> bool:

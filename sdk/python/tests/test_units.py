@@ -3,17 +3,21 @@
 import base64
 import hashlib
 import hmac
+import http.server
 import json
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import unittest
+import unittest.mock
+from urllib.parse import urlsplit
 
 import svc_render
 from svc_render import ed25519, stream, tree
-from svc_render.transport import retry_after
+from svc_render.transport import proxy_of, retry_after
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -120,6 +124,49 @@ class Waits(unittest.TestCase):
             with self.assertRaises(svc_render.ConnectionFailed):
                 client.health()
             self.assertLessEqual(tries, len(retries))
+
+
+class Proxies(unittest.TestCase):
+    def setUp(self):
+        self.asked = asked = []
+
+        class Proxy(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append((self.command, self.path, self.headers.get("Proxy-Authorization"), self.headers.get("Authorization")))
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(b'{"ok":true}')
+
+            def do_CONNECT(self):
+                asked.append((self.command, self.path, self.headers.get("Proxy-Authorization"), self.headers.get("Authorization")))
+                self.send_error(403)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.HTTPServer(("127.0.0.1", 0), Proxy)
+        thread = threading.Thread(target=self.server.serve_forever)
+        thread.start()
+        self.addCleanup(lambda: (self.server.shutdown(), thread.join(), self.server.server_close()))
+        proxy = "http://me:w%%40rd@127.0.0.1:%d" % self.server.server_port
+        patched = unittest.mock.patch.dict(os.environ, {"http_proxy": proxy, "https_proxy": proxy, "no_proxy": "near.example"})
+        patched.start()
+        self.addCleanup(patched.stop)
+
+    def test_the_proxy_of_the_environment_gets_the_calls_and_sees_no_key_of_https(self):
+        right = "Basic " + base64.b64encode(b"me:w@rd").decode()
+        self.assertEqual(svc_render.Client("http://render.invalid", "k").health(), {"ok": True})
+        with self.assertRaises(svc_render.ConnectionFailed):
+            svc_render.Client("https://render.invalid", "k", attempts=1).health()
+        self.assertEqual(self.asked, [("GET", "http://render.invalid/v1/health", right, "Bearer k"),
+                                      ("CONNECT", "render.invalid:443", right, None)])
+
+    def test_this_machine_and_what_no_proxy_names_are_called_directly(self):
+        for address in ("http://localhost:1", "http://127.0.0.1:1", "http://[::1]:1", "http://near.example:1"):
+            self.assertIsNone(proxy_of(urlsplit(address)))
+        self.assertIsNotNone(proxy_of(urlsplit("http://far.example")))
+        with unittest.mock.patch.dict(os.environ, {"http_proxy": "socks5://127.0.0.1:1"}), self.assertRaises(svc_render.SvcError):
+            proxy_of(urlsplit("http://far.example"))
 
 
 class Wheel(unittest.TestCase):
