@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -31,6 +32,7 @@ const askFirst = 1 << 20
 type Client struct {
 	base  *url.URL
 	key   string
+	keys  func(context.Context) (string, error) // nil for key alone
 	http  *http.Client
 	retry retry
 }
@@ -43,6 +45,18 @@ type Option func(*Client)
 // certificate authority of your own. It must have no Timeout, which would cut long
 // transfers. Bound calls with their contexts instead.
 func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h } }
+
+// ErrNoKey says that the source of a client's keys has none any more, and that asking again
+// does not help.
+var ErrNoKey = errors.New("there is no key")
+
+// WithKeySource has each request ask source for its key, for one that changes while the
+// client is used, such as an access token. source must be safe for concurrent use. Its
+// error is that of the call, which is tried again unless it wraps [ErrNoKey]. The key given
+// to [New] then only tells the kind.
+func WithKeySource(source func(context.Context) (string, error)) Option {
+	return func(c *Client) { c.keys = source }
+}
 
 // WithWait replaces how the client waits between tries, as tests do. wait must
 // return the context's error when the context ends first.
@@ -204,8 +218,17 @@ func (c *Client) request(ctx context.Context, x call) (*http.Request, error) {
 		return nil, &unreadable{redact.URLs(err)}
 	}
 	req.Header.Set("Accept", "application/json")
-	if c.key != "" {
-		req.Header.Set("Authorization", "Bearer "+c.key)
+	key := c.key
+	if c.keys != nil {
+		if key, err = c.keys(ctx); err != nil {
+			if errors.Is(err, ErrNoKey) {
+				err = &unreadable{err}
+			}
+			return nil, err
+		}
+	}
+	if key != "" {
+		req.Header.Set("Authorization", "Bearer "+key)
 	}
 	// All tries carry the same key; only so does the server recognise a repetition.
 	if x.key != "" {

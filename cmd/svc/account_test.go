@@ -57,6 +57,11 @@ func accountScripts(t *testing.T) testscript.Params {
 			e.Setenv("WORKSPACE", w.ID)
 			e.Setenv("SVC_WEBHOOK_SECRET", webhookSecret)
 			e.Setenv("HOME", e.WorkDir)
+			s.workspace = w.ID
+			if s.session, s.err = sessionOf(started.DB, w.Email); s.err != nil {
+				return s.err
+			}
+			e.Setenv("PERSON_SESSION", s.session)
 			return s.err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -74,6 +79,10 @@ func accountScripts(t *testing.T) testscript.Params {
 			"receiver":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).receiver(ts, args[0]) },
 			"silent":      func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).silent(ts, args[0]) },
 			"unavailable": func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).unavailable(ts, args[0]) },
+			"mode":        mode,
+			"stale":       stale,
+			"device":      func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).device(ts, args[0]) },
+			"revokeall":   func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).revokeAll(ts) },
 			"received":    func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).received(ts, args[0]) },
 		},
 	}
@@ -84,12 +93,13 @@ type serviceKey struct{}
 
 // scriptService is the service of one script.
 type scriptService struct {
-	t        *testing.T
-	app      *app.App
-	url      string
-	agent    *client.Client
-	verified atomic.Int64 // webhooks with a good signature, or requests to a silent server
-	err      error
+	t                  *testing.T
+	app                *app.App
+	url                string
+	agent              *client.Client
+	workspace, session string       // of the person whose keys the script has
+	verified           atomic.Int64 // webhooks with a good signature, or requests to a silent server
+	err                error
 }
 
 func serviceOf(ts *testscript.TestScript) *scriptService {

@@ -5,6 +5,7 @@ var shownElsewhere = map[string]string{
 	"worker doctor": "renders a frame with Blender: testdata/doctor.txtar of the stories",
 	"bench":         "renders for a minute with Blender: TestBenchMeasuresThisMachine of the stories",
 	"demo":          "renders with Blender: testdata/demo.txtar of the stories",
+	"login":         "needs a person in a browser: testdata/signin/login.txtar",
 	"log keys":      "prints keys that each service makes for itself: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
 	"log witness":   "serves until it is stopped, with a key of its own: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
 }
@@ -128,6 +129,15 @@ var verbs = []verb{
 		{with: noKey},
 		{exit: 1, with: wrongKey},
 		{args: "--server nowhere", exit: 2},
+	}},
+	{words: "login", lines: []line{
+		{args: "--server {URL}/elsewhere", exit: 1, plain: true},
+		{args: "--server {URL}", exit: 2, with: profiles, plain: true},
+		{args: "--server nowhere", exit: 2, plain: true},
+	}},
+	{words: "logout", lines: []line{
+		{plain: true},
+		{args: "now", exit: 2, plain: true},
 	}},
 	{words: "config set", lines: []line{
 		{args: "server https://render.example.com --profile studio", plain: true},

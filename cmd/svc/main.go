@@ -4,7 +4,7 @@
 // This folder only reads the command line and turns the result into an exit code.
 // The commands are grouped in packages by who types them: operator (serve, admin,
 // openapi), farm (worker, bench), caller (render, rerender, look, inspect), account (jobs, job, cancel,
-// download, preview, wallet, keys, open, listen, status), profile (config), proof
+// download, preview, wallet, keys, open, listen, status), profile (login, logout, config), proof
 // (verify, log), mcpbridge (mcp), completion and demo. terminal is what all of them print
 // with; profile finds server and key for all that call a service; failure says what went
 // wrong; manual prints the reference.
@@ -67,6 +67,8 @@ type program struct {
 	Open       account.Open      `cmd:"" help:"Open a job's proof page, or the service, in the browser."`
 	Listen     account.Listen    `cmd:"" help:"Forward the workspace's webhooks to a receiver on this machine."`
 	Status     account.Status    `cmd:"" help:"Show what the service is, its limits, and whose key this is."`
+	Login      profile.Login     `cmd:"" help:"Sign in to a service with a browser, in place of a pasted key."`
+	Logout     profile.Logout    `cmd:"" help:"End what svc login began: its key is revoked."`
 	Config     profile.Config    `cmd:"" help:"Keep a service's address and keys for later commands, in profiles."`
 	Verify     proof.Verify      `cmd:"" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
 	MCP        mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"svc": main})
+	testscript.Main(m, map[string]func(){"svc": main, "person": person})
 }
 
 // TestVerify runs the scripts in testdata/verify. Each shows what svc verify finds

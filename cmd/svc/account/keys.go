@@ -63,16 +63,21 @@ func (c *keysList) Run(app *kong.Context) (err error) {
 	})
 }
 
+// stateOf says whether a key works, when it was used, and when it will end by itself.
 func stateOf(k client.AgentKey, now time.Time) string {
+	state := "never used"
 	switch {
 	case k.RevokedAt != nil:
 		return "revoked " + terminal.Ago(*k.RevokedAt, now)
 	case k.ExpiresAt != nil && !k.ExpiresAt.After(now):
 		return "ended " + terminal.Ago(*k.ExpiresAt, now)
 	case k.LastUsedAt != nil:
-		return "used " + terminal.Ago(*k.LastUsedAt, now)
+		state = "used " + terminal.Ago(*k.LastUsedAt, now)
 	}
-	return "never used"
+	if k.ExpiresAt == nil {
+		return state
+	}
+	return state + ", ends " + k.ExpiresAt.UTC().Format(time.DateOnly)
 }
 
 type keysCreate struct {

@@ -47,7 +47,7 @@ type Command struct {
 
 // Help is printed below the flags.
 func (Command) Help() string {
-	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + profile.KeyVariable + ", or from the profile."
+	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + profile.KeyVariable + ", or from the profile, where svc login keeps a sign-in."
 }
 
 // Run serves until the agent closes standard input or a signal comes, which is no
@@ -68,7 +68,7 @@ func (c *Command) Run() error {
 	if _, err := api.Health(ctx); err != nil { // it says in words what is wrong with an address
 		return err
 	}
-	b := newBridge(service.Server, service.Key)
+	b := newBridge(service.Server, service.Credential)
 	b.api = api
 	if c.ProjectRoot != "" {
 		if b.projects, err = filepath.Abs(c.ProjectRoot); err != nil {
@@ -102,15 +102,19 @@ func (c *Command) Run() error {
 // withKey adds the key to each request. Only requests to the service go through it:
 // a signed link carries its own right, and what it leads to must not learn the key.
 type withKey struct {
-	key  string
+	key  func(context.Context) (string, error)
 	next http.RoundTripper
 }
 
 // RoundTrip implements http.RoundTripper. It changes a copy: a RoundTripper must leave
 // its request as it is.
 func (k withKey) RoundTrip(r *http.Request) (*http.Response, error) {
+	key, err := k.key(r.Context())
+	if err != nil {
+		return nil, err
+	}
 	r = r.Clone(r.Context())
-	r.Header.Set("Authorization", "Bearer "+k.key)
+	r.Header.Set("Authorization", "Bearer "+key)
 	return k.next.RoundTrip(r)
 }
 
@@ -131,7 +135,7 @@ type bridge struct {
 }
 
 // newBridge makes a bridge that is not connected yet; see remote.
-func newBridge(server, key string) *bridge {
+func newBridge(server string, key func(context.Context) (string, error)) *bridge {
 	patient := retryRateLimited{http.DefaultTransport}
 	return &bridge{
 		server: strings.TrimRight(server, "/"), http: &http.Client{Transport: withKey{key, patient}}, links: &http.Client{Transport: patient},

@@ -1,6 +1,7 @@
 package mcpbridge
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"os"
@@ -28,7 +29,7 @@ func connectAgent(t *testing.T) *mcp.ClientSession {
 	t.Helper()
 	service := strict.On(t, "sqlite")
 	key := service.Workspace(t, 0).Agent.Secret
-	b := newBridge(service.URL, key)
+	b := newBridge(service.URL, always(key))
 	var err error
 	if b.api, err = client.New(service.URL, key); err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func TestBridgeHidesTheRateLimitFromTheAgent(t *testing.T) {
 func TestNoRefusalTellsASignedLink(t *testing.T) {
 	t.Parallel()
 	const signature = "5ebe2294ecd0e0f08eab7690d2a6ee69"
-	b := newBridge("http://127.0.0.1:1", "")
+	b := newBridge("http://127.0.0.1:1", always(""))
 	for _, link := range []string{"http://127.0.0.1:1/x", "http://127.0.0.1/%zz", "ftp://127.0.0.1/x"} {
 		link += "?expires=1768485600&signature=" + signature
 		file, err := os.Open("mcp_test.go")
@@ -156,4 +157,9 @@ func TestAgentSendsASceneWithItsFiles(t *testing.T) {
 	if !slices.Contains(paths, "lamp.ies") || slices.Contains(paths, "notes.txt") || strings.Contains(strings.Join(paths, "\n"), ".tex/") {
 		t.Errorf("these files are sent: %q", paths)
 	}
+}
+
+// always is the source of one key.
+func always(key string) func(context.Context) (string, error) {
+	return func(context.Context) (string, error) { return key, nil }
 }

@@ -113,6 +113,9 @@ func (c *set) read(out io.Writer) (string, error) {
 	return line, err
 }
 
+// signedIn stands in the place of a key where svc login got tokens.
+const signedIn = "signed in"
+
 // get is svc config get.
 type get struct {
 	named
@@ -130,6 +133,9 @@ func (c *get) Run(app *kong.Context) error {
 	values := []string{p.Server}
 	if c.Name == "key" {
 		values = []string{masked(p.AgentKey), masked(p.AccountKey)}
+		if p.SignedIn != (SignIn{}) {
+			values = append(values, signedIn)
+		}
 	}
 	found := false
 	for _, v := range values {
@@ -157,6 +163,9 @@ func (c *list) Run(app *kong.Context) error {
 	}
 	for name, p := range all.Profiles {
 		p.AgentKey, p.AccountKey = masked(p.AgentKey), masked(p.AccountKey)
+		if p.SignedIn != (SignIn{}) {
+			p.SignedIn.AccessToken, p.SignedIn.RefreshToken = masked(p.SignedIn.AccessToken), "…"
+		}
 		all.Profiles[name] = p
 	}
 	if c.JSON {
@@ -173,7 +182,11 @@ func (c *list) Run(app *kong.Context) error {
 	list := terminal.NewList(terminal.Column{Title: "PROFILE"}, terminal.Column{Title: "SERVER"}, terminal.Column{Title: "AGENT KEY"}, terminal.Column{Title: "ACCOUNT KEY"})
 	for _, name := range slices.Sorted(maps.Keys(all.Profiles)) {
 		p := all.Profiles[name]
-		list.Row(name, first(p.Server, DefaultServer), first(p.AgentKey, "none"), first(p.AccountKey, "none"))
+		agent := first(p.AgentKey, "none")
+		if p.AgentKey == "" && p.SignedIn != (SignIn{}) {
+			agent = signedIn
+		}
+		list.Row(name, first(p.Server, DefaultServer), agent, first(p.AccountKey, "none"))
 	}
 	list.Print(app.Stdout)
 	return nil

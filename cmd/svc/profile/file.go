@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/ground/osfile"
 )
 
 // DefaultName is the profile that counts where none is named.
@@ -24,6 +25,7 @@ type Stored struct {
 	Server     string `json:"server,omitempty"`
 	AgentKey   string `json:"agent_key,omitempty"`
 	AccountKey string `json:"account_key,omitempty"`
+	SignedIn   SignIn `json:"signed_in,omitzero"`
 }
 
 // key returns the profile's key of the first kind that it has: agent keys come first.
@@ -90,10 +92,18 @@ func read(path string) (file, error) {
 	return all, nil
 }
 
-// change rewrites one profile. The file appears whole, and only its owner can read it.
-// A profile that is left with nothing disappears. Of two changes at once one may be
-// lost.
+// change rewrites one profile, see changeIf.
 func change(name string, with func(*Stored)) (path string, err error) {
+	return changeIf(name, func(p *Stored) error {
+		with(p)
+		return nil
+	})
+}
+
+// changeIf rewrites one profile, unless with fails or changes nothing. The file appears
+// whole, and only its owner can read it. A profile that is left with nothing disappears. A
+// lock beside the file keeps other commands from changing it meanwhile.
+func changeIf(name string, with func(*Stored) error) (path string, err error) {
 	if path, err = Path(); err != nil {
 		return "", err
 	}
@@ -101,21 +111,34 @@ func change(name string, with func(*Stored)) (path string, err error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
 	}
+	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
+		return "", fmt.Errorf("make the folder for settings: %w", err)
+	}
+	lock, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("lock the profiles: %w", err)
+	}
+	defer lock.Close() // which ends the lock
+	if err := osfile.Lock(lock); err != nil {
+		return "", fmt.Errorf("lock the profiles: %w", err)
+	}
 	all, err := read(path)
 	if err != nil {
 		return "", err
 	}
 	p := all.Profiles[name]
-	with(&p)
+	if err := with(&p); err != nil {
+		return "", err
+	}
+	if p == all.Profiles[name] {
+		return path, nil
+	}
 	if all.Profiles[name] = p; p == (Stored{}) {
 		delete(all.Profiles, name)
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {
 		return "", err
-	}
-	if err := atomicfile.MkdirAll(filepath.Dir(path)); err != nil {
-		return "", fmt.Errorf("make the folder for settings: %w", err)
 	}
 	return path, atomicfile.Replace(path, append(text, '\n'), 0o600)
 }

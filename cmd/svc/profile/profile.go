@@ -4,7 +4,8 @@
 // order, the first one counts; a key of the wrong kind is refused before any call; a
 // key of a profile goes to that profile's server only; no message shows more of a key
 // than lists do. It leaves the calls to package client. Start reading at Flags; file.go
-// keeps the profiles, config.go has the commands that change them.
+// keeps the profiles, config.go has the commands that change them; login.go signs in, and
+// tokens.go renews what that got.
 package profile
 
 import (
@@ -42,6 +43,8 @@ type Flags struct {
 type Service struct {
 	Server string // without a slash at its end
 	Key    string
+
+	renewal *renewal // of a sign-in, whose access token Key was when it was read; nil for a key
 }
 
 // ErrNoKey means that no key is given anywhere. It is wrapped in what Service returns.
@@ -75,7 +78,7 @@ func (f Flags) client(kind Kind, options []client.Option) (*client.Client, error
 // Client returns a client of the service, which says on standard error what it tries
 // again unless an option has it say so elsewhere. The error is a wrong usage.
 func (s Service) Client(options ...client.Option) (*client.Client, error) {
-	options = append([]client.Option{Retrying(s.Server, onStderr)}, options...)
+	options = append([]client.Option{Retrying(s.Server, onStderr), client.WithKeySource(s.Credential)}, options...)
 	c, err := client.New(s.Server, s.Key, options...)
 	if err != nil {
 		return nil, terminal.WrongUsage(err)
@@ -115,15 +118,27 @@ func (f Flags) Service(kind Kind) (Service, error) {
 	if s.Key = strings.TrimSpace(f.Key); s.Key != "" {
 		return s, usage(kind.check(s.Key, sourceOf(s.Key)))
 	}
-	if s.Key = stored.key(kind); s.Key == "" {
+	if s.Key = stored.key(kind); s.Key == "" && kind&AgentKey != 0 && stored.SignedIn.AccessToken != "" {
+		home, s.Key = stored.SignedIn.Server, stored.SignedIn.AccessToken
+		s.renewal = &renewal{profile: first(f.Profile, DefaultName), now: stored.SignedIn}
+	}
+	if s.Key == "" {
 		return s, terminal.WrongUsagef("%w: this command takes %s. Give it with --key or in %s, or keep it with:\n  svc config set key -%s\nWho has none: %s",
-			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile), kind.whereFrom())
+			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile), signInFor(kind, f.Profile)+kind.whereFrom())
 	}
 	if !SameServer(s.Server, home) {
 		return Service{Server: s.Server}, terminal.WrongUsagef("the key of profile %q is for %s and is not sent to %s. Give a key for it with --key or in %s, or keep it in another profile with:\n  svc config set server %s --profile NAME",
 			f.Profile, home, s.Server, KeyVariable, s.Server)
 	}
 	return s, usage(kind.check(s.Key, fmt.Sprintf("profile %q", f.Profile)))
+}
+
+// signInFor says how to do without a key, where a sign-in will do.
+func signInFor(kind Kind, name string) string {
+	if kind&AgentKey == 0 {
+		return ""
+	}
+	return "sign in with svc login" + profileFlag(name) + ". Or "
 }
 
 // stored reads the profile that the flags name. The default profile need not exist.

@@ -40,15 +40,15 @@ func TestAProfileCountsAfterFlagAndEnvironmentAndBeforeTheDefault(t *testing.T) 
 		kind  Kind
 		want  Service
 	}{
-		{Flags{}, AgentKey, Service{"https://one.example", agentKey}},
-		{Flags{ServerFlags: ServerFlags{Profile: "bare"}}, AgentKey, Service{DefaultServer, agentKey}},
-		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AgentKey, Service{"https://two.example/base", otherKey}},
-		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AccountKey, Service{"https://two.example/base", accountKey}},
-		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AgentKey | AccountKey, Service{"https://two.example/base", otherKey}},
+		{Flags{}, AgentKey, Service{Server: "https://one.example", Key: agentKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "bare"}}, AgentKey, Service{Server: DefaultServer, Key: agentKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AgentKey, Service{Server: "https://two.example/base", Key: otherKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AccountKey, Service{Server: "https://two.example/base", Key: accountKey}},
+		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AgentKey | AccountKey, Service{Server: "https://two.example/base", Key: otherKey}},
 		// kong puts the flag or the environment into the fields.
-		{Flags{ServerFlags: ServerFlags{Server: "https://three.example/"}, Key: otherKey}, AgentKey, Service{"https://three.example", otherKey}},
-		{Flags{Key: " " + otherKey + "\n"}, AgentKey, Service{"https://one.example", otherKey}},
-		{Flags{ServerFlags: ServerFlags{Server: "HTTPS://One.Example/"}}, AgentKey, Service{"HTTPS://One.Example", agentKey}},
+		{Flags{ServerFlags: ServerFlags{Server: "https://three.example/"}, Key: otherKey}, AgentKey, Service{Server: "https://three.example", Key: otherKey}},
+		{Flags{Key: " " + otherKey + "\n"}, AgentKey, Service{Server: "https://one.example", Key: otherKey}},
+		{Flags{ServerFlags: ServerFlags{Server: "HTTPS://One.Example/"}}, AgentKey, Service{Server: "HTTPS://One.Example", Key: agentKey}},
 	} {
 		if got, err := c.flags.Service(c.kind); err != nil || got != c.want {
 			t.Errorf("%+v: %+v, %v", c.flags, got, err)
@@ -83,7 +83,7 @@ func TestAWrongKeyIsRefusedInWordsBeforeAnyCall(t *testing.T) {
 		{Flags{Key: agentKey[:20]}, AgentKey, "it is 20 characters long instead of 53"},
 		{Flags{Key: agentKey[:52] + "!"}, AgentKey, "it has a character that keys do not have"},
 		{Flags{Key: "hunter2"}, AgentKey, "what --key holds is no key of svc"},
-		{Flags{}, AgentKey, "no key is given: this command takes an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or keep it with:\n  svc config set key -\nWho has none: make one with an account key: svc keys create NAME. Or the service's operator"},
+		{Flags{}, AgentKey, "no key is given: this command takes an agent key (svc_agent_…). Give it with --key or in SVC_KEY, or keep it with:\n  svc config set key -\nWho has none: sign in with svc login. Or make one with an account key: svc keys create NAME. Or the service's operator"},
 		{Flags{ServerFlags: ServerFlags{Profile: "studio"}}, AccountKey, "svc config set key - --profile studio"},
 		{Flags{ServerFlags: ServerFlags{Profile: "stduio"}}, AgentKey, `there is no profile "stduio"`},
 	} {
