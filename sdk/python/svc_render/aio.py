@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, AsyncIterator, Callable, Dict, Iterator, Optional, TypeVar
+from typing import Any, AsyncIterator, Callable, Dict, Iterator, Optional, TypeVar, Union
 
 from .client import Client
 from .wire import Event, Job
@@ -17,7 +17,7 @@ class AsyncClient:
     """Has every method of :class:`svc_render.Client`, with the same parameters: those that
     return a value are awaited, those that yield are used with ``async for``."""
 
-    def __init__(self, base_url: str, key: str = "", **options: Any) -> None:
+    def __init__(self, base_url: str, key: Union[str, Callable[[], str]] = "", **options: Any) -> None:
         self.sync = Client(base_url, key, **options)
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -25,7 +25,8 @@ Frames = Union[int, Tuple[int, int], Tuple[int, int, int]]
 
 
 class Client:
-    """Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+    """Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…"). ``key``
+    may be a function, which each try asks for an agent key: for tokens that end.
 
     Only :meth:`start` spends, and starting one quote again gives the same job, so every call
     may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
@@ -37,12 +38,12 @@ class Client:
     system's certificates. ``on_retry`` is told before each wait for another try.
     """
 
-    def __init__(self, base_url: str, key: str = "", *, timeout: float = 120.0, attempts: int = 6,
+    def __init__(self, base_url: str, key: Union[str, Callable[[], str]] = "", *, timeout: float = 120.0, attempts: int = 6,
                  user_agent: str = "", ssl_context: Optional[ssl.SSLContext] = None,
                  on_retry: Optional[Callable[[Retry], None]] = None,
                  sleep: Callable[[float], None] = time.sleep) -> None:
         self._transport = Transport(base_url, key, timeout, attempts, user_agent, ssl_context, on_retry, sleep)
-        account = key.startswith("svc_") and not key.startswith("svc_agent_")
+        account = isinstance(key, str) and key.startswith("svc_") and not key.startswith("svc_agent_")
         self._jobs = "/v1/renders" if account else "/node/v1/jobs"
         self._list = "/v1/workspace/renders" if account else "/node/v1/jobs"
         self._uploads = "/v1/uploads" if account else "/node/v1/uploads"
@@ -226,6 +227,11 @@ class Client:
         POST, PATCH or DELETE only with an idempotency key."""
         once = method not in ("GET", "HEAD", "PUT") and not idempotency_key
         return self._transport.json(method, path, value, idempotency_key=idempotency_key, once=once)
+
+    def read(self, path: str) -> bytes:
+        """The answer of any GET as it came, of 64 MiB at most. Save a receipt so: other writers
+        of JSON give a number another form, in which it is not what was signed."""
+        return self._transport.bytes(path, accept="application/json")
 
     def _job(self, job_id: str, rest: str = "") -> str:
         jobs = self._jobs

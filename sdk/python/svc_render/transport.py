@@ -13,7 +13,7 @@ import socket
 import ssl
 import time
 import urllib.request
-from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, TypeVar
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, TypeVar, Union
 from urllib.parse import SplitResult, unquote, urlsplit
 
 from .errors import ApiError, ConnectionFailed, ForeignAnswer, SvcError, passing_status, seconds
@@ -99,7 +99,7 @@ class Answer:
 class Transport:
     """Calls one server with one key."""
 
-    def __init__(self, base_url: str, key: str, timeout: float, attempts: int, user_agent: str,
+    def __init__(self, base_url: str, key: Union[str, Callable[[], str]], timeout: float, attempts: int, user_agent: str,
                  context: Optional[ssl.SSLContext], on_retry: Optional[Callable[[Retry], None]],
                  sleep: Callable[[float], None]) -> None:
         self.base = base_url.rstrip("/")
@@ -122,7 +122,7 @@ class Transport:
         target = parts.path + ("?" + parts.query if parts.query else "")
         sent = {"Accept": "application/json", "Accept-Encoding": "identity", "User-Agent": self.user_agent}
         if keyed and self.key:
-            sent["Authorization"] = "Bearer " + self.key
+            sent["Authorization"] = "Bearer " + (self.key if isinstance(self.key, str) else self.key())
         if body is not None:
             sent.update({"Content-Type": body.content_type, "Content-Length": str(body.size)})
         elif method not in ("GET", "HEAD"):
