@@ -90,6 +90,7 @@ func TestAWrongAddressOrClientIsToldToThePersonAndSentNowhere(t *testing.T) {
 			"two clients":        {"client_id": {s.program.id(), s.program.id()}, "redirect_uri": {redirect}},
 			"two addresses":      {"client_id": {s.program.id()}, "redirect_uri": {redirect, redirect}},
 			"svc to another one": s.question("client_id", oauth.CommandLine),
+			"the add-on":         s.question("client_id", oauth.BlenderAddOn, "redirect_uri", "http://127.0.0.1/"),
 		} {
 			if _, err := s.Read(s.t.Context(), q); !fault.Is(err, fault.InvalidRequest) {
 				s.t.Errorf("%s: %v", name, err)

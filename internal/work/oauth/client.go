@@ -17,9 +17,25 @@ import (
 	"svc.example/internal/ground/plaintext"
 )
 
-// CommandLine is the client id of svc login. Any program can claim it; it leads to this
+// The client ids that are no addresses. Any program can claim them; they lead to this
 // computer or to a device only, and the consent page says so.
-const CommandLine = "svc"
+const (
+	// CommandLine is svc login.
+	CommandLine = "svc"
+	// BlenderAddOn is the add-on in addons/blender, which signs in by a device's code alone.
+	BlenderAddOn = "svc-blender"
+)
+
+// own returns a program that has no description.
+func own(id string) (c Client, is bool) {
+	switch id {
+	case CommandLine:
+		return Client{ID: id, Name: "svc command line", Redirects: []string{"http://127.0.0.1/", "http://[::1]/"}}, true
+	case BlenderAddOn:
+		return Client{ID: id, Name: "svc add-on for Blender"}, true
+	}
+	return c, false
+}
 
 // Client is a program that asks.
 type Client struct {
@@ -76,12 +92,12 @@ func NewClients(guard *outbound.Guard) *Clients {
 
 // Known checks the form of a client id and reads nothing. Error: invalid_client.
 func Known(id string) error {
-	if id == CommandLine {
+	if _, is := own(id); is {
 		return nil
 	}
 	u, err := url.Parse(id)
 	if err != nil || len(id) > 500 || u.Scheme != "https" || u.Host == "" || u.Fragment != "" || u.User != nil || strings.Trim(u.Path, "/") == "" || u.RawQuery != "" || path(u) != u.Path {
-		return wrong(InvalidClient, "client_id must be the https address of the program's description (client id metadata document), or "+CommandLine)
+		return wrong(InvalidClient, "client_id must be the https address of the program's description (client id metadata document), or "+CommandLine+" or "+BlenderAddOn)
 	}
 	return nil
 }
@@ -95,8 +111,8 @@ func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
 	if err := Known(id); err != nil {
 		return Client{}, fault.New(fault.InvalidRequest, "The program that sent you here does not say who it is: %s.", err.(*Error).Description)
 	}
-	if id == CommandLine {
-		return Client{ID: id, Name: "svc command line", Redirects: []string{"http://127.0.0.1/", "http://[::1]/"}}, nil
+	if client, is := own(id); is {
+		return client, nil
 	}
 	c.mu.Lock()
 	kept, ok := c.kept[id]
