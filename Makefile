@@ -35,7 +35,7 @@ build: ## Build ./svc
 	@scripts/step build "building svc" go build -v -trimpath -buildvcs=$(BUILDVCS) -o svc ./cmd/svc
 
 # What every run of the tests needs; nothing is installed twice.
-TEST_NEEDS = @scripts/install-tools postgres chromium outside sandbox shells python promtool && scripts/install-npm && scripts/install-stripe-mock
+TEST_NEEDS = @scripts/install-tools postgres chromium xvfb outside sandbox shells python promtool && scripts/install-npm && scripts/install-stripe-mock
 # The longest package first: the others then run beside it.
 TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres scripts/with-s3 testrun
 PACKAGES   = ./internal/test/story ./...
@@ -164,6 +164,11 @@ screenshots: ## Take a picture of each page of the console, wide, narrow and dar
 .PHONY: sdks
 sdks: ## Build the packages of the SDKs into dist, without a network: a wheel for Python, a tarball for npm
 	@go run ./sdk/write "$(DIST)"
+
+.PHONY: addon
+addon: ## Build the add-on for Blender into dist: an extension, a legacy add-on, and a repository's listing
+	@scripts/install-tools python
+	@python3 addons/blender/build.py "$(DIST)"
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

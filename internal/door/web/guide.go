@@ -47,7 +47,7 @@ func guideParts() []guidePart {
 		return p
 	}
 	return []guidePart{
-		part("Begin", "first-render"),
+		part("Begin", "first-render", "blender"),
 		part("Your scene", "files", "previews", "warnings", "frames"),
 		part("While it renders", "queue", "states", "findings", "overviews"),
 		part("Failures", "errors"),

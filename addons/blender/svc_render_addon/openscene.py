@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same without a window: a farm's own pipeline submits with
+
+    blender -b scene.blend --python-exit-code 1 --python-expr \\
+      "import bpy; bpy.ops.svcrender.submit(frames='1-250', folder='/renders')"
+"""
+
+import os
+import re
+import threading
+
+from . import work
+from .account import Account
+from .jobs import STARTING, Jobs
+from .scenecopy import Copy
+
+
+def range_of(text):
+    """(first, last, step) of "3", "1-250" or "1-250:5"; None of ""."""
+    if not text.strip():
+        return None
+    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*(?::\s*(\d+)\s*)?)?", text)
+    if not match:
+        raise ValueError("frames are written 3, 1-250 or 1-250:5")
+    first = int(match.group(1))
+    return first, int(match.group(2) or first), int(match.group(3) or 1)
+
+
+def scene_name(path):
+    """What a scene is called: its file's name without ".blend"."""
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+def default_folder(path):
+    """Where frames go unless somebody chooses: beside the scene, or at home."""
+    return os.path.join(os.path.dirname(path), "renders") if path else os.path.join(os.path.expanduser("~"), "renders")
+
+
+def save_copy(copy):
+    """Saves a copy of the open scene as it is now. Nothing of the open file changes: not its
+    name, not that it has unsaved changes, not its undo history. Main thread only."""
+    import bpy
+    # Paths are written so that they lead to the same files from where the copy lies.
+    bpy.ops.wm.save_as_mainfile(filepath=copy.path, copy=True, compress=False, relative_remap=True, check_existing=False)
+
+
+def data_folder():
+    """The add-on's own folder, in Blender's configuration."""
+    import bpy
+    return bpy.utils.user_resource("CONFIG", path="svc_render", create=True)
+
+
+def online():
+    """Whether the person lets Blender use the network; older Blenders do not ask."""
+    import bpy
+    return getattr(bpy.app, "online_access", True)
+
+
+def submit(frames="", folder="", most_cents=-1, wait=True, say=print):
+    """Packs, prices and starts the open scene, and with ``wait`` brings its frames back.
+    ``most_cents`` is the highest price that is accepted; -1 is any. Returns the job's entry.
+    Errors: SvcError, RuntimeError."""
+    import bpy
+    if not online():
+        raise RuntimeError("Online access is off. Start Blender with --online-mode, or allow it in the preferences (System > Network).")
+    wanted = range_of(frames)
+    account, jobs = Account(data_folder()), Jobs(data_folder())
+    client, stop = account.client(), threading.Event()
+    name = scene_name(bpy.data.filepath)
+    with Copy(name) as copy:
+        save_copy(copy)
+        copy.pack(bpy.app.binary_path, stop)
+        quote = work.price(client, copy.path, wanted, lambda sent, total: None, stop)
+        for warning in quote.get("warnings") or []:
+            say("svc: %s: %s" % (warning.get("severity", "warning"), warning["message"]))
+        for file in work.missing(quote, copy.left):
+            say("svc: missing: %s (%s)" % (file["path"], file["name"] or file["owner"] or file["kind"]))
+    say("svc: %d frames, %.2f %s" % (quote["frame_count"], quote["price_cents"] / 100, quote.get("currency", "USD")))
+    if 0 <= most_cents < quote["price_cents"]:
+        raise RuntimeError("The price is %d cents, and %d are allowed. Nothing was started." % (quote["price_cents"], most_cents))
+    job = work.start(client, jobs, account.server(), quote, name or "untitled", os.path.abspath(folder) if folder else default_folder(bpy.data.filepath))
+    say("svc: started %s" % job["job_id"])
+    if wait:
+        finish(client, jobs, quote["quote_id"], stop, say)
+    return jobs.get(quote["quote_id"])
+
+
+def fetch_all(say=print):
+    """Follows every job that goes on, and brings its frames back."""
+    account, jobs = Account(data_folder()), Jobs(data_folder())
+    client = account.client()
+    for entry in jobs.unfinished(account.server()):
+        if entry["stage"] != STARTING or work.find_started(client, jobs, entry):
+            finish(client, jobs, entry["quote_id"], threading.Event(), say)
+
+
+def finish(client, jobs, quote_id, stop, say):
+    """Follows a job to its end. Error: RuntimeError of one without frames."""
+    seen = [None]
+
+    def tell(job, _):
+        told = (job.get("status"), job.get("frames_completed"))
+        if job and told != seen[0]:
+            seen[0] = told
+            say("svc: %s, %s of %s frames" % (told[0], told[1], job.get("frame_count")))
+
+    frames = work.follow(client, jobs, quote_id, tell, stop)
+    if not frames:
+        entry = jobs.get(quote_id) or {}
+        raise RuntimeError("The job %s is %s. %s" % (entry.get("job_id"), entry.get("status"), entry.get("why") or ""))
+    say("svc: frames are in %s" % frames)

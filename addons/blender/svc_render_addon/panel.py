@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The panel in the render properties. Drawing reads the session and changes nothing."""
+
+import os
+import textwrap
+
+import bpy
+import bpy.utils.previews
+
+from . import openscene, preferences
+from .jobs import ENDED, FETCHED
+from .operators import session
+
+#: Warnings by how much they change the picture.
+ICONS = {"picture": "ERROR", "result": "INFO", "time": "TIME"}
+DOING = {"sign out": "Signing out", "pack": "Packing a copy of the scene", "look": "Rendering the free look",
+         "start": "Starting", "cancel": "Cancelling"}
+#: How many jobs and missing files are listed.
+LISTED = 8
+
+_pictures = None
+
+
+def picture(path):
+    """The icon of a picture on disk, read once. 0 while there is none."""
+    if not path or _pictures is None or not os.path.exists(path):
+        return 0
+    if path not in _pictures:
+        if len(_pictures) > 50:
+            _pictures.clear()
+        _pictures.load(path, path, "IMAGE")
+    return _pictures[path].icon_id
+
+
+def money(cents, currency):
+    return "%.2f %s" % (cents / 100, currency or "USD")
+
+
+def text(layout, context, words, icon="NONE"):
+    """Words over as many lines as the panel's width needs."""
+    scale = context.preferences.system.ui_scale
+    lines = textwrap.wrap(words, max(20, int(context.region.width / (7.5 * scale)) - 6)) or [""]
+    column = layout.column(align=True)
+    for number, line in enumerate(lines):
+        column.label(text=line, icon=icon if number == 0 else "BLANK1" if icon != "NONE" else "NONE")
+
+
+class RENDER_PT_svcrender(bpy.types.Panel):
+    bl_label = "Render service"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "render"
+    bl_order = -1
+
+    def draw(self, context):
+        layout, now = self.layout, session()
+        if not openscene.online():
+            text(layout, context, "Blender is offline. Allow Online Access to render on the service.", "INTERNET_OFFLINE" if hasattr(bpy.app, "online_access") else "ERROR")
+            layout.operator("screen.userpref_show", text="Preferences > System > Network").section = "SYSTEM"
+            return
+        if now.note:
+            text(layout.box(), context, now.note, "ERROR")
+        if now.code:
+            self.draw_code(layout, context, now)
+        elif not now.account.server():
+            self.draw_sign_in(layout, context, now)
+        else:
+            self.draw_order(layout, context, now)
+        self.draw_jobs(layout, context, now)
+
+    def draw_sign_in(self, layout, context, now):
+        layout.prop(preferences.get(context), "server")
+        row = layout.row()
+        row.enabled = not now.doing
+        row.operator("svcrender.sign_in", icon="USER")
+
+    def draw_code(self, layout, context, now):
+        box = layout.box()
+        text(box, context, "Open %s and type:" % now.code.address)
+        row = box.row()
+        row.alignment = "CENTER"
+        row.scale_y = 1.6
+        row.label(text=now.code.user_code)
+        row = box.row()
+        row.operator("svcrender.open_page", icon="URL")
+        row.operator("svcrender.stop", icon="X")
+
+    def draw_order(self, layout, context, now):
+        row = layout.row()
+        row.label(text=now.account.server(), icon="USER")
+        row.operator("svcrender.sign_out", text="", icon="X")
+        if now.doing:
+            self.draw_doing(layout, now)
+        elif now.quote:
+            self.draw_quote(layout, context, now)
+        else:
+            mine = preferences.get(context)
+            layout.row().prop(mine, "which", expand=True)
+            if mine.which == "RANGE":
+                row = layout.row(align=True)
+                for name in ("first", "last", "step"):
+                    row.prop(mine, name)
+            layout.prop(mine, "folder")
+            layout.operator("svcrender.price", icon="FILE_REFRESH")
+
+    def draw_doing(self, layout, now):
+        row = layout.row()
+        if now.doing == "upload":
+            share = now.sent / max(now.total, 1)
+            words = "Sent %.1f of %.1f MB" % (now.sent / 1e6, now.total / 1e6)
+            if hasattr(row, "progress"):  # 4.0 and newer
+                row.progress(factor=share, text=words)
+            else:
+                row.label(text=words + " (%d %%)" % (100 * share), icon="EXPORT")
+        else:
+            row.label(text=DOING.get(now.doing, now.doing), icon="SORTTIME")
+        if now.doing in ("pack", "upload"):
+            row.operator("svcrender.stop", text="", icon="X")
+
+    def draw_quote(self, layout, context, now):
+        quote = now.quote
+        box = layout.box()
+        row = box.row()
+        row.scale_y = 1.4
+        row.label(text="%s: %d frames, %s" % (now.scene or "untitled", quote["frame_count"], money(quote["price_cents"], quote.get("currency"))))
+        row.operator("svcrender.forget", text="", icon="X")
+        if now.missing:
+            text(box, context, "Missing: what the picture needs and did not come along", "ERROR")
+            for file in now.missing[:LISTED]:
+                row = box.row()
+                row.label(text=file["text"], icon="BLANK1")
+                if file["name"]:
+                    show = row.operator("svcrender.show_datablock", text=file["name"], icon="RESTRICT_SELECT_OFF")
+                    show.collection, show.name = file["collection"], file["name"]
+                else:
+                    row.label(text=file["owner"])
+            if len(now.missing) > LISTED:
+                box.label(text="and %d more" % (len(now.missing) - LISTED))
+        told = (now.look or {}).get("findings") or quote.get("warnings") or []
+        for warning in told:
+            text(box, context, warning["message"], ICONS.get(warning.get("severity"), "ERROR"))
+        icon = picture(now.look_path)
+        if icon:
+            box.template_icon(icon_value=icon, scale=10)
+            box.operator("svcrender.show_look", icon="IMAGE_DATA")
+        estimate = (now.look or {}).get("estimate")
+        if estimate and estimate.get("total_seconds_high"):
+            box.label(text="Takes %s to %s" % (span(estimate["total_seconds_low"]), span(estimate["total_seconds_high"])), icon="TIME")
+        row = box.row()
+        row.operator("svcrender.look", icon="HIDE_OFF")
+        text(box, context, "Starting reserves the price and accepts the terms of the service.")
+        row = box.row()
+        row.scale_y = 1.4
+        row.operator("svcrender.start", text="Start for %s" % money(quote["price_cents"], quote.get("currency")), icon="RENDER_ANIMATION")
+
+    def draw_jobs(self, layout, context, now):
+        jobs = now.jobs.all()
+        if not jobs:
+            return
+        layout.label(text="Jobs")
+        for entry in jobs[:LISTED]:
+            self.draw_job(layout.box(), context, entry, now.live.get(entry["quote_id"], {}))
+        if len(jobs) > LISTED:
+            layout.label(text="and %d older" % (len(jobs) - LISTED))
+
+    def draw_job(self, box, context, entry, live):
+        job = live.get("job") or {}
+        status = job.get("status") or entry.get("status") or entry["stage"]
+        done, all = job.get("frames_completed", entry.get("frames_completed", 0)), entry["frame_count"]
+        row = box.row()
+        row.label(text="%s: %s" % (entry["name"], "frames are here" if entry["stage"] == FETCHED else status))
+        if entry["stage"] in (FETCHED, ENDED):
+            row.operator("svcrender.remove", text="", icon="X").quote_id = entry["quote_id"]
+        elif job.get("cancellable"):
+            row.operator("svcrender.cancel", text="", icon="X").quote_id = entry["quote_id"]
+        if entry["stage"] == FETCHED:
+            row = box.row(align=True)
+            for name, icon in (("show_frames", "IMAGE_DATA"), ("play", "PLAY"), ("open_folder", "FILE_FOLDER")):
+                row.operator("svcrender." + name, icon=icon).quote_id = entry["quote_id"]
+        elif entry["stage"] == ENDED:
+            text(box, context, entry.get("why") or "It cost nothing.", "INFO")
+        else:
+            words = "%d of %d frames" % (done, all)
+            if "fetched" in job:
+                words = "Fetching the frames: %d %%" % (100 * job["fetched"])
+            elif job.get("eta_seconds"):
+                words += ", about %s left" % span(job["eta_seconds"])
+            elif job.get("waiting_reason"):
+                words += ", waits (%s)" % job["waiting_reason"].replace("_", " ")
+            if hasattr(box, "progress"):
+                box.progress(factor=job.get("fetched", done / max(all, 1)), text=words)
+            else:
+                box.label(text=words, icon="RENDER_ANIMATION")
+        icon = picture(live.get("picture"))
+        if icon:
+            box.template_icon(icon_value=icon, scale=8)
+
+
+def span(seconds):
+    """A time as people say it."""
+    seconds = max(1, round(seconds))
+    if seconds < 90:
+        return "%d s" % seconds
+    return "%d min" % round(seconds / 60) if seconds < 5400 else "%.1f h" % (seconds / 3600)
+
+
+def open_pictures():
+    global _pictures
+    _pictures = bpy.utils.previews.new()
+
+
+def close_pictures():
+    global _pictures
+    if _pictures is not None:
+        bpy.utils.previews.remove(_pictures)
+        _pictures = None
+
+
+CLASSES = (RENDER_PT_svcrender,)

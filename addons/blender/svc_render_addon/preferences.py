@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a person chooses. It lies in Blender's preferences, so that no setting of the add-on
+changes the open file."""
+
+import bpy
+
+from . import openscene
+
+
+class SVCRENDER_Preferences(bpy.types.AddonPreferences):
+    bl_idname = __package__
+
+    server: bpy.props.StringProperty(name="Service", description="Address of the render service, such as https://render.example.com")
+    which: bpy.props.EnumProperty(name="Frames", items=(
+        ("SCENE", "Scene", "The scene's own range"), ("RANGE", "Range", "Other frames"), ("CURRENT", "Still", "The current frame alone")))
+    first: bpy.props.IntProperty(name="First", default=1, min=1)
+    last: bpy.props.IntProperty(name="Last", default=1, min=1)
+    step: bpy.props.IntProperty(name="Step", default=1, min=1)
+    folder: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH",
+                                     description="Where frames go, each job in a folder of its own. Empty: renders, beside the file")
+
+    def draw(self, context):
+        self.layout.prop(self, "server")
+        self.layout.prop(self, "folder")
+
+    def frames(self, scene):
+        """The frames that are asked for; None is the scene's own range."""
+        if self.which == "CURRENT":
+            return (scene.frame_current, scene.frame_current, 1)
+        return (self.first, self.last, self.step) if self.which == "RANGE" else None
+
+    def frames_folder(self):
+        return bpy.path.abspath(self.folder) if self.folder else openscene.default_folder(bpy.data.filepath)
+
+
+def get(context):
+    return context.preferences.addons[__package__].preferences
+
+
+CLASSES = (SVCRENDER_Preferences,)

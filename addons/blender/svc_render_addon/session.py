@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What goes on in this Blender: the state that the panel shows, and the threads that change
+it. Threads never touch bpy; the window's timer sees by ``changes`` that there is something
+new to draw."""
+
+import os
+import shutil
+import tempfile
+import threading
+import time
+import traceback
+
+from . import work
+from .account import Account, SignInNeeded
+from .jobs import STARTING, Jobs
+from .scenecopy import PackingFailed, Stopped
+from .svc_render import ConnectionFailed, SvcError
+
+#: How many jobs are followed at once; others wait.
+FOLLOWED = 8
+#: Seconds until a job whose following broke is followed again.
+AGAIN = 30.0
+
+
+class Session:
+    """One for each Blender. Every member may be read by the main thread at any time; each is
+    replaced as a whole."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.account, self.jobs = Account(folder), Jobs(folder)
+        self.pictures = tempfile.mkdtemp(prefix="svc-render-")
+        self.changes = 0
+        self.doing = ""  # "", "sign in", "pack", "upload", "look", "start", "cancel"
+        self.note = ""  # what went wrong last, in words
+        self.code = None  # account.Code while a person must type it
+        self.sent, self.total = 0, 0
+        self.scene = ""  # the file that was priced
+        self.quote = None
+        self.missing = []  # of work.missing
+        self.look = None
+        self.look_path = ""
+        self.live = {}  # quote id -> what is new of a job: job, picture
+        self.closing = threading.Event()
+        self._stop = threading.Event()  # of what is being done
+        self._following = {}  # quote id -> thread, or the time at which to try again
+        self._lock = threading.Lock()
+
+    # One thing is done at a time.
+
+    def do(self, doing, act):
+        """Runs ``act`` in a thread; False while something else is being done."""
+        with self._lock:
+            if self.doing:
+                return False
+            self.doing, self.note, self._stop = doing, "", threading.Event()
+        threading.Thread(target=self._run, args=(act, self._stop), name="svc " + doing, daemon=True).start()
+        self.changes += 1
+        return True
+
+    def stop(self):
+        """Ends what is being done. A job that was started goes on."""
+        self._stop.set()
+
+    def _run(self, act, stop):
+        try:
+            act(stop)
+        except Stopped:
+            pass
+        except Exception as error:  # whatever it is, the panel must not wait for ever
+            self.note = words(error)
+        finally:
+            self.doing, self.code, self.sent, self.total = "", None, 0, 0
+            self.changes += 1
+
+    # Signing in.
+
+    def sign_in(self, server):
+        def act(stop):
+            self.code = self.account.begin(server)
+            self.changes += 1
+            self.account.finish(self.code, stop)
+
+        return self.do("sign in", act)
+
+    def sign_out(self):
+        return self.do("sign out", lambda stop: self.account.sign_out())
+
+    # The price, a look, the start.
+
+    def price(self, copy, blender, name, frames):
+        """Packs and sends a saved copy, which is removed in the end."""
+        self.quote, self.look, self.look_path, self.missing = None, None, "", []
+
+        def act(stop):
+            with copy:
+                client = self.account.client()
+                copy.pack(blender, stop)
+                self.doing, self.total = "upload", os.path.getsize(copy.path)
+                self.changes += 1
+                quote = work.price(client, copy.path, frames, self._moved, stop)
+                self.missing = work.missing(quote, copy.left)
+                self.scene, self.quote = name, quote
+
+        return self.do("pack", act)
+
+    def _moved(self, sent, total):
+        self.sent, self.total = sent, total
+        self.changes += 1
+
+    def see(self, frame):
+        def act(_):
+            path = os.path.join(self.pictures, "look-%d.jpg" % time.time_ns())
+            self.look = work.look(self.account.client(), self.quote, frame, path)
+            self.look_path = path if os.path.exists(path) else ""
+            if self.look["status"] != "ready":
+                self.note = (self.look.get("failure") or {}).get("message") or "The free look did not come. Try again later."
+
+        return self.do("look", act)
+
+    def start(self, folder):
+        quote = self.quote
+
+        def act(_):
+            work.start(self.account.client(), self.jobs, self.account.server(), quote, self.scene or "untitled", folder)
+            self.quote = None
+
+        return self.do("start", act)
+
+    def cancel(self, entry):
+        def act(_):
+            self.account.client().cancel(entry["job_id"])
+
+        return self.do("cancel", act)
+
+    # Jobs go on by themselves.
+
+    def keep_following(self):
+        """Starts following whatever is not being followed. Cheap: the timer calls it."""
+        server = self.account.server()
+        if not server:
+            return
+        for entry in self.jobs.unfinished(server):
+            quote_id = entry["quote_id"]
+            state = self._following.get(quote_id)
+            running = sum(1 for one in self._following.values() if isinstance(one, threading.Thread) and one.is_alive())
+            if isinstance(state, threading.Thread) or (state or 0) > time.monotonic() or running >= FOLLOWED:
+                continue
+            if entry["stage"] == STARTING and self.doing == "start":
+                continue  # its answer is still to come
+            thread = threading.Thread(target=self._follow, args=(entry,), name="svc follow", daemon=True)
+            self._following[quote_id] = thread
+            thread.start()
+
+    def _follow(self, entry):
+        quote_id = entry["quote_id"]
+
+        def tell(job, picture):
+            self.live = dict(self.live, **{quote_id: {"job": job, "picture": picture}})
+            self.changes += 1
+
+        try:
+            client = self.account.client()
+            if entry["stage"] == STARTING and not work.find_started(client, self.jobs, entry):
+                return
+            work.follow(client, self.jobs, quote_id, tell, self.closing, pictures=self.pictures)
+        except Stopped:
+            pass
+        except Exception as error:  # the job goes on at the service; it is followed again
+            self.note = words(error)
+        finally:
+            self._following[quote_id] = time.monotonic() + AGAIN
+            self.changes += 1
+
+    def close(self):
+        """Blender ends, or the add-on is switched off. Jobs go on at the service."""
+        self.closing.set()
+        self._stop.set()
+        shutil.rmtree(self.pictures, ignore_errors=True)
+
+
+def words(error):
+    """An error as a person reads it."""
+    if isinstance(error, (SignInNeeded, PackingFailed)):
+        return str(error)
+    if isinstance(error, ConnectionFailed):
+        return "The service cannot be reached (%s)." % (error.__cause__ or error)
+    message = getattr(error, "message", "")
+    if message:
+        return " ".join(part for part in (message, getattr(error, "suggested_action", "")) if part)
+    if isinstance(error, SvcError):
+        return str(error)
+    traceback.print_exc()
+    return "%s: %s" % (type(error).__name__, error)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An artist at the installed add-on, in a Blender without a window: makes files of several
+kinds, signs in, prices, looks, starts, and ends Blender in the middle. What it finds goes to
+a JSON file; the story of the service's tests holds it against what the service has seen.
+
+    blender -b --python artist.py -- STEP SERVER FOLDER TOLD"""
+
+import importlib
+import json
+import os
+import sys
+import threading
+
+import addon_utils
+import bpy
+
+step, server, folder, told_path = sys.argv[sys.argv.index("--") + 1:]
+NAME = next(module.__name__ for module in addon_utils.modules() if module.__name__.endswith("svc_render_addon"))
+
+
+def part(name):
+    return importlib.import_module("%s.%s" % (NAME, name))
+
+
+account, jobs_module, openscene, scenecopy, work = (part(name) for name in ("account", "jobs", "openscene", "scenecopy", "work"))
+told = {}
+never = threading.Event()
+
+
+def picture(path, colour):
+    image = bpy.data.images.new(os.path.basename(path), 8, 8)
+    image.pixels = colour * 64
+    image.filepath_raw, image.file_format = path, "PNG"
+    image.save()
+    bpy.data.images.remove(image)
+
+
+def textured(path, image_path):
+    """A scene whose plate shows a picture from the disk."""
+    image = bpy.data.images.load(image_path)
+    image.name = "wall"
+    material = bpy.data.materials.new("Wall")
+    material.use_nodes = True
+    node = material.node_tree.nodes.new("ShaderNodeTexImage")
+    node.image = image
+    material.node_tree.links.new(node.outputs["Color"], material.node_tree.nodes["Principled BSDF"].inputs["Base Color"])
+    bpy.ops.mesh.primitive_plane_add(size=8)
+    plate = bpy.context.object
+    plate.name = "Plate"
+    plate.data.materials.append(material)
+    if path:
+        bpy.ops.wm.save_as_mainfile(filepath=path, relative_remap=True)
+    return plate
+
+
+def setup():
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples, scene.cycles.use_denoising = 1, False
+    scene.render.resolution_x, scene.render.resolution_y, scene.render.resolution_percentage = 48, 32, 100
+    scene.frame_start, scene.frame_end = 1, 2
+    scene.world = bpy.data.worlds.new("World")
+    bpy.ops.object.camera_add(location=(0, 0, 10))
+    scene.camera = bpy.context.object
+
+
+def state():
+    """What must not change by anything that the add-on does."""
+    recent = os.path.join(bpy.utils.user_resource("CONFIG"), "recent-files.txt")
+    return {"filepath": bpy.data.filepath, "dirty": bpy.data.is_dirty,
+            "images": sorted((i.name, i.filepath, bool(i.packed_file)) for i in bpy.data.images),
+            "libraries": sorted((l.name, l.filepath, bool(l.packed_file)) for l in bpy.data.libraries),
+            "objects": sorted(o.name for o in bpy.data.objects), "frame": bpy.context.scene.frame_current,
+            "recent": open(recent, encoding="utf-8").read() if os.path.exists(recent) else ""}
+
+
+def priced(client, frames=None):
+    """Prices the open scene as the panel does."""
+    copy = scenecopy.Copy(openscene.scene_name(bpy.data.filepath))
+    with copy:
+        openscene.save_copy(copy)
+        copy.pack(bpy.app.binary_path, never)
+        quote = work.price(client, copy.path, frames, lambda sent, total: None, never)
+        return quote, work.missing(quote, copy.left), os.path.exists(copy.path)
+
+
+if step == "sign-in":
+    mine = account.Account(openscene.data_folder())
+    code = mine.begin(server)
+    print("CODE", code.user_code, flush=True)
+    mine.finish(code._replace(interval=0.2), never)
+    stored = os.path.join(openscene.data_folder(), "sign-in.json")
+    told = {"mode": oct(os.stat(stored).st_mode & 0o777), "server": mine.server(),
+            "available_cents": mine.client().wallet()["available_cents"]}
+
+elif step == "prices":
+    client = account.Account(openscene.data_folder()).client()
+    os.makedirs(os.path.join(folder, "Bilder für alle"), exist_ok=True)
+    wall = os.path.join(folder, "Bilder für alle", "wänd 1.png")
+    picture(wall, [0.1, 0.6, 0.2, 1.0])
+
+    # Saved, with spaces and letters of other alphabets, and then changed without saving.
+    setup()
+    textured(os.path.join(folder, "Szene ä 影.blend"), wall)
+    bpy.context.scene.frame_end = 3
+    bpy.context.scene.frame_set(2)
+    before = state()
+    quote, missing, _ = priced(client)
+    told["saved"] = {"untouched": before == state(), "filename": quote["filename"], "frames": quote["frame_count"],
+                     "missing": missing, "warnings": [w["code"] for w in quote["warnings"]]}
+    quote, _, _ = priced(client, (2, 2, 1))
+    told["still"] = [quote["frame_start"], quote["frame_end"], quote["frame_count"]]
+
+    # Never saved.
+    setup()
+    textured("", wall)
+    before = state()
+    quote, missing, _ = priced(client)
+    told["unsaved"] = {"untouched": before == state(), "filename": quote["filename"], "missing": missing}
+
+    # Renamed on disk while it is open, and the picture removed.
+    setup()
+    gone = os.path.join(folder, "gone.png")
+    picture(gone, [1.0, 0.0, 0.0, 1.0])
+    path = os.path.join(folder, "before.blend")
+    textured(path, gone)
+    os.rename(path, os.path.join(folder, "after.blend"))
+    os.unlink(gone)
+    before = state()
+    quote, missing, _ = priced(client)
+    told["missing"] = {"untouched": before == state(), "filename": quote["filename"], "missing": missing,
+                       "warnings": [w["code"] for w in quote["warnings"]]}
+
+    # What another file has is packed too.
+    setup()
+    library = os.path.join(folder, "library.blend")
+    bpy.ops.mesh.primitive_cube_add(size=1)
+    bpy.context.object.name = "Cube of the library"
+    bpy.ops.wm.save_as_mainfile(filepath=library)
+    setup()
+    with bpy.data.libraries.load(library, link=True) as (source, target):
+        target.objects = ["Cube of the library"]
+    for one in target.objects:
+        bpy.context.collection.objects.link(one)
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(folder, "linking.blend"))
+    before = state()
+    quote, missing, _ = priced(client)
+    told["linked"] = {"untouched": before == state(), "missing": missing, "warnings": [w["code"] for w in quote["warnings"]]}
+
+elif step == "order":
+    mine = account.Account(openscene.data_folder())
+    client, jobs = mine.client(), jobs_module.Jobs(openscene.data_folder())
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(folder, "Szene ä 影.blend"))
+    quote, _, _ = priced(client)
+    look_path = os.path.join(folder, "look.jpg")
+    look = work.look(client, quote, 1, look_path)
+    told["look"] = [look["status"], open(look_path, "rb").read(2).hex()]
+    job = work.start(client, jobs, mine.server(), quote, openscene.scene_name(bpy.data.filepath), os.path.join(folder, "out put"))
+    told["job_id"] = job["job_id"]
+    # Another start, whose answer is lost with Blender: the list has it without a job.
+    second, _, _ = priced(client, (1, 1, 1))
+    jobs.add(mine.server(), second, "lost", os.path.join(folder, "out put"))
+    client.start(second, legal_acceptance="SVC_LEGAL_V1")
+    # And one that never came to the service.
+    third, _, _ = priced(client, (2, 2, 1))
+    jobs.add(mine.server(), third, "never", folder)
+
+elif step == "reopen":
+    openscene.fetch_all()
+    jobs = jobs_module.Jobs(openscene.data_folder())
+    told["jobs"] = [[one["name"], one["stage"], one["status"], one["charged_cents"],
+                     [os.path.basename(f) for f in work.frames_of(one["frames_folder"])],
+                     sorted(n for n in os.listdir(one["frames_folder"]) if not n.endswith(".png"))] for one in jobs.all()]
+    told["folders"] = [one["frames_folder"] for one in jobs.all()]
+
+elif step == "sign-out":
+    mine = account.Account(openscene.data_folder())
+    client = mine.client()
+    mine.sign_out()
+    told["server"] = mine.server()
+    try:
+        client.wallet()
+    except account.SignInNeeded:
+        told["refused"] = True
+
+with open(told_path, "w", encoding="utf-8") as file:
+    json.dump(told, file)

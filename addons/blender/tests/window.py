@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""An artist at the panel, in a Blender with a window: presses the buttons one after the other,
+as each becomes possible, and takes pictures of the window.
+
+    blender scene.blend --python window.py -- SERVER FOLDER TOLD"""
+
+import importlib
+import json
+import os
+import sys
+import time
+import traceback
+
+import addon_utils
+import bpy
+
+server, folder, told_path = sys.argv[sys.argv.index("--") + 1:]
+NAME = next(module.__name__ for module in addon_utils.modules() if module.__name__.endswith("svc_render_addon"))
+operators = importlib.import_module(NAME + ".operators")
+preferences = importlib.import_module(NAME + ".preferences")
+told = {"ticks": []}
+
+
+def shoot(name):
+    window = bpy.context.window_manager.windows[0]
+    area = window.screen.areas[0]
+    path = os.path.join(folder, name + ".png")
+    with bpy.context.temp_override(window=window, area=area):
+        bpy.ops.screen.screenshot(filepath=path)
+    told.setdefault("pictures", []).append(name)
+
+
+def wait(until, seconds=120):
+    """Steps until something holds. The longest time between two steps of 10 ms says how long
+    the window could not have drawn."""
+    ends, last, longest = time.monotonic() + seconds, time.monotonic(), 0.0
+    while not until():
+        yield 0.01
+        now = time.monotonic()
+        longest, last = max(longest, now - last), now
+        if now > ends:
+            raise TimeoutError("%s, doing %r, note %r" % (until.__name__, operators.session().doing, operators.session().note))
+    told["ticks"].append(round(longest, 3))
+
+
+def steps():
+    session, mine = operators.session(), preferences.get(bpy.context)
+    window = bpy.context.window_manager.windows[0]
+    area = max(window.screen.areas, key=lambda one: one.width * one.height)
+    area.type = "PROPERTIES"
+    yield 1.0
+    area.spaces.active.context = "RENDER"
+    for panel in list(bpy.types.Panel.__subclasses__()):
+        if panel.__name__.startswith(("CYCLES_RENDER_PT", "RENDER_PT_grease", "RENDER_PT_simplify", "RENDER_PT_color")):
+            try:
+                bpy.utils.unregister_class(panel)  # so that the picture has the whole of ours
+            except RuntimeError:
+                pass
+    mine.server, mine.folder = server, os.path.join(folder, "frames")
+    before = (bpy.data.is_dirty, bpy.data.filepath, len(bpy.data.images))
+    bpy.ops.svcrender.sign_in()
+    yield from wait(lambda: session.code)
+    yield 0.6
+    shoot("addon-sign-in")
+    print("CODE", session.code.user_code, flush=True)
+    yield from wait(lambda: not session.doing)
+    yield 0.6
+    shoot("addon-order")
+    bpy.ops.svcrender.price()
+    yield from wait(lambda: session.quote and not session.doing)
+    bpy.ops.svcrender.look()
+    yield from wait(lambda: session.look_path and not session.doing)
+    yield 0.6
+    shoot("addon-price")
+    told["price"] = session.quote["price_cents"]
+    bpy.ops.svcrender.start()
+    yield from wait(lambda: any(live.get("picture") for live in session.live.values()))
+    yield 0.6
+    shoot("addon-rendering")
+    yield from wait(lambda: any(one["stage"] == "fetched" for one in session.jobs.all()))
+    yield 0.6
+    shoot("addon-frames")
+    told["untouched"] = before == (bpy.data.is_dirty, bpy.data.filepath, len(bpy.data.images))
+    told["note"] = session.note
+    entry = session.jobs.all()[0]
+    told["frames"] = sorted(name for name in os.listdir(entry["frames_folder"]) if name.endswith(".png"))
+
+
+going = steps()
+
+
+def step():
+    try:
+        return next(going)
+    except StopIteration:
+        pass
+    except BaseException:
+        told["error"] = traceback.format_exc()
+    with open(told_path, "w", encoding="utf-8") as file:
+        json.dump(told, file)
+    bpy.ops.wm.quit_blender()
+    return None
+
+
+bpy.app.timers.register(step, first_interval=1.0)

@@ -1,0 +1,284 @@
+package story_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/outbound"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/oauth"
+	"svc.example/internal/work/worker"
+)
+
+// addOn is the folder of the Blender add-on.
+const addOn = "../../../addons/blender"
+
+// builtAddOn is a folder with the add-on's archives, built once for all stories.
+var builtAddOn = sync.OnceValues(func() (string, error) {
+	folder, err := os.MkdirTemp("", "svc-addon-")
+	if err != nil {
+		return "", err
+	}
+	output, err := exec.Command("python3", filepath.Join(addOn, "build.py"), folder).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("build the add-on: %w\n%s", err, output)
+	}
+	return folder, nil
+})
+
+// desk is a Blender of an artist, in which the add-on is installed.
+type desk struct {
+	t       *testing.T
+	svc     *service
+	blender string
+	home    string // Blender's configuration and scripts
+	folder  string // their scenes
+}
+
+// desk installs the legacy add-on by Blender's own operator.
+func (svc *service) desk() desk {
+	svc.t.Helper()
+	built, err := builtAddOn()
+	if err != nil {
+		svc.t.Fatal(err)
+	}
+	archives, err := filepath.Glob(filepath.Join(built, "*-legacy.zip"))
+	if err != nil || len(archives) != 1 {
+		svc.t.Fatalf("%v %v", archives, err)
+	}
+	a := desk{t: svc.t, svc: svc, blender: realBlender(svc.t), home: svc.t.TempDir(), folder: svc.t.TempDir()}
+	a.run(nil, "-b", "--python-exit-code", "1", "--python-expr", fmt.Sprintf(
+		"import bpy; bpy.ops.preferences.addon_install(filepath=%q); bpy.ops.preferences.addon_enable(module='svc_render_addon'); bpy.ops.wm.save_userpref()", archives[0]))
+	return a
+}
+
+// command is their Blender, which knows nothing of this machine's user.
+func (a desk) command(arguments ...string) *exec.Cmd {
+	command := exec.CommandContext(patient(a.t), a.blender, arguments...)
+	command.Env = append(os.Environ(), "LIBGL_ALWAYS_SOFTWARE=1", "BLENDER_USER_CONFIG="+filepath.Join(a.home, "config"), "BLENDER_USER_SCRIPTS="+filepath.Join(a.home, "scripts"),
+		"HOME="+a.home, "SVC_KEY=", "SVC_SERVER=")
+	return command
+}
+
+// run runs their Blender to its end. see gets each line that it prints.
+func (a desk) run(see func(line string), arguments ...string) {
+	a.t.Helper()
+	command := a.command(arguments...)
+	out, err := command.StdoutPipe()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	command.Stderr = command.Stdout
+	if err := command.Start(); err != nil {
+		a.t.Fatal(err)
+	}
+	var said bytes.Buffer
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		fmt.Fprintln(&said, lines.Text())
+		if see != nil {
+			see(lines.Text())
+		}
+	}
+	if err := command.Wait(); err != nil {
+		a.t.Fatalf("%v: %v\n%s", arguments, err, &said)
+	}
+}
+
+// does runs a step of tests/artist.py, and reads what it found into told.
+func (a desk) does(step string, told any, see func(line string)) {
+	a.t.Helper()
+	path := filepath.Join(a.t.TempDir(), "told.json")
+	script, err := filepath.Abs(filepath.Join(addOn, "tests", "artist.py"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.run(see, "-b", "--python-exit-code", "1", "--python", script, "--", step, a.svc.url, a.folder, path)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, told); err != nil {
+		a.t.Fatalf("%s: %v\n%s", step, err, text)
+	}
+}
+
+// letIn answers a device's code as its workspace's person does on the page.
+func (svc *service) letIn(c caller, code string) {
+	svc.t.Helper()
+	server := &oauth.Server{DB: svc.app.DB, Clients: oauth.NewClients(outbound.New(outbound.Config{}))}
+	program, err := server.Clients.Get(svc.t.Context(), oauth.BlenderAddOn)
+	if err == nil {
+		err = server.AllowDevice(svc.t.Context(), code, program, oauth.Terms{WorkspaceID: c.workspace, SpendLimitCents: 1000, Days: 30})
+	}
+	if err != nil {
+		svc.t.Errorf("let the add-on in by %s: %v", code, err)
+	}
+}
+
+// signIn signs the artist in by the code that the add-on shows.
+func (a desk) signIn(c caller, told any) {
+	a.t.Helper()
+	a.does("sign-in", told, func(line string) {
+		if code, is := strings.CutPrefix(line, "CODE "); is {
+			a.svc.letIn(c, code)
+		}
+	})
+}
+
+// pricedScene is what tests/artist.py tells of a file that it had priced.
+type pricedScene struct {
+	Untouched bool                `json:"untouched"`
+	Filename  string              `json:"filename"`
+	Frames    int                 `json:"frames"`
+	Missing   []map[string]string `json:"missing"`
+	Warnings  []string            `json:"warnings"`
+}
+
+// TestAnArtistRendersFromBlenderAndNothingOfTheFileChanges is the add-on without its panel,
+// in a real Blender, with a real Blender as worker.
+func TestAnArtistRendersFromBlenderAndNothingOfTheFileChanges(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc.worker(worker.Blender{Path: realBlender(t)}, onCPU)
+	c := svc.caller(credit)
+	a := svc.desk()
+
+	var signedIn struct {
+		Mode           string `json:"mode"`
+		Server         string `json:"server"`
+		AvailableCents int    `json:"available_cents"`
+	}
+	a.signIn(c, &signedIn)
+	if signedIn.Mode != "0o600" || signedIn.Server != svc.url || signedIn.AvailableCents != credit {
+		t.Errorf("signed in: %+v", signedIn)
+	}
+
+	var prices struct {
+		Saved, Unsaved, Missing, Linked pricedScene
+		Still                           []int
+	}
+	a.does("prices", &prices, nil)
+	for name, p := range map[string]pricedScene{"saved": prices.Saved, "unsaved": prices.Unsaved, "missing": prices.Missing, "linked": prices.Linked} {
+		if !p.Untouched {
+			t.Errorf("%s: the open file was changed", name)
+		}
+		if name != "missing" && (len(p.Missing) > 0 || slices.Contains(p.Warnings, "missing_files") || slices.Contains(p.Warnings, "linked_libraries")) {
+			t.Errorf("%s: not everything was packed: %+v", name, p)
+		}
+	}
+	if prices.Saved.Filename != "Szene ä 影.blend" || prices.Saved.Frames != 3 || prices.Unsaved.Filename != "untitled.blend" {
+		t.Errorf("the files are %+v and %+v", prices.Saved, prices.Unsaved)
+	}
+	if !slices.Equal(prices.Still, []int{2, 2, 1}) {
+		t.Errorf("a still is the frames %v", prices.Still)
+	}
+	if m := prices.Missing; m.Filename != "before.blend" || !slices.Contains(m.Warnings, "missing_files") || len(m.Missing) != 1 ||
+		m.Missing[0]["collection"] != "images" || m.Missing[0]["name"] != "wall" || m.Missing[0]["path"] != filepath.Join(a.folder, "gone.png") {
+		t.Errorf("what is missing: %+v", m)
+	}
+
+	var ordered struct {
+		Look  []string `json:"look"`
+		JobID string   `json:"job_id"`
+	}
+	a.does("order", &ordered, nil)
+	if !slices.Equal(ordered.Look, []string{"ready", "ffd8"}) {
+		t.Errorf("the free look is %v", ordered.Look)
+	}
+
+	// Blender was closed in the middle. Another one brings the frames, finds the job whose
+	// start was never answered, and starts nothing.
+	var reopened struct {
+		Jobs    [][]any  `json:"jobs"`
+		Folders []string `json:"folders"`
+	}
+	a.does("reopen", &reopened, nil)
+	beside := []any{"keys.json", "proof.json", "receipt.json"}
+	want := [][]any{
+		{"lost", "fetched", "completed", 1.0, []any{"frame_0001.png"}, beside},
+		{"Szene ä 影", "fetched", "completed", 2.0, []any{"frame_0001.png", "frame_0002.png"}, beside},
+	}
+	if fmt.Sprint(reopened.Jobs) != fmt.Sprint(want) {
+		t.Errorf("the jobs are\n%v, want\n%v", reopened.Jobs, want)
+	}
+	for _, folder := range reopened.Folders {
+		output, err := exec.CommandContext(patient(t), apptest.Binary(t), "verify", filepath.Join(folder, "receipt.json"), "--frames", folder,
+			"--keys", filepath.Join(folder, "keys.json"), "--require", "log,key").CombinedOutput()
+		if err != nil {
+			t.Errorf("svc verify: %v\n%s", err, output)
+		}
+	}
+	var out struct {
+		Server  string `json:"server"`
+		Refused bool   `json:"refused"`
+	}
+	a.does("sign-out", &out, nil)
+	if out.Server != "" || !out.Refused {
+		t.Errorf("after signing out: %+v", out)
+	}
+}
+
+// TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames presses the panel's buttons in a real
+// Blender with a window, on a screen that nobody sees.
+func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc.worker(worker.Blender{Path: realBlender(t)}, onCPU)
+	c := svc.caller(credit)
+	d := svc.desk()
+	scene, err := quickScene()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(d.folder, "shot 010.blend")
+	if err := os.WriteFile(path, scene, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script, err := filepath.Abs(filepath.Join(addOn, "tests", "window.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pictures := t.TempDir()
+	if kept := os.Getenv("SVC_TEST_ADDON_PICTURES"); kept != "" {
+		pictures = kept
+	}
+	tells := filepath.Join(t.TempDir(), "told.json")
+	d.blender = "xvfb-run"
+	d.run(func(line string) {
+		if code, is := strings.CutPrefix(line, "CODE "); is {
+			svc.letIn(c, code)
+		}
+	}, "-a", "-s", "-screen 0 1100x1000x24", realBlender(t), "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.url, pictures, tells)
+	text, err := os.ReadFile(tells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct {
+		Error     string    `json:"error"`
+		Note      string    `json:"note"`
+		Price     int       `json:"price"`
+		Untouched bool      `json:"untouched"`
+		Pictures  []string  `json:"pictures"`
+		Frames    []string  `json:"frames"`
+		Ticks     []float64 `json:"ticks"`
+	}
+	if err := json.Unmarshal(text, &told); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", text)
+	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 5 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
+		t.Errorf("the panel told %+v", told)
+	}
+	svc.settledOnce(c, 2)
+}
