@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -90,6 +91,22 @@ type listedKey struct {
 	CreatedAt  time.Time  `json:"created_at"`
 	LastUsedAt *time.Time `json:"last_used_at"`
 	RevokedAt  *time.Time `json:"revoked_at"`
+	// SpendLimitCents, SpentCents of this calendar month (UTC) and ExpiresAt are those of
+	// agent keys; other kinds have null, 0 and null.
+	SpendLimitCents *int64     `json:"spend_limit_cents"`
+	SpentCents      int64      `json:"spent_cents"`
+	ExpiresAt       *time.Time `json:"expires_at"`
+}
+
+// spending is what an agent key has spent this month, and of how much.
+func (k listedKey) spending() string {
+	switch {
+	case k.Kind != "agent":
+		return "-"
+	case k.SpendLimitCents == nil:
+		return terminal.Money(k.SpentCents, "USD")
+	}
+	return fmt.Sprintf("%d.%02d of %s", k.SpentCents/100, k.SpentCents%100, terminal.Money(*k.SpendLimitCents, "USD"))
 }
 
 // Run lists active and revoked keys. Error: workspace_not_found.
@@ -120,9 +137,10 @@ func (c *keyList) Run(k *kong.Context) error {
 // listOfKeys is what people see of keys.
 func listOfKeys(keys []listedKey) *terminal.List {
 	list := terminal.NewList(terminal.Column{Title: "KEY ID"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "NAME", Cut: true},
-		terminal.Column{Title: "BEGINS WITH", Spare: 2}, terminal.Column{Title: "CREATED", Spare: 3}, terminal.Column{Title: "LAST USED", Spare: 1}, terminal.Column{Title: "REVOKED"})
+		terminal.Column{Title: "BEGINS WITH", Spare: 2}, terminal.Column{Title: "CREATED", Spare: 3}, terminal.Column{Title: "LAST USED", Spare: 1},
+		terminal.Column{Title: "THIS MONTH"}, terminal.Column{Title: "ENDS"}, terminal.Column{Title: "REVOKED"})
 	for _, key := range keys {
-		list.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), dateOf(key.RevokedAt))
+		list.Row(key.KeyID, key.Kind, key.Name, key.Prefix, key.CreatedAt.Format(time.DateTime), dateOf(key.LastUsedAt), key.spending(), dateOf(key.ExpiresAt), dateOf(key.RevokedAt))
 	}
 	return list
 }
@@ -140,7 +158,7 @@ func keysOf(ctx context.Context, tx *db.Tx, workspaceID string) ([]listedKey, er
 func listKeys(kind string, keys []identity.Key) []listedKey {
 	listed := make([]listedKey, 0, len(keys))
 	for _, key := range keys {
-		listed = append(listed, listedKey{key.KeyID, kind, key.Name, key.MaskedPrefix, key.CreatedAt, key.LastUsedAt, key.RevokedAt})
+		listed = append(listed, listedKey{key.KeyID, kind, key.Name, key.MaskedPrefix, key.CreatedAt, key.LastUsedAt, key.RevokedAt, key.SpendLimitCents, key.SpentCents, key.ExpiresAt})
 	}
 	return listed
 }
