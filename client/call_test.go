@@ -145,6 +145,25 @@ func TestASecretThatTheServiceMakesSurvivesALostAnswer(t *testing.T) {
 	}
 }
 
+func TestEachCallSaysWhoMakesIt(t *testing.T) {
+	t.Parallel()
+	s, plain, _ := setup(t)
+	named, err := client.New(s.URL, "svc_agent_x", client.WithUserAgent("studio/1.2"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]*client.Client{"svc-render-go": plain, "studio/1.2 svc-render-go": named} {
+		s.polled = []string{`{"job_id":"JOB-1","status":"queued"}`}
+		if _, err := c.Job(t.Context(), "JOB-1"); err != nil {
+			t.Fatal(err)
+		}
+		calls := s.to("/node/v1/jobs/JOB-1")
+		if got := calls[len(calls)-1].Header.Get("User-Agent"); got != want {
+			t.Errorf("the call is by %q, want %q", got, want)
+		}
+	}
+}
+
 func TestBusyServerIsAskedAgainNoSoonerThanItSays(t *testing.T) {
 	t.Parallel()
 	s, c, w := setup(t)

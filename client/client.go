@@ -34,6 +34,7 @@ type Client struct {
 	key   string
 	keys  func(context.Context) (string, error) // nil for key alone
 	http  *http.Client
+	agent string // the User-Agent of all calls
 	retry retry
 }
 
@@ -56,6 +57,15 @@ var ErrNoKey = errors.New("there is no key")
 // to [New] then only tells the kind.
 func WithKeySource(source func(context.Context) (string, error)) Option {
 	return func(c *Client) { c.keys = source }
+}
+
+// userAgent is how calls say who makes them.
+const userAgent = "svc-render-go"
+
+// WithUserAgent puts the caller's name, such as "studio/1.2", before the client's own in
+// the User-Agent of all calls.
+func WithUserAgent(name string) Option {
+	return func(c *Client) { c.agent = name + " " + userAgent }
 }
 
 // WithWait replaces how the client waits between tries, as tests do. wait must
@@ -98,7 +108,7 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	case base.RawQuery != "" || base.Fragment != "":
 		return nil, fmt.Errorf("the server's address %q has a ? or a # behind it: give the address alone", shown)
 	}
-	c := &Client{base: base, key: key, http: newHTTPClient(), retry: defaultRetry()}
+	c := &Client{base: base, key: key, http: newHTTPClient(), agent: userAgent, retry: defaultRetry()}
 	for _, option := range options {
 		option(c)
 	}
@@ -207,6 +217,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 // send sends a request. An error tells no query and no user of an address: a signed link
 // is the right to use it.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
+	req.Header.Set("User-Agent", c.agent)
 	res, err := c.http.Do(req)
 	return res, redact.URLs(err)
 }
