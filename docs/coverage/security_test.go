@@ -15,6 +15,9 @@ const threats = 34
 // testName is a test in the last column of a threat's row.
 var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
 
+// attackTest is one in the table of attacks, with the package where it is not obvious.
+var attackTest = regexp.MustCompile("`(?:[a-z]+\\.)?((?:Test|Fuzz)[A-Za-z0-9]+)`")
+
 // TestEveryThreatHasARuleAndATest reads the table of docs/security.md: each number has a
 // row, and each row a rule and tests that exist.
 func TestEveryThreatHasARuleAndATest(t *testing.T) {
