@@ -116,6 +116,16 @@ func (w *world) want(topUpID string, status payment.Status, available, owed int6
 	}
 }
 
+// balance is what the wallet has.
+func (w *world) balance() (b wallet.Balance) {
+	w.Helper()
+	w.must(w.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
+		b, err = wallet.Get(context.Background(), tx, w.workspace)
+		return err
+	}))
+	return b
+}
+
 // audit wants a sound store.
 func (w *world) audit() {
 	w.Helper()
