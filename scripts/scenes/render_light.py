@@ -1,7 +1,7 @@
 """Makes the light scene that the benchmark renders: 20 frames of a moving, lit
 cube at 320x180 and one sample, so that what is around the rendering weighs most.
 
-    blender --background --factory-startup --python scripts/scenes/render_light.py -- FILE.blend [SAMPLES FRAMES]
+    blender --background --factory-startup --python scripts/scenes/render_light.py -- FILE.blend [SAMPLES FRAMES [WIDTH HEIGHT]]
 """
 
 import os
@@ -11,14 +11,15 @@ import bpy
 
 ASKED = sys.argv[sys.argv.index("--") + 1:]
 TARGET = os.path.abspath(ASKED[0])
-SAMPLES, FRAMES = (int(number) for number in ASKED[1:] or (1, 20))
+GIVEN = [int(number) for number in ASKED[1:]]
+SAMPLES, FRAMES, WIDTH, HEIGHT = GIVEN + [1, 20, 320, 180][len(GIVEN):]
 
 bpy.ops.wm.read_factory_settings(use_empty=True)
 scene = bpy.context.scene
 scene.render.engine = "CYCLES"
 scene.cycles.samples = SAMPLES
 scene.cycles.use_denoising = False
-scene.render.resolution_x, scene.render.resolution_y = 320, 180
+scene.render.resolution_x, scene.render.resolution_y = WIDTH, HEIGHT
 scene.render.resolution_percentage = 100
 scene.render.image_settings.file_format = "PNG"
 scene.frame_start, scene.frame_end = 1, FRAMES

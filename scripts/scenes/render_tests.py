@@ -84,6 +84,12 @@ save("motion")
 scene = base()
 save("plain")
 
+# Large enough that a worker packs the picture.
+scene = base(samples=1)
+scene.render.resolution_x, scene.render.resolution_y = 1280, 840
+scene.render.image_settings.compression = 60
+save("large")
+
 scene = base(samples=100000)  # minutes, of which no test waits for the end
 scene.cycles.use_adaptive_sampling = False
 save("slow")

@@ -420,6 +420,24 @@ def settle_output(scene, switched):
             switched.add("file_output_muted")
 
 
+# Smaller pictures are packed in less time than it takes to write and read them once more;
+# larger ones take much room meanwhile.
+LEFT_PACKING = range(1 << 20, (1 << 26) + 1)  # pixels
+
+
+def leave_packing(scene):
+    """Lets Blender write a large PNG without compression, which it does on one core while
+    nothing is rendered. Returns the level of zlib's that the scene asks for, or 0 where its
+    pictures are as it asks."""
+    image = scene.render.image_settings
+    width, height = picture_size(scene)
+    level = min(9, int(image.compression / 11.1111))  # as Blender itself converts it
+    if image.file_format != "PNG" or width * height not in LEFT_PACKING or level == 0:
+        return 0
+    image.compression = 0
+    return level
+
+
 # What holds no files: to read a device or a pipe may never come to an end, and
 # descriptor 3 is the pipe that our commands come by.
 SPECIAL = ("/dev/", "/proc/", "/sys/")
@@ -824,6 +842,7 @@ class Driver:
         settle_colors(scene, switched)
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
+        compression = leave_packing(scene) if self.settings["uncompressed"] else 0
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")
         if plays:
             self.run = Run(self, scene, command["frames"])
@@ -840,6 +859,7 @@ class Driver:
             doubtful="doubtful" in risks and not plays,
             plays=plays,
             full=full,
+            compression=compression,
         )
 
     def keep_data(self, scene, kept):

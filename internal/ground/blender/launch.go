@@ -53,8 +53,8 @@ func (p *Process) launch() error {
 	if err := os.WriteFile(script, driver, 0o600); err != nil {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
-	settings, err := json.Marshal(map[string]string{
-		"out": p.out(), "device": string(p.opts.Device), "denoise": string(p.opts.Denoise),
+	settings, err := json.Marshal(map[string]any{
+		"out": p.out(), "device": p.opts.Device, "denoise": p.opts.Denoise, "uncompressed": p.opts.Uncompressed,
 	})
 	if err != nil {
 		return fmt.Errorf("write Blender's settings: %w", err)

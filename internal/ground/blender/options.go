@@ -49,6 +49,10 @@ type Options struct {
 	// data), except where that is known to change pixels. Geometry and textures are
 	// then loaded once instead of once per frame.
 	KeepData bool
+	// Uncompressed has Blender write large PNGs without compression, which it would do on
+	// one core while the device waits. Opened.Compression says what the scene asks for; to
+	// pack them is the caller's duty (pixels.Compress).
+	Uncompressed bool
 }
 
 // Info describes a process that is ready.
@@ -117,6 +121,9 @@ type Opened struct {
 	// Full is what a frame takes by the scene's own settings; nil unless Input.Preview is
 	// set.
 	Full *Full `json:"full"`
+	// Compression is the level of zlib's, 1 to 9, that the scene's PNGs are to be packed with
+	// and are not; 0 where they are as the scene asks. See Options.Uncompressed.
+	Compression int `json:"compression"`
 }
 
 // Full is the work of a frame.

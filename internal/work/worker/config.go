@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"svc.example/internal/ground/blender"
@@ -85,6 +86,9 @@ type Config struct {
 	// of the disk's free space at the start where that is less.
 	CacheBytes int64
 
+	// Cores is how many processor cores pack a picture; all when 0.
+	Cores int
+
 	// Blenders is how many Blenders render on the device beside each other; 1 when 0. Each
 	// has a scene of its own in memory. When one has too little, one alone goes on.
 	Blenders int
@@ -126,6 +130,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Blenders == 0 {
 		c.Blenders = 1
+	}
+	if c.Cores == 0 {
+		c.Cores = runtime.GOMAXPROCS(0)
 	}
 	if c.Grace == 0 {
 		c.Grace = defaultGrace

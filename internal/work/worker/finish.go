@@ -1,7 +1,9 @@
 package worker
 
 import (
+	"bufio"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -20,16 +22,26 @@ import (
 // maxMessage bounds a failure's message as the farm API accepts it, in bytes.
 const maxMessage = 1000
 
-// finish checks a picture and puts its result into the outbox. It runs beside the next
-// frame, so that checking costs no render time. It owns the picture from here on: the
-// picture goes with a report, or is removed now or by the next start. Run waits for all of
-// them before it stops sending.
-func (w *Worker) finish(s renderedFrame) {
+// mostFinishing bounds the pictures that are finished at once. Where the cores pack fewer
+// than the device renders, rendering waits, and not the disk fills.
+const mostFinishing = 8
+
+// finish packs and checks a picture and puts its result into the outbox. It runs beside the
+// next frame, so that it costs no render time, until drainCtx ends. It owns the picture from
+// here on: the picture goes with a report, or is removed now or by the next start. Run waits
+// for all of them before it stops sending.
+func (w *Worker) finish(drainCtx context.Context, s renderedFrame) {
+	w.places <- struct{}{}
 	w.finishing.Go(func() {
+		defer func() { <-w.places }()
 		t := s.task
 		began := time.Now()
-		result, err := w.check(s)
+		result, err := w.packAndCheck(drainCtx, s)
 		w.trace(s, time.Since(began), err)
+		if drainCtx.Err() != nil && err != nil {
+			w.giveUp(drainCtx, t, errStopped, err)
+			return
+		}
 		if failed, known := errors.AsType[*blender.Error](err); known {
 			w.fail(t, failed)
 			return
@@ -56,6 +68,53 @@ func (w *Worker) trace(s renderedFrame, checked time.Duration, failed error) {
 	frame := tracing.Frame(s.task.job.JobID, s.task.lease.Frame, s.task.lease.Attempt)
 	rendered := time.Duration(s.frame.Seconds * float64(time.Second))
 	tracing.Past(s.task.ctx, "frame", rendered+checked, failed != nil, frame...)
+}
+
+// packAndCheck gives a picture the compression that its scene asks for, where Blender was told
+// to leave that, and checks what is then to be delivered.
+func (w *Worker) packAndCheck(ctx context.Context, s renderedFrame) (farmapi.FrameResult, error) {
+	if level := s.job.opened.Compression; level > 0 {
+		if err := w.pack(ctx, s.path, level); err != nil {
+			return farmapi.FrameResult{}, fmt.Errorf("pack the picture of frame %d: %w", s.frame.Number, err)
+		}
+	}
+	return w.check(s)
+}
+
+// pack packs a picture at its place. A PNG of a kind that Blender does not write stays.
+func (w *Worker) pack(ctx context.Context, path string, level int) error {
+	from, err := os.Open(path)
+	if err != nil {
+		return errors.New("the picture is gone")
+	}
+	defer from.Close()
+	to, err := os.Create(path + ".packed") // openOutbox removes one that is left
+	if err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(to, 1<<20)
+	err = errors.Join(pixels.Compress(out, while{ctx, from}, level, w.cfg.Cores), out.Flush(), to.Close())
+	if err == nil {
+		return os.Rename(to.Name(), path)
+	}
+	_ = os.Remove(to.Name())
+	if errors.Is(err, pixels.ErrUnsupported) {
+		return nil
+	}
+	return err
+}
+
+// while reads until ctx ends.
+type while struct {
+	ctx context.Context
+	io.Reader
+}
+
+func (r while) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.Reader.Read(p)
 }
 
 // check reads a picture once: decoding, hashing and counting share one pass over a file

@@ -105,7 +105,7 @@ func (l *lane) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task,
 	g := &a.guard
 	if first := !g.began; first || !g.watched || g.note != "" {
 		g.began = true
-		l.finish(s)
+		l.finish(drainCtx, s)
 		return
 	}
 	g.held = append(g.held, s)
@@ -154,7 +154,7 @@ func (l *lane) compareHeld(ctx, drainCtx context.Context) {
 		}
 	}
 	for _, s := range held {
-		l.finish(s)
+		l.finish(drainCtx, s)
 	}
 }
 

@@ -25,7 +25,7 @@ func (l *lane) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) er
 	defer stop()
 	// Until it is done, pool and cache are its own.
 	done := make(chan error, 1)
-	go func() { done <- l.renderPreview(running, t) }()
+	go func() { done <- l.renderPreview(running, drainCtx, t) }()
 	var came *leaseReply
 	for came == nil {
 		if q.pending == nil && ctx.Err() == nil {
@@ -59,7 +59,7 @@ func (l *lane) endPreview(running, drainCtx context.Context, t *task, err error)
 
 // renderPreview renders a preview in a process of its own and passes it on. Errors: those
 // of fetch and of Session, errUnable.
-func (l *lane) renderPreview(ctx context.Context, t *task) error {
+func (l *lane) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	order := t.job.Preview
 	files, err := l.fetch(ctx, t.job)
 	if err != nil {
@@ -92,7 +92,7 @@ func (l *lane) renderPreview(ctx context.Context, t *task) error {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}
 	l.log.Info("preview rendered", "preview_id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
-	l.finish(renderedFrame{t, a, f, path, a.opened.Switched})
+	l.finish(drainCtx, renderedFrame{t, a, f, path, a.opened.Switched})
 	return nil
 }
 

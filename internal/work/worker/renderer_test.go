@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"image/draw"
+	"image/png"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,6 +37,7 @@ type painter struct {
 	broken     bool                  // a frame without kept data fails
 	memory     int                   // how many renders at once the memory suffices for; any when 0, none when below
 	plays      bool                  // frames depend on the frames before
+	level      int                   // the scene's compression, which is left to the worker
 
 	mu      sync.Mutex
 	busy    int      // renders now
@@ -117,7 +120,7 @@ func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, er
 		p.previews++
 		full = &blender.Full{Width: 80, Height: 60, Samples: 128, LeastSamples: 64}
 	}
-	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, HasSimulation: p.simulation, Plays: p.plays}, nil
+	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, HasSimulation: p.simulation, Plays: p.plays, Compression: p.level}, nil
 }
 
 // Play notes the frames that were not rendered since the last one, from 1 on. A process
@@ -204,6 +207,19 @@ func (p *painter) ended(why error) error {
 // painted is the picture of a frame.
 func painted(frame, width int) ([]byte, error) { return synthetic.Paint(frame, image.Pt(width, 6)) }
 
+// unpacked is a picture as Blender writes it where its caller packs it.
+func unpacked(file []byte) ([]byte, error) {
+	img, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, err
+	}
+	whole := image.NewNRGBA(img.Bounds())
+	draw.Draw(whole, whole.Rect, img, img.Bounds().Min, draw.Src)
+	var out bytes.Buffer
+	err = (&png.Encoder{CompressionLevel: png.NoCompression}).Encode(&out, whole)
+	return out.Bytes(), err
+}
+
 // pixelsOf is the hash of a frame's pixels.
 func pixelsOf(t interface{ Fatal(...any) }, frame int) string {
 	file, err := painted(frame, 8)
@@ -223,6 +239,9 @@ func (p *painter) paint(path string, frame int) error {
 		width = 4
 	}
 	content, err := painted(frame, width)
+	if p.level > 0 && err == nil {
+		content, err = unpacked(content)
+	}
 	if p.cut {
 		content = content[:60]
 	}

@@ -30,7 +30,8 @@ type Worker struct {
 	company company // of the lanes
 	noData  noData
 
-	finishing sync.WaitGroup // pictures that are checked beside the next render
+	finishing sync.WaitGroup // pictures that are packed and checked beside the next render
+	places    chan struct{}  // of capacity mostFinishing, filled by each of them
 
 	// leave ends the taking of work, as the end of Run's context does.
 	leave context.CancelFunc
@@ -52,7 +53,7 @@ const KernelFolder = "kernels"
 // New makes a worker. Nothing starts before Run.
 func New(cfg Config) *Worker {
 	cfg = cfg.withDefaults()
-	return &Worker{cfg: cfg, log: cfg.Log.With("worker_name", cfg.Name)}
+	return &Worker{cfg: cfg, places: make(chan struct{}, mostFinishing), log: cfg.Log.With("worker_name", cfg.Name)}
 }
 
 // Run works until ctx ends, which is no error, or until Config.ExitIdle or Config.Drain
