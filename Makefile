@@ -57,6 +57,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@scripts/check-format
 	go vet -tags wine ./...
 	go vet -tags deploy ./...
+	go vet -tags extension ./...
 	@scripts/check-platforms
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
@@ -81,7 +82,7 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
 	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
-	@$(MAKE) --no-print-directory wine deploy-test check-release check-operate fuzz
+	@$(MAKE) --no-print-directory wine deploy-test addon-test check-release check-operate fuzz
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
@@ -147,6 +148,12 @@ deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the mi
 	@scripts/with-blender scripts/with-kubernetes go test -tags deploy -count=1 -timeout 15m -run '^TestKubernetes' -v ./internal/test/story | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|kubernetes_test'
 
+.PHONY: addon-test
+addon-test: ## Install the add-on from the service into a Blender that has extensions (Debian 13's, fetched once), and render from it, in two minutes
+	@scripts/install-tools xvfb sandbox
+	@scripts/with-new-blender scripts/with-blender go test -tags extension -count=1 -timeout 15m -run '^TestExtension' -v ./internal/test/story | \
+	  grep -E '^(---|ok|FAIL|PASS|panic)|_test.go:[0-9]+: '
+
 .PHONY: wine
 wine: ## Run the scripts of callers with the Windows program, under Wine
 	@scripts/install-tools sandbox
@@ -167,8 +174,8 @@ sdks: ## Build the packages of the SDKs into dist, without a network: a wheel fo
 
 .PHONY: addon
 addon: ## Build the add-on for Blender into dist: an extension, a legacy add-on, and a repository's listing
-	@scripts/install-tools python
-	@python3 addons/blender/build.py "$(DIST)"
+	@go build -buildvcs=$(BUILDVCS) -o .tools/addon ./addons/blender/write
+	@.tools/addon "$(DIST)"
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

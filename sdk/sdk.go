@@ -18,9 +18,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"maps"
+	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,17 +31,23 @@ import (
 	"time"
 )
 
-//go:embed python/README.md python/svc_render/*.py python/svc_render/py.typed
-//go:embed typescript/README.md typescript/package.json typescript/lib
+//go:embed python/README.md python/LICENSE python/svc_render/*.py python/svc_render/py.typed
+//go:embed typescript/README.md typescript/LICENSE typescript/package.json typescript/lib
 var source embed.FS
 
-// Package is a file that a language's package manager installs.
+// Package is a file that a program installs: a language's package manager, or Blender.
 type Package struct {
-	Language string // as people write it
-	Name     string // the file's, with the version in it
-	Type     string // the media type
-	SHA256   string // in hex
-	Bytes    []byte
+	For    string // the language, or the versions of Blender, as people write them
+	Name   string // the file's, with the version in it
+	Type   string // the media type
+	SHA256 string // in hex
+	Bytes  []byte
+}
+
+// NewPackage returns a package with its hash.
+func NewPackage(user, name, mediaType string, content []byte) Package {
+	sum := sha256.Sum256(content)
+	return Package{For: user, Name: name, Type: mediaType, SHA256: hex.EncodeToString(sum[:]), Bytes: content}
 }
 
 // Packages returns the packages of all SDKs, made at the first call. Callers must not
@@ -50,12 +59,38 @@ var Packages = sync.OnceValues(func() ([]Package, error) {
 		if err != nil {
 			return nil, fmt.Errorf("make the package of an SDK: %w", err)
 		}
-		sum := sha256.Sum256(p.Bytes)
-		p.SHA256 = hex.EncodeToString(sum[:])
 		all = append(all, p)
 	}
 	return all, nil
 })
+
+// PythonModule returns the files of the Python SDK's module by name, and its licence, for
+// programs that carry it with them.
+func PythonModule() (map[string][]byte, error) {
+	files, err := read("python/svc_render")
+	if err != nil {
+		return nil, err
+	}
+	files["LICENSE"], err = source.ReadFile("python/LICENSE")
+	return files, err
+}
+
+// Write writes packages into a folder and lists them: SHA-256, path, size.
+func Write(folder string, packages []Package, list io.Writer) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	for _, p := range packages {
+		at := filepath.Join(folder, p.Name)
+		if err := os.WriteFile(at, p.Bytes, 0o644); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(list, "%s  %s, %d bytes\n", p.SHA256, at, len(p.Bytes)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 // read returns the files below a folder of the source, by path there.
 func read(folder string) (map[string][]byte, error) {
@@ -91,6 +126,8 @@ func wheel() (Package, error) {
 		"Summary: The Python SDK of svc, a render service for Blender files\n"+
 		"Requires-Python: >=3.9\nDescription-Content-Type: text/markdown\n\n%s", version[1], files["README.md"])
 	delete(files, "README.md")
+	files[info+"LICENSE"] = files["LICENSE"]
+	delete(files, "LICENSE")
 	files[info+"WHEEL"] = []byte("Wheel-Version: 1.0\nGenerator: svc\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
 	var record strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -125,8 +162,7 @@ func wheel() (Package, error) {
 	if err := archive.Close(); err != nil {
 		return Package{}, err
 	}
-	return Package{Language: "Python", Name: fmt.Sprintf("svc_render-%s-py3-none-any.whl", version[1]),
-		Type: "application/zip", Bytes: out.Bytes()}, nil
+	return NewPackage("Python", fmt.Sprintf("svc_render-%s-py3-none-any.whl", version[1]), "application/zip", out.Bytes()), nil
 }
 
 // npmTime is the time that npm gives to every file of a package.
@@ -163,6 +199,5 @@ func tarball() (Package, error) {
 	if err := zipped.Close(); err != nil {
 		return Package{}, err
 	}
-	return Package{Language: "TypeScript", Name: fmt.Sprintf("%s-%s.tgz", manifest.Name, manifest.Version),
-		Type: "application/gzip", Bytes: out.Bytes()}, nil
+	return NewPackage("TypeScript", fmt.Sprintf("%s-%s.tgz", manifest.Name, manifest.Version), "application/gzip", out.Bytes()), nil
 }

@@ -23,11 +23,24 @@ func packageOf(t *testing.T, language string) sdk.Package {
 	if err != nil {
 		t.Fatal(err)
 	}
-	i := slices.IndexFunc(all, func(p sdk.Package) bool { return p.Language == language })
+	i := slices.IndexFunc(all, func(p sdk.Package) bool { return p.For == language })
 	if i < 0 {
 		t.Fatalf("there is no package for %s", language)
 	}
 	return all[i]
+}
+
+func TestEachPackageCarriesTheLicence(t *testing.T) {
+	t.Parallel()
+	want, err := os.ReadFile("../LICENSE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, folder := range []string{"python", "typescript"} {
+		if got, err := os.ReadFile(filepath.Join(folder, "LICENSE")); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s/LICENSE is not the file of the project: %v", folder, err)
+		}
+	}
 }
 
 func TestTheWheelIsTheOneThatPythonBuilds(t *testing.T) {

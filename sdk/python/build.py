@@ -28,6 +28,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     files = {"%s/%s" % (PACKAGE, name): _read("%s/%s" % (PACKAGE, name))
              for name in os.listdir(os.path.join(HERE, PACKAGE)) if name.endswith((".py", "py.typed"))}
     files[info + "/METADATA"] = metadata.encode() + _read("README.md")
+    files[info + "/LICENSE"] = _read("LICENSE")
     files[info + "/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: svc\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     record = "".join("%s,sha256=%s,%d\n" % (name, base64.urlsafe_b64encode(hashlib.sha256(content).digest()).decode().rstrip("="),
                                             len(content)) for name, content in sorted(files.items()))

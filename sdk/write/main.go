@@ -4,7 +4,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 
 	"svc.example/sdk"
 )
@@ -24,15 +23,5 @@ func write(arguments []string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(arguments[0], 0o755); err != nil {
-		return err
-	}
-	for _, p := range packages {
-		at := filepath.Join(arguments[0], p.Name)
-		if err := os.WriteFile(at, p.Bytes, 0o644); err != nil {
-			return err
-		}
-		fmt.Printf("%s  %s, %d bytes\n", p.SHA256, at, len(p.Bytes))
-	}
-	return nil
+	return sdk.Write(arguments[0], packages, os.Stdout)
 }

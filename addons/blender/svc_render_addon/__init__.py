@@ -10,7 +10,7 @@ Start reading at work.
 bl_info = {
     "name": "Render service (svc)",
     "author": "svc",
-    "version": (0, 1, 0),
+    "version": (0, 0, 0),
     "blender": (3, 4, 0),
     "location": "Properties > Render > Render service",
     "description": "Render the scene on a render service, at a price that is known before",

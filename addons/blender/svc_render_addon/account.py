@@ -15,10 +15,11 @@ from . import files
 from .svc_render import Client, SvcError
 from .svc_render.errors import ApiError
 from .svc_render.transport import Body, Transport
+from .version import VERSION
 
 CLIENT_ID = "svc-blender"
 SCOPES = "render:read render:spend"
-USER_AGENT = "svc-blender/0.1.0"
+USER_AGENT = "svc-blender/" + VERSION
 #: A token with fewer seconds left is refreshed before it is used.
 EARLY = 120
 

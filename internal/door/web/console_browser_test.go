@@ -80,7 +80,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		"home": "/", "webhooks": "/console/webhooks", "leaderboard": "/leaderboard",
 		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
 		"compare": done + "/frames/2?with=5", "wallet": "/console/wallet", "keys": "/console/keys", "settings": "/console/settings",
-		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "sign-in": "/sign-in",
+		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "_blender": "/blender/", "sign-in": "/sign-in",
 		"consent": questionOf("http://127.0.0.1:1/"), "device": "/oauth/device", "device-consent": "/oauth/device?user_code=" + deviceCode(t, base),
 	}
 	for _, s := range screens() {

@@ -38,6 +38,7 @@ import (
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
+	"svc.example/sdk"
 )
 
 // Config holds what the pages are made from. All fields but OpenIDStart are
@@ -103,7 +104,9 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+guidePath, s.page(s.guideIndex))
 	mux.Handle("GET "+guidePath+"/{name}", s.page(s.guide))
 	mux.Handle("GET "+links.SDKPath+"{$}", s.page(s.sdks))
-	mux.Handle("GET "+links.SDKPath+"{file}", s.Errors.Handle(serveSDK))
+	mux.Handle("GET "+links.SDKPath+"{file}", s.packages(links.SDKPath, sdk.Packages))
+	mux.Handle("GET "+links.AddOnPath+"{$}", s.page(s.addOnPage))
+	mux.Handle("GET "+links.AddOnPath+"{file}", s.packages(links.AddOnPath, addOn))
 	mux.Handle("GET /terms", s.page(s.terms))
 	mux.Handle("GET /favicon.ico", s.Errors.Handle(serveIcon))
 	mux.Handle("GET "+links.LeaderboardPath, s.page(leaderboardPage(s.board)))

@@ -5,15 +5,17 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"svc.example/internal/app"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
@@ -24,50 +26,52 @@ import (
 // addOn is the folder of the Blender add-on.
 const addOn = "../../../addons/blender"
 
-// builtAddOn is a folder with the add-on's archives, built once for all stories.
-var builtAddOn = sync.OnceValues(func() (string, error) {
-	folder, err := os.MkdirTemp("", "svc-addon-")
-	if err != nil {
-		return "", err
+// addOnArchive takes an archive of the add-on from the service, and returns where it lies.
+func (svc *service) addOnArchive(form string) string {
+	svc.t.Helper()
+	index := get(svc.t, http.MethodGet, svc.url+links.AddOnPath, nil).body
+	found := regexp.MustCompile(`href="(/blender/(svc_render_addon-` + form + `\.zip))"`).FindSubmatch(index)
+	if found == nil {
+		svc.t.Fatalf("the page of the add-on names no archive %s:\n%s", form, index)
 	}
-	output, err := exec.Command("python3", filepath.Join(addOn, "build.py"), folder).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("build the add-on: %w\n%s", err, output)
+	path := filepath.Join(svc.t.TempDir(), string(found[2]))
+	if err := os.WriteFile(path, get(svc.t, http.MethodGet, svc.url+string(found[1]), nil).body, 0o600); err != nil {
+		svc.t.Fatal(err)
 	}
-	return folder, nil
-})
+	return path
+}
 
 // desk is a Blender of an artist, in which the add-on is installed.
 type desk struct {
 	t       *testing.T
 	svc     *service
 	blender string
-	home    string // Blender's configuration and scripts
-	folder  string // their scenes
+	always  []string // what every run of it is told
+	screen  []string // what a run with a window begins with; nil = without one
+	home    string   // Blender's configuration, scripts and extensions
+	folder  string   // their scenes
 }
 
-// desk installs the legacy add-on by Blender's own operator.
+// newDesk is a Blender in which nothing is installed. Its arguments come before all others.
+func (svc *service) newDesk(blender string, always ...string) desk {
+	return desk{t: svc.t, svc: svc, blender: blender, always: always, home: svc.t.TempDir(), folder: svc.t.TempDir()}
+}
+
+// desk installs the legacy add-on, as the service gives it, by Blender's own operator.
 func (svc *service) desk() desk {
 	svc.t.Helper()
-	built, err := builtAddOn()
-	if err != nil {
-		svc.t.Fatal(err)
-	}
-	archives, err := filepath.Glob(filepath.Join(built, "*-legacy.zip"))
-	if err != nil || len(archives) != 1 {
-		svc.t.Fatalf("%v %v", archives, err)
-	}
-	a := desk{t: svc.t, svc: svc, blender: realBlender(svc.t), home: svc.t.TempDir(), folder: svc.t.TempDir()}
+	a := svc.newDesk(realBlender(svc.t))
 	a.run(nil, "-b", "--python-exit-code", "1", "--python-expr", fmt.Sprintf(
-		"import bpy; bpy.ops.preferences.addon_install(filepath=%q); bpy.ops.preferences.addon_enable(module='svc_render_addon'); bpy.ops.wm.save_userpref()", archives[0]))
+		"import bpy; bpy.ops.preferences.addon_install(filepath=%q); bpy.ops.preferences.addon_enable(module='svc_render_addon'); bpy.ops.wm.save_userpref()", svc.addOnArchive(`[^"]*-legacy`)))
 	return a
 }
 
 // command is their Blender, which knows nothing of this machine's user.
 func (a desk) command(arguments ...string) *exec.Cmd {
-	command := exec.CommandContext(patient(a.t), a.blender, arguments...)
+	arguments = slices.Concat(a.screen, []string{a.blender}, a.always, arguments)
+	command := exec.CommandContext(patient(a.t), arguments[0], arguments[1:]...)
 	command.Env = append(os.Environ(), "LIBGL_ALWAYS_SOFTWARE=1", "BLENDER_USER_CONFIG="+filepath.Join(a.home, "config"), "BLENDER_USER_SCRIPTS="+filepath.Join(a.home, "scripts"),
-		"HOME="+a.home, "SVC_KEY=", "SVC_SERVER=")
+		"BLENDER_USER_EXTENSIONS="+filepath.Join(a.home, "extensions"), "HOME="+a.home, "SVC_KEY=", "SVC_SERVER=")
 	return command
 }
 
@@ -151,9 +155,15 @@ func TestAnArtistRendersFromBlenderAndNothingOfTheFileChanges(t *testing.T) {
 	t.Parallel()
 	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
 	svc.worker(worker.Blender{Path: realBlender(t)}, onCPU)
-	c := svc.caller(credit)
-	a := svc.desk()
+	svc.desk().rendersAndChangesNothing()
+}
 
+// rendersAndChangesNothing is the artist's story: sign in, price files of several kinds, look,
+// order, close Blender in the middle, open it again, sign out.
+func (a desk) rendersAndChangesNothing() {
+	t, svc := a.t, a.svc
+	t.Helper()
+	c := svc.caller(credit)
 	var signedIn struct {
 		Mode           string `json:"mode"`
 		Server         string `json:"server"`
@@ -235,8 +245,14 @@ func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
 	t.Parallel()
 	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
 	svc.worker(worker.Blender{Path: realBlender(t)}, onCPU)
+	svc.desk().pressesThePanel()
+}
+
+// pressesThePanel leads from the code to the frames in a window.
+func (d desk) pressesThePanel() {
+	t, svc := d.t, d.svc
+	t.Helper()
 	c := svc.caller(credit)
-	d := svc.desk()
 	scene, err := quickScene()
 	if err != nil {
 		t.Fatal(err)
@@ -254,12 +270,12 @@ func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
 		pictures = kept
 	}
 	tells := filepath.Join(t.TempDir(), "told.json")
-	d.blender = "xvfb-run"
+	d.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24"}
 	d.run(func(line string) {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
 			svc.letIn(c, code)
 		}
-	}, "-a", "-s", "-screen 0 1100x1000x24", realBlender(t), "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.url, pictures, tells)
+	}, "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.url, pictures, tells)
 	text, err := os.ReadFile(tells)
 	if err != nil {
 		t.Fatal(err)

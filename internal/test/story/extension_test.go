@@ -1,0 +1,142 @@
+//go:build extension
+
+package story_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"svc.example/addons/blender"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/worker"
+)
+
+// newBlender is a Blender of the kind that has extensions.
+func newBlender(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("SVC_BLENDER_EXTENSIONS")
+	if path == "" {
+		t.Fatal("SVC_BLENDER_EXTENSIONS names no Blender of 4.2 or newer: use make addon-test")
+	}
+	return path
+}
+
+// updated is a service's door, whose add-on can be made a newer one, as by an update of the
+// service.
+type updated struct {
+	*httptest.Server
+	newer atomic.Pointer[map[string][]byte] // by name
+}
+
+func (svc *service) updated() *updated {
+	svc.t.Helper()
+	target, err := url.Parse(svc.url)
+	if err != nil {
+		svc.t.Fatal(err)
+	}
+	u := &updated{}
+	pass := httputil.NewSingleHostReverseProxy(target)
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if files := u.newer.Load(); files != nil && strings.HasPrefix(r.URL.Path, links.AddOnPath) {
+			content, ok := (*files)[strings.TrimPrefix(r.URL.Path, links.AddOnPath)]
+			if !ok {
+				http.NotFound(w, r)
+				return
+			}
+			_, _ = w.Write(content)
+			return
+		}
+		pass.ServeHTTP(w, r)
+	}))
+	svc.t.Cleanup(u.Close)
+	return u
+}
+
+// to updates the service to a version. change changes an archive on its way.
+func (u *updated) to(t *testing.T, version string, change func(archive []byte)) {
+	t.Helper()
+	packages, err := blender.Packages(version)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, p := range packages {
+		files[p.Name] = p.Bytes
+		if p.Name != blender.Listing {
+			change(p.Bytes)
+		}
+	}
+	u.newer.Store(&files)
+}
+
+// extensionDesk installs the extension by Blender's command line, from a repository.
+func (svc *service) extensionDesk(repository string) desk {
+	svc.t.Helper()
+	a := svc.newDesk(newBlender(svc.t), "--online-mode")
+	a.run(nil, "-c", "extension", "repo-add", "svc", "--name", "svc", "--url", repository+links.AddOnPath+blender.Listing)
+	a.run(nil, "-c", "extension", "sync")
+	a.run(nil, "-c", "extension", "install", "svc.svc_render_addon", "--enable")
+	return a
+}
+
+// installed is the version in the manifest of the extension that Blender has.
+func (a desk) installed() string {
+	a.t.Helper()
+	text, err := os.ReadFile(filepath.Join(a.home, "extensions", "svc", "svc_render_addon", "blender_manifest.toml"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "\nversion = \"")
+	version, _, _ := strings.Cut(rest, "\"")
+	return version
+}
+
+// TestExtensionIsValidAndUpdatesWithTheService has Blender's own command line judge the
+// archive, install it from the service and, after an update of the service, update it.
+func TestExtensionIsValidAndUpdatesWithTheService(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc.newDesk(newBlender(t)).run(nil, "-c", "extension", "validate", svc.addOnArchive(`[^"]*`))
+
+	door := svc.updated()
+	a := svc.extensionDesk(door.URL)
+	if got := a.installed(); got != blender.Version() {
+		t.Errorf("version %q is installed, want the service's %q", got, blender.Version())
+	}
+	door.to(t, "99.0.0-20990101000000-abcdef012345+dirty", func([]byte) {}) // as a build between releases has it
+	a.run(nil, "-c", "extension", "update", "--sync")
+	if got := a.installed(); !strings.HasPrefix(got, "99.0.0-") {
+		t.Errorf("after the service's update, version %q is installed", got)
+	}
+	// An archive that is not the one in the listing is refused.
+	door.to(t, "100.0.0", func(archive []byte) { archive[len(archive)/2] ^= 1 })
+	command := a.command("-c", "extension", "update", "--sync")
+	output, _ := command.CombinedOutput()
+	if got := a.installed(); !strings.HasPrefix(got, "99.0.0-") {
+		t.Errorf("a damaged archive was installed as %q:\n%s", got, output)
+	}
+}
+
+// TestExtensionRendersAndNothingOfTheFileChanges is the artist's story in a Blender that has
+// extensions.
+func TestExtensionRendersAndNothingOfTheFileChanges(t *testing.T) {
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc.worker(worker.Blender{Path: newBlender(t)}, onCPU)
+	svc.extensionDesk(svc.url).rendersAndChangesNothing()
+}
+
+// TestExtensionsPanelLeadsFromTheCodeToTheFrames is the panel's story there.
+func TestExtensionsPanelLeadsFromTheCodeToTheFrames(t *testing.T) {
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc.worker(worker.Blender{Path: newBlender(t)}, onCPU)
+	svc.extensionDesk(svc.url).pressesThePanel()
+}
