@@ -184,6 +184,20 @@ func TestBusyServerIsAskedAgainNoSoonerThanItSays(t *testing.T) {
 	}
 }
 
+func TestAWaitUntilADateIsOneOfTheServersClock(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.polled = []string{`{"job_id":"JOB-1","status":"queued"}`}
+	s.faults["GET /node/v1/jobs/{id}"] = []fault{refusal(503, "unavailable", http.Header{
+		"Date": {"Wed, 21 Oct 2015 07:28:00 GMT"}, "Retry-After": {"Wed, 21 Oct 2015 07:28:09 GMT"}}, nil)}
+	if _, err := c.Job(t.Context(), "JOB-1"); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(w.taken, []time.Duration{9 * time.Second}) {
+		t.Errorf("waits were %v, want nine seconds", w.taken)
+	}
+}
+
 // Where a wait that no clock can hold is asked for, there is a longest one.
 func TestNoServerAsksForMoreThanADay(t *testing.T) {
 	t.Parallel()

@@ -78,7 +78,7 @@ func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	if e.RequestID == "" {
 		e.RequestID = res.Header.Get("X-Request-Id")
 	}
-	e.RetryAfter = min(longestAfter, max(e.RetryAfter, retryAfter(res.Header.Get("Retry-After"), now)))
+	e.RetryAfter = min(longestAfter, max(e.RetryAfter, retryAfter(res.Header, now)))
 	return e
 }
 
@@ -92,10 +92,15 @@ func temporary(status int) bool {
 }
 
 // retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3); 0
-// for anything else.
-func retryAfter(value string, now time.Time) time.Duration {
+// for anything else. A date is the server's: it counts from the answer's own date, whatever
+// this computer's clock says.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
 		return time.Duration(min(seconds, int(longestAfter.Seconds()))) * time.Second // no overflow, whatever is sent
+	}
+	if sent, err := http.ParseTime(header.Get("Date")); err == nil {
+		now = sent
 	}
 	if date, err := http.ParseTime(value); err == nil && date.After(now) {
 		return date.Sub(now)

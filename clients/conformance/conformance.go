@@ -13,8 +13,10 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,13 +30,15 @@ var stories []byte
 
 // Story is what a client is asked to do, what goes wrong meanwhile, and what must come of it.
 type Story struct {
-	Name  string `json:"name"`
-	Wire  []Rule `json:"wire"`
-	Steps []Step `json:"steps"`
+	Name   string `json:"name"`
+	Wire   []Rule `json:"wire"`
+	Spends int64  `json:"spends"` // cents that the key's workspace has less afterwards
+	Steps  []Step `json:"steps"`
 }
 
 // Step is one verb. Words of Args that begin with $ stand for what an earlier step was
-// answered ("$job"), for a member of it ("$job.job_id"), or for "$scene" and "$folder".
+// answered ("$job"), for a member of it ("$job.job_id"), or for "$scene", "$folder" (empty)
+// and "$project" (a folder with film/scene.blend and notes.txt).
 type Step struct {
 	Verb  string         `json:"verb"`
 	Args  map[string]any `json:"args"`
@@ -56,14 +60,19 @@ type Client struct {
 	Env     []string // beside this process's own
 }
 
-// Target is the service behind the wire. It must have a worker, and the key money.
+// ErrUnsupported is what a client answers to a verb that it has not: a story with it is none
+// of its own.
+var ErrUnsupported = errors.New("the client does not have this verb")
+
+// Target is the service behind the wire. It must have a worker, and the key money that
+// nobody else spends meanwhile.
 type Target struct {
 	URL, Key string
 	Scene    []byte // a .blend with the frames 1 to 4 at least
 }
 
 // Run tells a client a story and returns an error that names the first thing that did not
-// come as it must.
+// come as it must; ErrUnsupported when the client says that it cannot do it.
 func Run(ctx context.Context, client Client, story Story, target Target) error {
 	wire, err := NewWire(target.URL, story.Wire...)
 	if err != nil {
@@ -75,8 +84,12 @@ func Run(ctx context.Context, client Client, story Story, target Target) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
-	scene := filepath.Join(folder, "scene.blend")
-	if err := os.WriteFile(scene, target.Scene, 0o600); err != nil {
+	saved, err := given(folder, target.Scene)
+	if err != nil {
+		return err
+	}
+	before, err := target.available(ctx)
+	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -85,7 +98,6 @@ func Run(ctx context.Context, client Client, story Story, target Target) error {
 	if err != nil {
 		return err
 	}
-	saved := map[string]any{"scene": scene, "folder": folder}
 	for i, step := range story.Steps {
 		if err := p.take(step, saved); err != nil {
 			return fmt.Errorf("step %d, %s: %w", i+1, step.Verb, err)
@@ -97,7 +109,52 @@ func Run(ctx context.Context, client Client, story Story, target Target) error {
 	if complaints := wire.Complaints(); len(complaints) > 0 {
 		return fmt.Errorf("on the wire: %s", strings.Join(complaints, "; "))
 	}
-	return nil
+	after, err := target.available(ctx)
+	if err == nil && before-after != story.Spends {
+		err = fmt.Errorf("it spent %d cents, want %d", before-after, story.Spends)
+	}
+	return err
+}
+
+// given puts the files that stories name into a folder.
+func given(folder string, scene []byte) (map[string]any, error) {
+	empty, project := filepath.Join(folder, "empty"), filepath.Join(folder, "project")
+	for _, made := range []string{empty, filepath.Join(project, "film")} {
+		if err := os.MkdirAll(made, 0o700); err != nil {
+			return nil, err
+		}
+	}
+	saved := map[string]any{"scene": filepath.Join(folder, "scene.blend"), "folder": empty, "project": project}
+	for name, content := range map[string][]byte{
+		"scene.blend": scene, "project/film/scene.blend": scene, "project/notes.txt": []byte("not in the scene, but of the project\n"),
+	} {
+		if err := os.WriteFile(filepath.Join(folder, filepath.FromSlash(name)), content, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	return saved, nil
+}
+
+// available is what the key's workspace can spend, in cents, as the service tells without the
+// wire and the client.
+func (t Target) available(ctx context.Context) (int64, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.URL+"/v1/wallet", http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set("Authorization", "Bearer "+t.Key)
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, fmt.Errorf("ask the service for the wallet: %w", err)
+	}
+	defer answer.Body.Close()
+	var wallet struct {
+		Available *int64 `json:"available_cents"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&wallet); err != nil || wallet.Available == nil {
+		return 0, fmt.Errorf("ask the service for the wallet: it answers %s", answer.Status)
+	}
+	return *wallet.Available, nil
 }
 
 // program is a running client.
@@ -161,6 +218,9 @@ func (p *program) take(step Step, saved map[string]any) error {
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return fmt.Errorf("the client's answer %s: %w", text, err)
+	}
+	if answer.Error["kind"] == "unsupported" {
+		return ErrUnsupported
 	}
 	if (step.Error == nil) != (answer.Error == nil) {
 		return fmt.Errorf("it was answered %s, want the error %v", text, step.Error)

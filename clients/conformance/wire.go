@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -9,6 +10,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -189,6 +191,8 @@ var faults = map[string]struct {
 	"cut-upload":   {1, cutUpload},   // bytes that arrive
 	"lose-answer":  {0, loseAnswer},  // the call takes effect
 	"status":       {2, status},      // HTTP, seconds of Retry-After (0 = none)
+	"busy-until":   {3, busyUntil},   // HTTP, seconds of Retry-After as a date, seconds that the clock is ahead
+	"slow-answer":  {2, slowAnswer},  // bytes a piece, milliseconds between two
 	"cut-answer":   {2, cutAnswer},   // bytes that get through, seconds of silence before the end
 	"stall-answer": {1, stallAnswer}, // bytes that get through; then silence until the caller gives up
 	"forget-place": {0, forgetPlace}, // a stream that repeats every event
@@ -222,7 +226,7 @@ func faultOf(name string) (fault, error) {
 
 // waitOf is how long a fault asks the caller to wait; 0 for no wish.
 func waitOf(name string) time.Duration {
-	if word, numbers, err := parse(name); err == nil && word == "status" {
+	if word, numbers, err := parse(name); err == nil && (word == "status" || word == "busy-until") {
 		return time.Duration(numbers[1]) * time.Second
 	}
 	return 0
@@ -253,6 +257,50 @@ func status(n []int) fault {
 		_, _ = io.WriteString(w, "<html>busy</html>")
 	}
 }
+
+// busyUntil refuses until a date, by a clock that is not the caller's.
+func busyUntil(n []int) fault {
+	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		now := time.Now().UTC().Add(time.Duration(n[2]) * time.Second)
+		w.Header().Set("Date", now.Format(http.TimeFormat))
+		w.Header().Set("Retry-After", now.Add(time.Duration(n[1])*time.Second).Format(http.TimeFormat))
+		w.WriteHeader(n[0])
+	}
+}
+
+func slowAnswer(n []int) fault {
+	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {
+		pass.ServeHTTP(&slowWriter{w, r.Context(), n[0], time.Duration(n[1]) * time.Millisecond}, r)
+	}
+}
+
+// slowWriter writes in pieces, with a pause behind each.
+type slowWriter struct {
+	http.ResponseWriter
+	caller context.Context
+	piece  int
+	pause  time.Duration
+}
+
+func (s *slowWriter) Write(p []byte) (written int, err error) {
+	for piece := range slices.Chunk(p, s.piece) {
+		n, err := s.ResponseWriter.Write(piece)
+		if written += n; err != nil {
+			return written, err
+		}
+		_ = http.NewResponseController(s.ResponseWriter).Flush()
+		select {
+		case <-time.After(s.pause):
+		case <-s.caller.Done():
+			return written, s.caller.Err()
+		}
+	}
+	return written, nil
+}
+
+// Unwrap lets the proxy flush.
+func (s *slowWriter) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 func cutAnswer(n []int) fault {
 	return func(w http.ResponseWriter, r *http.Request, pass http.Handler) {

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,23 +21,27 @@ import (
 
 // arguments are those of all verbs.
 type arguments struct {
-	File            string  `json:"file"`
-	Path            string  `json:"path"`
-	Start           *int    `json:"frame_start"`
-	End             *int    `json:"frame_end"`
-	Frame           int     `json:"frame"`
-	Limit           int     `json:"limit"`
-	UploadID        string  `json:"upload_id"`
-	QuoteID         string  `json:"quote_id"`
-	JobID           string  `json:"job_id"`
-	LegalAcceptance *string `json:"legal_acceptance"`
-	Before          int64   `json:"before"`
-	Secret          string  `json:"secret"`
-	ID              string  `json:"id"`
-	Timestamp       string  `json:"timestamp"`
-	Signature       string  `json:"signature"`
-	Body            string  `json:"body"`
-	Now             int64   `json:"now"`
+	File            string   `json:"file"`
+	Path            string   `json:"path"`
+	Folder          string   `json:"folder"`
+	Root            string   `json:"root"`
+	Main            string   `json:"main"`
+	Files           []string `json:"files"`
+	Start           *int     `json:"frame_start"`
+	End             *int     `json:"frame_end"`
+	Frame           int      `json:"frame"`
+	Limit           int      `json:"limit"`
+	UploadID        string   `json:"upload_id"`
+	QuoteID         string   `json:"quote_id"`
+	JobID           string   `json:"job_id"`
+	LegalAcceptance *string  `json:"legal_acceptance"`
+	Before          int64    `json:"before"`
+	Secret          string   `json:"secret"`
+	ID              string   `json:"id"`
+	Timestamp       string   `json:"timestamp"`
+	Signature       string   `json:"signature"`
+	Body            string   `json:"body"`
+	Now             int64    `json:"now"`
 }
 
 type told map[string]any
@@ -120,7 +125,15 @@ var verbs = map[string]func(context.Context, *client.Client, arguments) (any, er
 	"quote": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
 		return c.Quote(ctx, a.UploadID, client.Range{Start: *a.Start, End: *a.End})
 	},
-	"preview": preview,
+	"render": render,
+	"look":   look,
+	"project": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
+		p, err := client.ListProject(ctx, os.DirFS(a.Root), a.Main, a.Files, nil)
+		if err != nil {
+			return nil, err
+		}
+		return c.InspectProject(ctx, client.ProjectRequest{Project: p, FrameStart: &a.Frame, FrameEnd: &a.Frame})
+	},
 	"start": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
 		legal := client.LegalV1
 		if a.LegalAcceptance != nil {
@@ -128,19 +141,7 @@ var verbs = map[string]func(context.Context, *client.Client, arguments) (any, er
 		}
 		return c.Start(ctx, a.UploadID, a.QuoteID, client.StartRequest{LegalAcceptance: legal})
 	},
-	"follow": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
-		frames := []int{}
-		job, err := c.Follow(ctx, a.JobID, func(e client.Event) {
-			if e.Frame != nil {
-				frames = append(frames, e.Frame.Frame)
-			}
-		})
-		if err != nil {
-			return nil, err
-		}
-		slices.Sort(frames)
-		return told{"status": job.Status, "frames": frames}, nil
-	},
+	"follow": func(ctx context.Context, c *client.Client, a arguments) (any, error) { return follow(ctx, c, a) },
 	"download": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
 		artifact, err := c.Download(ctx, a.JobID, a.Path, nil)
 		if err != nil {
@@ -153,7 +154,7 @@ var verbs = map[string]func(context.Context, *client.Client, arguments) (any, er
 		left, err := filepath.Glob(filepath.Join(filepath.Dir(a.Path), "*.part"))
 		return told{"whole": info.Size() == artifact.SizeBytes, "left": len(left)}, err
 	},
-	"verify": verify,
+	"verify": func(ctx context.Context, c *client.Client, a arguments) (any, error) { return verify(ctx, c, a) },
 	"wallet": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
 		wallet, err := c.Wallet(ctx)
 		if err != nil {
@@ -181,8 +182,71 @@ var verbs = map[string]func(context.Context, *client.Client, arguments) (any, er
 	},
 }
 
-func preview(ctx context.Context, c *client.Client, a arguments) (any, error) {
-	look, err := c.OrderPreview(ctx, a.UploadID, a.Frame)
+// render leads from a file to verified frames.
+func render(ctx context.Context, c *client.Client, a arguments) (any, error) {
+	file, err := os.Open(a.File)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(a.File), Body: file, FrameStart: a.Start, FrameEnd: a.End})
+	if err != nil {
+		return nil, err
+	}
+	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	if err != nil {
+		return nil, err
+	}
+	a.JobID, a.Path = job.JobID, filepath.Join(a.Folder, "frames.zip")
+	found, err := follow(ctx, c, a)
+	if err == nil {
+		err = os.Mkdir(a.Folder, 0o700)
+	}
+	if err == nil {
+		_, err = c.Download(ctx, a.JobID, a.Path, nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	checks, err := verify(ctx, c, a)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := c.Job(ctx, a.JobID)
+	if err != nil {
+		return nil, err
+	}
+	result := told{"job_id": a.JobID, "status": found["status"], "frame_numbers": found["frames"], "charged_cents": ended.ChargedCents}
+	maps.Copy(result, checks)
+	return result, nil
+}
+
+// follow follows a job to its end and lists the frames that it heard of.
+func follow(ctx context.Context, c *client.Client, a arguments) (told, error) {
+	frames := []int{}
+	job, err := c.Follow(ctx, a.JobID, func(e client.Event) {
+		if e.Frame != nil {
+			frames = append(frames, e.Frame.Frame)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.Sort(frames)
+	return told{"status": job.Status, "frames": frames}, nil
+}
+
+func look(ctx context.Context, c *client.Client, a arguments) (any, error) {
+	file, err := os.Open(a.File)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(a.File), Body: file})
+	if err != nil {
+		return nil, err
+	}
+	look, err := c.OrderPreview(ctx, quote.UploadID, a.Frame)
 	if err == nil {
 		look, err = c.AwaitPreview(ctx, look, nil)
 	}
@@ -194,7 +258,7 @@ func preview(ctx context.Context, c *client.Client, a arguments) (any, error) {
 }
 
 // verify checks the receipt with the ZIP, and then that it is in the log.
-func verify(ctx context.Context, c *client.Client, a arguments) (any, error) {
+func verify(ctx context.Context, c *client.Client, a arguments) (told, error) {
 	receipt, err := c.Receipt(ctx, a.JobID)
 	if err != nil {
 		return nil, err

@@ -22,6 +22,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/witness"
@@ -346,7 +347,7 @@ func WithExitCode(err error) error {
 	switch {
 	case errors.Is(err, receipt.ErrBadSignature):
 		return terminal.Exit(terminal.ExitBadSignature, err)
-	case errors.Is(err, receipt.ErrBadArtifact):
+	case errors.Is(err, receipt.ErrBadArtifact), errors.Is(err, client.ErrDownloadChanged):
 		return terminal.Exit(terminal.ExitBadArtifact, err)
 	case errors.Is(err, receipt.ErrNotInLog):
 		return terminal.Exit(terminal.ExitNotInLog, err)

@@ -93,7 +93,7 @@ class Answer:
         except (ValueError, ConnectionFailed):
             body = None  # the status alone says enough
         return ApiError(self.call, self.status, body, self.headers.get("X-Request-Id", ""),
-                        retry_after(self.headers.get("Retry-After")))
+                        retry_after(self.headers.get("Retry-After"), self.headers.get("Date")))
 
 
 class Transport:
@@ -258,13 +258,20 @@ def passing(error: SvcError) -> bool:
     return isinstance(error, ApiError) and (passing_status(error.status) or error.code == "idempotency_in_progress")
 
 
-def retry_after(value: Optional[str]) -> float:
-    """The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else."""
+def retry_after(value: Optional[str], sent: Optional[str] = None) -> float:
+    """The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date
+    is the server's: it counts from the answer's own date, ``sent``, whatever this clock says."""
     if not value:
         return 0.0
     if value.strip().isdecimal():
         return seconds(value)
+    until = instant(value)
+    return 0.0 if until is None else seconds(until - (instant(sent) or time.time()))
+
+
+def instant(date: Optional[str]) -> Optional[float]:
+    """The Unix time of a date in a header; None for anything else."""
     try:
-        return seconds(email.utils.parsedate_to_datetime(value).timestamp() - time.time())
+        return email.utils.parsedate_to_datetime(date or "").timestamp()
     except (TypeError, ValueError):
-        return 0.0
+        return None

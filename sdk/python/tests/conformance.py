@@ -14,9 +14,19 @@ def frames(args):
     return (args["frame_start"], args["frame_end"]) if "frame_start" in args else None
 
 
-def preview(upload_id, frame):
-    look = svc.preview(upload_id, frame)
-    return {"status": look["status"], "frame": look["frame"], "jpeg": svc.preview_image(look)[:2] == b"\xff\xd8"}
+def render(file, frame_start, frame_end, folder):
+    job = svc.start(svc.inspect(file, frames=(frame_start, frame_end)), legal_acceptance=svc_render.LEGAL_V1)
+    followed = follow(job["job_id"])
+    os.makedirs(folder)
+    path = os.path.join(folder, "frames.zip")
+    svc.download(job["job_id"], path)
+    return {**verify(job["job_id"], path), "job_id": job["job_id"], "status": followed["status"], "frame_numbers": followed["frames"],
+            "charged_cents": svc.job(job["job_id"])["charged_cents"]}
+
+
+def look(file, frame, folder):
+    seen = svc.preview(svc.inspect(file), frame)
+    return {"status": seen["status"], "frame": seen["frame"], "jpeg": svc.preview_image(seen)[:2] == b"\xff\xd8"}
 
 
 def start(quote_id, upload_id, legal_acceptance=svc_render.LEGAL_V1):
@@ -51,7 +61,8 @@ def webhook(secret, id, timestamp, signature, body, now):
 
 VERBS = {
     "inspect": lambda **a: svc.inspect(a["file"], frames=frames(a)), "quote": lambda **a: svc.quote(a["upload_id"], frames(a)),
-    "preview": preview, "start": start, "follow": follow, "download": download, "verify": verify, "wallet": wallet,
+    "render": render, "look": look, "project": lambda root, main, files, frame: svc.inspect_project(root, main, files, frames=frame),
+    "start": start, "follow": follow, "download": download, "verify": verify, "wallet": wallet,
     "job": svc.job, "jobs": lambda limit: {"first": next(svc.jobs(limit=limit))["job_id"]}, "webhook": webhook,
 }
 
@@ -62,7 +73,7 @@ for line in sys.stdin:
     except svc_render.ApiError as error:
         told = {"error": {"kind": "api", "code": error.code, "status": error.status, "request_id": error.request_id != ""}}
     except svc_render.DownloadChanged:
-        told = {"error": {"kind": "changed", "kept": os.path.exists(asked["args"]["path"])}}
+        told = {"error": {"kind": "changed", "kept": os.path.exists(asked["args"].get("path", ""))}}
     except svc_render.VerificationError as error:
         told = {"error": {"kind": "verification", "check": error.check}}
     except svc_render.WebhookError:

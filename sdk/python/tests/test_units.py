@@ -111,6 +111,7 @@ class Waits(unittest.TestCase):
             self.assertEqual(retry_after(nothing), 0)
         soon = time.strftime("%a, %d %b %Y %H:%M:%S GMT", time.gmtime(time.time() + 60))
         self.assertTrue(50 < retry_after(soon) <= 60)
+        self.assertEqual(retry_after("Wed, 21 Oct 2015 07:28:02 GMT", "Wed, 21 Oct 2015 07:28:00 GMT"), 2)  # a clock of 2015
 
     def test_an_address_is_taken_alone(self):
         for address in ("renders.example", "ftp://renders.example", "https://user:word@renders.example", "https://renders.example/?a", "https://"):

@@ -100,6 +100,9 @@ export declare class Transport {
 }
 /** Failures that a repeated call can overcome: lost connections, 429, 5xx, and an earlier try on which the server still works. */
 export declare function passing(error: unknown): boolean;
-/** The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. */
-export declare function retryAfter(value: string | null): number;
+/**
+ * The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date is the
+ * server's: it counts from the answer's own date, `sent`, whatever this clock says.
+ */
+export declare function retryAfter(value: string | null, sent?: string | null): number;
 export {};

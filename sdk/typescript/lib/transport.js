@@ -71,7 +71,7 @@ export class Answer {
         catch {
             body = null; // the status alone says enough
         }
-        return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", retryAfter(this.headers.get("Retry-After")));
+        return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", retryAfter(this.headers.get("Retry-After"), this.headers.get("Date")));
     }
 }
 /** Ends a call that is silent for too long, or that its caller gives up. */
@@ -250,11 +250,18 @@ export function passing(error) {
         return error.passes;
     return error instanceof ApiError && (passingStatus(error.status) || error.code === "idempotency_in_progress");
 }
-/** The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. */
-export function retryAfter(value) {
+/**
+ * The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date is the
+ * server's: it counts from the answer's own date, `sent`, whatever this clock says.
+ */
+export function retryAfter(value, sent = null) {
     if (!value)
         return 0;
     if (/^\s*\d+\s*$/.test(value))
         return seconds(value);
-    return /[a-z]{3},? .*GMT/i.test(value) ? seconds((Date.parse(value) - Date.now()) / 1000) : 0;
+    return seconds((instant(value) - (instant(sent ?? "") || Date.now())) / 1000);
+}
+/** The milliseconds of a date in a header; NaN for anything else. */
+function instant(date) {
+    return /[a-z]{3},? .*GMT/i.test(date) ? Date.parse(date) : NaN;
 }

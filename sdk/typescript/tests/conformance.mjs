@@ -1,7 +1,7 @@
 // The TypeScript SDK as a program under test (docs/sdk.md): a verb a line in, an answer a line
 // out.
-import { existsSync, readdirSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { ApiError, Client, DownloadChanged, LEGAL_V1, VerificationError, WebhookError, verifyWebhook } from "../lib/index.js";
 
@@ -11,11 +11,22 @@ const frames = ({ frame_start, frame_end }) => (frame_start === undefined ? unde
 const verbs = {
   inspect: (args) => svc.inspect(args.file, { frames: frames(args) }),
   quote: (args) => svc.quote(args.upload_id, frames(args)),
-  async preview({ upload_id, frame }) {
-    const look = await svc.preview(upload_id, { frame });
+  async render({ file, frame_start, frame_end, folder }) {
+    const { job_id } = await svc.start(await svc.inspect(file, { frames: [frame_start, frame_end] }), { legalAcceptance: LEGAL_V1 });
+    const followed = await verbs.follow({ job_id });
+    mkdirSync(folder);
+    const path = join(folder, "frames.zip");
+    await svc.download(job_id, path);
+    const { charged_cents } = await svc.job(job_id);
+    return { ...(await verbs.verify({ job_id, path })), job_id, status: followed.status, frame_numbers: followed.frames, charged_cents };
+  },
+  async look({ file, frame }) {
+    const look = await svc.preview(await svc.inspect(file), { frame });
     const [first, second] = await svc.previewImage(look);
     return { status: look.status, frame: look.frame, jpeg: first === 0xff && second === 0xd8 };
   },
+  project: ({ root, main, files, frame }) =>
+    svc.inspectProject(main, files.map((path) => ({ path, source: join(root, path) })), { frames: frame }),
   start: ({ legal_acceptance = LEGAL_V1, ...quote }) => svc.start(quote, { legalAcceptance: legal_acceptance }),
   async follow({ job_id }) {
     const told = { frames: [] };
@@ -55,7 +66,7 @@ for await (const line of createInterface({ input: process.stdin })) {
     told = { ok: await verbs[verb](args) };
   } catch (error) {
     if (error instanceof ApiError) told = { error: { kind: "api", code: error.code, status: error.status, request_id: error.requestId !== "" } };
-    else if (error instanceof DownloadChanged) told = { error: { kind: "changed", kept: existsSync(args.path) } };
+    else if (error instanceof DownloadChanged) told = { error: { kind: "changed", kept: existsSync(args.path ?? "") } };
     else if (error instanceof VerificationError) told = { error: { kind: "verification", check: error.check } };
     else if (error instanceof WebhookError) told = { error: { kind: "webhook" } };
     else throw error;

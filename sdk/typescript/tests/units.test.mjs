@@ -121,6 +121,7 @@ test("a wait of a server is bounded and read in both forms", () => {
   for (const nothing of [null, "", "soon", "-1", "Wed, 21 Oct 2015 07:28:00 GMT", "Wed"]) assert.equal(retryAfter(nothing), 0);
   const soon = retryAfter(new Date(Date.now() + 60000).toUTCString());
   assert.ok(50 < soon && soon <= 60, String(soon));
+  assert.equal(retryAfter("Wed, 21 Oct 2015 07:28:02 GMT", "Wed, 21 Oct 2015 07:28:00 GMT"), 2); // a clock of 2015
 });
 
 test("an address is taken alone", () => {
