@@ -47,6 +47,12 @@ type Config struct {
 	// Skew, when set, is added to the time of every transaction. Tests move the clock
 	// with it.
 	Skew func() time.Duration
+	// Movable makes the time of every transaction that of a clock which MoveClock moves, for
+	// every process that opens the database.
+	Movable bool
+	// Schema is the schema of PostgreSQL in which everything lies, and is made if it is
+	// missing; "" is the server's default. SQLite takes no notice of it.
+	Schema string
 	// AfterCommit, when set, is called after every committed Write. Crash tests end the
 	// process there.
 	AfterCommit func()
@@ -82,6 +88,8 @@ type engine interface {
 	// announce passes topics to other processes when tx commits. The caller calls
 	// ended after tx, whether it committed or not.
 	announce(ctx context.Context, tx *sql.Tx, topics []string) (ended func(), err error)
+	// wakeOthers has the processes that listen wake all their listeners.
+	wakeOthers(ctx context.Context) error
 	// listen wakes the hub for topics that other processes announce, until ctx ends.
 	listen(ctx context.Context, hub *hub, log *slog.Logger)
 	// again reports whether err means that the transaction lost a race, so that it
@@ -264,7 +272,10 @@ func (d *DB) ReadStatement(ctx context.Context, do func(context.Context, *Tx) er
 	if err != nil {
 		return fmt.Errorf("read the clock: %w", err)
 	}
-	return do(ctx, &Tx{Queries: queries, Now: d.skewed(now)})
+	if now, err = d.moved(ctx, queries, now); err != nil {
+		return err
+	}
+	return do(ctx, &Tx{Queries: queries, Now: now})
 }
 
 func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) error) error {
@@ -313,18 +324,29 @@ func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) err
 	if err != nil {
 		return outcome{}, fmt.Errorf("read the clock: %w", err)
 	}
-	t := &Tx{Queries: d.engine.queries(ctx, tx, write), Now: d.skewed(now), sql: tx}
+	t := &Tx{Queries: d.engine.queries(ctx, tx, write), sql: tx}
+	if t.Now, err = d.moved(ctx, t.Queries, now); err != nil {
+		return outcome{}, err
+	}
 	if err := do(t); err != nil {
 		return outcome{}, err
 	}
 	return t.outcome, nil
 }
 
-func (d *DB) skewed(now int64) int64 {
+// moved returns the time of a transaction, of which now is the engine's: in microseconds.
+func (d *DB) moved(ctx context.Context, queries *query.Queries, now int64) (int64, error) {
 	if d.cfg.Skew != nil {
 		now += d.cfg.Skew().Microseconds()
 	}
-	return now
+	if !d.cfg.Movable {
+		return now, nil
+	}
+	by, err := queries.ClockMoved(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("read by how much the clock is moved: %w", err)
+	}
+	return now + by, nil
 }
 
 func (d *DB) commit(tx *sql.Tx) error {
@@ -361,6 +383,13 @@ func begin(ctx context.Context, pool *sql.DB, opts *sql.TxOptions) (*sql.Tx, err
 // pending. Call stop at the end.
 func (d *DB) Listen(topic string) (wake <-chan struct{}, stop func()) {
 	return d.hub.listen(topic)
+}
+
+// WakeAll wakes every listener, in this process and in others: after a change that no topic
+// tells of, such as a moved clock.
+func (d *DB) WakeAll(ctx context.Context) error {
+	d.hub.wakeAll()
+	return d.engine.wakeOthers(ctx)
 }
 
 // Engine returns "sqlite" or "postgres".

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -20,10 +21,11 @@ import (
 
 // postgresEngine serves reads and writes from one pgx pool.
 type postgresEngine struct {
-	pool  *pgxpool.Pool
-	read  *query.Queries
-	clock clock
-	peers peers
+	pool     *pgxpool.Pool
+	read     *query.Queries
+	channels channels
+	clock    clock
+	peers    peers
 }
 
 // clock estimates the database's time, so that not every read has to query it. It is safe
@@ -75,6 +77,12 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 	case pc.MaxConns < poolSize:
 		pc.MaxConns = poolSize
 	}
+	if cfg.Schema != "" {
+		if err := makeSchema(ctx, pc.ConnConfig, cfg.Schema); err != nil {
+			return nil, err
+		}
+		pc.ConnConfig.RuntimeParams["search_path"] = cfg.Schema
+	}
 	if cfg.OnStatement != nil {
 		pc.ConnConfig.Tracer = statementTracer(cfg.OnStatement)
 	}
@@ -92,7 +100,7 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 		return nil, err
 	}
 	read := stdlib.OpenDBFromPool(pool)
-	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read)}, cfg: cfg}, nil
+	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read), channels: channelsOf(cfg.Schema)}, cfg: cfg}, nil
 }
 
 // statementTracer reports the name of each generated statement that is sent.
@@ -141,5 +149,53 @@ func postgresFull(err error) bool {
 
 func (e *postgresEngine) close() error {
 	e.pool.Close()
+	return nil
+}
+
+// schemaForm is what a schema may be called: a name that needs no quotes.
+var schemaForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
+
+// makeSchema makes a schema that is not there yet. It looks first: CREATE SCHEMA asks for a
+// right that a service does not need otherwise.
+func makeSchema(ctx context.Context, config *pgx.ConnConfig, schema string) (err error) {
+	return inSchema(ctx, config, schema, func(conn *pgx.Conn) error {
+		var there bool
+		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT 1 FROM pg_namespace WHERE nspname = $1)", schema).Scan(&there)
+		if err == nil && !there {
+			_, err = conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+schema)
+		}
+		if raced, ok := errors.AsType[*pgconn.PgError](err); ok && (raced.Code == "23505" || raced.Code == "42P06") {
+			return nil // another process has made it meanwhile
+		}
+		return err
+	})
+}
+
+// DropSchema removes a schema of PostgreSQL with everything in it. One that is not there is
+// no error.
+func DropSchema(ctx context.Context, url, schema string) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return err
+	}
+	return inSchema(ctx, config, schema, func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE")
+		return err
+	})
+}
+
+// inSchema runs do on a connection of its own.
+func inSchema(ctx context.Context, config *pgx.ConnConfig, schema string, do func(*pgx.Conn) error) error {
+	if !schemaForm.MatchString(schema) {
+		return fmt.Errorf("%q is no name of a schema", schema)
+	}
+	conn, err := pgx.ConnectConfig(ctx, config.Copy())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := do(conn); err != nil {
+		return fmt.Errorf("schema %s: %w", schema, err)
+	}
 	return nil
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"hash/fnv"
 	"log/slog"
 	"sync"
 	"time"
@@ -19,20 +20,32 @@ import (
 //   - Every listening session holds the lock shared. A process whose session also
 //     holds it exclusively is silent: no other session listens.
 //   - A process that starts to listen cannot take the shared lock while another is
-//     silent. It asks for it on peersChannel. The silent process waits for its silent
-//     commits to end, releases the exclusive lock and notifies peersChannel. The new
+//     silent. It asks for it on its channel of peers. The silent process waits for its silent
+//     commits to end, releases the exclusive lock and notifies that channel. The new
 //     process takes the shared lock and then wakes all its listeners: they see the
 //     silent commits, and later commits are announced.
 //   - A session that breaks loses its locks on the server before its process notices.
 //     In between, the process may commit silently although another has started to
-//     listen. It notifies peersChannel when it listens again, and the others wake all
+//     listen. It notifies the peers when it listens again, and the others wake all
 //     their listeners.
 const silenceKey = 0x7376632e6c697374
 
-const (
-	topicsChannel = "svc"       // carries announced topics
-	peersChannel  = "svc_peers" // a process started to listen, or is no longer silent
-)
+// channels are those of one schema: a server keeps the channels and the locks of all schemas
+// of a database together.
+type channels struct {
+	topics string // carries announced topics
+	peers  string // a process started to listen, or is no longer silent
+	lock   int64  // silenceKey, or another for a schema
+}
+
+func channelsOf(schema string) channels {
+	if schema == "" {
+		return channels{"svc", "svc_peers", silenceKey}
+	}
+	sum := fnv.New64a()
+	_, _ = sum.Write([]byte(schema)) // never fails
+	return channels{"svc_" + schema, "svc_peers_" + schema, int64(sum.Sum64())}
+}
 
 const (
 	// peersPace is how often a process that is not silent tries to become so.
@@ -84,8 +97,15 @@ func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []stri
 	if ended, ok := e.peers.silently(); ok {
 		return ended, nil
 	}
-	_, err = tx.ExecContext(ctx, announce, topicsChannel, topics)
+	_, err = tx.ExecContext(ctx, announce, e.channels.topics, topics)
 	return func() {}, err
+}
+
+// wakeOthers tells the peers what a session tells that was away: its last commits may not
+// have been announced.
+func (e *postgresEngine) wakeOthers(ctx context.Context) error {
+	_, err := e.pool.Exec(ctx, "NOTIFY "+e.channels.peers)
+	return err
 }
 
 // listen keeps one session that LISTENs, and opens a new one when it breaks.
@@ -108,16 +128,17 @@ func (e *postgresEngine) listenOnce(ctx context.Context, h *hub) error {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	defer e.peers.endSilence() // before the session closes and releases its locks
-	if _, err := conn.Exec(ctx, "LISTEN "+topicsChannel+"; LISTEN "+peersChannel); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN "+e.channels.topics+"; LISTEN "+e.channels.peers); err != nil {
 		return err
 	}
 	h.wakeAll() // for topics that were announced before the LISTEN
-	return (&session{conn: conn, peers: &e.peers, hub: h}).run(ctx)
+	return (&session{conn: conn, channels: e.channels, peers: &e.peers, hub: h}).run(ctx)
 }
 
 // session is the session that LISTENs.
 type session struct {
 	conn           *pgx.Conn
+	channels       channels
 	peers          *peers
 	hub            *hub
 	shared, silent bool // which locks of silenceKey it holds; silent is the exclusive one
@@ -136,7 +157,7 @@ func (s *session) run(ctx context.Context) error {
 		case n == nil:
 			retry = time.Now().Add(peersPace)
 			err = s.advance(ctx)
-		case n.Channel == topicsChannel:
+		case n.Channel == s.channels.topics:
 			s.hub.wake(n.Payload)
 		case n.PID != s.conn.PgConn().PID():
 			s.hub.wakeAll() // the sender's last commits may have been silent
@@ -181,7 +202,7 @@ func (s *session) advance(ctx context.Context) error {
 	return err
 }
 
-// makeWay reacts to another session on peersChannel: it gives up the exclusive lock, or
+// makeWay reacts to another session on the channel of peers: it gives up the exclusive lock, or
 // takes the shared one that the other may just have made available.
 func (s *session) makeWay(ctx context.Context) error {
 	if !s.shared {
@@ -209,10 +230,10 @@ func (s *session) share(ctx context.Context) error {
 
 // lock runs a statement that takes or releases silenceKey.
 func (s *session) lock(ctx context.Context, statement string, done *bool) error {
-	return s.conn.QueryRow(ctx, statement, int64(silenceKey)).Scan(done)
+	return s.conn.QueryRow(ctx, statement, s.channels.lock).Scan(done)
 }
 
 func (s *session) notifyPeers(ctx context.Context) error {
-	_, err := s.conn.Exec(ctx, "NOTIFY "+peersChannel)
+	_, err := s.conn.Exec(ctx, "NOTIFY "+s.channels.peers)
 	return err
 }

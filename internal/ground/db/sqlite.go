@@ -143,6 +143,9 @@ func (e *sqliteEngine) announce(context.Context, *sql.Tx, []string) (ended func(
 	return func() {}, nil
 }
 
+// wakeOthers does nothing: other processes notice that the file has changed.
+func (e *sqliteEngine) wakeOthers(context.Context) error { return nil }
+
 // dataVersionPoll is how often listen checks for commits of other processes: svc admin
 // may write while svc serve runs.
 const dataVersionPoll = 100 * time.Millisecond

@@ -495,6 +495,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.candidatesOfStmt, err = db.PrepareContext(ctx, candidatesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidatesOf: %w", err)
 	}
+	if q.clockMoveStmt, err = db.PrepareContext(ctx, clockMove); err != nil {
+		return nil, fmt.Errorf("error preparing query ClockMove: %w", err)
+	}
+	if q.clockMovedStmt, err = db.PrepareContext(ctx, clockMoved); err != nil {
+		return nil, fmt.Errorf("error preparing query ClockMoved: %w", err)
+	}
 	if q.confirmerOnlineStmt, err = db.PrepareContext(ctx, confirmerOnline); err != nil {
 		return nil, fmt.Errorf("error preparing query ConfirmerOnline: %w", err)
 	}
@@ -1355,6 +1361,33 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.signingKeysStmt, err = db.PrepareContext(ctx, signingKeys); err != nil {
 		return nil, fmt.Errorf("error preparing query SigningKeys: %w", err)
+	}
+	if q.testFramesStmt, err = db.PrepareContext(ctx, testFrames); err != nil {
+		return nil, fmt.Errorf("error preparing query TestFrames: %w", err)
+	}
+	if q.testWorldCountStmt, err = db.PrepareContext(ctx, testWorldCount); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldCount: %w", err)
+	}
+	if q.testWorldEndStmt, err = db.PrepareContext(ctx, testWorldEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldEnd: %w", err)
+	}
+	if q.testWorldGetStmt, err = db.PrepareContext(ctx, testWorldGet); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldGet: %w", err)
+	}
+	if q.testWorldOldestStmt, err = db.PrepareContext(ctx, testWorldOldest); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldOldest: %w", err)
+	}
+	if q.testWorldRemoveStmt, err = db.PrepareContext(ctx, testWorldRemove); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldRemove: %w", err)
+	}
+	if q.testWorldUseStmt, err = db.PrepareContext(ctx, testWorldUse); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldUse: %w", err)
+	}
+	if q.testWorldsEndUnusedStmt, err = db.PrepareContext(ctx, testWorldsEndUnused); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldsEndUnused: %w", err)
+	}
+	if q.testWorldsEndedStmt, err = db.PrepareContext(ctx, testWorldsEnded); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldsEnded: %w", err)
 	}
 	if q.topUpAddStmt, err = db.PrepareContext(ctx, topUpAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query TopUpAdd: %w", err)
@@ -2549,6 +2582,16 @@ func (q *Queries) Close() error {
 	if q.candidatesOfStmt != nil {
 		if cerr := q.candidatesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing candidatesOfStmt: %w", cerr)
+		}
+	}
+	if q.clockMoveStmt != nil {
+		if cerr := q.clockMoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clockMoveStmt: %w", cerr)
+		}
+	}
+	if q.clockMovedStmt != nil {
+		if cerr := q.clockMovedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing clockMovedStmt: %w", cerr)
 		}
 	}
 	if q.confirmerOnlineStmt != nil {
@@ -3986,6 +4029,51 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing signingKeysStmt: %w", cerr)
 		}
 	}
+	if q.testFramesStmt != nil {
+		if cerr := q.testFramesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testFramesStmt: %w", cerr)
+		}
+	}
+	if q.testWorldCountStmt != nil {
+		if cerr := q.testWorldCountStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldCountStmt: %w", cerr)
+		}
+	}
+	if q.testWorldEndStmt != nil {
+		if cerr := q.testWorldEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldEndStmt: %w", cerr)
+		}
+	}
+	if q.testWorldGetStmt != nil {
+		if cerr := q.testWorldGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldGetStmt: %w", cerr)
+		}
+	}
+	if q.testWorldOldestStmt != nil {
+		if cerr := q.testWorldOldestStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldOldestStmt: %w", cerr)
+		}
+	}
+	if q.testWorldRemoveStmt != nil {
+		if cerr := q.testWorldRemoveStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldRemoveStmt: %w", cerr)
+		}
+	}
+	if q.testWorldUseStmt != nil {
+		if cerr := q.testWorldUseStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldUseStmt: %w", cerr)
+		}
+	}
+	if q.testWorldsEndUnusedStmt != nil {
+		if cerr := q.testWorldsEndUnusedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldsEndUnusedStmt: %w", cerr)
+		}
+	}
+	if q.testWorldsEndedStmt != nil {
+		if cerr := q.testWorldsEndedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldsEndedStmt: %w", cerr)
+		}
+	}
 	if q.topUpAddStmt != nil {
 		if cerr := q.topUpAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing topUpAddStmt: %w", cerr)
@@ -4857,6 +4945,8 @@ type Queries struct {
 	candidatesAnyKeyStmt            *sql.Stmt
 	candidatesDropStmt              *sql.Stmt
 	candidatesOfStmt                *sql.Stmt
+	clockMoveStmt                   *sql.Stmt
+	clockMovedStmt                  *sql.Stmt
 	confirmerOnlineStmt             *sql.Stmt
 	contentHoldStmt                 *sql.Stmt
 	contentKeepStmt                 *sql.Stmt
@@ -5144,6 +5234,15 @@ type Queries struct {
 	signingKeyEndsAtStmt            *sql.Stmt
 	signingKeySumStmt               *sql.Stmt
 	signingKeysStmt                 *sql.Stmt
+	testFramesStmt                  *sql.Stmt
+	testWorldCountStmt              *sql.Stmt
+	testWorldEndStmt                *sql.Stmt
+	testWorldGetStmt                *sql.Stmt
+	testWorldOldestStmt             *sql.Stmt
+	testWorldRemoveStmt             *sql.Stmt
+	testWorldUseStmt                *sql.Stmt
+	testWorldsEndUnusedStmt         *sql.Stmt
+	testWorldsEndedStmt             *sql.Stmt
 	topUpAddStmt                    *sql.Stmt
 	topUpAfterStmt                  *sql.Stmt
 	topUpByPaymentStmt              *sql.Stmt
@@ -5442,6 +5541,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		candidatesAnyKeyStmt:            q.candidatesAnyKeyStmt,
 		candidatesDropStmt:              q.candidatesDropStmt,
 		candidatesOfStmt:                q.candidatesOfStmt,
+		clockMoveStmt:                   q.clockMoveStmt,
+		clockMovedStmt:                  q.clockMovedStmt,
 		confirmerOnlineStmt:             q.confirmerOnlineStmt,
 		contentHoldStmt:                 q.contentHoldStmt,
 		contentKeepStmt:                 q.contentKeepStmt,
@@ -5729,6 +5830,15 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		signingKeyEndsAtStmt:            q.signingKeyEndsAtStmt,
 		signingKeySumStmt:               q.signingKeySumStmt,
 		signingKeysStmt:                 q.signingKeysStmt,
+		testFramesStmt:                  q.testFramesStmt,
+		testWorldCountStmt:              q.testWorldCountStmt,
+		testWorldEndStmt:                q.testWorldEndStmt,
+		testWorldGetStmt:                q.testWorldGetStmt,
+		testWorldOldestStmt:             q.testWorldOldestStmt,
+		testWorldRemoveStmt:             q.testWorldRemoveStmt,
+		testWorldUseStmt:                q.testWorldUseStmt,
+		testWorldsEndUnusedStmt:         q.testWorldsEndUnusedStmt,
+		testWorldsEndedStmt:             q.testWorldsEndedStmt,
 		topUpAddStmt:                    q.topUpAddStmt,
 		topUpAfterStmt:                  q.topUpAfterStmt,
 		topUpByPaymentStmt:              q.topUpByPaymentStmt,

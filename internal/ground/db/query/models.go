@@ -525,6 +525,13 @@ type SigningKey struct {
 	EndSize   int64
 }
 
+type TestWorld struct {
+	WorkspaceID string
+	CreatedAt   int64
+	UsedAt      int64
+	EndedAt     int64
+}
+
 type TopUp struct {
 	TopUpID       string
 	WorkspaceID   string
