@@ -259,6 +259,23 @@ func (d *Disk) Delete(_ context.Context, key string) error {
 	return nil
 }
 
+// Bytes is what all blobs take together.
+func (d *Disk) Bytes(ctx context.Context) (total int64, err error) {
+	err = filepath.WalkDir(d.root, func(_ string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			var info fs.FileInfo
+			if info, err = e.Info(); err == nil {
+				total += info.Size()
+			}
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // gone since it was listed
+		}
+		return errors.Join(err, ctx.Err())
+	})
+	return total, err
+}
+
 // List implements Store.
 func (d *Disk) List(ctx context.Context, prefix string, visit func(string, time.Time) error) error {
 	start := d.root

@@ -59,6 +59,10 @@ type S3Address struct {
 	Links          Links
 }
 
+// Within begins the prefix of other stores inside of a store's own. Such a store is not
+// listed with that one: each is listed alone.
+const Within = "test-mode/"
+
 // ParseS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=NAME&public=URL&links=all|workers|none.
 // Without an endpoint it is Amazon's; without public, the endpoint; links are for all.
 func ParseS3(address string) (a S3Address, err error) {
@@ -301,6 +305,19 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
+// Bytes is what all blobs take together.
+func (s *S3) Bytes(ctx context.Context) (total int64, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for o := range s.core.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix, Recursive: true}) {
+		if o.Err != nil {
+			return 0, fmt.Errorf("measure the blobs: %w", o.Err)
+		}
+		total += o.Size
+	}
+	return total, ctx.Err()
+}
+
 // List implements Store.
 func (s *S3) List(ctx context.Context, prefix string, visit func(string, time.Time) error) error {
 	ctx, cancel := context.WithCancel(ctx) // visit's error ends the listing
@@ -308,7 +325,7 @@ func (s *S3) List(ctx context.Context, prefix string, visit func(string, time.Ti
 	for o := range s.core.Client.ListObjectsIter(ctx, s.bucket, minio.ListObjectsOptions{Prefix: s.prefix + prefix, Recursive: true}) {
 		key, ours := strings.CutPrefix(o.Key, s.prefix)
 		err := o.Err
-		if err == nil && ours && keyForm.MatchString(key) {
+		if err == nil && ours && keyForm.MatchString(key) && !strings.HasPrefix(key, Within) {
 			err = visit(key, o.LastModified)
 		}
 		if err != nil {

@@ -310,3 +310,42 @@ func send(t *testing.T, method, link string, body []byte, header map[string]stri
 	}
 	return rs, string(text)
 }
+
+// TestAStoreInsideOfAnotherIsListedAlone: a service removes what it lists and does not know.
+func TestAStoreInsideOfAnotherIsListedAlone(t *testing.T) {
+	t.Parallel()
+	address := s3test.Address(t)
+	u, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path += "/" + blob.Within + "one"
+	stores := map[string]*blob.S3{}
+	for name, at := range map[string]string{"outer": address, "inner": u.String()} {
+		s, _, err := blob.OpenS3(t.Context(), at, time.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores[name] = s
+		w, err := s.Create(t.Context(), name+"/blob")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, name); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Commit(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, s := range stores {
+		var keys []string
+		err := s.List(t.Context(), "", func(key string, _ time.Time) error { keys = append(keys, key); return nil })
+		if err != nil || len(keys) != 1 || keys[0] != name+"/blob" {
+			t.Errorf("the %s store lists %v, %v", name, keys, err)
+		}
+	}
+	if n, err := stores["inner"].Bytes(t.Context()); err != nil || n != int64(len("inner")) {
+		t.Errorf("the inner store has %d bytes, %v", n, err)
+	}
+}
