@@ -182,8 +182,15 @@ const (
 	AccountKeyPrefix = "svc_"
 	AgentKeyPrefix   = "svc_agent_"
 	NodeKeyPrefix    = "svc_node_"
-	KeySecretLength  = 43
-	SessionCookie    = "svc_session"
+	// Keys of test mode. No secret has an underscore in its random part, so such a key has
+	// no other prefix of its length.
+	TestAccountKeyPrefix = "svc_test_"
+	TestAgentKeyPrefix   = "svc_agent_test_"
+	KeySecretLength      = 43
+	SessionCookie        = "svc_session"
+	// ModeCookie is ModeTest while a person looks at the workspace's test world.
+	ModeCookie = "svc_mode"
+	ModeTest   = "test"
 )
 
 // How terminal events are sent (spec 2.3).

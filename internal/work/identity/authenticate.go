@@ -96,7 +96,12 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 // request is for: a key that was made for others does not work there. Error:
 // unauthenticated.
 func Agent(ctx context.Context, d *db.DB, header, resource string) (p Principal, err error) {
-	err = authenticate(ctx, d, header, contract.AgentKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
+	return agent(ctx, d, header, contract.AgentKeyPrefix, resource)
+}
+
+// agent is Agent for keys with a prefix.
+func agent(ctx context.Context, d *db.DB, header, prefix, resource string) (p Principal, err error) {
+	err = authenticate(ctx, d, header, prefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
 		if err == nil && row.Resources != "" && !slices.Contains(strings.Fields(row.Resources), resource) {
 			return keyState{}, fault.New(fault.Unauthenticated, "This key is for %s.", row.Resources)
@@ -120,7 +125,12 @@ func endOf(a, b int64) int64 {
 // Account authenticates an Authorization header as an account key. Error:
 // unauthenticated.
 func Account(ctx context.Context, d *db.DB, header string) (p Principal, err error) {
-	err = authenticate(ctx, d, header, contract.AccountKeyPrefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
+	return account(ctx, d, header, contract.AccountKeyPrefix)
+}
+
+// account is Account for keys with a prefix.
+func account(ctx context.Context, d *db.DB, header, prefix string) (p Principal, err error) {
+	err = authenticate(ctx, d, header, prefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AccountKeyBySecret(ctx, secret)
 		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AccountCredential, KeyID: row.KeyID}, Scopes: AllScopes()}
 		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, 0}, err

@@ -64,7 +64,16 @@ func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(co
 // key: the answer holds a secret, so none is stored to be repeated. Errors:
 // invalid_key_name, key_limit_reached.
 func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
-	k, err := newKey(tx, contract.AccountKeyPrefix, name)
+	return createAccountKey(ctx, tx, workspaceID, contract.AccountKeyPrefix, name)
+}
+
+// CreateTestAccountKey is CreateAccountKey for a key of test mode.
+func CreateTestAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
+	return createAccountKey(ctx, tx, workspaceID, contract.TestAccountKeyPrefix, name)
+}
+
+func createAccountKey(ctx context.Context, tx *db.Tx, workspaceID, prefix, name string) (NewKey, error) {
+	k, err := newKey(tx, prefix, name)
 	if err != nil {
 		return NewKey{}, err
 	}
@@ -93,14 +102,24 @@ type AgentTerms struct {
 	Scopes Scopes
 	// Resources are the addresses at which the key works; none means everywhere.
 	Resources []string
+	// Test makes a key of test mode.
+	Test bool
 	// OnlyTokens makes a key that nobody knows: package oauth gives out tokens of it.
 	OnlyTokens bool
+}
+
+// prefix begins keys of these terms.
+func (t AgentTerms) prefix() string {
+	if t.Test {
+		return contract.TestAgentKeyPrefix
+	}
+	return contract.AgentKeyPrefix
 }
 
 // CreateAgentKey makes an agent key of a workspace. Errors: invalid_key_name,
 // key_limit_reached.
 func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms AgentTerms) (NewKey, error) {
-	k, err := newKey(tx, contract.AgentKeyPrefix, terms.Name)
+	k, err := newKey(tx, terms.prefix(), terms.Name)
 	if err != nil {
 		return NewKey{}, err
 	}
@@ -108,7 +127,7 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms Ag
 		return NewKey{}, err
 	}
 	if terms.OnlyTokens {
-		k.MaskedPrefix = contract.AgentKeyPrefix + "…"
+		k.MaskedPrefix = terms.prefix() + "…"
 	}
 	row := query.AgentKey{
 		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
@@ -217,6 +236,12 @@ type Key struct {
 	// another key.
 	SpentCents int64
 	ExpiresAt  *time.Time // when an agent key ends by itself; nil when it does not
+}
+
+// Test reports whether it is a key of test mode. The key itself says so, so no column can
+// say otherwise.
+func (k Key) Test() bool {
+	return strings.HasPrefix(k.MaskedPrefix, contract.TestAgentKeyPrefix) || strings.HasPrefix(k.MaskedPrefix, contract.TestAccountKeyPrefix)
 }
 
 // Ended reports whether a key opens nothing any more.
