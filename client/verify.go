@@ -16,6 +16,9 @@ var (
 	ErrBadArtifact = receipt.ErrBadArtifact
 	// ErrNotInLog: the receipt is not proven to be in the log.
 	ErrNotInLog = receipt.ErrNotInLog
+	// ErrTestReceipt: it is a receipt of test mode. Nothing was rendered, and nobody has
+	// paid; the other checks say whether it is sound for what it is.
+	ErrTestReceipt = receipt.ErrTestReceipt
 )
 
 // Check is one step of a verification. Name says what was checked.

@@ -22,6 +22,9 @@ const (
 	PayloadType   = "application/vnd.in-toto+json"
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "https://svc.example/receipt/v1"
+	// TestPredicateType is that of a receipt of test mode. It is no version of the other:
+	// who knows only receipts must not take one of these for one.
+	TestPredicateType = "https://svc.example/test-receipt/v1"
 )
 
 // ErrBadSignature reports that a document is not a receipt that one of the given keys
@@ -56,12 +59,11 @@ func newStatement(r Receipt) statement {
 	for _, f := range r.Input.Files {
 		subjects = append(subjects, subject{f.Path, subjectDigest{f.SHA256}})
 	}
-	return statement{
-		Type:          StatementType,
-		Subject:       subjects,
-		PredicateType: PredicateType,
-		Predicate:     r,
+	made := statement{Type: StatementType, Subject: subjects, PredicateType: PredicateType, Predicate: r}
+	if r.Test {
+		made.PredicateType = TestPredicateType
 	}
+	return made
 }
 
 // Sign writes the receipt as a DSSE envelope in JSON, without line breaks. Equal

@@ -13,6 +13,9 @@ import (
 // FrameSetType is the type of the statement about the frames of a receipt.
 const FrameSetType = "https://svc.example/frame-set/v1"
 
+// testFrameSetType is that type of a receipt of test mode, of which no frame is proven.
+const testFrameSetType = "https://svc.example/test-frame-set/v1"
+
 // frameSet states how many frames a job has and the root of the tree over them (RFC 6962),
 // so that one frame can be shown without the others. A leaf is the frame's member of the
 // receipt, as the receipt has it.
@@ -55,8 +58,12 @@ func (r Receipt) frameStatement() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	kind := FrameSetType
+	if r.Test {
+		kind = testFrameSetType
+	}
 	return json.Marshal(frameStatement{
-		Type: StatementType, Subject: []subject{{r.Artifact.Filename, subjectDigest{r.Artifact.SHA256}}}, PredicateType: FrameSetType,
+		Type: StatementType, Subject: []subject{{r.Artifact.Filename, subjectDigest{r.Artifact.SHA256}}}, PredicateType: kind,
 		Predicate: frameSet{r.ReceiptID, r.JobID, r.FrameCount, root.String()},
 	})
 }

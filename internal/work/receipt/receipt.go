@@ -69,6 +69,9 @@ type Receipt struct {
 	// LogIndex is the receipt's leaf in the append-only log, from 0; null where the
 	// service has no log.
 	LogIndex *int64 `json:"log_index"`
+	// Test says that it is a receipt of test mode: nothing was rendered, and nobody has
+	// paid. Its type says so too ([TestPredicateType]); absent in every other receipt.
+	Test bool `json:"test,omitempty"`
 	// FrameSet is a signed statement about the tree over Frames, with which one of them can
 	// be shown without the others ([ProveFrame]); absent in receipts of earlier versions.
 	FrameSet json.RawMessage `json:"frame_set,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"svc.example/internal/ground/contract"
@@ -13,6 +14,13 @@ import (
 
 // ErrBadArtifact reports that the ZIP is not the one in the receipt.
 var ErrBadArtifact = errors.New("bad artifact")
+
+// ErrTestReceipt reports a receipt of test mode: nothing was rendered, and nobody has paid.
+// A verifier takes none unless it is told to ([Report.TakeTest]).
+var ErrTestReceipt = errors.New("a receipt of test mode")
+
+// testCheck is the check that only a receipt of test mode has, and fails.
+const testCheck = "test"
 
 // Artifact is a ZIP with random access. *io.SectionReader and *bytes.Reader implement
 // it. Verify reads it from several goroutines at once, as io.ReaderAt allows, and never
@@ -51,7 +59,7 @@ type Report struct {
 }
 
 // Err returns nil when nothing failed, else the first failure: an [ErrBadSignature], an
-// [ErrBadArtifact] or an [ErrNotInLog]. A Skipped check is no failure: callers that
+// [ErrBadArtifact], an [ErrNotInLog] or an [ErrTestReceipt]. A Skipped check is no failure: callers that
 // need it look at Checks.
 func (r Report) Err() error {
 	for _, c := range r.Checks {
@@ -60,6 +68,16 @@ func (r Report) Err() error {
 		}
 	}
 	return nil
+}
+
+// TakeTest has the report take a receipt of test mode for what it is: the check that says so
+// does not fail any more, and goes on saying it. Other receipts are as they were.
+func (r *Report) TakeTest() {
+	for i, c := range r.Checks {
+		if c.Name == testCheck {
+			r.Checks[i].Status = OK
+		}
+	}
 }
 
 // NotChecked are the names of the checks that were not made, in order.
@@ -94,6 +112,7 @@ func (r *Report) distrust(name string, err error) error {
 // there is nothing to check the artifact against, and without an artifact the
 // report ends with "artifact":
 //
+//	test       only of a receipt of test mode, and it fails: that is no receipt
 //	signature  the envelope is unchanged and signed by one of the keys
 //	statement  the signed content is a receipt that agrees with itself
 //	members    only in an answer's body: the plain members are the signed ones
@@ -148,6 +167,9 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	}
 	r.add("statement", OK, "receipt %s of job %s: %s, %s %s",
 		receipt.ReceiptID, receipt.JobID, frames, counted(receipt.ChargedCents, "cent"), receipt.Currency)
+	if receipt.Test {
+		r.Checks = slices.Insert(r.Checks, 0, Check{Name: testCheck, Status: Failed, Text: "THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid", kind: ErrTestReceipt})
+	}
 	if members == nil {
 		return receipt, nil
 	}
