@@ -96,7 +96,7 @@ func (j *Jobs) log(ctx context.Context, tx *db.Tx, job Record, a Artifact) error
 			return receipt.Entry{}, err
 		}
 		r := receiptOf(job, a, tx.Time())
-		r.Input, r.LogIndex = input, &index
+		r.Input, r.LogIndex, r.Test = input, &index, j.Test
 		if r, err = receipt.WithFrameSet(r, key); err != nil {
 			return receipt.Entry{}, err
 		}

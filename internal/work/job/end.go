@@ -141,5 +141,5 @@ func (j *Jobs) publishEnd(ctx context.Context, tx *db.Tx, jobID string) error {
 	if !ok {
 		return fmt.Errorf("job %s is %s and has not ended: no event to publish", jobID, o.Status)
 	}
-	return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o})
+	return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o, Test: j.Test})
 }

@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/receipt/witness"
 )
@@ -45,6 +46,11 @@ type Jobs struct {
 	Witnesses *witness.Asker
 	// Accepting reports whether the service accepts new jobs; nil means always.
 	Accepting func() bool
+	// Refusal is asked before a job is made of a quote, and its error is the answer; nil
+	// refuses nothing. Test mode brings with it what else needs another workspace.
+	Refusal func(ctx context.Context, tx *db.Tx, q quote.Quote) error
+	// Test marks jobs, receipts and events as those of test mode.
+	Test bool
 	// ArtifactLife is how long an artifact is kept after completion:
 	// contract.ArtifactRetention unless the operator sets another time. A change counts
 	// for jobs that complete later; the expiry that callers see of earlier ones is

@@ -28,6 +28,7 @@ type Object struct {
 	OK          bool   `json:"ok" const:"true"`
 	JobID       string `json:"job_id" doc:"Begins with JOB-."`
 	WorkspaceID string `json:"workspace_id"`
+	Test        bool   `json:"test,omitempty" doc:"True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise."`
 	Flow        Flow   `json:"flow" enum:"job_api,public_v1"`
 	Status      Status `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	State       Status `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
@@ -158,7 +159,7 @@ func readView(ctx context.Context, tx *db.Tx, jobID string) (query.JobViewRow, e
 // list shows a job exactly as a single read does.
 func (j *Jobs) show(view query.JobViewRow, around surroundings, now time.Time) Object {
 	o := shown(view.Job)
-	o.WebhookConfigured = view.Notified
+	o.Test, o.WebhookConfigured = j.Test, view.Notified
 	switch o.Status {
 	case Completed:
 		j.link(&o, view.Job, now)

@@ -111,6 +111,11 @@ func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quo
 	if !j.Accepts() {
 		return "", "", notAccepting()
 	}
+	if j.Refusal != nil {
+		if err := j.Refusal(ctx, tx, q); err != nil {
+			return "", "", err
+		}
+	}
 	if err := freeze.Require(ctx, tx, r.Principal.WorkspaceID); err != nil {
 		return "", "", err
 	}

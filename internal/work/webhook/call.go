@@ -81,7 +81,11 @@ func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 // that somebody replays. A try therefore never reuses the signature of the one before;
 // only id and body stay the same. On success the caller closes the body.
 func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
-	signature, err := sign(a.secrets, a.delivery.EventID, a.at, a.body)
+	at := a.at
+	if h.SignedAt != nil {
+		at = h.SignedAt(at)
+	}
+	signature, err := sign(a.secrets, a.delivery.EventID, at, a.body)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +96,7 @@ func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", userAgent)
 	r.Header.Set(standardwebhooks.HeaderWebhookID, a.delivery.EventID)
-	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(a.at.Unix(), 10))
+	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
 	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
 	tracing.Tell(ctx, r.Header)
 	return h.client.Do(r)

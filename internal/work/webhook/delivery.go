@@ -210,7 +210,7 @@ func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Del
 		if row.DisabledAt != 0 {
 			return isDisabled(endpointID)
 		}
-		eventID, err := storeEvent(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Data: struct {
+		eventID, err := storeEvent(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Test: h.TestMode, Data: struct {
 			EndpointID string `json:"endpoint_id"`
 		}{endpointID}})
 		if err != nil {

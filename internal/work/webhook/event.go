@@ -21,6 +21,7 @@ type Event struct {
 	JobID       string // "" for a test
 	Type        string // contract.EventCompleted and the other Event constants
 	Data        any    // encoded as JSON
+	Test        bool   // of test mode: the body says so
 }
 
 // Publish writes the event of a job that ends, with a delivery for each endpoint of its
@@ -62,8 +63,9 @@ func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err er
 	body, err := plainjson.Marshal(struct {
 		Type      string    `json:"type"`
 		Timestamp time.Time `json:"timestamp"`
+		Test      bool      `json:"test,omitempty"`
 		Data      any       `json:"data"`
-	}{e.Type, tx.Time(), e.Data})
+	}{e.Type, tx.Time(), e.Test, e.Data})
 	if err != nil {
 		return "", fmt.Errorf("write webhook event: %w", err)
 	}

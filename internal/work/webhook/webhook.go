@@ -77,6 +77,12 @@ type Config struct {
 	// Followers is how many may follow the events of one workspace at once in this
 	// process; 0 is any number.
 	Followers int
+	// SignedAt is the time that a call is signed with, of the attempt's time by the database;
+	// nil is that time itself. Receivers hold it against their own clocks, so where the
+	// database's clock is moved, it must be another.
+	SignedAt func(attempt time.Time) time.Time
+	// TestMode marks events that this package makes itself as those of test mode.
+	TestMode bool
 	// Attempted is called after each attempt that is stored; nil is allowed.
 	Attempted func(Verdict)
 	Log       *slog.Logger
