@@ -32,8 +32,11 @@ import (
 type Front struct {
 	// Routes has every route of every door.
 	Routes *http.ServeMux
-	Errors *Errors
-	Log    *slog.Logger
+	// Elsewhere takes the requests that are for another service behind the same address;
+	// nil takes none. They pass everything here that the others do, but the word to Observe.
+	Elsewhere Elsewhere
+	Errors    *Errors
+	Log       *slog.Logger
 	// Serving ends when a stop of the service begins: see Waiting.
 	Serving context.Context
 	// Count takes n requests from the limits of a client and of its workspace. class
@@ -59,6 +62,15 @@ type Front struct {
 	HTTPS bool
 }
 
+// Elsewhere is another service behind the same address, with the same routes.
+type Elsewhere interface {
+	// Of reports whether a request is for it, and returns the request as its routes see it.
+	// It asks no database: the rate limit comes behind it.
+	Of(r *http.Request) (*http.Request, bool)
+	// Serve answers such a request, or returns an error and has written nothing.
+	Serve(w http.ResponseWriter, r *http.Request) error
+}
+
 // ServeHTTP implements http.Handler. It writes a response and a log line also
 // when the handler returns an error or panics.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -66,6 +78,10 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := requestIDOf(r)
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	out := newResponse(w, f.WriteStall)
+	elsewhere := false
+	if f.Elsewhere != nil {
+		r, elsewhere = f.Elsewhere.Of(r)
+	}
 	// The route is looked up before it is served, because the log needs it for
 	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
@@ -89,7 +105,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		out.finish()
 		defer out.drainRefused() // the log line does not wait for it
-		if f.Observe != nil {
+		if f.Observe != nil && !elsewhere {
 			f.Observe(route, out.status, time.Since(began))
 		}
 		line := []slog.Attr{
@@ -97,13 +113,16 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
 			slog.String("request_id", requestID), slog.String("workspace_id", workspace()),
 		}
+		if elsewhere {
+			line = append(line, slog.Bool("test", true))
+		}
 		if id := tracing.ID(ctx); id != "" {
 			line = append(line, slog.String("trace_id", id))
 		}
 		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", line...)
 		traced(out.status, workspace())
 	}()
-	if err := f.serve(out, r, route); err != nil {
+	if err := f.serve(out, r, route, elsewhere); err != nil {
 		f.Errors.Answer(out, r, err)
 	}
 }
@@ -112,7 +131,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // that costs: a client beyond its limit must not even cause a query.
 //
 // Errors: those of meter.count and checkText, route_not_found, method_not_allowed.
-func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) error {
+func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, elsewhere bool) error {
 	f.setHeaders(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
 		allowAnyOrigin(w.Header())
@@ -131,6 +150,9 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string) erro
 	}
 	if route == "" {
 		return missOf(f.Routes, r)
+	}
+	if elsewhere {
+		return f.Elsewhere.Serve(w, r)
 	}
 	f.Routes.ServeHTTP(w, r)
 	return nil

@@ -72,6 +72,7 @@ const (
 	MainFileAmbiguous    Code = "main_file_ambiguous"
 	PartsMissing         Code = "parts_missing"
 	UploadTooSlow        Code = "upload_too_slow"
+	WrongMode            Code = "wrong_mode"
 	UploadInUse          Code = "upload_in_use"
 	StorageLimitReached  Code = "storage_limit_reached"
 	PreviewsOff          Code = "previews_off"
@@ -250,6 +251,7 @@ func conflicting() []Entry {
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that is not needed, then create the new one.", DoorAPI},
 		{SpendLimitReached, 402, false, "Use a key with a higher spend_limit_cents (/console/keys makes one), render fewer frames, or wait for the next calendar month (UTC).", DoorAPI},
 		{PriceAboveMax, 409, false, "Quote fewer frames, or start with a higher max_price_cents once whoever pays agrees.", DoorAPI},
+		{WrongMode, 409, false, "Use a key of the other mode: svc_agent_test_… and svc_test_… are those of test mode.", DoorAPI},
 		{ToolNotFound, 404, false, "Call one of the tools that tools/list names.", DoorAPI},
 	}
 }
