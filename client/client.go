@@ -121,6 +121,12 @@ func (c *Client) AccountKey() bool {
 	return strings.HasPrefix(c.key, contract.AccountKeyPrefix) && !strings.HasPrefix(c.key, contract.AgentKeyPrefix)
 }
 
+// TestMode reports whether the client's key is one of test mode by its form: nothing is
+// rendered, and nobody pays.
+func (c *Client) TestMode() bool {
+	return strings.HasPrefix(c.key, contract.TestAgentKeyPrefix) || strings.HasPrefix(c.key, contract.TestAccountKeyPrefix)
+}
+
 // newHTTPClient bounds the silent phases of an exchange and not its length:
 // uploads, downloads and event streams may take any time.
 func newHTTPClient() *http.Client {

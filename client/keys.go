@@ -36,6 +36,7 @@ type AgentKeyTerms struct {
 	Name            string `json:"name"`                        // 1 to 80 characters
 	SpendLimitCents *int64 `json:"spend_limit_cents,omitempty"` // of a calendar month (UTC); nil for none
 	ExpiresInDays   int    `json:"expires_in_days,omitempty"`   // 1 to 3650; 0 until it is revoked
+	Test            bool   `json:"test,omitempty"`              // a key of test mode
 }
 
 // AgentKeys lists the workspace's agent keys, newest first, revoked ones too. It takes

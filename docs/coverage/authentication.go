@@ -19,6 +19,8 @@ func authentication() []Rule {
 			"oauth.TestAProgramGetsAKeyWithTheLimitThatThePersonChose", "web.TestAProgramOnThisComputerIsLetInAndListedAndEnded", "web.TestADeviceIsSignedInByItsCode", "web.TestDiscoveryLeadsFromTheToolsToTheQuestion"),
 		shown("5", "An agent key ends at its time, and has its scopes and resources only",
 			"identity.TestAnAgentKeyEndsAtItsTimeAndMakesRoom", "identity.TestAnAgentKeyHasItsScopesAtItsResourcesOnly"),
+		shown("5", "A key of test mode opens its workspace's test world, and nothing of the real service",
+			"story.TestATestKeyOpensItsOwnTestWorldAndNothingElse", "story.TestNothingOfTestModeEntersTheRealStore", "story.TestEveryTrickBringsWhatItsNameSays", "story.TestTheClockOfTestModeBringsWhatIsDue", "story.TestARealServicesKeysRefuseATestReceipt"),
 		shown("5 rule 4", "Discovery is public", matrix),
 		shown("5 rule 4", "The leaderboard is public and read-only", matrix, "api.TestTheLeaderboardTellsWhatReceiptsSay"),
 		shown("5 rule 5", "A client of the agent tools keeps its key in its environment; the name is no part of the interface",

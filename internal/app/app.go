@@ -49,6 +49,7 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/receipt/witness"
+	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -71,6 +72,12 @@ type App struct {
 	// sealed encrypts the secrets in the database.
 	sealed   *seal.Keys
 	webhooks *webhook.Hooks
+	// test says that this is the test world of a workspace, and clock is what its callers
+	// move; nil in the service itself.
+	test  bool
+	clock *testmode.Clock
+	// worlds are the test worlds that this process has open; Serve sets it.
+	worlds *testWorlds
 	// witnesses have the log's checkpoints co-signed; nil when Config.Witnesses is.
 	witnesses *witness.Asker
 	metrics   *metrics.Metrics // nil when Config.MetricsListen is ""

@@ -153,6 +153,9 @@ type Config struct {
 	// Jobs that they touch say so, in their status and in the receipt.
 	AllowSynthetic bool
 
+	// TestMode bounds test mode.
+	TestMode TestMode
+
 	// Embedded configures the worker inside the server; nil runs none.
 	Embedded *EmbeddedWorker
 
@@ -258,6 +261,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Connections == 0 {
 		c.Connections = DefaultConnections
 	}
+	c.TestMode = c.TestMode.withDefaults()
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}

@@ -75,6 +75,7 @@ func (a *App) Serve(ctx context.Context) error {
 	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
+	a.worlds = a.newTestWorlds(public, mux, in)
 	errs := &front.Errors{Log: a.Config.Log, Page: web.ErrorPage}
 	a.doors(mux, errs, p, in)
 	workers := a.workersDoor(errs, p)
@@ -133,6 +134,7 @@ func (a *App) Serve(ctx context.Context) error {
 	if server.Shutdown(drained) != nil {
 		a.cutOff(server, endRequests)
 	}
+	a.worlds.stop()
 	stopWork()
 	background.Wait()
 	return err
@@ -143,23 +145,36 @@ func (a *App) Serve(ctx context.Context) error {
 // else, so that a stop can wait for it.
 func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter, open *identity.OpenRequests) []func(context.Context) {
 	queues := a.queues(p)
-	return []func(context.Context){
-		a.runner(queues[job.PackageQueue], packParallel, p.artifacts.Package).Run,
-		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
-		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
+	return append(a.work(p, in, workers),
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(p.at).Send).Run,
-		workers.WakeWorkers,
-		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		counter.Run,
 		open.Run,
-		a.reaper(queues),
-		a.judge(p),
-		a.sweeper(p.artifacts),
 		a.sweepPayments(p.payments),
 		a.checkPublicURL(p.at.PublicURL),
 		a.watchCertificate(p.at.PublicURL),
 		a.askWitnesses,
+		a.worlds.tend,
+	)
+}
+
+// work is the part of background that every service has, test worlds too: what becomes of
+// jobs, files and webhooks.
+func (a *App) work(p parts, in *intake.Intake, workers *farm.Server) []func(context.Context) {
+	queues := a.queues(p)
+	pack := p.artifacts.Package
+	if a.test {
+		pack = a.packTested(p)
+	}
+	return []func(context.Context){
+		a.runner(queues[job.PackageQueue], packParallel, pack).Run,
+		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
+		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
+		workers.WakeWorkers,
+		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
+		a.reaper(queues),
+		a.judge(p),
+		a.sweeper(p.artifacts),
 	}
 }
 

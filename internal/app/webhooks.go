@@ -3,6 +3,7 @@ package app
 import (
 	"crypto/rand"
 	mathrand "math/rand/v2"
+	"time"
 
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/work/webhook"
@@ -10,10 +11,14 @@ import (
 
 // openWebhooks makes the webhooks of this process.
 func (a *App) openWebhooks() *webhook.Hooks {
-	return webhook.New(webhook.Config{
+	c := webhook.Config{
 		DB: a.DB, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
-		Random: rand.Reader, Jitter: mathrand.Float64, Life: a.Config.WebhookLife, LeaseLife: a.Config.LeaseLife, Followers: a.Config.Watchers, Attempted: a.metrics.WebhookAttempt, Log: a.Config.Log,
-	})
+		Random: rand.Reader, Jitter: mathrand.Float64, Life: a.Config.WebhookLife, LeaseLife: a.Config.LeaseLife, Followers: a.Config.Watchers, Attempted: a.metrics.WebhookAttempt, TestMode: a.test, Log: a.Config.Log,
+	}
+	if a.test {
+		c.SignedAt = func(time.Time) time.Time { return time.Now() } // receivers have no moved clock
+	}
+	return webhook.New(c)
 }
 
 // warnOfWebhooks logs a loud warning when webhooks may call addresses that are

@@ -76,7 +76,7 @@ func (a *App) parts(at links.Links) parts {
 // workersDoor makes the workers' API. It warns when synthetic renderers are
 // admitted.
 func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
-	if a.Config.AllowSynthetic {
+	if a.Config.AllowSynthetic && !a.test {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
 	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
@@ -85,7 +85,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 // front makes what every request passes on its way to a handler.
 func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, open *identity.OpenRequests, https bool) *front.Front {
 	return &front.Front{
-		Routes: mux, Errors: errs, Log: a.Config.Log, Count: counter.Take,
+		Routes: mux, Elsewhere: a.worlds, Errors: errs, Log: a.Config.Log, Count: counter.Take,
 		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
 		Serving: serving, Follow: open.Follow, Observe: a.metrics.Request, WriteStall: a.Config.WriteStall, HTTPS: https,
 	}
@@ -108,7 +108,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	pages := a.pages(errs, p, in, signIn)
 	document := api.Routes(mux, api.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
-		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, Errors: errs, Log: a.Config.Log,
+		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
 		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
@@ -121,7 +121,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oauth.Server) *web.Site {
 	c := web.Config{
 		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Proofs: p.jobs,
-		Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+		Test: a.test, TestMode: !a.Config.TestMode.Off, Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath

@@ -153,6 +153,9 @@ func signedReceipt(ctx context.Context, api *client.Client, jobID string) (*rece
 	}
 	report := receipt.Verify(document, keys, nil)
 	report.InLog(&receipt.Inclusion{LogIndex: logged.LogIndex, InclusionProof: logged.InclusionProof, Checkpoint: logged.Checkpoint}, keys, nil)
+	if api.TestMode() {
+		report.TakeTest()
+	}
 	if err := report.Err(); err != nil {
 		return nil, err
 	}

@@ -86,6 +86,7 @@ type keysCreate struct {
 	Name            string `arg:"" help:"What the key is called: 1 to 80 characters."`
 	SpendLimitCents *int64 `env:"-" placeholder:"CENTS" help:"What the key may spend in a calendar month (UTC). Without it, as much as the wallet has."`
 	ExpiresInDays   int    `env:"-" placeholder:"DAYS" help:"After how many days the key ends: 1 to 3650. Without it, when it is revoked."`
+	Test            bool   `env:"-" help:"Make a key of test mode: nothing is rendered, nobody pays, and pictures come within a second."`
 }
 
 // Run makes a key. Only the secret goes to standard output, so that a script can take
@@ -103,7 +104,7 @@ func (c *keysCreate) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	made, err := api.CreateAgentKey(ctx, client.AgentKeyTerms{Name: c.Name, SpendLimitCents: c.SpendLimitCents, ExpiresInDays: c.ExpiresInDays})
+	made, err := api.CreateAgentKey(ctx, client.AgentKeyTerms{Name: c.Name, SpendLimitCents: c.SpendLimitCents, ExpiresInDays: c.ExpiresInDays, Test: c.Test})
 	if err != nil {
 		return err
 	}

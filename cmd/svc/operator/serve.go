@@ -62,6 +62,7 @@ type Serve struct {
 	RateFlags
 	openFlags
 	keepFlags
+	testModeFlags
 	checkFlags
 	terminal.LogFlags
 }
@@ -145,7 +146,7 @@ func (c *Serve) service() (app.Config, error) {
 	if c.FrameTime < time.Second || c.PlayTime < time.Second {
 		return cfg, terminal.WrongUsagef("--frame-time and --play-time must be at least 1s")
 	}
-	err := errors.Join(c.signInFlags.apply(&cfg), c.paymentFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg))
+	err := errors.Join(c.signInFlags.apply(&cfg), c.paymentFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg), c.testModeFlags.apply(&cfg))
 	return cfg, err
 }
 

@@ -28,6 +28,17 @@ func (k Kind) prefix() string {
 	return contract.AccountKeyPrefix
 }
 
+// prefixOf is how a key of the kind begins: that of test mode has more before its random
+// part.
+func (k Kind) prefixOf(key string) string {
+	for _, test := range []string{contract.TestAgentKeyPrefix, contract.TestAccountKeyPrefix} {
+		if strings.HasPrefix(test, k.prefix()) && strings.HasPrefix(key, test) {
+			return test
+		}
+	}
+	return k.prefix()
+}
+
 // String says what to look for, such as "an agent key (svc_agent_…)".
 func (k Kind) String() string {
 	switch k {
@@ -70,7 +81,7 @@ func Mask(key string) string {
 	case malformed(key, kind) != "":
 		return kind.prefix() + "…"
 	}
-	return key[:len(kind.prefix())+8] + "…"
+	return key[:len(kind.prefixOf(key))+8] + "…"
 }
 
 // check refuses a key that the service would refuse: one of another kind, or one that
@@ -92,14 +103,14 @@ func (k Kind) check(key, source string) error {
 
 // malformed says what is wrong with a key of the kind, "" where nothing is.
 func malformed(key string, kind Kind) string {
-	secret := strings.TrimPrefix(key, kind.prefix())
+	secret := strings.TrimPrefix(key, kind.prefixOf(key))
 	for _, r := range secret {
 		if (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
 			return "it has a character that keys do not have"
 		}
 	}
 	if n := len(secret); n != contract.KeySecretLength {
-		return fmt.Sprintf("it is %d characters long instead of %d", len(key), len(kind.prefix())+contract.KeySecretLength)
+		return fmt.Sprintf("it is %d characters long instead of %d", len(key), len(kind.prefixOf(key))+contract.KeySecretLength)
 	}
 	return ""
 }

@@ -41,7 +41,7 @@ func (c *FrameProof) Run(k *kong.Context) error {
 		return err
 	}
 	report := receipt.Verify(document, keys, nil)
-	if report.Receipt == nil {
+	if report.Receipt == nil || report.Receipt.Test {
 		return WithExitCode(report.Err())
 	}
 	proof, err := receipt.ProveFrame(*report.Receipt, c.Frame)

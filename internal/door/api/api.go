@@ -41,6 +41,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
@@ -81,8 +82,12 @@ type Config struct {
 	ProjectSize int64
 	// FrameTime is what /limits says a frame may take; 0 shows the contract's.
 	FrameTime time.Duration
-	Errors    *front.Errors
-	Log       *slog.Logger
+	// TestMode says that keys of test mode can be made, and Clock is what moves in a test
+	// world; nil elsewhere.
+	TestMode bool
+	Clock    *testmode.Clock
+	Errors   *front.Errors
+	Log      *slog.Logger
 }
 
 // server has the handlers of uploads, quotes and jobs. It is safe for
@@ -107,7 +112,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 		open.Previews = c.Previews.Limits
 	}
 	open.Routes(mux, api)
-	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Payments: c.Payments, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, Log: c.Log}
+	own := &account.Server{DB: c.DB, Jobs: c.Jobs, Payments: c.Payments, Links: c.Links, OpenID: c.OpenID, Pages: c.Pages, Guard: guard, TestMode: c.TestMode, Clock: c.Clock, Log: c.Log}
 	own.Routes(api)
 	hooks := &webhooks.Server{Webhooks: c.Webhooks, Jobs: c.Jobs, Links: c.Links, Guard: guard}
 	hooks.Routes(api)

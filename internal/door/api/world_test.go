@@ -98,7 +98,7 @@ func newWorld(t *testing.T, url string) *world {
 		"preflightRender":       {body: jsonBody(`{"filename":"scene.blend"}`)},
 		"createWebhookEndpoint": {body: jsonBody(`{"url":"` + deadReceiver + `"}`)}, "changeWebhookEndpoint": {body: jsonBody(`{"enabled":true}`)},
 		"rotateWebhookSecret": {body: jsonBody(`{}`)}, "redeliverSince": {body: jsonBody(`{"since":"2026-01-01T00:00:00Z"}`)},
-		"createApiKey": {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
+		"moveTestClock": {body: jsonBody(`{"advance_seconds":1}`)}, "createApiKey": {body: jsonBody(`{"name":"a"}`)}, "createAgentKey": {body: jsonBody(`{"name":"a"}`)},
 		"askForLink": {body: jsonBody(`{"email":"three@example.com"}`)}, "signIn": {body: form("token", "unknown")}, "showLink": {query: "?token=unknown"},
 		"watchWorkspace": {query: "?follow=false"}, "watchNodeWorkspace": {query: "?follow=false"}, // the streams end
 		"previewInspectedUpload": {body: jsonBody(`{}`)}, "previewUpload": {body: jsonBody(`{"frame":2}`)},

@@ -23,6 +23,7 @@ type keysView struct {
 	Problem *fault.Wire
 	// Name, Limit and Days fill the form again.
 	Name, Limit, Days string
+	Test              bool
 	Now               time.Time
 }
 
@@ -53,11 +54,17 @@ func (s *Site) keysPage(r *http.Request, who identity.Principal, v keysView) (pa
 // createKey makes a key. It does not redirect: the answer shows the secret, which must not
 // be in an address or be shown twice.
 func (s *Site) createKey(r *http.Request, who identity.Principal) (page, error) {
-	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit")), Days: r.PostForm.Get("days")}
+	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit")), Days: r.PostForm.Get("days"), Test: r.PostForm.Get("test") == "yes"}
 	made := &newKey{Agent: r.PostForm.Get("kind") != "account"}
-	terms := identity.AgentTerms{Name: v.Name}
+	terms := identity.AgentTerms{Name: v.Name, Test: v.Test}
+	create := identity.CreateAccountKey
+	if v.Test {
+		create = identity.CreateTestAccountKey
+	}
 	var err error
-	if terms.SpendLimitCents, err = dollars("limit", v.Limit); err == nil {
+	if v.Test && !s.TestMode {
+		err = fault.New(fault.WrongMode, "This service has no test mode.")
+	} else if terms.SpendLimitCents, err = dollars("limit", v.Limit); err == nil {
 		terms.Life, err = lifeOf(v.Days)
 	}
 	if err == nil {
@@ -66,7 +73,7 @@ func (s *Site) createKey(r *http.Request, who identity.Principal) (page, error) 
 				made.NewKey, err = identity.CreateAgentKey(r.Context(), tx, who.WorkspaceID, terms)
 				return err
 			}
-			made.NewKey, err = identity.CreateAccountKey(r.Context(), tx, who.WorkspaceID, v.Name)
+			made.NewKey, err = create(r.Context(), tx, who.WorkspaceID, v.Name)
 			return err
 		})
 	}

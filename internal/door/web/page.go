@@ -40,6 +40,9 @@ type page struct {
 	// Operator says that this person operates the service: the navigation leads to
 	// the operators' pages.
 	Operator bool
+	// Test says that the page shows a test world, and TestMode that there is one to switch
+	// to.
+	Test, TestMode bool
 	// Private keeps the page out of every cache. It is set for the pages of a
 	// workspace and for those that lead to a session.
 	Private bool

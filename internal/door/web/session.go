@@ -30,6 +30,7 @@ func (s *Site) signedIn(build func(r *http.Request, who identity.Principal) (pag
 			return s.signIn(http.StatusUnauthorized, signInView{Wanted: true}), nil
 		}
 		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
+		p.Test, p.TestMode = s.Test, s.TestMode
 		if !p.NoScript {
 			p.Scripts = []string{"htmx.js", "hx-sse.js", "console.js"}
 		}

@@ -56,6 +56,9 @@ type Config struct {
 	Payments  *payment.Payments
 	OAuth     *oauth.Server
 	Proofs    Proofs
+	// Test says that these are the pages of a test world, and TestMode that the service has
+	// such worlds.
+	Test, TestMode bool
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
 	Leave func(ctx context.Context, workspaceID string) error
@@ -173,6 +176,7 @@ func (s *Site) consoleRoutes(mux *http.ServeMux) {
 	mux.Handle("GET "+keysPath, s.page(s.signedIn(s.keys)))
 	mux.Handle("POST "+keysPath, s.page(s.form(s.createKey)))
 	mux.Handle("POST "+keysPath+"/{key_id}/revoke", s.page(s.form(s.revokeKey)))
+	mux.Handle("POST "+modePath, s.page(s.form(s.switchMode)))
 	mux.Handle("GET "+settingsPath, s.page(s.signedIn(s.settings)))
 	mux.Handle("POST "+settingsPath+"/sessions", s.page(s.form(s.endOtherSessions)))
 	mux.Handle("GET "+settingsPath+"/export", s.signedInRaw(s.export))

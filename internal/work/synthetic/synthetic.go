@@ -43,6 +43,9 @@ type Renderer struct {
 	Jitter    float64
 	// Faults maps each fault to its share of all frames.
 	Faults map[Fault]float64
+	// MostPixels is the largest picture that is painted; 0 is any. A larger one is
+	// out_of_memory.
+	MostPixels int
 	// Random returns a number in [0, 1); random when nil.
 	Random func() float64
 }
@@ -150,6 +153,9 @@ func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, err
 	}
 	scene := facts.Scene
 	s.size = image.Pt(scene.FrameSize())
+	if s.MostPixels > 0 && s.size.X*s.size.Y > s.MostPixels && in.Preview == nil {
+		return blender.Opened{}, &blender.Error{Code: blender.OutOfMemory, Message: fmt.Sprintf("the picture is %dx%d; at most %d pixels are painted", s.size.X, s.size.Y, s.MostPixels), Final: true}
+	}
 	opened := blender.Opened{Scene: scene.Name, Format: "PNG", Switched: []string{}}
 	if in.Preview != nil {
 		samples := max(1, scene.Samples)

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/payment"
+	"svc.example/internal/work/testmode"
 )
 
 // Server serves the routes of a workspace. It is safe for concurrent use.
@@ -35,7 +36,11 @@ type Server struct {
 	OpenID *openid.Issuer
 	Pages  Pages
 	Guard  *operation.Guard
-	Log    *slog.Logger
+	// TestMode says that keys of test mode can be made, and Clock is what moves in a test
+	// world; nil elsewhere.
+	TestMode bool
+	Clock    *testmode.Clock
+	Log      *slog.Logger
 }
 
 // Pages shows a browser how a sign-in goes. It is an interface because doors do
@@ -54,4 +59,5 @@ func (s *Server) Routes(api huma.API) {
 	s.keys(api)
 	s.workspace(api)
 	s.topUps(api)
+	s.testMode(api)
 }

@@ -51,13 +51,13 @@ func addKeys(bodies map[string]any) {
 	secret := strings.Repeat("0aZ9bY8cX7d", 4)[:43]
 	used, spend := sample.Time(time.Hour), new(int64(5000))
 	days, ends := int64(90), sample.Time(90*24*time.Hour)
-	bodies["ApiKeyCreateRequest"] = apiKeyCreateRequest{"render farm"}
+	bodies["ApiKeyCreateRequest"] = apiKeyCreateRequest{Name: "render farm"}
 	bodies["ApiKeyCreated"] = apiKeyCreated{true, contract.AccountKeyPrefix + secret, sample.KeyID, "render farm", sample.Time(0)}
 	bodies["ApiKeyList"] = apiKeyList{true, []apiKeyMetadata{
 		{sample.KeyID, "render farm", contract.AccountKeyPrefix + secret[:8] + "…", sample.Time(0), &used, nil},
 	}}
 	bodies["ApiKeyRevoked"] = apiKeyRevoked{true, sample.KeyID, true}
-	bodies["AgentKeyCreateRequest"] = agentKeyCreateRequest{"nightly agent", spend, &days}
+	bodies["AgentKeyCreateRequest"] = agentKeyCreateRequest{Name: "nightly agent", SpendLimitCents: spend, ExpiresInDays: &days}
 	bodies["AgentKeyCreated"] = agentKeyCreated{true, contract.AgentKeyPrefix + secret, sample.KeyID, "nightly agent", spend, sample.Time(0), &ends}
 	bodies["AgentKeyList"] = agentKeyList{true, []agentKeyMetadata{
 		{sample.KeyID, "nightly agent", contract.AgentKeyPrefix + secret[:8] + "…", spend, sample.Time(0), &used, nil, 120, &ends},

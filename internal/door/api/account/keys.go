@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 )
 
@@ -30,6 +31,7 @@ type apiKeyList struct {
 
 type apiKeyCreateRequest struct {
 	Name string `json:"name" minLength:"1" maxLength:"80" example:"render farm" doc:"What the key is called."`
+	Test bool   `json:"test,omitempty" doc:"Makes a key of test mode, svc_test_…: nothing is rendered, and nobody pays."`
 }
 
 // apiKeyCreated is a new key: the one answer with its secret.
@@ -70,6 +72,7 @@ type agentKeyCreateRequest struct {
 	Name            string `json:"name" minLength:"1" maxLength:"80" example:"nightly agent" doc:"What the key is called."`
 	SpendLimitCents *int64 `json:"spend_limit_cents,omitempty" nullable:"true" minimum:"0" example:"500" doc:"What the key may spend a calendar month (UTC); none or null = no limit."`
 	ExpiresInDays   *int64 `json:"expires_in_days,omitempty" nullable:"true" minimum:"1" maximum:"3650" example:"90" doc:"After how many days the key ends; none or null = when it is revoked."`
+	Test            bool   `json:"test,omitempty" doc:"Makes a key of test mode, svc_agent_test_…: nothing is rendered, and nobody pays."`
 }
 
 type agentKeyCreated struct {
@@ -151,29 +154,47 @@ func (s *Server) listAgentKeys(ctx context.Context, _ *struct{}) (*operation.Pri
 	return operation.NoStore(list, err)
 }
 
+// mayBeMade refuses keys of test mode where there is none. Error: wrong_mode.
+func (s *Server) mayBeMade(test bool) error {
+	if test && !s.TestMode {
+		return fault.New(fault.WrongMode, "This service has no test mode.")
+	}
+	return nil
+}
+
 // createAPIKey creates an account key. Errors: invalid_key_name,
-// key_limit_reached.
+// key_limit_reached, wrong_mode.
 func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*operation.Private[apiKeyCreated], error) {
+	create := identity.CreateAccountKey
+	if in.Body.Test {
+		create = identity.CreateTestAccountKey
+	}
 	var made identity.NewKey
-	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		made, err = identity.CreateAccountKey(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name)
-		return err
-	})
+	err := s.mayBeMade(in.Body.Test)
+	if err == nil {
+		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+			made, err = create(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name)
+			return err
+		})
+	}
 	return operation.NoStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
 }
 
 // createAgentKey creates an agent key. Errors: invalid_key_name,
-// key_limit_reached.
+// key_limit_reached, wrong_mode.
 func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*operation.Private[agentKeyCreated], error) {
-	terms := identity.AgentTerms{Name: in.Body.Name, SpendLimitCents: in.Body.SpendLimitCents}
+	terms := identity.AgentTerms{Name: in.Body.Name, SpendLimitCents: in.Body.SpendLimitCents, Test: in.Body.Test}
 	if days := in.Body.ExpiresInDays; days != nil {
 		terms.Life = time.Duration(*days) * 24 * time.Hour
 	}
 	var made identity.NewKey
-	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		made, err = identity.CreateAgentKey(ctx, tx, operation.Caller(ctx).WorkspaceID, terms)
-		return err
-	})
+	err := s.mayBeMade(terms.Test)
+	if err == nil {
+		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+			made, err = identity.CreateAgentKey(ctx, tx, operation.Caller(ctx).WorkspaceID, terms)
+			return err
+		})
+	}
 	return operation.NoStore(agentKeyCreated{true, made.Secret, made.KeyID, made.Name, terms.SpendLimitCents, made.CreatedAt, made.ExpiresAt}, err)
 }
 

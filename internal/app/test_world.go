@@ -1,0 +1,421 @@
+package app
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/hkdf"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"svc.example/internal/door/farm"
+	"svc.example/internal/door/web"
+	"svc.example/internal/front"
+	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/testmode"
+	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/worker"
+)
+
+// testWorld is the service of one workspace in test mode, as this process has it open: an App
+// over a store of its own, with its handlers, its background work and its worker.
+type testWorld struct {
+	app         *App
+	workspaceID string
+	public      string       // address under which links lead here
+	routes      http.Handler // without the workers' API, which only its own worker reaches
+	clock       *testmode.Clock
+	paced       func(context.Context) error
+
+	known  sync.Map // hashes of the secrets of guests
+	paid   atomic.Bool
+	stored atomic.Int64 // bytes of pictures since the last look at the store
+
+	looking  sync.Mutex
+	lookedAt time.Time
+	found    int64 // bytes
+
+	stopWork func()
+	stopped  chan struct{} // closed when the background work has ended
+}
+
+// Bounds and times of a test world.
+const (
+	// testLeaseLife is how long a frame stays with a worker that vanished: callers wait for
+	// it who test that.
+	testLeaseLife = 4 * time.Second
+	// testCredit is what a wallet has at first, in cents, and again when a world is opened
+	// whose wallet has less than half of it.
+	testCredit = 100_000
+	// testCache bounds the input files that a world's worker keeps, in bytes.
+	testCache = 64 << 20
+	// testLive is how many jobs of a world may wait or render at once.
+	testLive = 50
+	// rowBytes is what a frame takes in the database, in bytes, on the safe side.
+	rowBytes = 2 << 10
+	// lookLife is how long the size of a store is believed.
+	lookLife = 10 * time.Second
+	// testGrace is how long the worker of a world that closes may go on with a frame.
+	testGrace = time.Second
+)
+
+// testFolder is the part of the data folder that has the test worlds.
+func testFolder(cfg Config) string { return filepath.Join(cfg.Data, "test") }
+
+// testConfig is the configuration of a workspace's test world: that of the service, with
+// another store, and nobody else to talk to.
+func testConfig(cfg Config, workspaceID, public string) Config {
+	world := cfg
+	world.Data = filepath.Join(testFolder(cfg), workspaceID)
+	if !onPostgres(cfg) {
+		world.Database = "" // SQLite in the world's own folder, wherever the service has its file
+	}
+	world.Blobs = testBlobs(cfg.Blobs, workspaceID)
+	world.PublicURL = public
+	world.Log = cfg.Log.With("test_world", workspaceID)
+	world.AllowSynthetic, world.LeaseLife, world.DatabaseConnections = true, testLeaseLife, db.LeastConnections
+	world.Unstarted = min(cmp.Or(cfg.Unstarted, cfg.TestMode.Storage), cfg.TestMode.Storage)
+	world.DoubleRender, world.MetricsListen, world.LogOrigin = 0, "", ""
+	world.Embedded, world.Mail, world.OpenID, world.Stripe, world.Witnesses, world.Announce, world.AnnounceMetrics = nil, nil, nil, nil, nil, nil, nil
+	return world
+}
+
+// onPostgres reports whether a service's rows are in PostgreSQL.
+func onPostgres(cfg Config) bool { return db.Config{URL: cfg.DatabaseURL()}.Name() == "postgres" }
+
+// testBlobs is the address of the files of a test world in the bucket of a service: inside
+// of its prefix, where the service itself does not look. "" stays the data folder.
+func testBlobs(address, workspaceID string) string {
+	u, err := url.Parse(address)
+	if address == "" || err != nil {
+		return ""
+	}
+	u.Path = strings.TrimRight(u.Path, "/") + "/" + blob.Within + workspaceID
+	return u.String()
+}
+
+// testSchema is the schema of a test world in PostgreSQL.
+func testSchema(workspaceID string) string {
+	return "svc_test_" + strings.ToLower(strings.TrimPrefix(workspaceID, "WSP-"))
+}
+
+// openTestWorld opens the store of a test world, and makes it where it is missing. Its keys
+// follow from the service's secret for links, so that every process has the same ones and
+// none of them is kept.
+func (a *App) openTestWorld(ctx context.Context, workspaceID, public string) (world *App, err error) {
+	cfg, err := testConfig(a.Config, workspaceID, public).withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(cfg.Data, 0o700); err != nil {
+		return nil, fmt.Errorf("prepare the folder of a test world: %w", err)
+	}
+	derive := func(what string, size int) []byte {
+		if err != nil {
+			return nil
+		}
+		var key []byte
+		key, err = hkdf.Key(sha256.New, a.linkKey, nil, "svc test world "+workspaceID+" "+what, size)
+		return key
+	}
+	world = &App{Config: cfg, test: true, linkKey: derive("links", secretBytes)}
+	sealing, signs := derive("seal", secretBytes), derive("receipts", secretBytes)
+	if err != nil {
+		return nil, err
+	}
+	text, err := seal.Generate(bytes.NewReader(sealing))
+	if err != nil {
+		return nil, err
+	}
+	if world.sealed, err = seal.Parse(text); err != nil {
+		return nil, err
+	}
+	key, err := receipt.NewKey(bytes.NewReader(signs))
+	if err != nil {
+		return nil, err
+	}
+	world.Keys = signing.Given(key)
+	world.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Schema: testSchema(workspaceID), Movable: true, Connections: db.LeastConnections, Skew: cfg.Skew, Log: cfg.Log})
+	if err != nil {
+		return nil, err
+	}
+	if world.Blobs, err = Files(ctx, cfg); err != nil {
+		return nil, errors.Join(err, world.DB.Close())
+	}
+	world.webhooks = world.openWebhooks()
+	return world, nil
+}
+
+// nodeSecret is the secret of the one worker's key of a test world. Every process has the
+// same, because workers of two keys would have to agree before a job fails.
+func (a *App) nodeSecret(workspaceID string) (string, error) {
+	key, err := hkdf.Key(sha256.New, a.linkKey, nil, "svc test world "+workspaceID+" worker", secretBytes)
+	if err != nil {
+		return "", err
+	}
+	return identity.NodeSecret(key), nil
+}
+
+// start starts what serves a test world. in shares its bound on memory with the service.
+func (t *testWorlds) start(ctx context.Context, workspaceID string) (w *testWorld, err error) {
+	public := t.public + testPrefix + workspaceID
+	app, err := t.app.openTestWorld(ctx, workspaceID, public)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, app.DB.Close())
+		}
+	}()
+	if err := app.prepareLog(ctx, public); err != nil {
+		return nil, err
+	}
+	secret, err := t.app.nodeSecret(workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if err := app.DB.Write(ctx, func(tx *db.Tx) error { return identity.EnterNode(ctx, tx, secret) }); err != nil {
+		return nil, err
+	}
+	w = &testWorld{app: app, workspaceID: workspaceID, public: public, clock: &testmode.Clock{DB: app.DB}, paced: t.pace.wait, stopped: make(chan struct{})}
+	at := app.Links(public)
+	p := app.parts(at)
+	p.jobs.Test, p.jobs.Refusal = true, w.refusal
+	in := app.intake(t.files)
+	in.Memory = t.memory
+	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: web.ErrorPage}
+	app.clock = w.clock
+	app.doors(mux, errs, p, in)
+	w.routes = mux
+	workers := app.workersDoor(errs, p)
+	local := http.NewServeMux()
+	workers.Routes(local)
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("listen for the worker of a test world: %w", err)
+	}
+	folder, err := workFolder(app.Config)
+	if err != nil {
+		return nil, errors.Join(err, listener.Close())
+	}
+	w.run(context.WithoutCancel(ctx), p, in, workers, &http.Server{Handler: local, ReadHeaderTimeout: headerTimeout}, listener, w.worker(p, "http://"+listener.Addr().String(), secret, folder))
+	return w, nil
+}
+
+// workFolder makes a folder for the worker of one process, and clears what one left that
+// died.
+func workFolder(cfg Config) (string, error) {
+	const pattern = "worker-"
+	left, err := filepath.Glob(filepath.Join(cfg.Data, pattern+"*"))
+	if err != nil {
+		return "", err
+	}
+	for _, old := range left {
+		info, err := os.Stat(old)
+		if err == nil && (!onPostgres(cfg) || time.Since(info.ModTime()) > 24*time.Hour) {
+			_ = os.RemoveAll(old) // tried again at the next opening
+		}
+	}
+	return os.MkdirTemp(cfg.Data, pattern)
+}
+
+// worker makes the worker of a test world.
+func (w *testWorld) worker(p parts, local, secret, folder string) worker.Config {
+	script := &testmode.Script{
+		Farm: farmapi.NewClient(local, secret), LeaseLife: testLeaseLife, Pace: w.paced, Room: w.room,
+		Stored: func(bytes int64) { w.stored.Add(2 * bytes) }, // as a frame, and in the ZIP
+		End: func(ctx context.Context, jobID, filename string, code fault.Code) error {
+			return w.end(ctx, p, jobID, filename, code)
+		},
+	}
+	return worker.Config{
+		Farm: script, Renderer: script, WorkDir: folder, Name: "test mode", Log: w.app.Config.Log,
+		Device: blender.CPU, CacheBytes: testCache, Grace: testGrace, Jitter: rand.Float64,
+	}
+}
+
+// run starts everything that runs until close.
+func (w *testWorld) run(ctx context.Context, p parts, in *intake.Intake, workers *farm.Server, server *http.Server, listener net.Listener, painter worker.Config) {
+	work, stopWork := context.WithCancel(ctx)
+	paint, stopPainting := context.WithCancel(ctx)
+	var background, painting sync.WaitGroup
+	background.Go(func() { _ = server.Serve(listener) }) // ends by Close
+	for _, run := range w.app.work(p, in, workers) {
+		background.Go(func() { run(work) })
+	}
+	painting.Go(func() {
+		if err := worker.New(painter).Run(paint); err != nil {
+			w.app.Config.Log.Error("the worker of a test world ended", "err", err)
+		}
+		_ = os.RemoveAll(painter.WorkDir) // what is left goes at the next opening
+	})
+	w.stopWork = sync.OnceFunc(func() {
+		stopPainting()
+		painting.Wait() // it gives back what it holds
+		_ = server.Close()
+		stopWork()
+		background.Wait()
+		close(w.stopped)
+	})
+}
+
+// close ends the world's work and closes its store. No request may be under way.
+func (w *testWorld) close() {
+	w.stopWork()
+	<-w.stopped
+	if err := w.app.DB.Close(); err != nil {
+		w.app.Config.Log.Warn("the store of a test world did not close", "err", err)
+	}
+}
+
+// end ends a job of the world with a failure that no worker reports.
+func (w *testWorld) end(ctx context.Context, p parts, jobID, filename string, code fault.Code) error {
+	if code == fault.InputDamaged {
+		return p.frames.FailInput(ctx, jobID, filename)
+	}
+	return w.app.DB.Write(ctx, func(tx *db.Tx) error {
+		record, err := job.Lock(ctx, tx, jobID)
+		if err != nil || job.Status(record.Status).Terminal() {
+			return err
+		}
+		return p.jobs.Fail(ctx, tx, record, code, fmt.Sprintf("The file's name asks for %s in test mode.", code))
+	})
+}
+
+// packTested is the packing of a test world: it fails where a file's name says so.
+func (a *App) packTested(p parts) func(context.Context, lease.Lease) error {
+	return func(ctx context.Context, l lease.Lease) error {
+		var record job.Record
+		err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
+			record, err = job.Read(ctx, tx, l.Subject)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		if testmode.TrickOf(record.Filename).Is(fault.PackagingFailed) {
+			return p.jobs.FailPackaging(ctx, l)
+		}
+		return p.artifacts.Package(ctx, l)
+	}
+}
+
+// enter makes a guest known in the world, and fills its wallet once after each opening.
+func (w *testWorld) enter(ctx context.Context, g identity.Guest) error {
+	hash := identity.Hash(g.Secret)
+	if _, known := w.known.Load(hash); known {
+		return nil
+	}
+	err := w.app.DB.Write(ctx, func(tx *db.Tx) error {
+		if err := identity.Enter(ctx, tx, g); err != nil || w.paid.Load() {
+			return err
+		}
+		balance, err := wallet.Get(ctx, tx, g.WorkspaceID)
+		if err != nil || balance.AvailableCents >= testCredit/2 {
+			return err
+		}
+		return wallet.Credit(ctx, tx, g.WorkspaceID, wallet.NewReference(), testCredit-balance.AvailableCents)
+	})
+	if err == nil {
+		w.paid.Store(true)
+		w.known.Store(hash, true)
+	}
+	return err
+}
+
+// refusal is what a start is refused for: what the file's name asks for, a job that is too
+// long for test mode, and a world without room.
+func (w *testWorld) refusal(ctx context.Context, tx *db.Tx, q quote.Quote) error {
+	if err := testmode.Refusal(q.Filename, q.PriceCents); err != nil {
+		return err
+	}
+	limits := w.app.Config.TestMode
+	if q.FrameCount > limits.Frames {
+		return fault.New(fault.QuoteNotQualified, "The job has %d frames; in test mode a job has at most %d.", q.FrameCount, limits.Frames).
+			WithAction("Quote fewer frames, or use a real key.")
+	}
+	live, err := tx.JobsLive(ctx)
+	if err != nil {
+		return fmt.Errorf("count the jobs of a test world: %w", err)
+	}
+	if len(live) >= testLive {
+		return fault.New(fault.RateLimited, "%d jobs of the test world have not ended, as many as may be.", len(live)).After(5 * time.Second)
+	}
+	return w.room(ctx)
+}
+
+// room refuses when the store of the world is full. Error: storage_limit_reached.
+func (w *testWorld) room(ctx context.Context) error {
+	used, err := w.size(ctx)
+	if err != nil {
+		return err
+	}
+	limit := w.app.Config.TestMode.Storage
+	if used < limit {
+		return nil
+	}
+	return fault.New(fault.StorageLimitReached, "The test world has %d bytes, and may have %d.", used, limit).
+		With(map[string]int64{"used_bytes": used, "limit_bytes": limit}).
+		WithAction("Move the clock of test mode forward by 31 days, so that what is kept there is removed.")
+}
+
+// size is what the store of the world takes, in bytes: its files, and its rows as far as
+// they are many.
+func (w *testWorld) size(ctx context.Context) (int64, error) {
+	w.looking.Lock()
+	defer w.looking.Unlock()
+	if time.Since(w.lookedAt) < lookLife {
+		return w.found + w.stored.Load(), nil
+	}
+	w.stored.Store(0)
+	files, err := w.app.Blobs.(interface {
+		Bytes(ctx context.Context) (int64, error)
+	}).Bytes(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("measure a test world: %w", err)
+	}
+	var frames int64
+	err = w.app.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		frames, err = tx.TestFrames(ctx)
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("measure a test world: %w", err)
+	}
+	w.found, w.lookedAt = files+frames*rowBytes, time.Now()
+	return w.found, nil
+}
+
+// AuditTestWorld is Audit of the test world of a workspace, which may be open.
+func (a *App) AuditTestWorld(ctx context.Context, workspaceID string) (found Audited, err error) {
+	world, err := a.openTestWorld(ctx, workspaceID, "")
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, world.DB.Close()) }()
+	return world.Audit(ctx)
+}

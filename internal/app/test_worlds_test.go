@@ -1,0 +1,149 @@
+package app_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+	"svc.example/internal/work/erase"
+	"svc.example/internal/work/identity"
+)
+
+// tester makes a workspace with a key of test mode. Its client does not try again.
+func (s *service) tester(email string) (c *client.Client, workspaceID string) {
+	s.t.Helper()
+	w := (&apptest.World{App: s.app}).WorkspaceOf(s.t, email, 0)
+	var key identity.NewKey
+	err := s.app.DB.Write(s.t.Context(), func(tx *db.Tx) (err error) {
+		key, err = identity.CreateAgentKey(s.t.Context(), tx, w.ID, identity.AgentTerms{Name: "test", Test: true})
+		return err
+	})
+	if err == nil {
+		c, err = client.New(s.base, key.Secret, client.WithAttempts(1))
+	}
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c, w.ID
+}
+
+// inspected uploads the scene and has n frames priced.
+func inspected(t *testing.T, c *client.Client, n int) (*client.Quote, error) {
+	t.Helper()
+	first := 1
+	return c.Inspect(t.Context(), client.InspectRequest{Filename: demo.Filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &n})
+}
+
+func started(t *testing.T, c *client.Client, n int) (*client.Job, error) {
+	t.Helper()
+	q, err := inspected(t, c, n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c.Start(t.Context(), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+}
+
+func refusedWith(err error, code fault.Code) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && refused.Code == string(code)
+}
+
+// TestAServiceThatNobodyTestsHasNoTestWorld: nothing is made before the first request of test
+// mode, and what is made goes with its workspace, or when nobody uses it.
+func TestAServiceThatNobodyTestsHasNoTestWorld(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var ahead atomic.Int64
+		s := start(t, app.Config{Database: url, Skew: func() time.Duration { return time.Duration(ahead.Load()) }})
+		c, workspace := s.tester("tester@example.com")
+		other, unused := s.tester("other@example.com")
+		folder := func(workspace string) bool {
+			_, err := os.Stat(filepath.Join(s.app.Config.Data, "test", workspace))
+			return err == nil
+		}
+		if folder(workspace) || folder("") {
+			t.Error("a test world is there before anybody tests")
+		}
+		for _, c := range []*client.Client{c, other} {
+			if _, err := inspected(t, c, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		gone := func(workspace string) bool {
+			if err := s.app.TendTestWorlds(t.Context()); err != nil {
+				t.Error(err)
+			}
+			return !folder(workspace)
+		}
+		if gone(workspace) {
+			t.Fatal("a world in use is gone")
+		}
+		err := s.app.DB.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := erase.Workspace(t.Context(), tx, workspace)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if gone(workspace) {
+			t.Error("a world is removed while another process may have it open")
+		}
+		ahead.Add(int64(10 * time.Minute))
+		await.Until(t, "the world of an erased workspace is gone", func() bool { return gone(workspace) })
+		ahead.Add(int64(8 * 24 * time.Hour))
+		if gone(unused) {
+			t.Error("a world is removed in the moment in which it ends")
+		}
+		ahead.Add(int64(10 * time.Minute))
+		await.Until(t, "the world that nobody uses is gone", func() bool { return gone(unused) })
+		if _, err := inspected(t, other, 1); err != nil {
+			t.Errorf("a new world in its place: %v", err)
+		}
+	})
+}
+
+func TestTestModeIsBounded(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, app.Config{Database: url, TestMode: app.TestMode{Frames: 2, Worlds: 1, Storage: 3 * int64(len(demo.Scene()))}})
+		c, _ := s.tester("tester@example.com")
+		if _, err := started(t, c, 3); !refusedWith(err, fault.QuoteNotQualified) {
+			t.Errorf("a job of too many frames: %v", err)
+		}
+		if _, err := started(t, c, 2); err != nil {
+			t.Error(err)
+		}
+		other, _ := s.tester("other@example.com")
+		if _, err := inspected(t, other, 1); !refusedWith(err, fault.Unavailable) {
+			t.Errorf("one world more than there may be: %v", err)
+		}
+		full := s.with(t, app.TestMode{Storage: int64(len(demo.Scene())) / 2})
+		c, _ = full.tester("tester@example.com")
+		if _, err := inspected(t, c, 1); !refusedWith(err, fault.StorageLimitReached) {
+			t.Errorf("more bytes than a world may have: %v", err)
+		}
+		off := s.with(t, app.TestMode{Off: true})
+		c, _ = off.tester("tester@example.com")
+		if _, err := inspected(t, c, 1); !refusedWith(err, fault.WrongMode) {
+			t.Errorf("where test mode is off: %v", err)
+		}
+	})
+}
+
+// with starts another service, with other bounds.
+func (s *service) with(t *testing.T, bounds app.TestMode) *service {
+	t.Helper()
+	return start(t, app.Config{Database: dbtest.URL(t, s.app.DB.Engine()), TestMode: bounds})
+}

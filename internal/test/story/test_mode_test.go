@@ -1,0 +1,513 @@
+package story_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/testmode"
+)
+
+// testCaller is a caller with an agent key of test mode, and an account key of it.
+func (svc *service) testCaller() caller {
+	svc.t.Helper()
+	c := svc.caller(0)
+	svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
+		if c.agent, err = identity.CreateAgentKey(ctx, tx, c.workspace, identity.AgentTerms{Name: "test", Test: true}); err != nil {
+			return err
+		}
+		c.account, err = identity.CreateTestAccountKey(ctx, tx, c.workspace, "test")
+		return err
+	})
+	c.Client = newClient(svc.t, svc.url, c.agent.Secret)
+	return c
+}
+
+// named uploads the scene under a name and has frames 1 to n priced.
+func (c caller) named(filename string, n int) *client.Quote {
+	c.t.Helper()
+	first := 1
+	q, err := c.Inspect(patient(c.t), client.InspectRequest{Filename: filename, Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &n})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return q
+}
+
+// clock moves the clock of test mode, and returns its answer.
+func (c caller) clock(url, body string) (status int, answer struct {
+	Now   time.Time `json:"now"`
+	Moved float64   `json:"moved_seconds"`
+	Error struct {
+		Code string `json:"code"`
+	} `json:"error"`
+}) {
+	c.t.Helper()
+	r := request(c.t, "POST", url+"/v1/test/clock", c.agent.Secret, body)
+	status = send(c.t, r, &answer)
+	return status, answer
+}
+
+func request(t *testing.T, method, url, key, body string) *http.Request {
+	t.Helper()
+	r, err := http.NewRequestWithContext(patient(t), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if key != "" {
+		r.Header.Set("Authorization", "Bearer "+key)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+func send(t *testing.T, r *http.Request, answer any) (status int) {
+	t.Helper()
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer != nil {
+		if err := json.Unmarshal(text, answer); err != nil {
+			t.Fatalf("%s %s: %s: %v", r.Method, r.URL, text, err)
+		}
+	}
+	return res.StatusCode
+}
+
+// tables is what every table of the real store has: its rows, and one hash over them.
+func (svc *service) tables() map[string]string {
+	svc.t.Helper()
+	path := filepath.Join(svc.t.TempDir(), "snapshot.db")
+	if err := svc.app.DB.Snapshot(patient(svc.t), path, nil); err != nil {
+		svc.t.Fatal(err)
+	}
+	pool, err := sql.Open("sqlite", path)
+	if err != nil {
+		svc.t.Fatal(err)
+	}
+	defer func() { _ = pool.Close() }()
+	all := map[string]string{}
+	for _, table := range texts(svc.t, pool, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'") {
+		columns := texts(svc.t, pool, "SELECT name FROM pragma_table_info('"+table+"')")
+		rows := texts(svc.t, pool, "SELECT json_array("+strings.Join(columns, ", ")+") FROM "+table)
+		slices.Sort(rows)
+		all[table] = fmt.Sprintf("%d rows, %.8x", len(rows), sha256.Sum256([]byte(strings.Join(rows, "\n"))))
+	}
+	return all
+}
+
+func texts(t *testing.T, pool *sql.DB, query string) (all []string) {
+	t.Helper()
+	rows, err := pool.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var text string
+		if err := rows.Scan(&text); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// knowsTestMode are the tables of the real store that test mode may change: who may call, how
+// often they called, and which workspaces have a world.
+var knowsTestMode = []string{"account_key", "agent_key", "rate_limit", "test_world"}
+
+// bySnapshot are tables of which a snapshot of PostgreSQL has its own rows.
+const bySnapshot = "goose_db_version"
+
+// TestNothingOfTestModeEntersTheRealStore does in test mode what there is to do, and compares
+// every table of the real store, every file and every figure of its metrics.
+func TestNothingOfTestModeEntersTheRealStore(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		var metrics string
+		config.MetricsListen, config.AnnounceMetrics = "127.0.0.1:0", func(address string) { metrics = address }
+		svc := start(t, config)
+		real := svc.caller(credit)
+		kept := real.start(1) // one real job that waits for a worker
+		c := svc.testCaller()
+		tables, files, figures := svc.tables(), svc.files(""), counted(t, metrics)
+
+		began := time.Now()
+		done := c.await(c.start(3).JobID, client.StatusCompleted)
+		t.Logf("the first job, with the opening of its world, took %s", time.Since(began).Round(time.Millisecond))
+		began = time.Now()
+		again := c.await(c.start(1).JobID, client.StatusCompleted)
+		t.Logf("a job of one frame, with its upload, took %s", time.Since(began).Round(time.Millisecond))
+		if again.RenderSeconds > 1 {
+			t.Errorf("a frame took %g s", again.RenderSeconds)
+		}
+		failing, err := c.take(c.named("test-out_of_memory.blend", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.await(failing.JobID, client.StatusFailed)
+		c.verifiedTestZIP(done)
+		if _, err := c.OrderPreview(patient(t), again.UploadID, 1); err != nil {
+			t.Error(err)
+		}
+		if status, answer := c.clock(svc.url, `{"advance_seconds":3000000}`); status != 200 || answer.Moved != 3e6 {
+			t.Fatalf("moving the clock: %d, %+v", status, answer)
+		}
+		if wallet, err := c.Wallet(patient(t)); err != nil || wallet.AvailableCents != 100_000-4 {
+			t.Errorf("the wallet of test mode has %+v, %v", wallet, err)
+		}
+
+		now := svc.tables()
+		for table, before := range tables {
+			if table != bySnapshot && now[table] != before && !slices.Contains(knowsTestMode, table) {
+				t.Errorf("test mode changed the table %s: %s, before %s", table, now[table], before)
+			}
+		}
+		if left := svc.files(""); !slices.Equal(left, files) {
+			t.Errorf("test mode changed the files: %v, before %v", left, files)
+		}
+		if after := counted(t, metrics); after != figures {
+			t.Errorf("test mode changed the metrics:\n%s\nbefore:\n%s", after, figures)
+		}
+		if job, err := real.Job(patient(t), kept.JobID); err != nil || job.Status != client.StatusQueued {
+			t.Errorf("the real job is %+v, %v: nobody may have rendered it", job, err)
+		}
+		for _, jobID := range []string{done.JobID, failing.JobID} {
+			if _, err := real.Job(patient(t), jobID); !is(err, fault.RenderNotFound) {
+				t.Errorf("the real service answers %v about a job of test mode", err)
+			}
+		}
+		found, err := svc.app.AuditTestWorld(patient(t), c.workspace)
+		if err != nil || len(found.Breaches) > 0 || found.Jobs != 3 {
+			t.Errorf("the audit of the test world: %+v, %v", found, err)
+		}
+	})
+}
+
+// is reports whether a client's error has a code.
+func is(err error, code fault.Code) bool {
+	refused, ok := errors.AsType[*client.Error](err)
+	return ok && refused.Code == string(code)
+}
+
+// counted is what metrics count of requests, frames, jobs and webhooks.
+func counted(t *testing.T, address string) string {
+	t.Helper()
+	res, err := http.Get(address + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		name, _, _ := strings.Cut(line, " ")
+		name, _, _ = strings.Cut(name, "{")
+		if strings.HasPrefix(name, "svc_") && (strings.HasSuffix(name, "_total") || strings.HasSuffix(name, "_count")) {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		t.Fatalf("the metrics count nothing:\n%s", text)
+	}
+	return strings.Join(lines, "")
+}
+
+// verifiedTestZIP downloads a job of test mode, and wants a receipt that nobody takes for a
+// real one.
+func (c caller) verifiedTestZIP(job *client.Job) {
+	c.t.Helper()
+	path := filepath.Join(c.t.TempDir(), "job.zip")
+	if _, err := c.Download(patient(c.t), job.JobID, path, nil); err != nil {
+		c.t.Fatal(err)
+	}
+	zip, err := os.ReadFile(path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	signed, err := c.Receipt(patient(c.t), job.JobID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	keys, err := c.SigningKeys(patient(c.t))
+	if err != nil || len(keys) != 1 {
+		c.t.Fatalf("%d keys, %v", len(keys), err)
+	}
+	checks, err := client.Verify(signed, keys, bytes.NewReader(zip), int64(len(zip)))
+	if !errors.Is(err, client.ErrTestReceipt) || !strings.Contains(checks[0].Text, "TEST RECEIPT") {
+		c.t.Errorf("a receipt of test mode is taken: %+v, %v", checks, err)
+	}
+	for _, check := range checks[1:] {
+		if check.Status == "failed" {
+			c.t.Errorf("beyond that, it is not sound: %+v", check)
+		}
+	}
+	logged, err := c.Proof(patient(c.t), job.JobID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := client.VerifyLog(signed, logged, keys, nil); !errors.Is(err, client.ErrTestReceipt) {
+		c.t.Errorf("in the log: %v", err)
+	}
+	if !strings.Contains(logged.Checkpoint, "/test/"+c.workspace+"/log\n") {
+		c.t.Errorf("the log of test mode has the name of another: %s", logged.Checkpoint)
+	}
+	var r receipt.Receipt
+	if err := json.Unmarshal(signed.Members, &r); err != nil || !r.Test || r.Renderer.ID != contract.SyntheticRenderer {
+		c.t.Errorf("the receipt looks real: %+v, %v", r, err)
+	}
+}
+
+// TestARealServicesKeysRefuseATestReceipt: who pinned the keys of the service knows no key of
+// any test world.
+func TestARealServicesKeysRefuseATestReceipt(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		c, real := svc.testCaller(), svc.caller(credit)
+		job := c.await(c.start(1).JobID, client.StatusCompleted)
+		signed, err := c.Receipt(patient(t), job.JobID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, err := real.SigningKeys(patient(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Verify(signed, keys, nil, 0); !errors.Is(err, client.ErrBadSignature) {
+			t.Errorf("the keys of the service take it: %v", err)
+		}
+	})
+}
+
+// TestEveryTrickBringsWhatItsNameSays uploads the scene under every name of the list.
+func TestEveryTrickBringsWhatItsNameSays(t *testing.T) {
+	each(t, func(t *testing.T, config app.Config) {
+		svc := start(t, config)
+		c := svc.testCaller()
+		documented, err := os.ReadFile("../../../docs/test-mode.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range testmode.Tricks() {
+			if !bytes.Contains(documented, []byte("| `test-"+name+".blend` |")) {
+				t.Errorf("docs/test-mode.md has no row of test-%s.blend", name)
+			}
+		}
+		for _, name := range testmode.Tricks() {
+			t.Run(name, func(t *testing.T) {
+				c := c.with(t)
+				if slices.Contains([]string{testmode.Slow, testmode.WorkerLostOnce, string(fault.WorkerLost)}, name) {
+					t.Parallel() // what waits does so in a world of its own
+					c = svc.with(t).testCaller()
+				}
+				job, err := svc.startOnce(c, c.named("test-"+name+".blend", 2))
+				if testmode.Refusal("test-"+name+".blend", 2) != nil { // it is one of a start
+					if !is(err, fault.Code(name)) {
+						t.Errorf("the start answers %v", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch name {
+				case testmode.WorkerLostOnce, testmode.Slow, testmode.Black:
+					done := c.await(job.JobID, client.StatusCompleted)
+					if black := len(done.Findings) > 0; black != (name == testmode.Black) {
+						t.Errorf("the findings are %+v", done.Findings)
+					}
+					least := map[string]time.Duration{testmode.WorkerLostOnce: lapse, testmode.Slow: 2 * testmode.SlowFrame}[name]
+					if took := done.CompletedAt.Sub(done.CreatedAt); took < least {
+						t.Errorf("it took %s", took)
+					}
+				default:
+					ended := c.await(job.JobID, client.StatusFailed)
+					if ended.Failure == nil || ended.Failure.Code != name || ended.ChargedCents != 0 {
+						t.Errorf("the job ended with %+v", ended.Failure)
+					}
+				}
+			})
+		}
+		if found, err := svc.app.AuditTestWorld(patient(t), c.workspace); err != nil || len(found.Breaches) > 0 {
+			t.Errorf("the audit of the test world: %+v, %v", found, err)
+		}
+	})
+}
+
+// with is the caller for a subtest.
+func (c caller) with(t *testing.T) caller {
+	c.t = t
+	return c
+}
+
+// startOnce starts a quote by a client that does not try again.
+func (svc *service) startOnce(c caller, q *client.Quote) (*client.Job, error) {
+	once, err := client.New(svc.url, c.agent.Secret, client.WithAttempts(1))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return once.Start(patient(c.t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+}
+
+// TestAFrameOfAFileFailsByItsNumber fails one frame and no other.
+func TestAFrameOfAFileFailsByItsNumber(t *testing.T) {
+	eachShared(t, func(t *testing.T, svc *service) {
+		c := svc.testCaller()
+		job, err := c.take(c.named("test-blender_crashed@3.blend", 4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := c.await(job.JobID, client.StatusFailed)
+		if ended.Failure.Code != "blender_crashed" || !strings.Contains(ended.Failure.Message, "Frame 3") || ended.FramesCompleted > 3 {
+			t.Errorf("it ended with %+v after %d frames", ended.Failure, ended.FramesCompleted)
+		}
+		if whole := c.await(c.mustTake(c.named("test-blender_crashed@9.blend", 2)), client.StatusCompleted); whole.FramesCompleted != 2 {
+			t.Errorf("without that frame: %+v", whole)
+		}
+	})
+}
+
+func (c caller) mustTake(q *client.Quote) (jobID string) {
+	c.t.Helper()
+	job, err := c.take(q)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return job.JobID
+}
+
+// TestTheClockOfTestModeBringsWhatIsDue moves it over the ends of a quote and of an artifact,
+// and nobody else's.
+func TestTheClockOfTestModeBringsWhatIsDue(t *testing.T) {
+	eachShared(t, func(t *testing.T, svc *service) {
+		c, other, real := svc.testCaller(), svc.testCaller(), svc.caller(credit)
+		done := c.await(c.start(1).JobID, client.StatusCompleted)
+		others := other.quote(1)
+		quoted, reals := c.quote(2), real.quote(1)
+		if status, answer := c.clock(svc.url, `{"advance_seconds":-1}`); status != 400 && status != 422 || answer.Moved != 0 {
+			t.Errorf("the clock goes back: %d, %+v", status, answer)
+		}
+		status, answer := c.clock(svc.url, `{"advance_seconds":90000}`) // 25 hours
+		if ahead := time.Until(answer.Now); status != 200 || ahead < 24*time.Hour || ahead > 26*time.Hour {
+			t.Fatalf("the clock says %d, %+v", status, answer)
+		}
+		if _, err := c.take(quoted); !is(err, fault.QuoteExpired) {
+			t.Errorf("a quote of yesterday: %v", err)
+		}
+		for _, untouched := range []struct {
+			caller
+			*client.Quote
+		}{{other, others}, {real, reals}} {
+			if _, err := untouched.take(untouched.Quote); err != nil {
+				t.Errorf("a moved clock reaches others: %v", err)
+			}
+		}
+		later := answer.Now.Add(31 * 24 * time.Hour).Format(time.RFC3339)
+		if status, answer := c.clock(svc.url, `{"now":"`+later+`"}`); status != 200 {
+			t.Fatalf("a time to go to: %d, %+v", status, answer)
+		}
+		await.Until(t, "the artifact is gone", func() bool {
+			_, err := c.Artifact(patient(t), done.JobID)
+			return is(err, fault.ArtifactExpired)
+		})
+		if status, answer := c.clock(svc.url, `{"now":"2000-01-01T00:00:00Z"}`); status != 400 || answer.Error.Code != "invalid_request" {
+			t.Errorf("the clock goes back: %d, %+v", status, answer)
+		}
+		if status, answer := c.clock(svc.url, `{"advance_seconds":316000000}`); status != 400 {
+			t.Errorf("the clock goes eleven years ahead: %d, %+v", status, answer)
+		}
+		if status, answer := real.clock(svc.url, `{"advance_seconds":1}`); status != 409 || answer.Error.Code != "wrong_mode" {
+			t.Errorf("a real key moves a clock: %d, %+v", status, answer)
+		}
+		c.await(c.start(1).JobID, client.StatusCompleted) // it goes on in the future
+	})
+}
+
+// TestATestKeyOpensItsOwnTestWorldAndNothingElse tries it where it has no business, and others
+// where it has.
+func TestATestKeyOpensItsOwnTestWorldAndNothingElse(t *testing.T) {
+	eachShared(t, func(t *testing.T, svc *service) {
+		c, other, real := svc.testCaller(), svc.testCaller(), svc.caller(credit)
+		job := c.await(c.start(1).JobID, client.StatusCompleted)
+		other.start(1)
+		at := func(path, key string) int { return send(t, request(t, "GET", svc.url+path, key, ""), nil) }
+		world := "/test/" + c.workspace
+		plain := strings.Replace(c.agent.Secret, "test_", "", 1)
+		jobPath := "/node/v1/jobs/" + job.JobID
+		for what, try := range map[string]struct {
+			path, key string
+			want      int
+		}{
+			"its job":                             {jobPath, c.agent.Secret, 200},
+			"its job by its address":              {world + jobPath, c.agent.Secret, 200},
+			"its list by the account key":         {"/v1/workspace/renders", c.account.Secret, 200},
+			"the keys of its world":               {world + "/v1/signing-keys", "", 200},
+			"another's job":                       {jobPath, other.agent.Secret, 404},
+			"another's world":                     {world + jobPath, other.agent.Secret, 401},
+			"its job with a real key":             {jobPath, real.agent.Secret, 404},
+			"a world with a real key":             {world + jobPath, real.agent.Secret, 401},
+			"the secret that the world knows":     {jobPath, plain, 401},
+			"that secret at the world":            {world + jobPath, plain, 401},
+			"its world without a key":             {world + jobPath, "", 401},
+			"a key that nobody has made":          {jobPath, contract.TestAgentKeyPrefix + strings.Repeat("a", contract.KeySecretLength), 401},
+			"the account key at an agent's route": {jobPath, c.account.Secret, 401},
+			"a world that does not exist":         {"/test/WSP-" + strings.Repeat("0", 32) + "/v1/health", "", 404},
+			"the list of keys":                    {"/v1/agent-keys", c.account.Secret, 409},
+			"the workers' API":                    {world + "/farm/v1/demand", "", 404},
+			"the pages of operators":              {world + "/admin", "", 404},
+			"a program's way in":                  {world + "/oauth/authorize", "", 404},
+		} {
+			if got := at(try.path, try.key); got != try.want {
+				t.Errorf("%s: %d, want %d", what, got, try.want)
+			}
+		}
+		if status, refused := svc.connect(c.agent.Secret).call("svc_status", map[string]any{"job_id": job.JobID}); refused || status["status"] != client.StatusCompleted {
+			t.Errorf("the tools for agents say %v of it", status)
+		}
+		link := strings.Replace(job.DownloadURL, world, "", 1)
+		if got := send(t, request(t, "GET", link, "", ""), nil); got != 401 {
+			t.Errorf("a link of the world at the service itself: %d", got)
+		}
+		svc.write(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.agent.KeyID) })
+		for _, path := range []string{jobPath, world + jobPath} {
+			if got := at(path, c.agent.Secret); got != 401 {
+				t.Errorf("a revoked key at %s: %d", path, got)
+			}
+		}
+	})
+}

@@ -1,0 +1,125 @@
+// Package testmode has what makes a test world out of a service: which file names bring
+// which failures, the worker that paints in place of Blender, the clock that callers move,
+// and the list of the workspaces that have a world.
+//
+// A test world is a whole service with a store of its own, for one workspace; package app
+// makes it and leads requests there (docs/adr/0047). So nothing here marks rows or filters
+// queries: what a world does cannot reach the real store, because it has no handle of it.
+//
+// What always holds: a file name means something only where this package is asked, which is
+// in test worlds. The list of worlds is the only thing about them in the real store.
+//
+// Start reading at Trick, then Script.
+package testmode
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// Use writes into the real store that a workspace's world is used, and lists it if it is new.
+// most bounds how many worlds there are: for a new one beyond that, the one that was not
+// used for the longest time goes, if it was not for an hour. Errors: unavailable while the
+// world is removed, or when there is no room for another.
+func Use(ctx context.Context, tx *db.Tx, workspaceID string, most int) error {
+	n, err := tx.TestWorldCount(ctx, workspaceID)
+	if err != nil {
+		return fmt.Errorf("count test worlds: %w", err)
+	}
+	if n >= int64(most) {
+		if err := makeRoom(ctx, tx, workspaceID); err != nil {
+			return err
+		}
+	}
+	used, err := tx.TestWorldUse(ctx, query.TestWorldUseParams{WorkspaceID: workspaceID, Now: tx.Now})
+	if err != nil {
+		return fmt.Errorf("note the use of a test world: %w", err)
+	}
+	if used == 0 {
+		return fault.New(fault.Unavailable, "The test world of the workspace is being removed; a new one takes its place.").After(removedAfter)
+	}
+	return nil
+}
+
+// Existing is Use for a world that is there. Errors: unavailable while it is removed;
+// route_not_found without one.
+func Existing(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if _, err := tx.TestWorldGet(ctx, workspaceID); db.IsNotFound(err) {
+		return fault.New(fault.RouteNotFound, "There is no test world of this name.")
+	} else if err != nil {
+		return fmt.Errorf("look up test world: %w", err)
+	}
+	return Use(ctx, tx, workspaceID, 1<<30)
+}
+
+// makeRoom ends the world that was not used for the longest time, unless the workspace has
+// one already, which needs no room.
+func makeRoom(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if _, err := tx.TestWorldGet(ctx, workspaceID); !db.IsNotFound(err) {
+		return err
+	}
+	oldest, err := tx.TestWorldOldest(ctx)
+	if db.IsNotFound(err) || (err == nil && tx.Now-oldest.UsedAt < leastUnused.Microseconds()) {
+		return fault.New(fault.Unavailable, "Test mode is full: many workspaces use it right now.").After(time.Minute)
+	}
+	if err != nil {
+		return fmt.Errorf("find a test world to remove: %w", err)
+	}
+	return End(ctx, tx, oldest.WorkspaceID)
+}
+
+const (
+	// leastUnused is how long a world that makes room for another was not used.
+	leastUnused = time.Hour
+	// removedAfter is how long after its end a world is removed: by then every process has
+	// looked, and none has it open.
+	removedAfter = 3 * time.Minute
+)
+
+// End ends a workspace's world, if it has one. Nobody opens it from now on, and its store is
+// removed some minutes later.
+func End(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := tx.TestWorldEnd(ctx, query.TestWorldEndParams{Now: tx.Now, WorkspaceID: workspaceID}); err != nil {
+		return fmt.Errorf("end test world: %w", err)
+	}
+	return nil
+}
+
+// EndUnused ends the worlds that nobody has used for so long.
+func EndUnused(ctx context.Context, tx *db.Tx, keep time.Duration) error {
+	if err := tx.TestWorldsEndUnused(ctx, query.TestWorldsEndUnusedParams{Now: tx.Now, Before: tx.Now - keep.Microseconds()}); err != nil {
+		return fmt.Errorf("end unused test worlds: %w", err)
+	}
+	return nil
+}
+
+// Ended lists workspaces whose ended worlds can be removed now.
+func Ended(ctx context.Context, tx *db.Tx) ([]string, error) {
+	found, err := tx.TestWorldsEnded(ctx, tx.Now-removedAfter.Microseconds())
+	if err != nil {
+		return nil, fmt.Errorf("list ended test worlds: %w", err)
+	}
+	return found, nil
+}
+
+// Removed forgets an ended world whose store is gone.
+func Removed(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	if err := tx.TestWorldRemove(ctx, workspaceID); err != nil {
+		return fmt.Errorf("forget test world: %w", err)
+	}
+	return nil
+}
+
+// Lives reports whether a workspace's world is listed and has not ended.
+func Lives(ctx context.Context, tx *db.Tx, workspaceID string) (bool, error) {
+	w, err := tx.TestWorldGet(ctx, workspaceID)
+	if db.IsNotFound(err) {
+		return false, nil
+	}
+	return err == nil && w.EndedAt == 0, err
+}
