@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"time"
 
 	"svc.example/cmd/svc/profile"
@@ -41,21 +42,27 @@ type workerRun struct {
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder. One worker at a time may use it."`
 	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
 	// The default is safe everywhere: how many are good depends on scenes and memory.
-	BlendersPerDevice int `env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"N" help:"Blenders that render on the device beside each other, 1 to 16. More keep it busy where frames are light; each has its scene in memory."`
+	BlendersPerDevice blenders `env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"auto|N" help:"Blenders that render on the device beside each other, 1 to 16. More keep it busy where frames are light; each has its scene in memory. auto follows how long the device waits and how much memory is free."`
 	endFlags
 	syntheticFlags
 	terminal.LogFlags
 }
 
-// mostBlenders bounds the Blenders of a worker: further ones would wait for each other.
-const mostBlenders = 16
+// blenders is how many Blenders render on a device, or worker.Auto.
+type blenders int
 
-// Validate refuses a number of Blenders that no device feeds.
-func (c *workerRun) Validate() error {
-	if c.BlendersPerDevice < 1 || c.BlendersPerDevice > mostBlenders {
-		return fmt.Errorf("--blenders-per-device is 1 to %d", mostBlenders)
+// UnmarshalText reads auto or a number that a device can feed.
+func (b *blenders) UnmarshalText(text []byte) error {
+	if string(text) == "auto" {
+		*b = worker.Auto
+		return nil
 	}
-	return c.endFlags.Validate()
+	n, err := strconv.Atoi(string(text))
+	if err != nil || n < 1 || n > worker.MostBlenders {
+		return fmt.Errorf("it is auto or 1 to %d", worker.MostBlenders)
+	}
+	*b = blenders(n)
+	return nil
 }
 
 // endFlags say when a worker ends that an engine, such as Slurm or Kubernetes, has placed.
@@ -124,7 +131,7 @@ func (c *workerRun) Run() error {
 		return terminal.WrongUsage(err)
 	}
 	return worker.New(worker.Config{
-		Blenders: c.BlendersPerDevice, ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), // 0 would mean the default
+		Blenders: int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), // 0 would mean the default
 		Farm: farmapi.NewClient(c.Server, key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}).Run(ctx)

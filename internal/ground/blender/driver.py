@@ -21,6 +21,7 @@ import json
 import math
 import os
 import re
+import resource
 import sys
 import time
 
@@ -919,6 +920,7 @@ class Driver:
             device="CPU" if self.backend == "CPU" else "GPU",
             device_name=self.device_name,
             pixel_sha256=self.pixels(scene, path, width, height),
+            memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
 
     def pixels(self, scene, path, width, height):

@@ -152,7 +152,11 @@ type Frame struct {
 	Load   time.Duration `json:"-"`
 	Sync   time.Duration `json:"-"`
 	Encode time.Duration `json:"-"`
-	Device string        `json:"device"` // "GPU" or "CPU"
+	// Memory is the most, in bytes, that the process has had in memory so far, and
+	// DeviceMemory what Cycles says that it had on its device for this frame.
+	Memory       int64  `json:"memory"`
+	DeviceMemory int64  `json:"-"`
+	Device       string `json:"device"` // "GPU" or "CPU"
 	// DeviceName is the device's name as in DeviceInfo; several are joined by " + ".
 	// For a GPU it includes the backend: "NVIDIA RTX A6000 (OptiX)".
 	DeviceName string `json:"device_name"`

@@ -35,6 +35,7 @@ type output struct {
 	marked   time.Time          // when the line of the newest reply came; the frame then begins
 	synced   time.Duration      // from there to the command's first sample; negative before
 	saving   time.Duration      // what Blender says that it took to save the command's picture
+	peak     int64              // bytes that Cycles says that it had on its device, at most, for the command
 	circle   bool               // Blender has told of a dependency cycle since the process began
 	replies  int                // replies whose lines have all come
 	caughtUp chan struct{}      // closed when replies moves; made by those who wait
@@ -91,7 +92,7 @@ func (o *output) begin(onSample func(float64)) {
 	defer o.mu.Unlock()
 	o.lines, o.size, o.status = nil, 0, ""
 	o.began, o.sampled = time.Time{}, 0
-	o.synced, o.saving = -1, 0
+	o.synced, o.saving, o.peak = -1, 0, 0
 	o.onSample = onSample
 }
 
@@ -122,6 +123,14 @@ func (o *output) parts(took time.Duration) (sync, saving time.Duration) {
 	defer o.mu.Unlock()
 	sync = min(max(0, o.synced), took)
 	return sync, min(o.saving, took-sync)
+}
+
+// devicePeak returns what Cycles had on its device for the command, at most, in bytes; 0
+// where it has not told.
+func (o *output) devicePeak() int64 {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.peak
 }
 
 // text returns the kept lines, without a line feed at the end.
@@ -172,6 +181,7 @@ func (o *output) add(line string) {
 		}
 		return
 	}
+	o.peak = max(o.peak, devicePeak(line))
 	if status := stableStatus(line); status != o.status {
 		o.status = status
 		select {
@@ -227,6 +237,24 @@ var (
 // saved matches what Blender prints once a picture is written: "Time: 00:00.62 (Saving:
 // 00:00.22)", with hours before where there are some.
 var saved = regexp.MustCompile(`^Time: [\d:.]+ \(Saving: (?:(\d{1,4}):)?(\d{1,2}):(\d{1,2}\.\d{1,3})\)$`)
+
+// devicePeakOf matches what Cycles tells of its device's memory, in MiB; Blender's own is
+// written otherwise.
+var devicePeakOf = regexp.MustCompile(`\| Mem:[\d.]{1,15}M, Peak:([\d.]{1,15})M \|`)
+
+// devicePeak parses the memory of the device, in bytes, from a status line; 0 where there is
+// none.
+func devicePeak(line string) int64 {
+	m := devicePeakOf.FindStringSubmatch(line)
+	if m == nil {
+		return 0
+	}
+	mib, err := strconv.ParseFloat(m[1], 64)
+	if err != nil || mib > 1<<30 {
+		return 0
+	}
+	return int64(mib * (1 << 20))
+}
 
 // savingTime parses the time that Blender took to save a picture; to a hundredth of a
 // second.

@@ -56,6 +56,22 @@ func TestStatusLinesReplaceEachOther(t *testing.T) {
 	}
 }
 
+// TestMemoryOfTheDeviceIsTheMostThatCyclesTells: of the command, not what Blender itself has,
+// and nothing that no device has.
+func TestMemoryOfTheDeviceIsTheMostThatCyclesTells(t *testing.T) {
+	t.Parallel()
+	o := newOutput()
+	o.read(strings.NewReader("Fra:1 Mem:9.42M (Peak 900.00M) | Time:00:00.25 | Mem:0.50M, Peak:512.50M | Scene, ViewLayer | Sample 0/1\n" +
+		"Fra:1 Mem:9.42M (Peak 10.37M) | Time:00:00.25 | Mem:3.61M, Peak:3.61M | Scene, ViewLayer | Finished\n" +
+		"Fra:1 Mem:9.42M | Mem:1.00M, Peak:999999999999999M | a lie\nFra:1 | Mem:1.0M, Peak:1.2.3M | another\n"))
+	if got := o.devicePeak(); got != 1025<<19 {
+		t.Errorf("%d bytes", got)
+	}
+	if o.begin(nil); o.devicePeak() != 0 {
+		t.Error("the next command begins with the memory of the one before")
+	}
+}
+
 // TestSamplingIsTimedFromItsFirstStatusToTheNextOther: of each layer anew.
 func TestSamplingIsTimedFromItsFirstStatusToTheNextOther(t *testing.T) {
 	t.Parallel()

@@ -89,9 +89,12 @@ type Config struct {
 	// Cores is how many processor cores pack a picture; all when 0.
 	Cores int
 
-	// Blenders is how many Blenders render on the device beside each other; 1 when 0. Each
-	// has a scene of its own in memory. When one has too little, one alone goes on.
+	// Blenders is how many Blenders render on the device beside each other, at most
+	// MostBlenders; 1 when 0. Each has a scene of its own in memory. When one has too little,
+	// one alone goes on. Auto begins with one and follows what the device is busy with.
 	Blenders int
+	// Free measures for Auto the memory that is left; nil measures this machine's.
+	Free func(context.Context) (Free, error)
 
 	// Grace is how long a running frame may continue after Run is told to stop; 6 s
 	// when 0. After it, results have DeliveryGrace more to be sent.
@@ -130,6 +133,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Blenders == 0 {
 		c.Blenders = 1
+	}
+	if c.Free == nil {
+		c.Free = freeOn(c.Device)
 	}
 	if c.Cores == 0 {
 		c.Cores = runtime.GOMAXPROCS(0)

@@ -60,6 +60,7 @@ func (w *Worker) finish(drainCtx context.Context, s renderedFrame) {
 			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "err", err)
 			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 		}
+		w.consider(drainCtx, t, s.frame)
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -23,13 +24,15 @@ import (
 type lane struct {
 	*Worker
 	pictures string // the folder of its Blenders' pictures, whose names repeat over lanes
+	index    int
 	first    bool
-	pool     *processPool // of the rendering goroutine
-	ahead    aheadFetch   // the next job's files
+	enough   chan struct{} // closed when it is to end after its frame: fewer Blenders suffice
+	pool     *processPool  // of the rendering goroutine
+	ahead    aheadFetch    // the next job's files
 }
 
 func (w *Worker) newLane(i int) (*lane, error) {
-	l := &lane{Worker: w, pictures: filepath.Join(w.dirs.pictures, strconv.Itoa(i)), first: i == 0}
+	l := &lane{Worker: w, pictures: filepath.Join(w.dirs.pictures, strconv.Itoa(i)), index: i, first: i == 0, enough: make(chan struct{})}
 	if err := os.MkdirAll(l.pictures, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for pictures: %w", err)
 	}
@@ -60,13 +63,46 @@ type company struct {
 	gone    chan struct{}         // closed when one of them has ended; made by those who wait
 	busy    int                   // lanes that render
 	since   time.Time             // when the last one ended, or the worker began
+	want    int                   // lanes that are to work, the first included
+	crew    crew                  // what says so, with Auto
+	settled chan struct{}         // closed when want changes; made by those who wait
+}
+
+// settle makes n the number of lanes that are to work. The caller holds mu.
+func (c *company) settle(n int) {
+	c.want = n
+	c.crew.forget()
+	for l := range c.further {
+		l.endSurplus()
+	}
+	if c.settled != nil {
+		close(c.settled)
+		c.settled = nil
+	}
+}
+
+// endSurplus tells a lane that is one too many to end. The caller holds company.mu.
+func (l *lane) endSurplus() {
+	if l.index < l.company.want {
+		return
+	}
+	select {
+	case <-l.enough:
+	default:
+		close(l.enough)
+	}
 }
 
 // runLanes works on all lanes until ctx ends or the worker drains, and returns when every
 // lane has given back what it had.
 func (w *Worker) runLanes(ctx, drainCtx context.Context, first *lane) {
 	var further sync.WaitGroup
-	for i := 1; i < w.cfg.Blenders; i++ {
+	most := w.cfg.Blenders
+	w.company.want = most
+	if most == Auto {
+		most, w.company.want = MostBlenders, 1
+	}
+	for i := 1; i < most; i++ {
 		further.Go(func() { w.runFurther(ctx, drainCtx, i) })
 	}
 	first.renderLoop(ctx, drainCtx)
@@ -77,7 +113,7 @@ func (w *Worker) runLanes(ctx, drainCtx context.Context, first *lane) {
 // runFurther works on a lane beside the first one whenever the memory suffices for it.
 func (w *Worker) runFurther(ctx, drainCtx context.Context, i int) {
 	for ctx.Err() == nil && !w.draining() {
-		if !w.waitTogether(ctx) {
+		if !w.waitTogether(ctx, i) {
 			return
 		}
 		l, err := w.newLane(i)
@@ -94,20 +130,35 @@ func (w *Worker) runFurther(ctx, drainCtx context.Context, i int) {
 	}
 }
 
-// waitTogether waits until further lanes may work; false when the worker ends.
-func (w *Worker) waitTogether(ctx context.Context) bool {
-	w.company.mu.Lock()
-	left := time.Until(w.company.apart)
-	w.company.mu.Unlock()
-	timer := time.NewTimer(max(0, left))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return ctx.Err() == nil
-	case <-w.cfg.Drain:
-		return false
-	case <-ctx.Done():
-		return false
+// waitTogether waits until lane i may work; false when the worker ends.
+func (w *Worker) waitTogether(ctx context.Context, i int) bool {
+	c := &w.company
+	for {
+		c.mu.Lock()
+		left, wanted := time.Until(c.apart), i < c.want
+		if c.settled == nil {
+			c.settled = make(chan struct{})
+		}
+		settled := c.settled
+		c.mu.Unlock()
+		if wanted && left <= 0 {
+			return ctx.Err() == nil
+		}
+		if !wanted {
+			left = math.MaxInt64
+		}
+		timer := time.NewTimer(left)
+		select {
+		case <-timer.C:
+		case <-settled:
+		case <-w.cfg.Drain:
+			timer.Stop()
+			return false
+		case <-ctx.Done():
+			timer.Stop()
+			return false
+		}
+		timer.Stop()
 	}
 }
 
@@ -118,6 +169,7 @@ func (c *company) join(l *lane, end func(error)) {
 		c.further = map[*lane]func(error){}
 	}
 	c.further[l] = end
+	l.endSurplus()
 	if time.Now().Before(c.apart) { // it came too late to be told
 		end(errApart)
 	}
@@ -173,6 +225,9 @@ func (l *lane) crowded(err error) bool {
 	}
 	c.apart = time.Now().Add(apartTime)
 	l.log.Warn("a frame failed beside others and is rendered again alone; for a while one Blender works", "for", apartTime, "code", failed.Code, "message", failed.Message)
+	if l.cfg.Blenders == Auto {
+		c.settle(1) // what shows that the device waits may show it again
+	}
 	for _, end := range c.further {
 		end(errApart)
 	}

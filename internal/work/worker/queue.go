@@ -99,6 +99,10 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 			l.log.Info("the worker takes no more frames, as it was told, and stops")
 			return
 		}
+		if l.surplus() {
+			l.compareHeld(ctx, drainCtx)
+			return
+		}
 		if len(q.tasks) == 0 && q.waiting == 0 && q.pending == nil {
 			l.compareHeld(ctx, drainCtx) // no more frames of the job are in sight
 		}
@@ -134,7 +138,7 @@ func (l *lane) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *ta
 	}
 	next.lastInSight = q.waiting == 0 && len(q.tasks) == 0
 	q.ended, q.running = make(chan struct{}), next
-	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !l.draining() {
+	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !l.draining() && !l.surplus() {
 		l.requestFrames(ctx, q, 1, 0, max(q.pace-q.lead(), 0))
 	}
 	l.fetchAhead(q)
@@ -176,7 +180,7 @@ func (l *lane) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *
 			l.enqueue(q, got)
 			l.fetchAhead(q)
 		case <-look.C:
-			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !l.draining() && ctx.Err() == nil {
+			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !l.draining() && !l.surplus() && ctx.Err() == nil {
 				asks = false
 				l.requestFrames(ctx, q, 1, 0, 0)
 			}
@@ -230,6 +234,8 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 			l.leave()
 		case <-l.cfg.Drain:
 			return true // the loop sees it
+		case <-l.enough:
+			return true
 		case <-ctx.Done():
 			return false
 		}
@@ -242,6 +248,16 @@ func (l *lane) idleTimer() *time.Timer {
 		return time.NewTimer(math.MaxInt64)
 	}
 	return time.NewTimer(max(0, l.cfg.ExitIdle-l.company.idle()))
+}
+
+// surplus reports whether fewer Blenders suffice, so that this lane ends.
+func (l *lane) surplus() bool {
+	select {
+	case <-l.enough:
+		return true
+	default:
+		return false
+	}
 }
 
 // draining reports whether the worker was told to take no more frames.

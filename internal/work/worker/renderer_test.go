@@ -38,6 +38,11 @@ type painter struct {
 	memory     int                   // how many renders at once the memory suffices for; any when 0, none when below
 	plays      bool                  // frames depend on the frames before
 	level      int                   // the scene's compression, which is left to the worker
+	needs      int64                 // bytes of memory that each process tells
+	// onDevice is the part of a frame's time for which it needs the device, which is one; 0
+	// where frames tell no parts. It may change while the painter works.
+	onDevice float64
+	device   chan struct{} // of capacity 1, filled by who uses it: the clock of a bubble stands while a mutex is waited for
 
 	mu      sync.Mutex
 	busy    int      // renders now
@@ -56,7 +61,7 @@ type painter struct {
 func newPainter() *painter {
 	return &painter{
 		info:   blender.Info{Version: contract.BlenderVersion, BuildHash: "abc", Denoiser: true, Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Test GPU"}}},
-		starts: time.Second, frameTime: time.Second,
+		starts: time.Second, frameTime: time.Second, device: make(chan struct{}, 1),
 	}
 }
 
@@ -171,6 +176,16 @@ func (p *painting) renderFrame(ctx context.Context, frame, like int, progress fu
 	if tooMuch {
 		return blender.Frame{}, &blender.Error{Code: blender.OutOfMemory, Message: "Blender ran out of memory"}
 	}
+	told := blender.Frame{Number: frame, Format: "PNG", Width: 8, Height: 6, Sampling: p.frameTime / 2,
+		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it", Seconds: p.frameTime.Seconds()}
+	if p.onDevice > 0 {
+		begun := time.Now()
+		if err := p.renderParts(ctx, &told); err != nil {
+			return blender.Frame{}, p.ended(err)
+		}
+		told.Started, told.Seconds, told.Memory = begun, time.Since(begun).Seconds(), p.needs
+		return p.done(told, like)
+	}
 	const steps = 10
 	for i := range steps {
 		if err := rest(ctx, p.frameTime/steps); err != nil {
@@ -185,12 +200,27 @@ func (p *painting) renderFrame(ctx context.Context, frame, like int, progress fu
 			return blender.Frame{}, err
 		}
 	}
-	path := filepath.Join(p.out, fmt.Sprintf("frame_%04d.png", frame))
-	if err := p.paint(path, like); err != nil {
-		return blender.Frame{}, err
+	return p.done(told, like)
+}
+
+// done paints the picture of a frame.
+func (p *painting) done(told blender.Frame, like int) (blender.Frame, error) {
+	told.Path = filepath.Join(p.out, fmt.Sprintf("frame_%04d.png", told.Number))
+	return told, p.paint(told.Path, like)
+}
+
+// renderParts computes the scene, waits for the device and uses it.
+func (p *painting) renderParts(ctx context.Context, told *blender.Frame) error {
+	p.mu.Lock()
+	on := time.Duration(p.onDevice * float64(p.frameTime))
+	p.mu.Unlock()
+	told.Sync = p.frameTime - on
+	if err := rest(ctx, told.Sync); err != nil {
+		return err
 	}
-	return blender.Frame{Number: frame, Path: path, Format: "PNG", Width: 8, Height: 6, Seconds: p.frameTime.Seconds(), Sampling: p.frameTime / 2,
-		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it"}, nil
+	p.device <- struct{}{}
+	defer func() { <-p.device }()
+	return rest(ctx, on)
 }
 
 // ended notes a render that its context ended.

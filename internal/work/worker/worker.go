@@ -30,6 +30,8 @@ type Worker struct {
 	company company // of the lanes
 	noData  noData
 
+	noMemory sync.Once // says that the free memory cannot be measured
+
 	finishing sync.WaitGroup // pictures that are packed and checked beside the next render
 	places    chan struct{}  // of capacity mostFinishing, filled by each of them
 
