@@ -3,6 +3,7 @@ package story_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -18,6 +19,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/worker"
@@ -69,7 +71,9 @@ func (svc *service) desk() desk {
 // command is their Blender, which knows nothing of this machine's user.
 func (a desk) command(arguments ...string) *exec.Cmd {
 	arguments = slices.Concat(a.screen, []string{a.blender}, a.always, arguments)
-	command := exec.CommandContext(patient(a.t), arguments[0], arguments[1:]...)
+	ctx, cancel := context.WithTimeout(a.t.Context(), 4*await.Patience) // a step has many events
+	a.t.Cleanup(cancel)
+	command := exec.CommandContext(ctx, arguments[0], arguments[1:]...)
 	command.Env = append(os.Environ(), "LIBGL_ALWAYS_SOFTWARE=1", "BLENDER_USER_CONFIG="+filepath.Join(a.home, "config"), "BLENDER_USER_SCRIPTS="+filepath.Join(a.home, "scripts"),
 		"BLENDER_USER_EXTENSIONS="+filepath.Join(a.home, "extensions"), "HOME="+a.home, "SVC_KEY=", "SVC_SERVER=")
 	return command
@@ -270,12 +274,13 @@ func (d desk) pressesThePanel() {
 		pictures = kept
 	}
 	tells := filepath.Join(t.TempDir(), "told.json")
-	d.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24"}
+	shown := t.TempDir() // Xvfb keeps the screen in a file of it
+	d.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + shown}
 	d.run(func(line string) {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
 			svc.letIn(c, code)
 		}
-	}, "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.url, pictures, tells)
+	}, "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.url, pictures, tells, filepath.Join(shown, "Xvfb_screen0"))
 	text, err := os.ReadFile(tells)
 	if err != nil {
 		t.Fatal(err)
@@ -285,7 +290,7 @@ func (d desk) pressesThePanel() {
 		Note      string    `json:"note"`
 		Price     int       `json:"price"`
 		Untouched bool      `json:"untouched"`
-		Pictures  []string  `json:"pictures"`
+		Pictures  [][]any   `json:"pictures"` // name, and how many values its bytes have
 		Frames    []string  `json:"frames"`
 		Ticks     []float64 `json:"ticks"`
 	}
@@ -295,6 +300,11 @@ func (d desk) pressesThePanel() {
 	t.Logf("%s", text)
 	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 5 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
 		t.Errorf("the panel told %+v", told)
+	}
+	for _, picture := range told.Pictures {
+		if values := picture[1].(float64); values < 100 {
+			t.Errorf("the picture %s shows next to nothing: its bytes have %v values", picture[0], values)
+		}
 	}
 	svc.settledOnce(c, 2)
 }
