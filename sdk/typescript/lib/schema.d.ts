@@ -13,6 +13,8 @@ export interface Schemas {
          * @description What the key may spend a calendar month (UTC); none or null = no limit.
          */
         spend_limit_cents?: number | null;
+        /** @description Makes a key of test mode, svc_agent_test_…: nothing is rendered, and nobody pays. */
+        test?: boolean;
     };
     AgentKeyCreated: {
         /** Format: date-time */
@@ -76,6 +78,8 @@ export interface Schemas {
     ApiKeyCreateRequest: {
         /** @description What the key is called. */
         name: string;
+        /** @description Makes a key of test mode, svc_test_…: nothing is rendered, and nobody pays. */
+        test?: boolean;
     };
     ApiKeyCreated: {
         /** Format: date-time */
@@ -1388,6 +1392,7 @@ export interface Schemas {
         /** Format: date-time */
         started_at: string;
         switched: string[];
+        test?: boolean;
         workspace_id: string;
     };
     ReceiptSignature: {
@@ -1520,6 +1525,8 @@ export interface Schemas {
         status: "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
         /** Format: date-time */
         submitted_at: string | null;
+        /** @description True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise. */
+        test?: boolean;
         /** Format: date-time */
         updated_at: string;
         upload_id: string;
@@ -1691,6 +1698,8 @@ export interface Schemas {
         status: "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
         /** Format: date-time */
         submitted_at: string | null;
+        /** @description True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise. */
+        test?: boolean;
         /** Format: date-time */
         updated_at: string;
         upload_id: string;
@@ -1827,6 +1836,8 @@ export interface Schemas {
         status: "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
         /** Format: date-time */
         submitted_at: string | null;
+        /** @description True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise. */
+        test?: boolean;
         /** Format: date-time */
         updated_at: string;
         upload_id: string;
@@ -2133,6 +2144,32 @@ export interface Schemas {
          * @description HTTPS address that is told when the job ends.
          */
         webhook_url?: string;
+    };
+    TestClock: {
+        /**
+         * Format: double
+         * @description By how much it is ahead of the real time.
+         */
+        moved_seconds: number;
+        /**
+         * Format: date-time
+         * @description The time of the test world.
+         */
+        now: string;
+        /** @enum {boolean} */
+        ok: true;
+    };
+    TestClockRequest: {
+        /**
+         * Format: double
+         * @description By how much the clock goes forward, in seconds.
+         */
+        advance_seconds?: number | null;
+        /**
+         * Format: date-time
+         * @description What the clock says from now on; not in its past. Instead of advance_seconds.
+         */
+        now?: string | null;
     };
     Times: {
         /** Format: double */

@@ -15,6 +15,7 @@ import { entriesOf } from "./zip.js";
 const PAYLOAD_TYPE = "application/vnd.in-toto+json";
 const STATEMENT_TYPE = "https://in-toto.io/Statement/v1";
 const RECEIPT_TYPE = "https://svc.example/receipt/v1";
+const TEST_RECEIPT_TYPE = "https://svc.example/test-receipt/v1";
 const FRAME_SET_TYPE = "https://svc.example/frame-set/v1";
 const SPKI = "302a300506032b6570032100"; // of Ed25519 (RFC 8410), before the key
 const MOST_MANIFEST = 16 << 20;
@@ -104,6 +105,8 @@ class Verification {
         this.statement = parseStrictly(this.payload);
         const not = "the signed statement is not a receipt of version 1";
         const statement = exactly(this.statement.value, ["_type", "subject", "predicateType", "predicate"], not);
+        if (statement["predicateType"] === TEST_RECEIPT_TYPE)
+            throw new Error("THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid");
         if (statement["_type"] !== STATEMENT_TYPE || statement["predicateType"] !== RECEIPT_TYPE)
             throw new Error(not);
         const receipt = await checkReceipt(statement["predicate"]);
