@@ -41,9 +41,25 @@ func conforming(t *testing.T) []conformance.Client {
 		{Name: "Go", Command: []string{filepath.Join(programs, "goclient")}},
 		{Name: "Python", Folder: pythonSDK.folder, Command: python, Env: []string{"PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1"}},
 		{Name: "TypeScript", Folder: typescriptSDK.folder, Command: []string{pinnedNode(t), "tests/conformance.mjs"}},
+		{Name: "TypeScript in Deno", Folder: typescriptSDK.folder, Command: []string{deno(t), "run", "--quiet", "-A", "tests/conformance.mjs"},
+			Env: []string{"DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1"}},
 		{Name: "add-on", Folder: addOn, Command: python, Env: []string{"PYTHONPATH=" + module, "PYTHONDONTWRITEBYTECODE=1"}},
 		{Name: "svc", Command: []string{filepath.Join(programs, "commandclient")}, Env: []string{"SVC_PROGRAM=" + apptest.Binary(t), "XDG_CONFIG_HOME=" + t.TempDir()}},
 	}
+}
+
+// deno is the program that the npm packages pin for this machine.
+func deno(t *testing.T) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(npmFolder, "@deno", "*", "deno"))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("the pinned npm packages have no Deno for this machine: run scripts/install-npm (%v, %v)", found, err)
+	}
+	program, err := filepath.Abs(found[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
 }
 
 // TestEveryClientConforms tells each client each story. The table of docs/sdk.md is what came
