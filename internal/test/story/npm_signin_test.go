@@ -1,0 +1,147 @@
+package story_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
+)
+
+// TestNpmClientsAreLetInByDiscoveryAloneAndRender has clients of others sign in from an empty
+// state: the address of the tools leads them to the question, a person answers in a real
+// browser, and a token that is over is renewed without them.
+func TestNpmClientsAreLetInByDiscoveryAloneAndRender(t *testing.T) {
+	t.Parallel()
+	for script, what := range map[string]string{"signin.mjs": "the official TypeScript SDK", "signin_ai.mjs": "the AI SDK"} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			npmClientSignsIn(t, script)
+		})
+	}
+}
+
+func npmClientSignsIn(t *testing.T, script string) {
+	t.Helper()
+	program := newHosted(t)
+	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t), Programs: program.guard})
+	svc.worker(&painter{})
+	p := svc.console(svc.caller(credit))
+	folder := scriptFolder(t)
+
+	command := exec.CommandContext(patient(t), pinnedNode(t), script)
+	command.Dir, command.Stderr = folder, t.Output()
+	command.Env = append(os.Environ(), "SVC_URL="+svc.url, "SVC_CLIENT="+program.id, "SVC_BACK="+program.back, "SVC_SCENE="+filepath.Join(folder, demo.Filename))
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	said := struct {
+		Open     string  `json:"open"`
+		Status   string  `json:"status"`
+		Charged  float64 `json:"charged_cents"`
+		ClientID string  `json:"client_id"`
+		Tokens   int     `json:"tokens"` // different ones that it was given
+	}{}
+	lines, asked := bufio.NewScanner(out), 0
+	for lines.Scan() {
+		if err := json.Unmarshal(lines.Bytes(), &said); err != nil {
+			t.Fatalf("%s: %v", lines.Text(), err)
+		}
+		if said.Status != "" {
+			break
+		}
+		asked++
+		p.allows(said.Open)
+		var q url.Values
+		select {
+		case q = <-program.answers:
+		case <-patient(t).Done():
+			t.Fatal("no answer came back")
+		}
+		if q.Get("state") != "kept" || q.Get("iss") != svc.url || q.Get("code") == "" {
+			t.Fatalf("the answer is %v", q)
+		}
+		if _, err := fmt.Fprintln(in, q.Encode()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := command.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	if asked != 1 || said.Status != "completed" || said.Charged != 1 || said.ClientID != program.id || said.Tokens != 2 {
+		t.Errorf("a person was asked %d times; it says %+v", asked, said)
+	}
+	svc.settledOnce(p.caller, 1)
+}
+
+// allows answers the question at an address.
+func (p *console) allows(address string) {
+	p.t.Helper()
+	p.open(strings.TrimPrefix(address, p.base))
+	p.says("Let this program in?", "“Assistant”, which nobody verifies")
+	p.run(`document.querySelector("button[value=allow]").click()`)
+}
+
+// TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent: mcp-remote has an agent that only
+// knows programs on its own computer use tools elsewhere, and signs in for it.
+func TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent(t *testing.T) {
+	t.Parallel()
+	program := newHosted(t)
+	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t), Programs: program.guard})
+	svc.worker(&painter{})
+	p := svc.console(svc.caller(credit))
+	folder := scriptFolder(t)
+	said, says := io.Pipe()
+	command := exec.Command(pinnedNode(t), "node_modules/mcp-remote/dist/proxy.js", svc.url+"/mcp", "--client-metadata-url", program.id)
+	command.Dir, command.Stderr, command.SysProcAttr = folder, says, diesWithTheTest()
+	command.Env = append(os.Environ(), "HOME="+t.TempDir(), "BROWSER=true")
+	asked := make(chan string, 10)
+	go func() {
+		for lines := bufio.NewScanner(said); lines.Scan(); {
+			if strings.HasPrefix(lines.Text(), svc.url+"/oauth/authorize?") {
+				asked <- lines.Text()
+			}
+		}
+	}()
+	type connected struct {
+		*mcp.ClientSession
+		err error
+	}
+	tools := make(chan connected, 1)
+	go func() { // it waits for the person
+		s, err := mcp.NewClient(&mcp.Implementation{Name: "story", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
+		tools <- connected{s, err}
+	}()
+	p.allows(await.Next(t, asked, "the question"))
+	s := await.Next(t, tools, "the tools")
+	if s.err != nil {
+		t.Fatal(s.err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	m := model{session{s.ClientSession, t}, p.caller, svc}
+	m.renders(m.sends(demo.Scene(), rangeOf(1, 2)), 2)
+	if len(asked) > 0 {
+		t.Error("it asked again")
+	}
+	svc.settledOnce(p.caller, 2)
+}
