@@ -14,7 +14,7 @@ import (
 )
 
 // command is one line to the driver: "open", "play" or "render". keep_data, plays and
-// frames belong to open, as preview does, fresh and anew to render, frame to the others.
+// frames belong to open, as preview and shot do, fresh and anew to render, frame to the others.
 type command struct {
 	Command  string   `json:"command"`
 	File     string   `json:"file,omitempty"`
@@ -22,6 +22,7 @@ type command struct {
 	Plays    bool     `json:"plays"`
 	Frames   *Frames  `json:"frames"`
 	Preview  *Preview `json:"preview,omitempty"`
+	Shot     *Shot    `json:"shot,omitempty"`
 	Frame    *int     `json:"frame,omitempty"`
 	Fresh    bool     `json:"fresh"`
 	Anew     bool     `json:"anew"` // the file is loaded again before

@@ -736,6 +736,14 @@ def make_coarse(scene, side, samples):
     image.color_depth = "8"
 
 
+def take_shot(scene, shot):
+    """Other noise, and another part of the scene, than its file says."""
+    scene.cycles.seed = shot["seed"]
+    camera = scene.camera.data
+    camera.shift_x += shot["shift"][0]
+    camera.shift_y += shot["shift"][1]
+
+
 # -- commands ----------------------------------------------------------------
 
 
@@ -844,6 +852,8 @@ class Driver:
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
         compression = leave_packing(scene) if self.settings["uncompressed"] else 0
+        if command.get("shot"):
+            take_shot(scene, command["shot"])
         scene.render.filepath = os.path.join(self.settings["out"], "frame_")
         if plays:
             self.run = Run(self, scene, command["frames"])

@@ -26,6 +26,9 @@ type Input struct {
 	// Preview, when set, renders small and coarse pictures of the scene, as 8-bit PNG. A
 	// scene whose denoiser this Blender lacks is then rendered without.
 	Preview *Preview
+	// Shot, when set, renders the scene with another seed and from a moved camera. The scene
+	// has a camera, and neither it nor the seed is animated.
+	Shot *Shot
 	// Frames are those that may be rendered; nil when that is not known.
 	Frames *Frames
 	// Plays says that frames depend on the frames before, which Blender may not see itself.
@@ -43,6 +46,12 @@ type Frames struct {
 type Preview struct {
 	Side    int `json:"side"`    // pixels of the longer side at most
 	Samples int `json:"samples"` // a pixel at most
+}
+
+// Shot is how a picture differs from what its scene says.
+type Shot struct {
+	Seed  int        `json:"seed"`  // of Cycles' noise, 0 to 2^31-1
+	Shift [2]float64 `json:"shift"` // added to the camera's, in parts of the picture's longer side: to the right, up
 }
 
 // File is one file of a project.
