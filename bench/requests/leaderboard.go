@@ -38,7 +38,7 @@ const (
 func boardRoutes() []string {
 	return []string{
 		"top", "stats", "gpus", "latest?limit=100", "result/{result}", "gpu/nvidia-geforce-rtx-1007",
-		"compare/nvidia-geforce-rtx-1007/nvidia-geforce-rtx-1042", "search?q=rtx+1007",
+		"compare/nvidia-geforce-rtx-1007/nvidia-geforce-rtx-1042", "search?q=rtx+1007", "rank?score=4000",
 	}
 }
 
@@ -168,7 +168,8 @@ func (h *board) fill(ctx context.Context, engine, address string, results int) e
 }
 
 // fillBoard writes the rows of that many accepted results, without their receipts. Scores
-// vary around a mean of each GPU, and the database computes all sums from the results.
+// vary around a mean of each GPU, and the database computes all sums from the results. Each result is of a key of its own. Its
+// medians and averages are plain means: what is measured is the reading of them.
 func fillBoard(ctx context.Context, plain *sql.DB, results int) error {
 	tx, err := plain.BeginTx(ctx, nil)
 	if err != nil {
@@ -177,8 +178,8 @@ func fillBoard(ctx context.Context, plain *sql.DB, results int) error {
 	defer func() { _ = tx.Rollback() }()
 	v := leaderboard.Current()
 	versions := fmt.Sprintf("'%s', '%s', '%s'", v.Benchmark, v.Scene, v.Scoring)
-	const group = "INSERT INTO benchmark_group (group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at) "
-	if _, err := tx.ExecContext(ctx, group+"VALUES (1, "+versions+", '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 1)"); err != nil {
+	const group = "INSERT INTO benchmark_group (group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_mean, score_median, score_top, time_mean, time_median, time_best, updated_at) "
+	if _, err := tx.ExecContext(ctx, group+"VALUES (1, "+versions+", '', '', '', '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 1)"); err != nil {
 		return err
 	}
 	chance := mathrand.New(mathrand.NewPCG(1, 2))
@@ -186,21 +187,21 @@ func fillBoard(ctx context.Context, plain *sql.DB, results int) error {
 	for i := range rows {
 		gpu := chance.IntN(boardGPUs)
 		score := int64(max(1000, (500+float64(gpu)*45)*1000*(1+0.05*chance.NormFloat64())))
-		rows[i] = fmt.Sprintf("(%d, 'BMR-%032x', 'RCT-%032x', 1, %d, 'NVIDIA GeForce RTX %d', 'NVIDIA GeForce RTX %[5]d', 'nvidia-geforce-rtx-%[5]d', 24, %[6]d, %[7]d, 1, %[8]d)",
+		rows[i] = fmt.Sprintf("(%d, 'BMR-%032x', 'RCT-%032x', 1, %d, 'NVIDIA GeForce RTX %d', 'NVIDIA GeForce RTX %[5]d', 'nvidia-geforce-rtx-%[5]d', 24, %[6]d, %[7]d, 1, %[8]d, 'key %[1]d', 'synthetic', 1)",
 			i+1, i, i, gpu+2, 1000+gpu, score, 90_000+chance.IntN(5000), int64(1_700_000_000_000_000)+int64(i))
 	}
 	for first := 0; first < len(rows); first += boardAtOnce {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at) VALUES "+
+		if _, err := tx.ExecContext(ctx, "INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks) VALUES "+
 			strings.Join(rows[first:min(first+boardAtOnce, len(rows))], ", ")); err != nil {
 			return err
 		}
 	}
 	// Each result has one of 200 GPUs, 50 drivers and 1000 CPUs.
 	statements := []string{
-		group + "SELECT group_id, " + versions + ", gpu_slug, gpu_name, 'NVIDIA', lower(gpu_name) || ' ' || gpu_slug, 24, count(*), count(*), sum(score), max(score), sum(time_ms), min(time_ms), 1 " +
+		group + "SELECT group_id, " + versions + ", gpu_slug, gpu_name, 'NVIDIA', lower(gpu_name) || ' ' || gpu_slug, 24, count(*), count(*), CAST(avg(score) AS bigint), CAST(avg(score) AS bigint), max(score), CAST(avg(time_ms) AS bigint), CAST(avg(time_ms) AS bigint), min(time_ms), 1 " +
 			"FROM benchmark_result GROUP BY group_id, gpu_slug, gpu_name",
 		"UPDATE benchmark_group SET results = (SELECT count(*) FROM benchmark_result), synthetic = (SELECT count(*) FROM benchmark_result), " +
-			"score_sum = (SELECT sum(score) FROM benchmark_result), score_top = (SELECT max(score) FROM benchmark_result) WHERE group_id = 1",
+			"score_mean = (SELECT CAST(avg(score) AS bigint) FROM benchmark_result), score_median = (SELECT CAST(avg(score) AS bigint) FROM benchmark_result), score_top = (SELECT max(score) FROM benchmark_result) WHERE group_id = 1",
 		"INSERT INTO benchmark_facet (facet_id, field, value, folded) SELECT group_id, 'gpu', gpu_name, lower(gpu_name) || ' ' || gpu_slug FROM benchmark_group WHERE gpu_slug <> ''",
 		"INSERT INTO benchmark_posting (facet_id, number) SELECT group_id, number FROM benchmark_result",
 		fmt.Sprintf("UPDATE benchmark_counter SET last_number = %d, last_group = %d, last_facet = 2000", results, boardGPUs+1),
@@ -217,7 +218,7 @@ func fillBoard(ctx context.Context, plain *sql.DB, results int) error {
 		"INSERT INTO benchmark_posting (facet_id, number) SELECT 550 + number % 1000, number FROM benchmark_result")
 	for level := range 5 {
 		for _, tally := range [][3]string{{"board_id", "0", "score"}, {"group_id", "0", "score"}, {"group_id", "1", "time_ms"}} {
-			statements = append(statements, fmt.Sprintf("INSERT INTO benchmark_tally (group_id, measure, level, bucket, results) SELECT %s, %s, %d, %s >> %d, count(*) FROM benchmark_result GROUP BY %[1]s, %[4]s >> %[5]d",
+			statements = append(statements, fmt.Sprintf("INSERT INTO benchmark_tally (group_id, measure, level, bucket, results, total) SELECT %s, %s, %d, %s >> %d, count(*), sum(%[4]s) FROM benchmark_result GROUP BY %[1]s, %[4]s >> %[5]d",
 				tally[0], tally[1], level, tally[2], 6*level))
 		}
 	}

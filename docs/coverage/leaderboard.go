@@ -18,6 +18,9 @@ func leaderboard() []Rule {
 		shown("4.6", "The newest results: 25 unless asked otherwise, at most 100", "api.TestTheNewestAre25UnlessAskedOtherwise", empty).lines("GET /node/v1/leaderboard/latest?limit=<n>"),
 		shown("4.6", "The place that a score would have; a bad score is 400", "api.TestAScoreIsPlacedAmongResults").lines("GET /node/v1/leaderboard/rank?score=<n>"),
 		shown("4.6", "The flat members of results and lists say what receipts say", "api.TestTheFlatMembersOfAResultSayWhatItsReceiptSays", "api.TestTheFlatMembersOfListsAreCounted", "benchmark.TestAMachineIsHashedByItsDocumentedLines"),
+		shown("4.6", "A run answers a challenge that the service draws; others are unverified and not ranked", "leaderboard.TestAChallengeIsAnsweredByItsOwnRunAlone", "leaderboard.TestAResultWithoutAChallengeIsShownAndNotRanked", "leaderboard.TestRunsOfAKeyNeitherOverlapNorComeTooOften", "story.TestABenchmarkOfACPUIsShownAsCPUAndInNoTable"),
+		shown("4.6", "A worker of another key confirms a sample, and the best ten", "leaderboard.TestAResultAmongTheBestWaitsForAReferenceOfAnotherKey", "leaderboard.TestEachAnswerIsSampledByItsShare", "leaderboard.TestOnlyAWorkerOfTheSameKindMakesAReference", "leaderboard.TestAReferenceThatEndsEarlyIsAskedForAgain"),
+		shown("4.6", "Names that look alike are one GPU, and a key has one voice", "benchmark.TestNamesThatLookAlikeAreOneGPU", "leaderboard.TestAKeySpeaksByItsNewestResult", "leaderboard.TestForgedResultsOfAFewKeysMoveNoFigureFar"),
 		shown("4.6", "All comes from stored receipts; what is unknown is null or the word unknown; nothing stored is empty lists and zero counts",
 			empty, told, "leaderboard.TestWhatDoesNotCountIsKeptWithItsReasonAndShownNowhere"),
 	}

@@ -107,6 +107,12 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err = a.openFiles(ctx, keys); err == nil {
 		err = rowsum.Fill(ctx, a.DB, summed()) // after an upgrade, before anything is served or audited
 	}
+	if err == nil {
+		var counted bool
+		if counted, err = leaderboard.CountAnew(ctx, a.DB); counted {
+			cmp.Or(cfg.Log, slog.Default()).Info("the leaderboard is counted anew from its receipts, after an upgrade")
+		}
+	}
 	if err != nil {
 		return nil, errors.Join(err, a.DB.Close())
 	}
@@ -195,7 +201,7 @@ func (a *App) Watch(jobs *job.Jobs) *watch.Reader {
 
 // Board returns the leaderboard, with addresses built by at.
 func (a *App) Board(at links.Links) *leaderboard.Board {
-	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic}
+	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic, Blobs: a.Blobs, References: a.Config.References, LeaseLife: a.Config.LeaseLife}
 }
 
 // openRing takes the program that signs, or loads the operator's signing key, or the keys in

@@ -97,6 +97,9 @@ type Config struct {
 	// DoubleRender is the percentage of frames that workers of two node keys
 	// render, to be compared; 0 compares none.
 	DoubleRender int
+	// References is the percentage of benchmark results that a worker of another node key
+	// must confirm, beside those that would be among the best.
+	References int
 	// WorkerLife is how long a worker that is not seen any more is kept, and a
 	// benchmark receipt that was rejected; 0 means 30 days.
 	WorkerLife time.Duration

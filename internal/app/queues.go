@@ -26,6 +26,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 	all := []lease.Queue{
 		p.frames.Queue(),
 		p.previews.Leases(),
+		p.board.ReferenceLeases(),
 		artifact.Queue(),
 		lease.Queue{Name: lease.ExpireQueue, LongestPause: time.Hour, MaxFailures: patience},
 		lease.Queue{Name: intake.FetchQueue, LongestPause: longestPause, MaxFailures: patience},

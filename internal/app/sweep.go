@@ -91,6 +91,9 @@ func (a *App) Forget(ctx context.Context) {
 		"previews":          preview.Forget,
 		"parts":             func(ctx context.Context, d *db.DB) (int64, error) { return intake.ForgetParts(ctx, d, a.Blobs) },
 		"rejected receipts": func(ctx context.Context, d *db.DB) (int64, error) { return leaderboard.ForgetRejected(ctx, d, workers) },
+		"challenges": func(ctx context.Context, d *db.DB) (int64, error) {
+			return leaderboard.ForgetChallenges(ctx, d, workers)
+		},
 		"workers that left": func(ctx context.Context, d *db.DB) (int64, error) { return dispatch.ForgetWorkers(ctx, d, workers) },
 	} {
 		if _, err := forget(ctx, a.DB); err != nil && ctx.Err() == nil {

@@ -55,6 +55,7 @@ type benchResult struct {
 	Receipt  benchmark.Receipt       `json:"receipt"`
 	Envelope json.RawMessage         `json:"envelope"`  // the signed receipt
 	Result   *farmapi.BenchmarkReply `json:"submitted"` // null when nothing was sent
+	frame    []byte                  // the picture of the challenge
 	workerID string                  // of this machine's registration; "" without a server
 	signer   receipt.PublicKey       // of the key that signed
 }
@@ -119,7 +120,7 @@ func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benchRes
 	shown := sceneMeters{to: to}
 	defer shown.end()
 	admitted := false // Admit runs for each Blender that starts; registering once is enough
-	done.Receipt, err = measure.Run(ctx, measure.Config{
+	config := measure.Config{
 		Blender: blender.Options{Path: renderer.Path, Sandbox: renderer.Sandbox, Temp: temp, Device: self.Device},
 		Admit: func(info blender.Info) error {
 			if admitted {
@@ -134,7 +135,11 @@ func (c *Bench) measure(ctx context.Context, to terminal.Display) (done benchRes
 			return err
 		},
 		Progress: shown.move, Now: time.Now,
-	})
+	}
+	if c.Server != "" {
+		config.Draw = func(ctx context.Context) (benchmark.Challenge, error) { return c.draw(ctx, done.workerID) }
+	}
+	done.Receipt, done.frame, err = measure.Run(ctx, config)
 	done.Score = float64(done.Receipt.Score()) / 1000
 	return done, err
 }
@@ -207,6 +212,15 @@ func (c *Bench) register(ctx context.Context, request farmapi.RegisterRequest) (
 	return reply.WorkerID, nil
 }
 
+// draw gets the challenge of the run. The error wraps the service's refusal.
+func (c *Bench) draw(ctx context.Context, workerID string) (benchmark.Challenge, error) {
+	reply, err := farmapi.NewClient(c.Server, c.Key).Challenge(ctx, farmapi.ChallengeRequest{WorkerID: workerID})
+	if err != nil {
+		return benchmark.Challenge{}, c.reached(fmt.Errorf("ask %s for a challenge: %w", c.Server, err))
+	}
+	return benchmark.Challenge(reply.Challenge), nil
+}
+
 // reached says in words why the service could not be called; a refusal stays as it is.
 func (c *Bench) reached(err error) error {
 	if said := profile.Unreachable(c.Server, err); said != nil {
@@ -225,7 +239,7 @@ func (c *Bench) send(ctx context.Context, done *benchResult) error {
 	if err != nil {
 		return err
 	}
-	reply, err := farmapi.NewClient(c.Server, c.Key).Benchmark(ctx, farmapi.BenchmarkRequest{WorkerID: done.workerID, Envelope: done.Envelope, PublicKeyPEM: string(public)})
+	reply, err := farmapi.NewClient(c.Server, c.Key).Benchmark(ctx, farmapi.BenchmarkRequest{WorkerID: done.workerID, Envelope: done.Envelope, PublicKeyPEM: string(public), Frame: done.frame})
 	if err != nil {
 		return c.reached(fmt.Errorf("send the receipt: %w", err))
 	}
@@ -234,6 +248,15 @@ func (c *Bench) send(ctx context.Context, done *benchResult) error {
 		return fmt.Errorf("%w: %s: %s", errNotAccepted, *reply.Reason, *reply.Detail)
 	}
 	return nil
+}
+
+// verifications say what a result's verification means.
+var verifications = map[string]string{
+	string(benchmark.Verified):   "verified",
+	string(benchmark.Waiting):    "waiting: a worker of another key renders your picture too; until then it is not ranked",
+	string(benchmark.Unverified): "unverified: it answers no challenge, and is not ranked",
+	string(benchmark.Outlier):    "outlier: it is far above all others of its GPU, and is not ranked",
+	string(benchmark.Synthetic):  "synthetic: nothing was rendered",
 }
 
 // print writes the result for people: a table of the scenes, then the score.
@@ -260,6 +283,7 @@ func (b benchResult) print(w io.Writer, server string) {
 		row("result", "not sent; use --server and --key to send it")
 	case b.Result.PublicResultURL != nil:
 		row("result", "%s", *b.Result.PublicResultURL)
+		row("verification", "%s", verifications[*b.Result.Verification])
 	default:
 		row("result", "%s; stored, but not published", b.Result.Status)
 	}

@@ -59,6 +59,7 @@ type Serve struct {
 	FrameTime   time.Duration `env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take, on any worker. One that takes longer fails with frame_time_exceeded."`
 	PlayTime    time.Duration `env:"SVC_PLAY_TIME" default:"2h" help:"Most time that a worker may compute the frames before a frame, where simulations run from frame to frame. If that is not enough, the frame fails with frame_time_exceeded."`
 	Double      int           `name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that workers of two node keys render, to compare their pixels."`
+	References  int           `name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker of another node key must confirm, beside those that would be among the best ten."`
 	RateFlags
 	openFlags
 	keepFlags
@@ -134,7 +135,7 @@ func (c *Serve) service() (app.Config, error) {
 		cfg.Witnesses = &policy
 	}
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting), int64(c.ProjectSize)
-	cfg.DoubleRender, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.FrameTime, c.PlayTime, true
+	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)
 	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}
 	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {
@@ -142,6 +143,9 @@ func (c *Serve) service() (app.Config, error) {
 	}
 	if c.Double < 0 || c.Double > 100 {
 		return cfg, terminal.WrongUsagef("--double-render must be 0 to 100")
+	}
+	if c.References < 0 || c.References > 100 {
+		return cfg, terminal.WrongUsagef("--benchmark-references must be 0 to 100")
 	}
 	if c.FrameTime < time.Second || c.PlayTime < time.Second {
 		return cfg, terminal.WrongUsagef("--frame-time and --play-time must be at least 1s")

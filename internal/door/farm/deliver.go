@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/pixels"
+	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
@@ -82,6 +83,12 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 			return nil, fault.Field("body.meta.staged", "is for frames of jobs, not for previews")
 		}
 		return farmapi.OKReply{OK: true}, s.deliverPreview(ctx, meta, worker, file)
+	}
+	if leaderboard.OwnsReference(meta.LeaseID) {
+		if staged {
+			return nil, fault.Field("body.meta.staged", "is for frames of jobs, not for reference renders")
+		}
+		return farmapi.OKReply{OK: true}, s.deliverReference(ctx, meta, file)
 	}
 	p := pictureOf(meta, worker)
 	if staged {
@@ -204,6 +211,9 @@ func checkMeta(meta farmapi.FrameResult) error {
 func isLeaseOf(meta farmapi.FrameResult) bool {
 	if id.Valid(id.Preview, meta.JobID) {
 		return meta.LeaseID == preview.LeaseID(meta.JobID, meta.Frame)
+	}
+	if id.Valid(id.Challenge, meta.JobID) {
+		return meta.LeaseID == lease.ID(leaderboard.ReferenceQueue, meta.JobID, int64(meta.Frame))
 	}
 	return meta.LeaseID == frames.LeaseID(meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
 }

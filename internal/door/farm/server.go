@@ -9,7 +9,7 @@
 // reply names a workspace.
 //
 // Package frames decides what a report means, package preview what one of a free
-// preview means, package dispatch which worker gets which frame. Start reading at Server.Routes, then deliver.go;
+// preview means, package leaderboard what one of a reference render means, package dispatch which worker gets which frame. Start reading at Server.Routes, then deliver.go;
 // waitqueue.go has the long poll.
 package farm
 
@@ -119,6 +119,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("POST "+farmapi.PathRelease, s.route(s.release))
 	mux.Handle("GET "+farmapi.PathDemand, s.route(s.demand))
 	mux.Handle("POST "+farmapi.PathBenchmark, s.route(s.benchmark))
+	mux.Handle("POST "+farmapi.PathChallenge, s.route(s.challenge))
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.project))
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}/{sha256}", s.route(s.part))
 }
@@ -262,6 +263,9 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 			if work, ok, err := s.Previews.Claim(ctx, req.WorkerID); err != nil || ok {
 				return previewReply(work), err
 			}
+			if work, ok, err := s.Board.ClaimReference(ctx, req.WorkerID); err != nil || ok {
+				return referenceReply(work), err
+			}
 		}
 		select {
 		case <-waiting.Done():
@@ -300,8 +304,13 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	ofFrames, ofPreviews := byKind(req.Leases)
+	ofFrames, ofPreviews, ofReferences := byKind(req.Leases)
 	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofFrames), progress(ofFrames))
+	if err == nil && len(ofReferences) > 0 {
+		var more []string
+		more, err = s.Board.BeatReferences(r.Context(), refs(req.WorkerID, ofReferences), progress(ofReferences))
+		lost = append(lost, more...)
+	}
 	if err == nil && len(ofPreviews) > 0 {
 		var more []string
 		more, err = s.Previews.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofPreviews), progress(ofPreviews))
@@ -310,16 +319,19 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
 }
 
-// byKind parts the leases of a report: they belong to two packages.
-func byKind(held []farmapi.Held) (ofFrames, ofPreviews []farmapi.Held) {
+// byKind parts the leases of a report: they belong to three packages.
+func byKind(held []farmapi.Held) (ofFrames, ofPreviews, ofReferences []farmapi.Held) {
 	for _, h := range held {
-		if preview.Owns(h.LeaseID) {
+		switch {
+		case preview.Owns(h.LeaseID):
 			ofPreviews = append(ofPreviews, h)
-		} else {
+		case leaderboard.OwnsReference(h.LeaseID):
+			ofReferences = append(ofReferences, h)
+		default:
 			ofFrames = append(ofFrames, h)
 		}
 	}
-	return ofFrames, ofPreviews
+	return ofFrames, ofPreviews, ofReferences
 }
 
 // progress is how far the leases of a report are.
@@ -362,6 +374,9 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	if preview.Owns(ref.ID) {
 		return farmapi.OKReply{OK: true}, s.Previews.Fail(r.Context(), ref, failure)
 	}
+	if leaderboard.OwnsReference(ref.ID) {
+		return farmapi.OKReply{OK: true}, s.Board.FailReference(r.Context(), ref, failure)
+	}
 	if code == fault.InputDamaged {
 		var err error
 		if failure, err = s.inputReported(r.Context(), ref); err != nil {
@@ -381,7 +396,10 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	ofFrames, ofPreviews := byKind(req.Leases)
+	ofFrames, ofPreviews, ofReferences := byKind(req.Leases)
+	if err := s.Board.ReleaseReferences(r.Context(), refs(req.WorkerID, ofReferences)); err != nil {
+		return nil, err
+	}
 	if err := s.Previews.Release(r.Context(), refs(req.WorkerID, ofPreviews)); err != nil {
 		return nil, err
 	}
@@ -463,11 +481,14 @@ func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID stri
 
 // decode reads a JSON body. It refuses unknown members, which are the sign of a
 // worker of another version. Errors: unsupported_media_type, invalid_request.
-func decode(r *http.Request, into any) error {
+func decode(r *http.Request, into any) error { return decodeAtMost(r, into, maxMeta*4) }
+
+// decodeAtMost is decode of a body of so many bytes.
+func decodeAtMost(r *http.Request, into any, most int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return fault.New(fault.UnsupportedMedia, "%s takes application/json.", path.Base(r.URL.Path))
 	}
-	d := json.NewDecoder(io.LimitReader(r.Body, maxMeta*4))
+	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
 		return fault.New(fault.InvalidRequest, "The body cannot be read: %v.", err)

@@ -8,6 +8,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/preview"
 )
@@ -189,6 +190,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 	defer stop()
 	ordered, stopPreviews := s.DB.Listen(lease.Topic(preview.Queue))
 	defer stopPreviews()
+	asked, stopReferences := s.DB.Listen(lease.Topic(leaderboard.ReferenceQueue))
+	defer stopReferences()
 	tick := time.NewTicker(recheckEvery)
 	defer tick.Stop()
 	for {
@@ -198,6 +201,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 		case <-arrived:
 			s.waiters.newRound()
 		case <-ordered:
+			s.waiters.newRound()
+		case <-asked:
 			s.waiters.newRound()
 		case <-tick.C:
 			s.waiters.newRound()
@@ -212,7 +217,11 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 			if due, err = lease.CountDue(ctx, tx, dispatch.FrameQueue, free); err != nil {
 				return err
 			}
-			previews, err = lease.CountDue(ctx, tx, preview.Queue, free-due)
+			if previews, err = lease.CountDue(ctx, tx, preview.Queue, free-due); err != nil {
+				return err
+			}
+			references, err := lease.CountDue(ctx, tx, leaderboard.ReferenceQueue, free-due-previews)
+			previews += references // they wake the same waiters
 			return err
 		})
 		if err != nil && ctx.Err() == nil {

@@ -86,7 +86,7 @@ SELECT * FROM ledger_transaction WHERE kind = ?1 AND reference = ?2;
 SELECT size, peaks FROM receipt_log WHERE log_id = 1;
 
 -- name: BenchmarkLock
-SELECT last_number, last_group, last_facet FROM benchmark_counter WHERE counter_id = 1;
+SELECT last_number, last_group, last_facet, stale FROM benchmark_counter WHERE counter_id = 1;
 
 -- name: WebhookEndpointLock
 SELECT * FROM webhook_endpoint WHERE endpoint_id = ?1;

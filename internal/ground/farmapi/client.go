@@ -122,6 +122,12 @@ func (c *Client) Benchmark(ctx context.Context, req BenchmarkRequest) (Benchmark
 	return call[BenchmarkReply](ctx, c, PathBenchmark, req, callTimeout)
 }
 
+// Challenge asks for the challenge of a benchmark run. Error code: rate_limited, with the
+// time to wait.
+func (c *Client) Challenge(ctx context.Context, req ChallengeRequest) (ChallengeReply, error) {
+	return call[ChallengeReply](ctx, c, PathChallenge, req, callTimeout)
+}
+
 // Deliver sends a rendered frame; image must hold result.SizeBytes bytes. Its
 // length is announced, so that the server sees a broken delivery as such. Error
 // codes: lease_lost, frame_rejected. Where the store gives links and image can be read

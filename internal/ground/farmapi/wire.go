@@ -13,6 +13,7 @@ package farmapi
 
 import (
 	"encoding/json"
+	"time"
 
 	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/colour"
@@ -35,6 +36,7 @@ const (
 	PathRelease   = "/farm/v1/release"
 	PathDemand    = "/farm/v1/demand"
 	PathBenchmark = "/farm/v1/benchmarks"
+	PathChallenge = "/farm/v1/benchmark/challenges"
 	// PathInput is followed by the job id and answers with the job's Project, or by
 	// the job id, a slash and the SHA-256 of a part, and answers with its bytes. Only
 	// a worker that holds a lease of that job may read either.
@@ -112,6 +114,23 @@ type Job struct {
 	// Preview is set for a free preview, which is reported as a frame of a job is. The
 	// worker ends it for a frame.
 	Preview *Preview `json:"preview,omitempty"`
+	// Reference is set for the reference render of a benchmark's challenge, which is
+	// reported as a frame of a job is. The worker has the scene, and ends it for a frame.
+	Reference *Challenge `json:"reference,omitempty"`
+}
+
+// Aside reports whether it is work that nobody pays for, which ends for a frame.
+func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil }
+
+// Challenge is a picture that the service drew: a scene of the benchmark with other noise
+// and from a moved camera.
+type Challenge struct {
+	ChallengeID string     `json:"challenge_id"`
+	Scene       string     `json:"scene"`
+	Seed        int        `json:"seed"`         // of Cycles
+	Frame       int        `json:"frame"`        // of the scene
+	CameraShift [2]float64 `json:"camera_shift"` // added to the camera's: to the right, up
+	Samples     int        `json:"samples"`      // of a pixel
 }
 
 // Frames is a range of frames.
@@ -300,8 +319,23 @@ type FrameDemand struct {
 // request returns the first answer.
 type BenchmarkRequest struct {
 	WorkerID     string          `json:"worker_id"`
-	Envelope     json.RawMessage `json:"envelope"`       // the signed receipt
-	PublicKeyPEM string          `json:"public_key_pem"` // of the key that signed; the node key is bound to it from the first receipt on
+	Envelope     json.RawMessage `json:"envelope"`        // the signed receipt
+	PublicKeyPEM string          `json:"public_key_pem"`  // of the key that signed; the node key is bound to it from the first receipt on
+	Frame        []byte          `json:"frame,omitempty"` // the picture of the receipt's challenge, a PNG; none without one
+}
+
+// ChallengeRequest asks for the challenge of a benchmark run. Another one of the same node
+// key ends the one before.
+type ChallengeRequest struct {
+	WorkerID string `json:"worker_id"`
+	Scene    string `json:"scene,omitempty"` // to render; empty: the service draws one
+}
+
+// ChallengeReply is a drawn challenge. Its answer comes with the receipt of the run.
+type ChallengeReply struct {
+	OK bool `json:"ok"`
+	Challenge
+	ExpiresAt time.Time `json:"expires_at"`
 }
 
 // What can become of a benchmark receipt.
@@ -319,6 +353,7 @@ type BenchmarkReply struct {
 	Detail          *string `json:"detail"`            // the reason in one line; null when accepted
 	ReceiptID       *string `json:"receipt_id"`        // null when rejected
 	PublicResultURL *string `json:"public_result_url"` // null when rejected
+	Verification    *string `json:"verification"`      // verified, waiting, unverified, outlier or synthetic; null when rejected
 }
 
 // OKReply answers reports whose success is the whole answer.

@@ -25,6 +25,7 @@ const (
 	Node        = "NOD-"
 	Benchmark   = "BMR-"
 	Preview     = "PRV-"
+	Challenge   = "BMC-"
 	Transaction = "TXN-"
 	Endpoint    = "WHE-"
 	Delivery    = "WHD-"

@@ -62,27 +62,39 @@ func CPURun(cpu string, score float64, ended time.Time) benchmark.Receipt {
 	return r
 }
 
-// Fleet submits receipts, each as a worker that registered with the receipt's
-// device. All of its workers share one node key and one signing key.
+// Fleet submits receipts, each as a worker that registered with the receipt's device. Each
+// comes from a machine of its own, with its own node key and signing key, so each has a voice;
+// As is a machine that sends more than one.
 type Fleet struct {
 	Board *leaderboard.Board
-	node  string
-	key   receipt.Key
+	one   *Machine
 }
 
-// NewFleet makes the fleet's node key and signing key.
-func NewFleet(ctx context.Context, board *leaderboard.Board) (*Fleet, error) {
-	f := &Fleet{Board: board}
-	var err error
-	if f.key, err = receipt.NewKey(rand.Reader); err != nil {
-		return nil, err
+// Machine is a node key and the signing key that it is bound to.
+type Machine struct {
+	Node string
+	Key  receipt.Key
+}
+
+// NewFleet makes a fleet.
+func NewFleet(_ context.Context, board *leaderboard.Board) (*Fleet, error) {
+	return &Fleet{Board: board}, nil
+}
+
+// NewMachine makes a node key and a signing key.
+func (f *Fleet) NewMachine(ctx context.Context) (m Machine, err error) {
+	if m.Key, err = receipt.NewKey(rand.Reader); err != nil {
+		return m, err
 	}
-	return f, board.DB.Write(ctx, func(tx *db.Tx) error {
+	return m, f.Board.DB.Write(ctx, func(tx *db.Tx) error {
 		key, err := identity.CreateNodeKey(ctx, tx, "fleet")
-		f.node = key.KeyID
+		m.Node = key.KeyID
 		return err
 	})
 }
+
+// As is the fleet of one machine.
+func (f *Fleet) As(m Machine) *Fleet { return &Fleet{f.Board, &m} }
 
 // Submit signs a receipt and submits it.
 func (f *Fleet) Submit(ctx context.Context, r benchmark.Receipt) (leaderboard.Submitted, error) {
@@ -96,22 +108,34 @@ func (f *Fleet) Submit(ctx context.Context, r benchmark.Receipt) (leaderboard.Su
 // Sign registers a worker and makes what Submit submits, for tests that change it
 // first.
 func (f *Fleet) Sign(ctx context.Context, r benchmark.Receipt) (s leaderboard.Submission, err error) {
-	s = leaderboard.Submission{
-		NodeKeyID: f.node, WorkerID: id.New(id.Node),
-		Worker: benchmark.Worker{Device: r.RenderDevice, DeviceName: r.DeviceName(), BlenderVersion: r.BlenderVersion, Synthetic: r.Synthetic},
-	}
-	if s.Envelope, err = benchmark.Sign(r, f.key); err != nil {
+	var m Machine
+	if f.one != nil {
+		m = *f.one
+	} else if m, err = f.NewMachine(ctx); err != nil {
 		return s, err
 	}
-	if s.PublicKey, err = f.key.Public().PEM(); err != nil {
+	s = leaderboard.Submission{
+		NodeKeyID: m.Node, WorkerID: id.New(id.Node),
+		Worker: benchmark.Worker{Device: r.RenderDevice, DeviceName: r.DeviceName(), BlenderVersion: r.BlenderVersion, Synthetic: r.Synthetic},
+	}
+	if err := f.Seal(&s, r, m); err != nil {
 		return s, err
 	}
 	return s, f.Board.DB.Write(ctx, func(tx *db.Tx) error {
 		return dispatch.AddWorker(ctx, tx, dispatch.Worker{
-			WorkerID: s.WorkerID, KeyID: f.node, Name: "fleet", BlenderVersion: r.BlenderVersion, Device: r.RenderDevice, DeviceName: r.DeviceName(),
+			WorkerID: s.WorkerID, KeyID: m.Node, Name: "fleet", BlenderVersion: r.BlenderVersion, Device: r.RenderDevice, DeviceName: r.DeviceName(),
 			Renderer: renderer(r),
 		})
 	})
+}
+
+// Seal signs a receipt with a machine's key.
+func (f *Fleet) Seal(s *leaderboard.Submission, r benchmark.Receipt, m Machine) (err error) {
+	if s.Envelope, err = benchmark.Sign(r, m.Key); err != nil {
+		return err
+	}
+	s.PublicKey, err = m.Key.Public().PEM()
+	return err
 }
 
 func renderer(r benchmark.Receipt) string {

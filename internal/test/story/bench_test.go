@@ -1,6 +1,7 @@
 package story_test
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/json"
 	"math"
@@ -14,34 +15,51 @@ import (
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/worker"
 )
 
 // benchmarkRow is what these stories read of a result.
 type benchmarkRow struct {
 	ResultID     string `json:"result_id"`
 	RenderDevice string `json:"render_device"`
+	Verification string `json:"verification"`
 }
 
 // A real Blender renders the benchmark's scenes on this machine's CPU. In the short run
 // the clock is stopped too early, which must be all that is wrong: the judge looks at
-// the time last. What is shown then is the same run with a longer time on the clock.
+// the time last. What is shown then is the same run with a longer time on the clock, and the
+// picture that the service drew. A worker of another key, a real one too, confirms that.
 func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	t.Parallel()
 	path := realBlender(t)
-	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t), References: 100})
+	at := farmapi.NewClient(svc.url, svc.nodeKey().Secret)
+	var self farmapi.RegisterReply
 
 	timed := time.Duration(long.Scale(int(100*time.Millisecond), int(benchmark.LeastSeconds*time.Second)))
 	var mu sync.Mutex
 	finished := map[string]bool{}
-	var info blender.Info
-	measured, err := measure.Run(t.Context(), measure.Config{
+	measured, picture, err := measure.Run(t.Context(), measure.Config{
 		Blender: blender.Options{Path: path, Temp: t.TempDir(), Device: blender.CPU}, Timed: timed, Now: time.Now,
-		Admit: func(found blender.Info) error { info = found; return nil },
+		Admit: func(info blender.Info) (err error) {
+			if self.WorkerID == "" {
+				kind, name, _ := info.Choose(blender.CPU)
+				self, err = at.Register(t.Context(), farmapi.RegisterRequest{
+					Name: "story", Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash, Device: kind, DeviceName: name, Denoise: "keep",
+				})
+			}
+			return err
+		},
+		Draw: func(ctx context.Context) (benchmark.Challenge, error) {
+			drawn, err := at.Challenge(ctx, farmapi.ChallengeRequest{WorkerID: self.WorkerID})
+			return benchmark.Challenge(drawn.Challenge), err
+		},
 		Progress: func(scene string, done, all time.Duration) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -66,46 +84,47 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := farmapi.NewClient(svc.url, svc.nodeKey().Secret)
-	kind, name, _ := info.Choose(blender.CPU)
-	self, err := at.Register(t.Context(), farmapi.RegisterRequest{
-		Name: "story", Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash, Device: kind, DeviceName: name, Denoise: "keep",
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	send := func(measured benchmark.Receipt) farmapi.BenchmarkReply {
 		t.Helper()
 		envelope, err := benchmark.Sign(measured, key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		reply, err := at.Benchmark(t.Context(), farmapi.BenchmarkRequest{WorkerID: self.WorkerID, Envelope: envelope, PublicKeyPEM: string(public)})
+		reply, err := at.Benchmark(t.Context(), farmapi.BenchmarkRequest{WorkerID: self.WorkerID, Envelope: envelope, PublicKeyPEM: string(public), Frame: picture})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return reply
 	}
-	reply := send(measured)
 	if !long.Run() {
-		if reply.Reason == nil || *reply.Reason != string(benchmark.TooFast) {
+		short := measured
+		short.Challenge = nil // it is answered once
+		if reply := send(short); reply.Reason == nil || *reply.Reason != string(benchmark.TooFast) {
 			t.Fatalf("a run of %s counts as %+v, want %s", timed, reply, benchmark.TooFast)
 		}
-		reply = send(longer(measured))
+		measured = longer(measured)
 	}
+	reply := send(measured)
 	if reply.Status != farmapi.BenchmarkAccepted {
 		t.Fatalf("the run does not count: %s: %s", *reply.Reason, *reply.Detail)
 	}
 
 	var latest, top struct{ Rows []benchmarkRow }
 	svc.leaderboard("latest", &latest)
-	if len(latest.Rows) != 1 || latest.Rows[0] != (benchmarkRow{reply.ResultID, "CPU"}) {
+	if len(latest.Rows) != 1 || latest.Rows[0] != (benchmarkRow{reply.ResultID, "CPU", "waiting"}) {
 		t.Errorf("the newest results are %+v, want %s on CPU", latest.Rows, reply.ResultID)
 	}
 	svc.leaderboard("top", &top)
 	if len(top.Rows) != 0 {
 		t.Errorf("the table of GPUs holds %+v", top.Rows)
 	}
+
+	svc.worker(worker.Blender{Path: path}, onCPU)
+	await.Until(t, "the reference render", func() bool {
+		svc.leaderboard("latest", &latest)
+		return latest.Rows[0].Verification == "verified"
+	})
+	svc.audit()
 }
 
 // longer is a run as if the clock had shown LeastSeconds for each scene, at the same

@@ -96,7 +96,11 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 		if err != nil {
 			return fmt.Errorf("list previews: %w", err)
 		}
-		for _, key := range slices.Concat(contents, artifacts, previews) {
+		challenges, err := tx.ChallengeBlobs(ctx)
+		if err != nil {
+			return fmt.Errorf("list pictures of challenges: %w", err)
+		}
+		for _, key := range slices.Concat(contents, artifacts, previews, challenges) {
 			wanted[key] = true
 		}
 		for _, key := range artifacts {

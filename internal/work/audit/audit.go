@@ -86,6 +86,9 @@ func Audit(ctx context.Context, s Store) (Audited, error) {
 	if err := a.previews(ctx, s.DB, s.Blobs); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
+	if err := a.challenges(ctx, s.DB, s.Blobs); err != nil {
+		return Audited{}, fmt.Errorf("audit: %w", err)
+	}
 	if err := a.overviews(ctx, s.Blobs); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}

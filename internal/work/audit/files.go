@@ -105,6 +105,30 @@ func (a *auditor) previews(ctx context.Context, d *db.DB, blobs blob.Store) erro
 	}
 }
 
+// challenges checks that the picture of each answered benchmark challenge is on disk.
+func (a *auditor) challenges(ctx context.Context, d *db.DB, blobs blob.Store) error {
+	for after := ""; ; {
+		var rows []query.AuditChallengePicturesRow
+		err := d.Read(ctx, func(tx *db.Tx) (err error) {
+			rows, err = tx.AuditChallengePictures(ctx, after)
+			return err
+		})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		for _, row := range rows {
+			hash, size, err := digestOf(ctx, blobs, row.FrameKey)
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if err != nil || hash != row.FrameSha256 || size != row.FrameBytes {
+				a.breach("the picture of a challenge is kept", row.ChallengeID, "on disk %s of %d bytes, its row says %s of %d: %v", hash, size, row.FrameSha256, row.FrameBytes, err)
+			}
+		}
+		after = rows[len(rows)-1].ChallengeID
+	}
+}
+
 // overviews checks that the kept overviews of completed jobs are what their keys say. One
 // that goes meanwhile is no breach, and neither is one that is missing: it is made again.
 func (a *auditor) overviews(ctx context.Context, blobs blob.Store) error {

@@ -397,6 +397,9 @@ func (s *store) benchmarks() {
 	if err != nil {
 		s.Fatal(err)
 	}
+	if _, err := fleet.Board.Draw(s.Context(), wrong.NodeKeyID, wrong.WorkerID, ""); err != nil {
+		s.Fatal(err)
+	}
 	wrong.Worker.DeviceName = "NVIDIA T400"
 	if judged, err := fleet.Board.Submit(s.Context(), wrong); err != nil || judged.Reason == "" {
 		s.Fatalf("%+v, %v", judged, err)
@@ -410,6 +413,11 @@ func (s *store) fillTile() {
 	if err != nil {
 		s.Fatal(err)
 	}
+	one, err := fleet.NewMachine(s.Context())
+	if err != nil {
+		s.Fatal(err)
+	}
+	fleet = fleet.As(one)
 	for i := 0; ; i++ {
 		var n int
 		if err := s.raw.QueryRow("SELECT count(*) FROM receipt_log_node").Scan(&n); err != nil {

@@ -18,6 +18,7 @@ const (
 	DeviceMismatch      Reason = "device_mismatch"       // not what the worker registered with
 	VersionMismatch     Reason = "version_mismatch"      // not comparable with other results
 	SyntheticNotAllowed Reason = "synthetic_not_allowed" // nothing was rendered
+	ChallengeMismatch   Reason = "challenge_mismatch"    // not what the service drew for this run
 )
 
 // Bounds of a run that counts.
@@ -118,8 +119,9 @@ func nameless(r Receipt) bool {
 	return slug == "" || slug == Unknown
 }
 
-// judgePictures relies on the difference that the worker states: the service does not get
-// the pictures. The hash of the reference shows what it was compared with.
+// judgePictures relies on the difference that the worker states: of these pictures the
+// service gets none, only that of a challenge. The hash of the reference shows what it was
+// compared with.
 func judgePictures(r Receipt) (Reason, string) {
 	for _, s := range r.Scenes {
 		if !s.MatchesReference || s.Difference > Tolerance {
@@ -144,3 +146,43 @@ func judgeSpeed(r Receipt, now time.Time) (Reason, string) {
 	}
 	return "", ""
 }
+
+// Drawn is a challenge as the service has it.
+type Drawn struct {
+	Challenge
+	NodeKeyID, WorkerID string    // for whom it was drawn
+	At, Until           time.Time // by the service's clock
+	Ended               bool      // it is answered, or its key has drawn another one
+}
+
+// JudgeAnswer decides whether a receipt that Judge accepts answers its challenge, and if
+// not, why. unread says what is wrong with the picture, nil when it is that of the receipt.
+// The clock is the service's: a run that was longer on its own clock than the time between
+// drawing and receipt never was. r.Challenge is not nil.
+func JudgeAnswer(r Receipt, drawn Drawn, nodeKeyID, workerID string, unread error, now time.Time) (Reason, string) {
+	switch between := now.Sub(drawn.At).Seconds(); {
+	case drawn.NodeKeyID != nodeKeyID || drawn.WorkerID != workerID:
+		return ChallengeMismatch, "it is not a challenge of this node key and worker"
+	case drawn.Ended:
+		return ChallengeMismatch, "its challenge is answered already, or its node key has drawn another one since"
+	case now.After(drawn.Until):
+		return ChallengeMismatch, "its challenge has expired"
+	case r.Challenge.Challenge != drawn.Challenge:
+		return ChallengeMismatch, "it answers another challenge than was drawn"
+	case unread != nil:
+		return WrongPixels, unread.Error()
+	case r.RenderSeconds > between:
+		return TooFast, fmt.Sprintf("%.1f s on the clock within the %.1f s since its challenge was drawn", r.RenderSeconds, between)
+	}
+	return "", ""
+}
+
+// Rules of standings.
+const (
+	// OutlierTimes is how many times the median of its GPU a score may be.
+	OutlierTimes = 2
+	// OutlierVoices is from how many voices a GPU's median says what is far.
+	OutlierVoices = 5
+	// TopReferences is how many of the best places are taken only after a reference render.
+	TopReferences = 10
+)

@@ -109,12 +109,12 @@ var compiled = sync.OnceValue(func() (all []rewriter) {
 // notInSlug matches what a slug replaces by one hyphen.
 var notInSlug = regexp.MustCompile(`[^a-z0-9]+`)
 
-// NameOf normalizes a GPU's name as Cycles reports it. memory is in bytes; nil when
+// NameOf normalizes a GPU's name as Cycles reports it, after Fold. memory is in bytes; nil when
 // unknown. It never fails: any text gives a name, and text without Latin letters and
 // digits the empty slug.
 func NameOf(printed string, memory *int64) Name {
 	tidy := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	text := tidy(printed)
+	text := Fold(printed)
 	for _, r := range compiled() {
 		text = tidy(r.pattern.ReplaceAllString(text, r.by))
 	}

@@ -158,3 +158,22 @@ func FuzzNameOf(f *testing.F) {
 		}
 	})
 }
+
+// TestNamesThatLookAlikeAreOneGPU takes one name in letters that people cannot tell apart.
+func TestNamesThatLookAlikeAreOneGPU(t *testing.T) {
+	t.Parallel()
+	const want = "nvidia-geforce-rtx-4090"
+	for _, printed := range []string{
+		"NVIDIA GeForce RTX 4090", "ＮＶＩＤＩＡ ＧｅＦｏｒｃｅ ＲＴＸ ４０９０", "NVIDIA\u00a0GeForce\u2003RTX\u30004090", "NVIDIA GeFоrcе RТХ 4090",
+		"ΝVΙDΙΑ GeForce RTX 4090", "NVIDIA GeForce\u200b RTX 40\u00ad90", "NVIDIA GeForce RTX 4O9O", "NVI\u0301DIA GeForce RTX 4090", "NVIDIA® GeForce™ RTX 4090", "𝐍𝐕𝐈𝐃𝐈𝐀 GeForce RTX 𝟒𝟎𝟗𝟎",
+	} {
+		if got := benchmark.NameOf(printed, nil); got.Slug != want || got.Name != "NVIDIA GeForce RTX 4090" {
+			t.Errorf("%q is %+v, want %s", printed, got, want)
+		}
+	}
+	for printed, want := range map[string]string{"Quadro P4000": "nvidia-quadro-p4000", "AMD Radeon RX 55O0 XT": "amd-radeon-rx-5500-xt", "NVIDIA TITAN Xp": "nvidia-titan-xp", "NVIDIA GeForce RTX 4090–D": "nvidia-geforce-rtx-4090-d"} {
+		if got := benchmark.NameOf(printed, nil).Slug; got != want {
+			t.Errorf("%q is %q, want %q", printed, got, want)
+		}
+	}
+}

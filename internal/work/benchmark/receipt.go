@@ -29,7 +29,7 @@ const (
 const Unknown = "unknown"
 
 // Receipt is what a worker states about one run. Every member is always present in the
-// JSON; unknown texts are "unknown", unknown sizes null. Texts have 1 to 200 bytes of
+// JSON, except a challenge; unknown texts are "unknown", unknown sizes null. Texts have 1 to 200 bytes of
 // plain text. Times and sizes are what the worker says; Judge compares what can be
 // compared.
 type Receipt struct {
@@ -51,6 +51,8 @@ type Receipt struct {
 	RenderSeconds    float64    `json:"render_seconds"` // timed, summed over the scenes
 	StartedAt        time.Time  `json:"started_at"`     // by the worker's clock
 	CompletedAt      time.Time  `json:"completed_at"`   // by the worker's clock; at least RenderSeconds later
+	// Challenge is what the service drew for this run, nil of a run without one.
+	Challenge *Answer `json:"challenge,omitempty"`
 }
 
 // SceneRun is the measurement of one scene. A sample is one pass over the whole
@@ -126,4 +128,35 @@ type Record struct {
 	Score       float64   `json:"score"`         // samples per minute, to the thousandth
 	ReceivedAt  time.Time `json:"received_at"`   // by the service's clock
 	LogIndex    int64     `json:"log_index"`     // leaf in the append-only log
+	// Standing is what the service held of the result when it came; "" in records from
+	// before there were challenges.
+	Standing Standing `json:"standing,omitempty"`
+}
+
+// Standing is whether a result is among those that are ranked, and why. It is stored and
+// published, so a value never changes its meaning.
+type Standing string
+
+// Standings. Verified and Synthetic ones are ranked.
+const (
+	Verified   Standing = "verified"   // it answers a challenge, and a reference render confirmed it where one was asked for
+	Waiting    Standing = "waiting"    // a reference render is asked for and not there yet
+	Unverified Standing = "unverified" // it answers no challenge
+	Outlier    Standing = "outlier"    // it is far above all others of its GPU
+	Refuted    Standing = "refuted"    // reference renders show another picture
+	Synthetic  Standing = "synthetic"  // nothing was rendered: only services for tests have such results
+)
+
+// Ranks reports whether a GPU's result of this standing is ranked.
+func (s Standing) Ranks() bool { return s == Verified || s == Synthetic }
+
+// StandingOf is the standing that the record gives its result.
+func (r Record) StandingOf() Standing {
+	switch {
+	case r.Standing != "":
+		return r.Standing
+	case r.Receipt.Synthetic:
+		return Synthetic
+	}
+	return Unverified
 }

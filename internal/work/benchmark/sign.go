@@ -45,11 +45,14 @@ func named(name, sha256 string) subject {
 	return subject{name, map[string]string{"sha256": sha256}}
 }
 
-// The subjects of a receipt are the compared pictures.
+// The subjects of a receipt are the compared pictures, and the file of its challenge's.
 func (r Receipt) statement() statement[Receipt] {
 	s := statement[Receipt]{receipt.StatementType, nil, ReceiptType, r}
 	for _, scene := range r.Scenes {
 		s.Subject = append(s.Subject, named(scene.Scene, scene.PixelSHA256))
+	}
+	if r.Challenge != nil {
+		s.Subject = append(s.Subject, named("challenge", r.Challenge.FrameSHA256))
 	}
 	return s
 }
@@ -188,6 +191,11 @@ func (r Receipt) consistent() error {
 		}
 		seen[s.Scene] = true
 		total += s.RenderSeconds
+	}
+	if r.Challenge != nil {
+		if err := r.Challenge.consistent(); err != nil {
+			return wrong("challenge: %w", err)
+		}
 	}
 	// A millisecond covers the rounding of a sum of decimals.
 	if !(math.Abs(total-r.RenderSeconds) < 1e-3) {

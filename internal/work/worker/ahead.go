@@ -51,7 +51,7 @@ func (l *lane) fetchAhead(q *frameQueue) {
 // nil without one. Its lease is alive.
 func (q *frameQueue) otherJob() *task {
 	for _, t := range q.tasks {
-		if t.ctx.Err() == nil && t.job.Preview == nil && (q.running == nil || t.job.JobID != q.running.job.JobID) {
+		if t.ctx.Err() == nil && !t.job.Aside() && (q.running == nil || t.job.JobID != q.running.job.JobID) {
 			return t
 		}
 	}

@@ -4,16 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/benchmark/measure"
 )
 
 // errFrameCame ends a preview: somebody pays for frames.
 var errFrameCame = errors.New("a frame has come")
 
-// preview renders a free preview. Meanwhile the worker asks for frames as an idle one
+// preview renders a free preview, or the reference of a benchmark's challenge. Meanwhile the worker asks for frames as an idle one
 // does, and gives the preview back at once when some come. The process of an open job
 // ends first: none of its frames is in sight, and two scenes need not fit into the memory.
 // Before it returns an error, it has reported or given back the lease.
@@ -41,7 +44,7 @@ func (l *lane) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) er
 			}
 		}
 	}
-	if came.reply.Job.Preview == nil {
+	if !came.reply.Job.Aside() {
 		end(errFrameCame)
 	}
 	err := l.endPreview(running, drainCtx, t, <-done)
@@ -60,8 +63,7 @@ func (l *lane) endPreview(running, drainCtx context.Context, t *task, err error)
 // renderPreview renders a preview in a process of its own and passes it on. Errors: those
 // of fetch and of Session, errUnable.
 func (l *lane) renderPreview(ctx, drainCtx context.Context, t *task) error {
-	order := t.job.Preview
-	files, err := l.fetch(ctx, t.job)
+	files, limit, err := l.layAside(ctx, t.job)
 	if err != nil {
 		return err
 	}
@@ -75,31 +77,49 @@ func (l *lane) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	if l.cfg.Device == blender.GPU {
 		l.pool.warm() // for the next frame; on a CPU it would take cores from the preview
 	}
-	limited, cancel := context.WithTimeout(ctx, time.Duration(order.Seconds*float64(time.Second)))
+	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	in := files.input
-	in.Preview = &blender.Preview{Side: order.Side, Samples: order.Samples}
-	if a.opened, err = session.Open(limited, in); err != nil {
-		return inTime(limited, order, err)
+	if a.opened, err = session.Open(limited, files.input); err != nil {
+		return inTime(limited, t.job.Preview, err)
 	}
 	t.begin(a.opened.Plays)
 	f, err := session.Render(limited, t.lease.Frame, t.advance)
 	if err != nil {
-		return inTime(limited, order, err)
+		return inTime(limited, t.job.Preview, err)
 	}
 	path, err := l.out.moveIn(t.lease, f.Path)
 	if err != nil {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}
-	l.log.Info("preview rendered", "preview_id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
+	l.log.Info("rendered beside frames", "id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
 	l.finish(drainCtx, renderedFrame{t, a, f, path, a.opened.Switched})
 	return nil
+}
+
+// referenceTime bounds a reference render: 8 samples, on the slowest processor.
+const referenceTime = 10 * time.Minute
+
+// layAside gets what a preview or a reference render needs, and how long it may take. The
+// caller removes the files.
+func (l *lane) layAside(ctx context.Context, job farmapi.Job) (f files, limit time.Duration, err error) {
+	if p := job.Preview; p != nil {
+		f, err = l.fetch(ctx, job)
+		f.input.Preview = &blender.Preview{Side: p.Side, Samples: p.Samples}
+		return f, time.Duration(p.Seconds * float64(time.Second)), err
+	}
+	if f.dir, err = os.MkdirTemp(l.dirs.projects, "reference-"); err != nil {
+		return f, 0, errors.Join(errUnable, err)
+	}
+	if f.input, err = measure.Shot(f.dir, benchmark.Challenge(*job.Reference)); err != nil {
+		f.remove()
+	}
+	return f, referenceTime, err
 }
 
 // inTime names the bound of a preview where that has ended it.
 func inTime(limited context.Context, order *farmapi.Preview, err error) error {
 	failed, known := errors.AsType[*blender.Error](err)
-	if !known || !errors.Is(limited.Err(), context.DeadlineExceeded) {
+	if !known || order == nil || !errors.Is(limited.Err(), context.DeadlineExceeded) {
 		return err
 	}
 	return &blender.Error{Code: blender.FrameTimeExceeded, Log: failed.Log, Message: fmt.Sprintf(

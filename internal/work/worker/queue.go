@@ -116,7 +116,7 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 		q.tasks = q.tasks[1:]
 		var err error
 		l.company.begin()
-		if next.job.Preview != nil {
+		if next.job.Aside() {
 			err = l.preview(ctx, drainCtx, &q, next)
 		} else {
 			err = l.renderTask(ctx, drainCtx, &q, next)

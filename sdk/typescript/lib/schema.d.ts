@@ -380,9 +380,15 @@ export interface Schemas {
         times?: Schemas["Times"];
     };
     GPUFigures: {
-        /** Format: double */
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
         average_render_seconds: number | null;
-        /** Format: double */
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
         average_score: number | null;
         /** Format: double */
         best_render_seconds: number | null;
@@ -395,7 +401,10 @@ export interface Schemas {
         median_render_seconds: number | null;
         /** Format: double */
         median_score: number | null;
-        /** Format: int64 */
+        /**
+         * Format: int64
+         * @description Keys whose newest ranked result is of this GPU.
+         */
         sample_count: number;
         /**
          * Format: int64
@@ -408,11 +417,16 @@ export interface Schemas {
         vram_gb: number | null;
     };
     GPUShort: {
-        /** Format: double */
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
         average_score: number;
         gpu_name: string;
         gpu_slug: string;
         gpu_vendor: string;
+        /** Format: double */
+        median_score: number;
         /** Format: int64 */
         sample_count: number;
         /** @description Some of the results were not rendered. */
@@ -503,9 +517,15 @@ export interface Schemas {
         score_delta_percent: number | null;
     };
     LeaderboardGPU: {
-        /** Format: double */
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
         average_render_seconds: number | null;
-        /** Format: double */
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
         average_score: number | null;
         /** @description Under which versions there are results; the figures are of those of /stats. */
         benchmark_versions: Schemas["BenchmarkVersions"][];
@@ -516,7 +536,7 @@ export interface Schemas {
         gpu_vendor: string;
         /** Format: date-time */
         last_updated: string | null;
-        /** @description The newest first, at most 25. */
+        /** @description The newest of those that are ranked first, at most 25. */
         latest_results: Schemas["LeaderboardRow"][];
         /** Format: double */
         median_render_seconds: number | null;
@@ -526,7 +546,10 @@ export interface Schemas {
         ok: true;
         /** @description How many of the GPU's results are in which part of all results; each counts once. Null under 3 results. */
         percentile_distribution: Schemas["PercentileDistribution"] | null;
-        /** Format: int64 */
+        /**
+         * Format: int64
+         * @description Keys whose newest ranked result is of this GPU.
+         */
         sample_count: number;
         /**
          * Format: int64
@@ -535,6 +558,8 @@ export interface Schemas {
         synthetic_count: number;
         /** Format: double */
         top_score: number | null;
+        /** @description The newest of those that are not ranked, at most 10; verification says why. */
+        unverified_results: Schemas["LeaderboardRow"][];
         /** Format: int64 */
         vram_gb: number | null;
     };
@@ -632,7 +657,7 @@ export interface Schemas {
         gpu_name: string;
         /**
          * Format: uri
-         * @description The GPU's page; null of a CPU's result.
+         * @description The GPU's page; null of a result that is not ranked.
          */
         gpu_page_url: string | null;
         /**
@@ -713,6 +738,11 @@ export interface Schemas {
         started_at: string;
         /** @description Nothing was rendered: a test of the service itself. */
         synthetic: boolean;
+        /**
+         * @description Whether a picture that the service drew was rendered with it. Only verified and synthetic ones are ranked.
+         * @enum {string}
+         */
+        verification: "verified" | "waiting" | "unverified" | "outlier" | "refuted" | "synthetic";
         /** Format: int64 */
         vram_gb: number | null;
         /** @description Among the results of the same GPU under equal versions. */
@@ -737,7 +767,7 @@ export interface Schemas {
         gpu_name: string;
         /**
          * Format: uri
-         * @description The GPU's page; null of a CPU's result.
+         * @description The GPU's page; null of a result that is not ranked.
          */
         gpu_page_url: string | null;
         /** @description unknown of a CPU's result. */
@@ -764,6 +794,11 @@ export interface Schemas {
         scoring_version: string;
         /** @description Nothing was rendered: a test of the service itself. */
         synthetic: boolean;
+        /**
+         * @description Whether a picture that the service drew was rendered with it. Only verified and synthetic ones are ranked.
+         * @enum {string}
+         */
+        verification: "verified" | "waiting" | "unverified" | "outlier" | "refuted" | "synthetic";
         /** Format: int64 */
         vram_gb: number | null;
     };
@@ -800,7 +835,7 @@ export interface Schemas {
         top_score: number | null;
         /**
          * Format: int64
-         * @description GPUs' results that count.
+         * @description Keys whose newest ranked result counts.
          */
         total_submissions: number;
         versions: Schemas["BenchmarkVersions"];
@@ -834,7 +869,7 @@ export interface Schemas {
         gpu_name: string;
         /**
          * Format: uri
-         * @description The GPU's page; null of a CPU's result.
+         * @description The GPU's page; null of a result that is not ranked.
          */
         gpu_page_url: string | null;
         /** @description unknown of a CPU's result. */
@@ -866,6 +901,11 @@ export interface Schemas {
         scoring_version: string;
         /** @description Nothing was rendered: a test of the service itself. */
         synthetic: boolean;
+        /**
+         * @description Whether a picture that the service drew was rendered with it. Only verified and synthetic ones are ranked.
+         * @enum {string}
+         */
+        verification: "verified" | "waiting" | "unverified" | "outlier" | "refuted" | "synthetic";
         /** Format: int64 */
         vram_gb: number | null;
     };
@@ -2039,7 +2079,7 @@ export interface Schemas {
          * @description Of a GPU the average; samples per minute.
          */
         score: number;
-        /** @description Of a GPU its vendor, memory and number of results; of a result its device and day. Says so when nothing was rendered. */
+        /** @description Of a GPU its vendor, memory and number of results; of a result its device and day, and its verification where that is not verified. */
         subtitle: string;
         title: string;
         /** @enum {string} */

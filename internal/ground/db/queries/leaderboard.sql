@@ -20,10 +20,14 @@ DELETE FROM benchmark_receipt WHERE result_id IN (
   SELECT b.result_id FROM benchmark_receipt b WHERE b.status = 'rejected' AND b.created_at < @before LIMIT CAST(@max AS bigint));
 
 -- name: BenchmarkLock :one
-SELECT last_number, last_group, last_facet FROM benchmark_counter WHERE counter_id = 1 FOR UPDATE;
+SELECT last_number, last_group, last_facet, stale FROM benchmark_counter WHERE counter_id = 1 FOR UPDATE;
 
 -- name: BenchmarkAdvance :exec
-UPDATE benchmark_counter SET last_number = @last_number, last_group = @last_group, last_facet = @last_facet WHERE counter_id = 1;
+UPDATE benchmark_counter SET last_number = @last_number, last_group = @last_group, last_facet = @last_facet, stale = 0 WHERE counter_id = 1;
+
+-- name: BenchmarkStale :exec
+-- What an upgrade does; tests do it too.
+UPDATE benchmark_counter SET stale = 1 WHERE counter_id = 1;
 
 -- name: BenchmarkGroupFind :one
 SELECT * FROM benchmark_group
@@ -38,16 +42,16 @@ SELECT * FROM benchmark_group WHERE gpu_slug = @gpu_slug ORDER BY updated_at DES
 -- name: BenchmarkGroupsCommon :many
 -- The GPUs of a board with the most results.
 SELECT * FROM benchmark_group
-WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug <> ''
+WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug <> '' AND results > 0
 ORDER BY results DESC, gpu_slug LIMIT @most;
 
 -- name: BenchmarkGroupsCount :one
 SELECT count(*) FROM benchmark_group
-WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug <> '';
+WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug <> '' AND results > 0;
 
 -- name: BenchmarkGroupsLike :many
 SELECT * FROM benchmark_group
-WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug <> ''
+WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug <> '' AND results > 0
   AND folded LIKE CAST(@word1 AS text) ESCAPE '\' AND folded LIKE CAST(@word2 AS text) ESCAPE '\' AND folded LIKE CAST(@word3 AS text) ESCAPE '\' AND folded LIKE CAST(@word4 AS text) ESCAPE '\'
 ORDER BY results DESC, gpu_slug LIMIT @most;
 
@@ -56,15 +60,31 @@ INSERT INTO benchmark_group (group_id, benchmark_version, scene_version, scoring
 VALUES (@group_id, @benchmark_version, @scene_version, @scoring_version, @gpu_slug, @gpu_name, @gpu_vendor, @folded);
 
 -- name: BenchmarkGroupCount :exec
-UPDATE benchmark_group SET results = results + 1, synthetic = synthetic + @synthetic, score_sum = score_sum + @score, time_sum = time_sum + @time_ms,
-  score_top = CASE WHEN results = 0 OR score_top < @score THEN @score ELSE score_top END,
-  time_best = CASE WHEN results = 0 OR time_best > @time_ms THEN @time_ms ELSE time_best END,
-  vram_gb = CASE WHEN CAST(@vram_gb AS bigint) > 0 THEN @vram_gb ELSE vram_gb END, updated_at = @now
+UPDATE benchmark_group SET results = results + @results, synthetic = synthetic + @synthetic WHERE group_id = @group_id;
+
+-- name: BenchmarkGroupChanged :exec
+UPDATE benchmark_group SET updated_at = CASE WHEN updated_at < @now THEN @now ELSE updated_at END,
+  vram_gb = CASE WHEN CAST(@vram_gb AS bigint) > 0 THEN @vram_gb ELSE vram_gb END
 WHERE group_id = @group_id;
 
+-- name: BenchmarkGroupFigures :exec
+UPDATE benchmark_group SET score_top = @score_top, score_mean = @score_mean, score_median = @score_median,
+  time_best = @time_best, time_mean = @time_mean, time_median = @time_median
+WHERE group_id = @group_id;
+
+-- name: BenchmarkGroupDescribe :exec
+UPDATE benchmark_group SET gpu_name = @gpu_name, folded = @folded, vram_gb = @vram_gb WHERE group_id = @group_id;
+
 -- name: BenchmarkTallyAdd :exec
-INSERT INTO benchmark_tally (group_id, measure, level, bucket, results) VALUES (@group_id, @measure, @level, @bucket, 1)
-ON CONFLICT (group_id, measure, level, bucket) DO UPDATE SET results = benchmark_tally.results + 1;
+INSERT INTO benchmark_tally (group_id, measure, level, bucket, results, total) VALUES (@group_id, @measure, @level, @bucket, 1, @value)
+ON CONFLICT (group_id, measure, level, bucket) DO UPDATE SET results = benchmark_tally.results + 1, total = benchmark_tally.total + excluded.total;
+
+-- name: BenchmarkTallyTake :exec
+UPDATE benchmark_tally SET results = results - 1, total = total - @value
+WHERE group_id = @group_id AND measure = @measure AND level = @level AND bucket = @bucket;
+
+-- name: BenchmarkTallyClear :exec
+DELETE FROM benchmark_tally WHERE group_id = @group_id AND measure = @measure AND level = @level AND bucket = @bucket AND results = 0;
 
 -- name: BenchmarkAbove :one
 -- How many results of a group have a greater value: of each level the buckets
@@ -88,13 +108,30 @@ SELECT CAST(coalesce(sum(results), 0) AS bigint) AS above FROM (
 
 -- name: BenchmarkBuckets :many
 -- The greatest first.
-SELECT bucket, results FROM benchmark_tally
+SELECT bucket, results, total FROM benchmark_tally
 WHERE group_id = @group_id AND measure = @measure AND level = @level AND bucket >= @first AND bucket < @behind
 ORDER BY bucket DESC;
 
 -- name: BenchmarkResultAdd :exec
-INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at)
-VALUES (@number, @result_id, @receipt_id, @board_id, @group_id, @device_name, @gpu_name, @gpu_slug, @vram_gb, @score, @time_ms, @synthetic, @created_at);
+INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks)
+VALUES (@number, @result_id, @receipt_id, @board_id, @group_id, @device_name, @gpu_name, @gpu_slug, @vram_gb, @score, @time_ms, @synthetic, @created_at, @worker_key_id, @standing, 0);
+
+-- name: BenchmarkSpeak :exec
+UPDATE benchmark_result SET speaks = @speaks WHERE number = @number;
+
+-- name: BenchmarkVoice :one
+-- The newest ranked result of a key before another.
+SELECT * FROM benchmark_result WHERE board_id = @board_id AND worker_key_id = @worker_key_id AND group_id > 0 AND number < @before ORDER BY number DESC LIMIT 1;
+
+-- name: BenchmarkStand :exec
+UPDATE benchmark_result SET standing = @standing, group_id = @group_id WHERE number = @number;
+
+-- name: BenchmarkFirstOf :one
+SELECT * FROM benchmark_result WHERE group_id = @group_id ORDER BY number LIMIT 1;
+
+-- name: BenchmarkVRAMOf :one
+-- The newest result whose memory is known.
+SELECT CAST(coalesce(max(CASE WHEN vram_gb > 0 THEN number ELSE 0 END), 0) AS bigint) AS number FROM benchmark_result WHERE group_id = @group_id;
 
 -- name: BenchmarkResultGet :one
 SELECT * FROM benchmark_result WHERE result_id = @result_id;
@@ -103,13 +140,17 @@ SELECT * FROM benchmark_result WHERE result_id = @result_id;
 SELECT result_id FROM benchmark_receipt WHERE receipt_id = @receipt_id AND receipt_id <> '';
 
 -- name: BenchmarkTop :many
-SELECT * FROM benchmark_result WHERE board_id = @board_id AND group_id > 0 ORDER BY score DESC, number LIMIT @most;
+SELECT * FROM benchmark_result WHERE board_id = @board_id AND speaks = 1 ORDER BY score DESC, number LIMIT @most;
 
 -- name: BenchmarkLatest :many
-SELECT * FROM benchmark_result ORDER BY number DESC LIMIT @most;
+SELECT * FROM benchmark_result WHERE standing <> 'refuted' ORDER BY number DESC LIMIT @most;
 
 -- name: BenchmarkLatestOf :many
 SELECT * FROM benchmark_result WHERE group_id = @group_id ORDER BY number DESC LIMIT @most;
+
+-- name: BenchmarkLatestApart :many
+-- The newest results of a GPU that are not ranked.
+SELECT * FROM benchmark_result WHERE gpu_slug = @gpu_slug AND group_id = 0 AND standing <> 'refuted' ORDER BY number DESC LIMIT @most;
 
 -- name: BenchmarkFacetFind :one
 SELECT facet_id FROM benchmark_facet WHERE field = @field AND value = @value;
@@ -129,7 +170,7 @@ ORDER BY facet_id DESC LIMIT @most;
 -- name: BenchmarkPostings :many
 -- The newest results that have a value.
 SELECT r.* FROM benchmark_posting p JOIN benchmark_result r ON r.number = p.number
-WHERE p.facet_id = @facet_id ORDER BY p.number DESC LIMIT @most;
+WHERE p.facet_id = @facet_id AND r.standing <> 'refuted' ORDER BY p.number DESC LIMIT @most;
 
 -- name: AuditBenchmarkUnshown :many
 SELECT r.result_id FROM benchmark_receipt r
@@ -144,24 +185,28 @@ FROM benchmark_result s LEFT JOIN benchmark_receipt r ON r.result_id = s.result_
 WHERE s.number > @after ORDER BY s.number LIMIT 500;
 
 -- name: AuditBenchmarkGroups :many
--- A page of groups, each with the sums of its results and the numbers of the first, of the
--- last and of the last one whose memory is known; 0 for none.
+-- A page of groups, each with what its voices sum up to, and with the numbers of the first
+-- ranked result and of the last one whose memory is known; 0 for none.
 SELECT sqlc.embed(g), CAST(coalesce(r.counted, 0) AS bigint) AS counted, CAST(coalesce(r.synthetic, 0) AS bigint) AS synthetic_sum,
-  CAST(coalesce(r.score_sum, 0) AS bigint) AS scores, CAST(coalesce(r.score_top, 0) AS bigint) AS best_score,
-  CAST(coalesce(r.time_sum, 0) AS bigint) AS times, CAST(coalesce(r.time_best, 0) AS bigint) AS best_time,
-  CAST(coalesce(r.first_number, 0) AS bigint) AS first_number, CAST(coalesce(r.last_number, 0) AS bigint) AS last_number,
+  CAST(coalesce(r.first_number, 0) AS bigint) AS first_number, CAST(coalesce(r.updated_at, 0) AS bigint) AS changed_at,
   CAST(coalesce(r.vram_number, 0) AS bigint) AS vram_number
 FROM benchmark_group g LEFT JOIN (
-  SELECT v.group_id, count(*) AS counted, sum(v.synthetic) AS synthetic, sum(v.score) AS score_sum, max(v.score) AS score_top,
-    sum(v.time_ms) AS time_sum, min(v.time_ms) AS time_best, min(v.number) AS first_number, max(v.number) AS last_number,
+  SELECT v.group_id, sum(v.speaks) AS counted, sum(v.speaks * v.synthetic) AS synthetic, min(v.number) AS first_number, max(v.created_at) AS updated_at,
     max(CASE WHEN v.vram_gb > 0 THEN v.number ELSE 0 END) AS vram_number
   FROM (
-    SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic, b.vram_gb FROM benchmark_result b WHERE b.group_id > 0 AND b.board_id > @after
-    UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic, s.vram_gb FROM benchmark_result s WHERE s.group_id > 0 AND s.group_id > @after
+    SELECT b.board_id AS group_id, b.number, b.speaks, b.synthetic, b.vram_gb, b.created_at FROM benchmark_result b WHERE b.group_id > 0 AND b.board_id > @after
+    UNION ALL SELECT s.group_id, s.number, s.speaks, s.synthetic, s.vram_gb, s.created_at FROM benchmark_result s WHERE s.group_id > 0 AND s.group_id > @after
   ) AS v
   GROUP BY v.group_id
 ) AS r ON r.group_id = g.group_id
 WHERE g.group_id > @after ORDER BY g.group_id LIMIT 500;
+
+-- name: AuditBenchmarkVoices :many
+-- Results that speak and should not, or the reverse.
+SELECT s.result_id FROM benchmark_result s
+WHERE s.speaks <> CASE WHEN s.group_id > 0 AND NOT EXISTS (
+  SELECT 1 FROM benchmark_result n WHERE n.board_id = s.board_id AND n.worker_key_id = s.worker_key_id AND n.group_id > 0 AND n.number > s.number) THEN 1 ELSE 0 END
+ORDER BY s.number LIMIT 500;
 
 -- name: AuditBenchmarkFacets :many
 -- A page of facets, each with the number of the first result that has it; 0 for none.
@@ -177,12 +222,12 @@ SELECT * FROM benchmark_result WHERE number = @number;
 -- name: AuditBenchmarkTallies :many
 -- Buckets whose count is not that of the results: those that results give and
 -- that are not kept so.
-SELECT counted.group_id, counted.measure, counted.level, counted.bucket, counted.results FROM (
-  SELECT v.group_id, v.measure, l.level, CAST(v.value >> CAST(6 * l.level AS int) AS bigint) AS bucket, count(*) AS results
+SELECT counted.group_id, counted.measure, counted.level, counted.bucket, counted.results, counted.total FROM (
+  SELECT v.group_id, v.measure, l.level, CAST(v.value >> CAST(6 * l.level AS int) AS bigint) AS bucket, count(*) AS results, CAST(sum(v.value) AS bigint) AS total
   FROM (
-    SELECT b.board_id AS group_id, CAST(0 AS bigint) AS measure, b.score AS value FROM benchmark_result b WHERE b.group_id > 0
-    UNION ALL SELECT s.group_id, CAST(0 AS bigint), s.score FROM benchmark_result s WHERE s.group_id > 0
-    UNION ALL SELECT t.group_id, CAST(1 AS bigint), t.time_ms FROM benchmark_result t WHERE t.group_id > 0
+    SELECT b.board_id AS group_id, CAST(0 AS bigint) AS measure, b.score AS value FROM benchmark_result b WHERE b.speaks = 1
+    UNION ALL SELECT s.group_id, CAST(0 AS bigint), s.score FROM benchmark_result s WHERE s.speaks = 1
+    UNION ALL SELECT t.group_id, CAST(1 AS bigint), t.time_ms FROM benchmark_result t WHERE t.speaks = 1
   ) AS v, (
     SELECT CAST(0 AS bigint) AS level UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4
   ) AS l
@@ -190,7 +235,7 @@ SELECT counted.group_id, counted.measure, counted.level, counted.bucket, counted
 ) AS counted
 LEFT JOIN benchmark_tally kept ON kept.group_id = counted.group_id AND kept.measure = counted.measure
   AND kept.level = counted.level AND kept.bucket = counted.bucket
-WHERE kept.results IS NULL OR kept.results <> counted.results;
+WHERE kept.results IS NULL OR kept.results <> counted.results OR kept.total <> counted.total;
 
 -- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
@@ -251,3 +296,70 @@ DELETE FROM benchmark_result;
 
 -- name: BenchmarkClearGroups :exec
 DELETE FROM benchmark_group;
+
+-- name: ChallengeAdd :exec
+INSERT INTO benchmark_challenge (challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, row_sum)
+VALUES (@challenge_id, @node_key_id, @worker_id, @scene, @seed, @shift_x, @shift_y, @samples, @created_at, @expires_at, @row_sum);
+
+-- name: ChallengeGet :one
+SELECT * FROM benchmark_challenge WHERE challenge_id = @challenge_id;
+
+-- name: ChallengeOfResult :one
+SELECT * FROM benchmark_challenge WHERE result_id = @result_id AND result_id <> '';
+
+-- name: ChallengesOpen :many
+SELECT * FROM benchmark_challenge WHERE node_key_id = @node_key_id AND ended_at = 0 AND created_at > @since;
+
+-- name: ChallengesSince :one
+-- How many a key has drawn, and when the first of them was.
+SELECT count(*) AS drawn, CAST(coalesce(min(created_at), 0) AS bigint) AS first_at FROM benchmark_challenge WHERE node_key_id = @node_key_id AND created_at > @since;
+
+-- name: ChallengeEnd :one
+UPDATE benchmark_challenge SET ended_at = @now WHERE challenge_id = @challenge_id AND ended_at = 0 RETURNING *;
+
+-- name: ChallengeAnswer :one
+UPDATE benchmark_challenge SET ended_at = @now, result_id = @result_id, frame_key = @frame_key, frame_sha256 = @frame_sha256, frame_bytes = @frame_bytes,
+  device = @device, blender_version = @blender_version, reference = @reference
+WHERE challenge_id = @challenge_id AND ended_at = 0 RETURNING *;
+
+-- name: ChallengeAfter :many
+SELECT * FROM benchmark_challenge WHERE challenge_id > @after ORDER BY challenge_id LIMIT 500;
+
+-- name: ChallengeSum :exec
+UPDATE benchmark_challenge SET row_sum = @row_sum WHERE challenge_id = @challenge_id;
+
+-- name: ChallengeBlobs :many
+SELECT frame_key FROM benchmark_challenge WHERE frame_key <> '';
+
+-- name: AuditChallengePictures :many
+-- A page of challenges with a picture.
+SELECT challenge_id, frame_key, frame_sha256, frame_bytes FROM benchmark_challenge WHERE challenge_id > @after AND frame_key <> '' ORDER BY challenge_id LIMIT 500;
+
+-- name: ChallengesForget :execrows
+-- Those whose picture is not kept.
+DELETE FROM benchmark_challenge WHERE challenge_id IN (
+  SELECT c.challenge_id FROM benchmark_challenge c WHERE c.frame_key = '' AND c.created_at < @before LIMIT CAST(@max AS bigint));
+
+-- name: ReferencesWaiting :one
+SELECT count(*) FROM (SELECT 1 FROM benchmark_challenge WHERE reference = 'waiting' LIMIT 1) AS waiting;
+
+-- name: ReferenceNext :one
+-- The first that waits for such a worker of another key.
+SELECT c.* FROM benchmark_challenge c JOIN worker w ON w.worker_id = @worker_id
+WHERE c.reference = 'waiting' AND c.blender_version = w.blender_version AND c.device = w.device AND c.node_key_id <> w.key_id AND c.differs_key <> w.key_id AND w.renderer = @renderer
+  AND EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'reference' AND l.subject = c.challenge_id AND l.state = 'waiting' AND l.due_at <= @now)
+ORDER BY c.ended_at LIMIT 1;
+
+-- name: ReferenceClaim :one
+UPDATE benchmark_challenge SET reference = 'rendering', reference_key = @reference_key WHERE challenge_id = @challenge_id AND reference = 'waiting' RETURNING *;
+
+-- name: ReferenceRequeue :one
+UPDATE benchmark_challenge SET reference = 'waiting', reference_key = '' WHERE challenge_id = @challenge_id AND reference = 'rendering' RETURNING *;
+
+-- name: ReferenceDiffers :one
+UPDATE benchmark_challenge SET reference = 'waiting', differs_key = @differs_key, difference = @difference, reference_key = ''
+WHERE challenge_id = @challenge_id AND reference = 'rendering' RETURNING *;
+
+-- name: ReferenceDecide :one
+UPDATE benchmark_challenge SET reference = @reference, difference = @difference, decided_at = @now
+WHERE challenge_id = @challenge_id AND reference = 'rendering' RETURNING *;

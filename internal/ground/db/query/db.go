@@ -141,6 +141,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.auditBenchmarkUnshownStmt, err = db.PrepareContext(ctx, auditBenchmarkUnshown); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditBenchmarkUnshown: %w", err)
 	}
+	if q.auditBenchmarkVoicesStmt, err = db.PrepareContext(ctx, auditBenchmarkVoices); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditBenchmarkVoices: %w", err)
+	}
+	if q.auditChallengePicturesStmt, err = db.PrepareContext(ctx, auditChallengePictures); err != nil {
+		return nil, fmt.Errorf("error preparing query AuditChallengePictures: %w", err)
+	}
 	if q.auditContentStmt, err = db.PrepareContext(ctx, auditContent); err != nil {
 		return nil, fmt.Errorf("error preparing query AuditContent: %w", err)
 	}
@@ -378,11 +384,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkFacetsLikeStmt, err = db.PrepareContext(ctx, benchmarkFacetsLike); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkFacetsLike: %w", err)
 	}
+	if q.benchmarkFirstOfStmt, err = db.PrepareContext(ctx, benchmarkFirstOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkFirstOf: %w", err)
+	}
 	if q.benchmarkGroupAddStmt, err = db.PrepareContext(ctx, benchmarkGroupAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkGroupAdd: %w", err)
 	}
+	if q.benchmarkGroupChangedStmt, err = db.PrepareContext(ctx, benchmarkGroupChanged); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupChanged: %w", err)
+	}
 	if q.benchmarkGroupCountStmt, err = db.PrepareContext(ctx, benchmarkGroupCount); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkGroupCount: %w", err)
+	}
+	if q.benchmarkGroupDescribeStmt, err = db.PrepareContext(ctx, benchmarkGroupDescribe); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupDescribe: %w", err)
+	}
+	if q.benchmarkGroupFiguresStmt, err = db.PrepareContext(ctx, benchmarkGroupFigures); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkGroupFigures: %w", err)
 	}
 	if q.benchmarkGroupFindStmt, err = db.PrepareContext(ctx, benchmarkGroupFind); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkGroupFind: %w", err)
@@ -419,6 +437,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.benchmarkLatestStmt, err = db.PrepareContext(ctx, benchmarkLatest); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkLatest: %w", err)
+	}
+	if q.benchmarkLatestApartStmt, err = db.PrepareContext(ctx, benchmarkLatestApart); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkLatestApart: %w", err)
 	}
 	if q.benchmarkLatestOfStmt, err = db.PrepareContext(ctx, benchmarkLatestOf); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkLatestOf: %w", err)
@@ -465,14 +486,35 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.benchmarkResultOfReceiptStmt, err = db.PrepareContext(ctx, benchmarkResultOfReceipt); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkResultOfReceipt: %w", err)
 	}
+	if q.benchmarkSpeakStmt, err = db.PrepareContext(ctx, benchmarkSpeak); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkSpeak: %w", err)
+	}
+	if q.benchmarkStaleStmt, err = db.PrepareContext(ctx, benchmarkStale); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkStale: %w", err)
+	}
+	if q.benchmarkStandStmt, err = db.PrepareContext(ctx, benchmarkStand); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkStand: %w", err)
+	}
 	if q.benchmarkTallyAddStmt, err = db.PrepareContext(ctx, benchmarkTallyAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTallyAdd: %w", err)
+	}
+	if q.benchmarkTallyClearStmt, err = db.PrepareContext(ctx, benchmarkTallyClear); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkTallyClear: %w", err)
+	}
+	if q.benchmarkTallyTakeStmt, err = db.PrepareContext(ctx, benchmarkTallyTake); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkTallyTake: %w", err)
 	}
 	if q.benchmarkTopStmt, err = db.PrepareContext(ctx, benchmarkTop); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkTop: %w", err)
 	}
 	if q.benchmarkUnhideStmt, err = db.PrepareContext(ctx, benchmarkUnhide); err != nil {
 		return nil, fmt.Errorf("error preparing query BenchmarkUnhide: %w", err)
+	}
+	if q.benchmarkVRAMOfStmt, err = db.PrepareContext(ctx, benchmarkVRAMOf); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkVRAMOf: %w", err)
+	}
+	if q.benchmarkVoiceStmt, err = db.PrepareContext(ctx, benchmarkVoice); err != nil {
+		return nil, fmt.Errorf("error preparing query BenchmarkVoice: %w", err)
 	}
 	if q.candidateAddStmt, err = db.PrepareContext(ctx, candidateAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidateAdd: %w", err)
@@ -494,6 +536,39 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.candidatesOfStmt, err = db.PrepareContext(ctx, candidatesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query CandidatesOf: %w", err)
+	}
+	if q.challengeAddStmt, err = db.PrepareContext(ctx, challengeAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeAdd: %w", err)
+	}
+	if q.challengeAfterStmt, err = db.PrepareContext(ctx, challengeAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeAfter: %w", err)
+	}
+	if q.challengeAnswerStmt, err = db.PrepareContext(ctx, challengeAnswer); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeAnswer: %w", err)
+	}
+	if q.challengeBlobsStmt, err = db.PrepareContext(ctx, challengeBlobs); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeBlobs: %w", err)
+	}
+	if q.challengeEndStmt, err = db.PrepareContext(ctx, challengeEnd); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeEnd: %w", err)
+	}
+	if q.challengeGetStmt, err = db.PrepareContext(ctx, challengeGet); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeGet: %w", err)
+	}
+	if q.challengeOfResultStmt, err = db.PrepareContext(ctx, challengeOfResult); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeOfResult: %w", err)
+	}
+	if q.challengeSumStmt, err = db.PrepareContext(ctx, challengeSum); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengeSum: %w", err)
+	}
+	if q.challengesForgetStmt, err = db.PrepareContext(ctx, challengesForget); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengesForget: %w", err)
+	}
+	if q.challengesOpenStmt, err = db.PrepareContext(ctx, challengesOpen); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengesOpen: %w", err)
+	}
+	if q.challengesSinceStmt, err = db.PrepareContext(ctx, challengesSince); err != nil {
+		return nil, fmt.Errorf("error preparing query ChallengesSince: %w", err)
 	}
 	if q.clockMoveStmt, err = db.PrepareContext(ctx, clockMove); err != nil {
 		return nil, fmt.Errorf("error preparing query ClockMove: %w", err)
@@ -1290,6 +1365,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.receiptGetStmt, err = db.PrepareContext(ctx, receiptGet); err != nil {
 		return nil, fmt.Errorf("error preparing query ReceiptGet: %w", err)
 	}
+	if q.referenceClaimStmt, err = db.PrepareContext(ctx, referenceClaim); err != nil {
+		return nil, fmt.Errorf("error preparing query ReferenceClaim: %w", err)
+	}
+	if q.referenceDecideStmt, err = db.PrepareContext(ctx, referenceDecide); err != nil {
+		return nil, fmt.Errorf("error preparing query ReferenceDecide: %w", err)
+	}
+	if q.referenceDiffersStmt, err = db.PrepareContext(ctx, referenceDiffers); err != nil {
+		return nil, fmt.Errorf("error preparing query ReferenceDiffers: %w", err)
+	}
+	if q.referenceNextStmt, err = db.PrepareContext(ctx, referenceNext); err != nil {
+		return nil, fmt.Errorf("error preparing query ReferenceNext: %w", err)
+	}
+	if q.referenceRequeueStmt, err = db.PrepareContext(ctx, referenceRequeue); err != nil {
+		return nil, fmt.Errorf("error preparing query ReferenceRequeue: %w", err)
+	}
+	if q.referencesWaitingStmt, err = db.PrepareContext(ctx, referencesWaiting); err != nil {
+		return nil, fmt.Errorf("error preparing query ReferencesWaiting: %w", err)
+	}
 	if q.sessionAfterStmt, err = db.PrepareContext(ctx, sessionAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query SessionAfter: %w", err)
 	}
@@ -1994,6 +2087,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing auditBenchmarkUnshownStmt: %w", cerr)
 		}
 	}
+	if q.auditBenchmarkVoicesStmt != nil {
+		if cerr := q.auditBenchmarkVoicesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditBenchmarkVoicesStmt: %w", cerr)
+		}
+	}
+	if q.auditChallengePicturesStmt != nil {
+		if cerr := q.auditChallengePicturesStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing auditChallengePicturesStmt: %w", cerr)
+		}
+	}
 	if q.auditContentStmt != nil {
 		if cerr := q.auditContentStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing auditContentStmt: %w", cerr)
@@ -2389,14 +2492,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkFacetsLikeStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkFirstOfStmt != nil {
+		if cerr := q.benchmarkFirstOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkFirstOfStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkGroupAddStmt != nil {
 		if cerr := q.benchmarkGroupAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkGroupAddStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkGroupChangedStmt != nil {
+		if cerr := q.benchmarkGroupChangedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupChangedStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkGroupCountStmt != nil {
 		if cerr := q.benchmarkGroupCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkGroupCountStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupDescribeStmt != nil {
+		if cerr := q.benchmarkGroupDescribeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupDescribeStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkGroupFiguresStmt != nil {
+		if cerr := q.benchmarkGroupFiguresStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkGroupFiguresStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkGroupFindStmt != nil {
@@ -2457,6 +2580,11 @@ func (q *Queries) Close() error {
 	if q.benchmarkLatestStmt != nil {
 		if cerr := q.benchmarkLatestStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkLatestStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkLatestApartStmt != nil {
+		if cerr := q.benchmarkLatestApartStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkLatestApartStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkLatestOfStmt != nil {
@@ -2534,9 +2662,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing benchmarkResultOfReceiptStmt: %w", cerr)
 		}
 	}
+	if q.benchmarkSpeakStmt != nil {
+		if cerr := q.benchmarkSpeakStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkSpeakStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkStaleStmt != nil {
+		if cerr := q.benchmarkStaleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkStaleStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkStandStmt != nil {
+		if cerr := q.benchmarkStandStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkStandStmt: %w", cerr)
+		}
+	}
 	if q.benchmarkTallyAddStmt != nil {
 		if cerr := q.benchmarkTallyAddStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkTallyAddStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkTallyClearStmt != nil {
+		if cerr := q.benchmarkTallyClearStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkTallyClearStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkTallyTakeStmt != nil {
+		if cerr := q.benchmarkTallyTakeStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkTallyTakeStmt: %w", cerr)
 		}
 	}
 	if q.benchmarkTopStmt != nil {
@@ -2547,6 +2700,16 @@ func (q *Queries) Close() error {
 	if q.benchmarkUnhideStmt != nil {
 		if cerr := q.benchmarkUnhideStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing benchmarkUnhideStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkVRAMOfStmt != nil {
+		if cerr := q.benchmarkVRAMOfStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkVRAMOfStmt: %w", cerr)
+		}
+	}
+	if q.benchmarkVoiceStmt != nil {
+		if cerr := q.benchmarkVoiceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing benchmarkVoiceStmt: %w", cerr)
 		}
 	}
 	if q.candidateAddStmt != nil {
@@ -2582,6 +2745,61 @@ func (q *Queries) Close() error {
 	if q.candidatesOfStmt != nil {
 		if cerr := q.candidatesOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing candidatesOfStmt: %w", cerr)
+		}
+	}
+	if q.challengeAddStmt != nil {
+		if cerr := q.challengeAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeAddStmt: %w", cerr)
+		}
+	}
+	if q.challengeAfterStmt != nil {
+		if cerr := q.challengeAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeAfterStmt: %w", cerr)
+		}
+	}
+	if q.challengeAnswerStmt != nil {
+		if cerr := q.challengeAnswerStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeAnswerStmt: %w", cerr)
+		}
+	}
+	if q.challengeBlobsStmt != nil {
+		if cerr := q.challengeBlobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeBlobsStmt: %w", cerr)
+		}
+	}
+	if q.challengeEndStmt != nil {
+		if cerr := q.challengeEndStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeEndStmt: %w", cerr)
+		}
+	}
+	if q.challengeGetStmt != nil {
+		if cerr := q.challengeGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeGetStmt: %w", cerr)
+		}
+	}
+	if q.challengeOfResultStmt != nil {
+		if cerr := q.challengeOfResultStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeOfResultStmt: %w", cerr)
+		}
+	}
+	if q.challengeSumStmt != nil {
+		if cerr := q.challengeSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengeSumStmt: %w", cerr)
+		}
+	}
+	if q.challengesForgetStmt != nil {
+		if cerr := q.challengesForgetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengesForgetStmt: %w", cerr)
+		}
+	}
+	if q.challengesOpenStmt != nil {
+		if cerr := q.challengesOpenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengesOpenStmt: %w", cerr)
+		}
+	}
+	if q.challengesSinceStmt != nil {
+		if cerr := q.challengesSinceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing challengesSinceStmt: %w", cerr)
 		}
 	}
 	if q.clockMoveStmt != nil {
@@ -3909,6 +4127,36 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing receiptGetStmt: %w", cerr)
 		}
 	}
+	if q.referenceClaimStmt != nil {
+		if cerr := q.referenceClaimStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing referenceClaimStmt: %w", cerr)
+		}
+	}
+	if q.referenceDecideStmt != nil {
+		if cerr := q.referenceDecideStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing referenceDecideStmt: %w", cerr)
+		}
+	}
+	if q.referenceDiffersStmt != nil {
+		if cerr := q.referenceDiffersStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing referenceDiffersStmt: %w", cerr)
+		}
+	}
+	if q.referenceNextStmt != nil {
+		if cerr := q.referenceNextStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing referenceNextStmt: %w", cerr)
+		}
+	}
+	if q.referenceRequeueStmt != nil {
+		if cerr := q.referenceRequeueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing referenceRequeueStmt: %w", cerr)
+		}
+	}
+	if q.referencesWaitingStmt != nil {
+		if cerr := q.referencesWaitingStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing referencesWaitingStmt: %w", cerr)
+		}
+	}
 	if q.sessionAfterStmt != nil {
 		if cerr := q.sessionAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing sessionAfterStmt: %w", cerr)
@@ -4827,6 +5075,8 @@ type Queries struct {
 	auditBenchmarkResultsStmt       *sql.Stmt
 	auditBenchmarkTalliesStmt       *sql.Stmt
 	auditBenchmarkUnshownStmt       *sql.Stmt
+	auditBenchmarkVoicesStmt        *sql.Stmt
+	auditChallengePicturesStmt      *sql.Stmt
 	auditContentStmt                *sql.Stmt
 	auditErasedReceiptsStmt         *sql.Stmt
 	auditFrameOrphansStmt           *sql.Stmt
@@ -4906,8 +5156,12 @@ type Queries struct {
 	benchmarkFacetAddStmt           *sql.Stmt
 	benchmarkFacetFindStmt          *sql.Stmt
 	benchmarkFacetsLikeStmt         *sql.Stmt
+	benchmarkFirstOfStmt            *sql.Stmt
 	benchmarkGroupAddStmt           *sql.Stmt
+	benchmarkGroupChangedStmt       *sql.Stmt
 	benchmarkGroupCountStmt         *sql.Stmt
+	benchmarkGroupDescribeStmt      *sql.Stmt
+	benchmarkGroupFiguresStmt       *sql.Stmt
 	benchmarkGroupFindStmt          *sql.Stmt
 	benchmarkGroupGetStmt           *sql.Stmt
 	benchmarkGroupsCommonStmt       *sql.Stmt
@@ -4920,6 +5174,7 @@ type Queries struct {
 	benchmarkHiddenSumStmt          *sql.Stmt
 	benchmarkHideStmt               *sql.Stmt
 	benchmarkLatestStmt             *sql.Stmt
+	benchmarkLatestApartStmt        *sql.Stmt
 	benchmarkLatestOfStmt           *sql.Stmt
 	benchmarkLockStmt               *sql.Stmt
 	benchmarkOfNodeStmt             *sql.Stmt
@@ -4935,9 +5190,16 @@ type Queries struct {
 	benchmarkResultGetStmt          *sql.Stmt
 	benchmarkResultNumberedStmt     *sql.Stmt
 	benchmarkResultOfReceiptStmt    *sql.Stmt
+	benchmarkSpeakStmt              *sql.Stmt
+	benchmarkStaleStmt              *sql.Stmt
+	benchmarkStandStmt              *sql.Stmt
 	benchmarkTallyAddStmt           *sql.Stmt
+	benchmarkTallyClearStmt         *sql.Stmt
+	benchmarkTallyTakeStmt          *sql.Stmt
 	benchmarkTopStmt                *sql.Stmt
 	benchmarkUnhideStmt             *sql.Stmt
+	benchmarkVRAMOfStmt             *sql.Stmt
+	benchmarkVoiceStmt              *sql.Stmt
 	candidateAddStmt                *sql.Stmt
 	candidateAfterStmt              *sql.Stmt
 	candidateFramesStmt             *sql.Stmt
@@ -4945,6 +5207,17 @@ type Queries struct {
 	candidatesAnyKeyStmt            *sql.Stmt
 	candidatesDropStmt              *sql.Stmt
 	candidatesOfStmt                *sql.Stmt
+	challengeAddStmt                *sql.Stmt
+	challengeAfterStmt              *sql.Stmt
+	challengeAnswerStmt             *sql.Stmt
+	challengeBlobsStmt              *sql.Stmt
+	challengeEndStmt                *sql.Stmt
+	challengeGetStmt                *sql.Stmt
+	challengeOfResultStmt           *sql.Stmt
+	challengeSumStmt                *sql.Stmt
+	challengesForgetStmt            *sql.Stmt
+	challengesOpenStmt              *sql.Stmt
+	challengesSinceStmt             *sql.Stmt
 	clockMoveStmt                   *sql.Stmt
 	clockMovedStmt                  *sql.Stmt
 	confirmerOnlineStmt             *sql.Stmt
@@ -5210,6 +5483,12 @@ type Queries struct {
 	receiptCreateStmt               *sql.Stmt
 	receiptDeleteStmt               *sql.Stmt
 	receiptGetStmt                  *sql.Stmt
+	referenceClaimStmt              *sql.Stmt
+	referenceDecideStmt             *sql.Stmt
+	referenceDiffersStmt            *sql.Stmt
+	referenceNextStmt               *sql.Stmt
+	referenceRequeueStmt            *sql.Stmt
+	referencesWaitingStmt           *sql.Stmt
 	sessionAfterStmt                *sql.Stmt
 	sessionCreateStmt               *sql.Stmt
 	sessionDeleteStmt               *sql.Stmt
@@ -5423,6 +5702,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		auditBenchmarkResultsStmt:       q.auditBenchmarkResultsStmt,
 		auditBenchmarkTalliesStmt:       q.auditBenchmarkTalliesStmt,
 		auditBenchmarkUnshownStmt:       q.auditBenchmarkUnshownStmt,
+		auditBenchmarkVoicesStmt:        q.auditBenchmarkVoicesStmt,
+		auditChallengePicturesStmt:      q.auditChallengePicturesStmt,
 		auditContentStmt:                q.auditContentStmt,
 		auditErasedReceiptsStmt:         q.auditErasedReceiptsStmt,
 		auditFrameOrphansStmt:           q.auditFrameOrphansStmt,
@@ -5502,8 +5783,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkFacetAddStmt:           q.benchmarkFacetAddStmt,
 		benchmarkFacetFindStmt:          q.benchmarkFacetFindStmt,
 		benchmarkFacetsLikeStmt:         q.benchmarkFacetsLikeStmt,
+		benchmarkFirstOfStmt:            q.benchmarkFirstOfStmt,
 		benchmarkGroupAddStmt:           q.benchmarkGroupAddStmt,
+		benchmarkGroupChangedStmt:       q.benchmarkGroupChangedStmt,
 		benchmarkGroupCountStmt:         q.benchmarkGroupCountStmt,
+		benchmarkGroupDescribeStmt:      q.benchmarkGroupDescribeStmt,
+		benchmarkGroupFiguresStmt:       q.benchmarkGroupFiguresStmt,
 		benchmarkGroupFindStmt:          q.benchmarkGroupFindStmt,
 		benchmarkGroupGetStmt:           q.benchmarkGroupGetStmt,
 		benchmarkGroupsCommonStmt:       q.benchmarkGroupsCommonStmt,
@@ -5516,6 +5801,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkHiddenSumStmt:          q.benchmarkHiddenSumStmt,
 		benchmarkHideStmt:               q.benchmarkHideStmt,
 		benchmarkLatestStmt:             q.benchmarkLatestStmt,
+		benchmarkLatestApartStmt:        q.benchmarkLatestApartStmt,
 		benchmarkLatestOfStmt:           q.benchmarkLatestOfStmt,
 		benchmarkLockStmt:               q.benchmarkLockStmt,
 		benchmarkOfNodeStmt:             q.benchmarkOfNodeStmt,
@@ -5531,9 +5817,16 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		benchmarkResultGetStmt:          q.benchmarkResultGetStmt,
 		benchmarkResultNumberedStmt:     q.benchmarkResultNumberedStmt,
 		benchmarkResultOfReceiptStmt:    q.benchmarkResultOfReceiptStmt,
+		benchmarkSpeakStmt:              q.benchmarkSpeakStmt,
+		benchmarkStaleStmt:              q.benchmarkStaleStmt,
+		benchmarkStandStmt:              q.benchmarkStandStmt,
 		benchmarkTallyAddStmt:           q.benchmarkTallyAddStmt,
+		benchmarkTallyClearStmt:         q.benchmarkTallyClearStmt,
+		benchmarkTallyTakeStmt:          q.benchmarkTallyTakeStmt,
 		benchmarkTopStmt:                q.benchmarkTopStmt,
 		benchmarkUnhideStmt:             q.benchmarkUnhideStmt,
+		benchmarkVRAMOfStmt:             q.benchmarkVRAMOfStmt,
+		benchmarkVoiceStmt:              q.benchmarkVoiceStmt,
 		candidateAddStmt:                q.candidateAddStmt,
 		candidateAfterStmt:              q.candidateAfterStmt,
 		candidateFramesStmt:             q.candidateFramesStmt,
@@ -5541,6 +5834,17 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		candidatesAnyKeyStmt:            q.candidatesAnyKeyStmt,
 		candidatesDropStmt:              q.candidatesDropStmt,
 		candidatesOfStmt:                q.candidatesOfStmt,
+		challengeAddStmt:                q.challengeAddStmt,
+		challengeAfterStmt:              q.challengeAfterStmt,
+		challengeAnswerStmt:             q.challengeAnswerStmt,
+		challengeBlobsStmt:              q.challengeBlobsStmt,
+		challengeEndStmt:                q.challengeEndStmt,
+		challengeGetStmt:                q.challengeGetStmt,
+		challengeOfResultStmt:           q.challengeOfResultStmt,
+		challengeSumStmt:                q.challengeSumStmt,
+		challengesForgetStmt:            q.challengesForgetStmt,
+		challengesOpenStmt:              q.challengesOpenStmt,
+		challengesSinceStmt:             q.challengesSinceStmt,
 		clockMoveStmt:                   q.clockMoveStmt,
 		clockMovedStmt:                  q.clockMovedStmt,
 		confirmerOnlineStmt:             q.confirmerOnlineStmt,
@@ -5806,6 +6110,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		receiptCreateStmt:               q.receiptCreateStmt,
 		receiptDeleteStmt:               q.receiptDeleteStmt,
 		receiptGetStmt:                  q.receiptGetStmt,
+		referenceClaimStmt:              q.referenceClaimStmt,
+		referenceDecideStmt:             q.referenceDecideStmt,
+		referenceDiffersStmt:            q.referenceDiffersStmt,
+		referenceNextStmt:               q.referenceNextStmt,
+		referenceRequeueStmt:            q.referenceRequeueStmt,
+		referencesWaitingStmt:           q.referencesWaitingStmt,
 		sessionAfterStmt:                q.sessionAfterStmt,
 		sessionCreateStmt:               q.sessionCreateStmt,
 		sessionDeleteStmt:               q.sessionDeleteStmt,

@@ -10,7 +10,7 @@ import (
 )
 
 const auditBenchmarkCounter = `-- name: AuditBenchmarkCounter :many
-SELECT counter_id, last_number, last_group, last_facet FROM benchmark_counter
+SELECT counter_id, last_number, last_group, last_facet, stale FROM benchmark_counter
 `
 
 func (q *Queries) AuditBenchmarkCounter(ctx context.Context) ([]BenchmarkCounter, error) {
@@ -27,6 +27,7 @@ func (q *Queries) AuditBenchmarkCounter(ctx context.Context) ([]BenchmarkCounter
 			&i.LastNumber,
 			&i.LastGroup,
 			&i.LastFacet,
+			&i.Stale,
 		); err != nil {
 			return nil, err
 		}
@@ -113,18 +114,15 @@ func (q *Queries) AuditBenchmarkFacets(ctx context.Context, after int64) ([]Audi
 }
 
 const auditBenchmarkGroups = `-- name: AuditBenchmarkGroups :many
-SELECT g.group_id, g.benchmark_version, g.scene_version, g.scoring_version, g.gpu_slug, g.gpu_name, g.gpu_vendor, g.folded, g.vram_gb, g.results, g.synthetic, g.score_sum, g.score_top, g.time_sum, g.time_best, g.updated_at, CAST(coalesce(r.counted, 0) AS bigint) AS counted, CAST(coalesce(r.synthetic, 0) AS bigint) AS synthetic_sum,
-  CAST(coalesce(r.score_sum, 0) AS bigint) AS scores, CAST(coalesce(r.score_top, 0) AS bigint) AS best_score,
-  CAST(coalesce(r.time_sum, 0) AS bigint) AS times, CAST(coalesce(r.time_best, 0) AS bigint) AS best_time,
-  CAST(coalesce(r.first_number, 0) AS bigint) AS first_number, CAST(coalesce(r.last_number, 0) AS bigint) AS last_number,
+SELECT g.group_id, g.benchmark_version, g.scene_version, g.scoring_version, g.gpu_slug, g.gpu_name, g.gpu_vendor, g.folded, g.vram_gb, g.results, g.synthetic, g.score_top, g.time_best, g.updated_at, g.score_mean, g.score_median, g.time_mean, g.time_median, CAST(coalesce(r.counted, 0) AS bigint) AS counted, CAST(coalesce(r.synthetic, 0) AS bigint) AS synthetic_sum,
+  CAST(coalesce(r.first_number, 0) AS bigint) AS first_number, CAST(coalesce(r.updated_at, 0) AS bigint) AS changed_at,
   CAST(coalesce(r.vram_number, 0) AS bigint) AS vram_number
 FROM benchmark_group g LEFT JOIN (
-  SELECT v.group_id, count(*) AS counted, sum(v.synthetic) AS synthetic, sum(v.score) AS score_sum, max(v.score) AS score_top,
-    sum(v.time_ms) AS time_sum, min(v.time_ms) AS time_best, min(v.number) AS first_number, max(v.number) AS last_number,
+  SELECT v.group_id, sum(v.speaks) AS counted, sum(v.speaks * v.synthetic) AS synthetic, min(v.number) AS first_number, max(v.created_at) AS updated_at,
     max(CASE WHEN v.vram_gb > 0 THEN v.number ELSE 0 END) AS vram_number
   FROM (
-    SELECT b.board_id AS group_id, b.number, b.score, b.time_ms, b.synthetic, b.vram_gb FROM benchmark_result b WHERE b.group_id > 0 AND b.board_id > $1
-    UNION ALL SELECT s.group_id, s.number, s.score, s.time_ms, s.synthetic, s.vram_gb FROM benchmark_result s WHERE s.group_id > 0 AND s.group_id > $1
+    SELECT b.board_id AS group_id, b.number, b.speaks, b.synthetic, b.vram_gb, b.created_at FROM benchmark_result b WHERE b.group_id > 0 AND b.board_id > $1
+    UNION ALL SELECT s.group_id, s.number, s.speaks, s.synthetic, s.vram_gb, s.created_at FROM benchmark_result s WHERE s.group_id > 0 AND s.group_id > $1
   ) AS v
   GROUP BY v.group_id
 ) AS r ON r.group_id = g.group_id
@@ -135,17 +133,13 @@ type AuditBenchmarkGroupsRow struct {
 	BenchmarkGroup BenchmarkGroup
 	Counted        int64
 	SyntheticSum   int64
-	Scores         int64
-	BestScore      int64
-	Times          int64
-	BestTime       int64
 	FirstNumber    int64
-	LastNumber     int64
+	ChangedAt      int64
 	VramNumber     int64
 }
 
-// A page of groups, each with the sums of its results and the numbers of the first, of the
-// last and of the last one whose memory is known; 0 for none.
+// A page of groups, each with what its voices sum up to, and with the numbers of the first
+// ranked result and of the last one whose memory is known; 0 for none.
 func (q *Queries) AuditBenchmarkGroups(ctx context.Context, after int64) ([]AuditBenchmarkGroupsRow, error) {
 	rows, err := q.query(ctx, q.auditBenchmarkGroupsStmt, auditBenchmarkGroups, after)
 	if err != nil {
@@ -167,19 +161,17 @@ func (q *Queries) AuditBenchmarkGroups(ctx context.Context, after int64) ([]Audi
 			&i.BenchmarkGroup.VramGb,
 			&i.BenchmarkGroup.Results,
 			&i.BenchmarkGroup.Synthetic,
-			&i.BenchmarkGroup.ScoreSum,
 			&i.BenchmarkGroup.ScoreTop,
-			&i.BenchmarkGroup.TimeSum,
 			&i.BenchmarkGroup.TimeBest,
 			&i.BenchmarkGroup.UpdatedAt,
+			&i.BenchmarkGroup.ScoreMean,
+			&i.BenchmarkGroup.ScoreMedian,
+			&i.BenchmarkGroup.TimeMean,
+			&i.BenchmarkGroup.TimeMedian,
 			&i.Counted,
 			&i.SyntheticSum,
-			&i.Scores,
-			&i.BestScore,
-			&i.Times,
-			&i.BestTime,
 			&i.FirstNumber,
-			&i.LastNumber,
+			&i.ChangedAt,
 			&i.VramNumber,
 		); err != nil {
 			return nil, err
@@ -229,7 +221,7 @@ func (q *Queries) AuditBenchmarkPostings(ctx context.Context, arg AuditBenchmark
 }
 
 const auditBenchmarkResults = `-- name: AuditBenchmarkResults :many
-SELECT s.number, s.result_id, s.receipt_id, s.board_id, s.group_id, s.device_name, s.gpu_name, s.gpu_slug, s.vram_gb, s.score, s.time_ms, s.synthetic, s.created_at, CAST(coalesce(r.envelope, '') AS text) AS envelope, CAST(coalesce(r.worker_envelope, '') AS text) AS worker_envelope,
+SELECT s.number, s.result_id, s.receipt_id, s.board_id, s.group_id, s.device_name, s.gpu_name, s.gpu_slug, s.vram_gb, s.score, s.time_ms, s.synthetic, s.created_at, s.worker_key_id, s.standing, s.speaks, CAST(coalesce(r.envelope, '') AS text) AS envelope, CAST(coalesce(r.worker_envelope, '') AS text) AS worker_envelope,
   CAST(coalesce(r.created_at, 0) AS bigint) AS received_at
 FROM benchmark_result s LEFT JOIN benchmark_receipt r ON r.result_id = s.result_id AND r.receipt_id = s.receipt_id
 WHERE s.number > $1 ORDER BY s.number LIMIT 500
@@ -266,6 +258,9 @@ func (q *Queries) AuditBenchmarkResults(ctx context.Context, after int64) ([]Aud
 			&i.BenchmarkResult.TimeMs,
 			&i.BenchmarkResult.Synthetic,
 			&i.BenchmarkResult.CreatedAt,
+			&i.BenchmarkResult.WorkerKeyID,
+			&i.BenchmarkResult.Standing,
+			&i.BenchmarkResult.Speaks,
 			&i.Envelope,
 			&i.WorkerEnvelope,
 			&i.ReceivedAt,
@@ -284,12 +279,12 @@ func (q *Queries) AuditBenchmarkResults(ctx context.Context, after int64) ([]Aud
 }
 
 const auditBenchmarkTallies = `-- name: AuditBenchmarkTallies :many
-SELECT counted.group_id, counted.measure, counted.level, counted.bucket, counted.results FROM (
-  SELECT v.group_id, v.measure, l.level, CAST(v.value >> CAST(6 * l.level AS int) AS bigint) AS bucket, count(*) AS results
+SELECT counted.group_id, counted.measure, counted.level, counted.bucket, counted.results, counted.total FROM (
+  SELECT v.group_id, v.measure, l.level, CAST(v.value >> CAST(6 * l.level AS int) AS bigint) AS bucket, count(*) AS results, CAST(sum(v.value) AS bigint) AS total
   FROM (
-    SELECT b.board_id AS group_id, CAST(0 AS bigint) AS measure, b.score AS value FROM benchmark_result b WHERE b.group_id > 0
-    UNION ALL SELECT s.group_id, CAST(0 AS bigint), s.score FROM benchmark_result s WHERE s.group_id > 0
-    UNION ALL SELECT t.group_id, CAST(1 AS bigint), t.time_ms FROM benchmark_result t WHERE t.group_id > 0
+    SELECT b.board_id AS group_id, CAST(0 AS bigint) AS measure, b.score AS value FROM benchmark_result b WHERE b.speaks = 1
+    UNION ALL SELECT s.group_id, CAST(0 AS bigint), s.score FROM benchmark_result s WHERE s.speaks = 1
+    UNION ALL SELECT t.group_id, CAST(1 AS bigint), t.time_ms FROM benchmark_result t WHERE t.speaks = 1
   ) AS v, (
     SELECT CAST(0 AS bigint) AS level UNION ALL SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3 UNION ALL SELECT 4
   ) AS l
@@ -297,7 +292,7 @@ SELECT counted.group_id, counted.measure, counted.level, counted.bucket, counted
 ) AS counted
 LEFT JOIN benchmark_tally kept ON kept.group_id = counted.group_id AND kept.measure = counted.measure
   AND kept.level = counted.level AND kept.bucket = counted.bucket
-WHERE kept.results IS NULL OR kept.results <> counted.results
+WHERE kept.results IS NULL OR kept.results <> counted.results OR kept.total <> counted.total
 `
 
 type AuditBenchmarkTalliesRow struct {
@@ -306,6 +301,7 @@ type AuditBenchmarkTalliesRow struct {
 	Level   int64
 	Bucket  int64
 	Results int64
+	Total   int64
 }
 
 // Buckets whose count is not that of the results: those that results give and
@@ -325,6 +321,7 @@ func (q *Queries) AuditBenchmarkTallies(ctx context.Context) ([]AuditBenchmarkTa
 			&i.Level,
 			&i.Bucket,
 			&i.Results,
+			&i.Total,
 		); err != nil {
 			return nil, err
 		}
@@ -358,6 +355,77 @@ func (q *Queries) AuditBenchmarkUnshown(ctx context.Context) ([]string, error) {
 			return nil, err
 		}
 		items = append(items, result_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditBenchmarkVoices = `-- name: AuditBenchmarkVoices :many
+SELECT s.result_id FROM benchmark_result s
+WHERE s.speaks <> CASE WHEN s.group_id > 0 AND NOT EXISTS (
+  SELECT 1 FROM benchmark_result n WHERE n.board_id = s.board_id AND n.worker_key_id = s.worker_key_id AND n.group_id > 0 AND n.number > s.number) THEN 1 ELSE 0 END
+ORDER BY s.number LIMIT 500
+`
+
+// Results that speak and should not, or the reverse.
+func (q *Queries) AuditBenchmarkVoices(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.auditBenchmarkVoicesStmt, auditBenchmarkVoices)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var result_id string
+		if err := rows.Scan(&result_id); err != nil {
+			return nil, err
+		}
+		items = append(items, result_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditChallengePictures = `-- name: AuditChallengePictures :many
+SELECT challenge_id, frame_key, frame_sha256, frame_bytes FROM benchmark_challenge WHERE challenge_id > $1 AND frame_key <> '' ORDER BY challenge_id LIMIT 500
+`
+
+type AuditChallengePicturesRow struct {
+	ChallengeID string
+	FrameKey    string
+	FrameSha256 string
+	FrameBytes  int64
+}
+
+// A page of challenges with a picture.
+func (q *Queries) AuditChallengePictures(ctx context.Context, after string) ([]AuditChallengePicturesRow, error) {
+	rows, err := q.query(ctx, q.auditChallengePicturesStmt, auditChallengePictures, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditChallengePicturesRow
+	for rows.Next() {
+		var i AuditChallengePicturesRow
+		if err := rows.Scan(
+			&i.ChallengeID,
+			&i.FrameKey,
+			&i.FrameSha256,
+			&i.FrameBytes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -403,7 +471,7 @@ func (q *Queries) BenchmarkAbove(ctx context.Context, arg BenchmarkAboveParams) 
 }
 
 const benchmarkAdvance = `-- name: BenchmarkAdvance :exec
-UPDATE benchmark_counter SET last_number = $1, last_group = $2, last_facet = $3 WHERE counter_id = 1
+UPDATE benchmark_counter SET last_number = $1, last_group = $2, last_facet = $3, stale = 0 WHERE counter_id = 1
 `
 
 type BenchmarkAdvanceParams struct {
@@ -418,7 +486,7 @@ func (q *Queries) BenchmarkAdvance(ctx context.Context, arg BenchmarkAdvancePara
 }
 
 const benchmarkBuckets = `-- name: BenchmarkBuckets :many
-SELECT bucket, results FROM benchmark_tally
+SELECT bucket, results, total FROM benchmark_tally
 WHERE group_id = $1 AND measure = $2 AND level = $3 AND bucket >= $4 AND bucket < $5
 ORDER BY bucket DESC
 `
@@ -434,6 +502,7 @@ type BenchmarkBucketsParams struct {
 type BenchmarkBucketsRow struct {
 	Bucket  int64
 	Results int64
+	Total   int64
 }
 
 // The greatest first.
@@ -452,7 +521,7 @@ func (q *Queries) BenchmarkBuckets(ctx context.Context, arg BenchmarkBucketsPara
 	var items []BenchmarkBucketsRow
 	for rows.Next() {
 		var i BenchmarkBucketsRow
-		if err := rows.Scan(&i.Bucket, &i.Results); err != nil {
+		if err := rows.Scan(&i.Bucket, &i.Results, &i.Total); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -592,6 +661,34 @@ func (q *Queries) BenchmarkFacetsLike(ctx context.Context, arg BenchmarkFacetsLi
 	return items, nil
 }
 
+const benchmarkFirstOf = `-- name: BenchmarkFirstOf :one
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE group_id = $1 ORDER BY number LIMIT 1
+`
+
+func (q *Queries) BenchmarkFirstOf(ctx context.Context, groupID int64) (BenchmarkResult, error) {
+	row := q.queryRow(ctx, q.benchmarkFirstOfStmt, benchmarkFirstOf, groupID)
+	var i BenchmarkResult
+	err := row.Scan(
+		&i.Number,
+		&i.ResultID,
+		&i.ReceiptID,
+		&i.BoardID,
+		&i.GroupID,
+		&i.DeviceName,
+		&i.GpuName,
+		&i.GpuSlug,
+		&i.VramGb,
+		&i.Score,
+		&i.TimeMs,
+		&i.Synthetic,
+		&i.CreatedAt,
+		&i.WorkerKeyID,
+		&i.Standing,
+		&i.Speaks,
+	)
+	return i, err
+}
+
 const benchmarkGroupAdd = `-- name: BenchmarkGroupAdd :exec
 INSERT INTO benchmark_group (group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -622,37 +719,90 @@ func (q *Queries) BenchmarkGroupAdd(ctx context.Context, arg BenchmarkGroupAddPa
 	return err
 }
 
+const benchmarkGroupChanged = `-- name: BenchmarkGroupChanged :exec
+UPDATE benchmark_group SET updated_at = CASE WHEN updated_at < $1 THEN $1 ELSE updated_at END,
+  vram_gb = CASE WHEN CAST($2 AS bigint) > 0 THEN $2 ELSE vram_gb END
+WHERE group_id = $3
+`
+
+type BenchmarkGroupChangedParams struct {
+	Now     int64
+	VramGb  int64
+	GroupID int64
+}
+
+func (q *Queries) BenchmarkGroupChanged(ctx context.Context, arg BenchmarkGroupChangedParams) error {
+	_, err := q.exec(ctx, q.benchmarkGroupChangedStmt, benchmarkGroupChanged, arg.Now, arg.VramGb, arg.GroupID)
+	return err
+}
+
 const benchmarkGroupCount = `-- name: BenchmarkGroupCount :exec
-UPDATE benchmark_group SET results = results + 1, synthetic = synthetic + $1, score_sum = score_sum + $2, time_sum = time_sum + $3,
-  score_top = CASE WHEN results = 0 OR score_top < $2 THEN $2 ELSE score_top END,
-  time_best = CASE WHEN results = 0 OR time_best > $3 THEN $3 ELSE time_best END,
-  vram_gb = CASE WHEN CAST($4 AS bigint) > 0 THEN $4 ELSE vram_gb END, updated_at = $5
-WHERE group_id = $6
+UPDATE benchmark_group SET results = results + $1, synthetic = synthetic + $2 WHERE group_id = $3
 `
 
 type BenchmarkGroupCountParams struct {
+	Results   int64
 	Synthetic int64
-	Score     int64
-	TimeMs    int64
-	VramGb    int64
-	Now       int64
 	GroupID   int64
 }
 
 func (q *Queries) BenchmarkGroupCount(ctx context.Context, arg BenchmarkGroupCountParams) error {
-	_, err := q.exec(ctx, q.benchmarkGroupCountStmt, benchmarkGroupCount,
-		arg.Synthetic,
-		arg.Score,
-		arg.TimeMs,
+	_, err := q.exec(ctx, q.benchmarkGroupCountStmt, benchmarkGroupCount, arg.Results, arg.Synthetic, arg.GroupID)
+	return err
+}
+
+const benchmarkGroupDescribe = `-- name: BenchmarkGroupDescribe :exec
+UPDATE benchmark_group SET gpu_name = $1, folded = $2, vram_gb = $3 WHERE group_id = $4
+`
+
+type BenchmarkGroupDescribeParams struct {
+	GpuName string
+	Folded  string
+	VramGb  int64
+	GroupID int64
+}
+
+func (q *Queries) BenchmarkGroupDescribe(ctx context.Context, arg BenchmarkGroupDescribeParams) error {
+	_, err := q.exec(ctx, q.benchmarkGroupDescribeStmt, benchmarkGroupDescribe,
+		arg.GpuName,
+		arg.Folded,
 		arg.VramGb,
-		arg.Now,
+		arg.GroupID,
+	)
+	return err
+}
+
+const benchmarkGroupFigures = `-- name: BenchmarkGroupFigures :exec
+UPDATE benchmark_group SET score_top = $1, score_mean = $2, score_median = $3,
+  time_best = $4, time_mean = $5, time_median = $6
+WHERE group_id = $7
+`
+
+type BenchmarkGroupFiguresParams struct {
+	ScoreTop    int64
+	ScoreMean   int64
+	ScoreMedian int64
+	TimeBest    int64
+	TimeMean    int64
+	TimeMedian  int64
+	GroupID     int64
+}
+
+func (q *Queries) BenchmarkGroupFigures(ctx context.Context, arg BenchmarkGroupFiguresParams) error {
+	_, err := q.exec(ctx, q.benchmarkGroupFiguresStmt, benchmarkGroupFigures,
+		arg.ScoreTop,
+		arg.ScoreMean,
+		arg.ScoreMedian,
+		arg.TimeBest,
+		arg.TimeMean,
+		arg.TimeMedian,
 		arg.GroupID,
 	)
 	return err
 }
 
 const benchmarkGroupFind = `-- name: BenchmarkGroupFind :one
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_top, time_best, updated_at, score_mean, score_median, time_mean, time_median FROM benchmark_group
 WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug = $4
 `
 
@@ -683,17 +833,19 @@ func (q *Queries) BenchmarkGroupFind(ctx context.Context, arg BenchmarkGroupFind
 		&i.VramGb,
 		&i.Results,
 		&i.Synthetic,
-		&i.ScoreSum,
 		&i.ScoreTop,
-		&i.TimeSum,
 		&i.TimeBest,
 		&i.UpdatedAt,
+		&i.ScoreMean,
+		&i.ScoreMedian,
+		&i.TimeMean,
+		&i.TimeMedian,
 	)
 	return i, err
 }
 
 const benchmarkGroupGet = `-- name: BenchmarkGroupGet :one
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group WHERE group_id = $1
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_top, time_best, updated_at, score_mean, score_median, time_mean, time_median FROM benchmark_group WHERE group_id = $1
 `
 
 func (q *Queries) BenchmarkGroupGet(ctx context.Context, groupID int64) (BenchmarkGroup, error) {
@@ -711,18 +863,20 @@ func (q *Queries) BenchmarkGroupGet(ctx context.Context, groupID int64) (Benchma
 		&i.VramGb,
 		&i.Results,
 		&i.Synthetic,
-		&i.ScoreSum,
 		&i.ScoreTop,
-		&i.TimeSum,
 		&i.TimeBest,
 		&i.UpdatedAt,
+		&i.ScoreMean,
+		&i.ScoreMedian,
+		&i.TimeMean,
+		&i.TimeMedian,
 	)
 	return i, err
 }
 
 const benchmarkGroupsCommon = `-- name: BenchmarkGroupsCommon :many
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group
-WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> ''
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_top, time_best, updated_at, score_mean, score_median, time_mean, time_median FROM benchmark_group
+WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> '' AND results > 0
 ORDER BY results DESC, gpu_slug LIMIT $4
 `
 
@@ -760,11 +914,13 @@ func (q *Queries) BenchmarkGroupsCommon(ctx context.Context, arg BenchmarkGroups
 			&i.VramGb,
 			&i.Results,
 			&i.Synthetic,
-			&i.ScoreSum,
 			&i.ScoreTop,
-			&i.TimeSum,
 			&i.TimeBest,
 			&i.UpdatedAt,
+			&i.ScoreMean,
+			&i.ScoreMedian,
+			&i.TimeMean,
+			&i.TimeMedian,
 		); err != nil {
 			return nil, err
 		}
@@ -781,7 +937,7 @@ func (q *Queries) BenchmarkGroupsCommon(ctx context.Context, arg BenchmarkGroups
 
 const benchmarkGroupsCount = `-- name: BenchmarkGroupsCount :one
 SELECT count(*) FROM benchmark_group
-WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> ''
+WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> '' AND results > 0
 `
 
 type BenchmarkGroupsCountParams struct {
@@ -798,8 +954,8 @@ func (q *Queries) BenchmarkGroupsCount(ctx context.Context, arg BenchmarkGroupsC
 }
 
 const benchmarkGroupsLike = `-- name: BenchmarkGroupsLike :many
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group
-WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> ''
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_top, time_best, updated_at, score_mean, score_median, time_mean, time_median FROM benchmark_group
+WHERE benchmark_version = $1 AND scene_version = $2 AND scoring_version = $3 AND gpu_slug <> '' AND results > 0
   AND folded LIKE CAST($4 AS text) ESCAPE '\' AND folded LIKE CAST($5 AS text) ESCAPE '\' AND folded LIKE CAST($6 AS text) ESCAPE '\' AND folded LIKE CAST($7 AS text) ESCAPE '\'
 ORDER BY results DESC, gpu_slug LIMIT $8
 `
@@ -845,11 +1001,13 @@ func (q *Queries) BenchmarkGroupsLike(ctx context.Context, arg BenchmarkGroupsLi
 			&i.VramGb,
 			&i.Results,
 			&i.Synthetic,
-			&i.ScoreSum,
 			&i.ScoreTop,
-			&i.TimeSum,
 			&i.TimeBest,
 			&i.UpdatedAt,
+			&i.ScoreMean,
+			&i.ScoreMedian,
+			&i.TimeMean,
+			&i.TimeMedian,
 		); err != nil {
 			return nil, err
 		}
@@ -865,7 +1023,7 @@ func (q *Queries) BenchmarkGroupsLike(ctx context.Context, arg BenchmarkGroupsLi
 }
 
 const benchmarkGroupsOfSlug = `-- name: BenchmarkGroupsOfSlug :many
-SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_sum, score_top, time_sum, time_best, updated_at FROM benchmark_group WHERE gpu_slug = $1 ORDER BY updated_at DESC
+SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gpu_name, gpu_vendor, folded, vram_gb, results, synthetic, score_top, time_best, updated_at, score_mean, score_median, time_mean, time_median FROM benchmark_group WHERE gpu_slug = $1 ORDER BY updated_at DESC
 `
 
 func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]BenchmarkGroup, error) {
@@ -889,11 +1047,13 @@ func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]
 			&i.VramGb,
 			&i.Results,
 			&i.Synthetic,
-			&i.ScoreSum,
 			&i.ScoreTop,
-			&i.TimeSum,
 			&i.TimeBest,
 			&i.UpdatedAt,
+			&i.ScoreMean,
+			&i.ScoreMedian,
+			&i.TimeMean,
+			&i.TimeMedian,
 		); err != nil {
 			return nil, err
 		}
@@ -1028,7 +1188,7 @@ func (q *Queries) BenchmarkHide(ctx context.Context, arg BenchmarkHideParams) (i
 }
 
 const benchmarkLatest = `-- name: BenchmarkLatest :many
-SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result ORDER BY number DESC LIMIT $1
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE standing <> 'refuted' ORDER BY number DESC LIMIT $1
 `
 
 func (q *Queries) BenchmarkLatest(ctx context.Context, most int32) ([]BenchmarkResult, error) {
@@ -1054,6 +1214,59 @@ func (q *Queries) BenchmarkLatest(ctx context.Context, most int32) ([]BenchmarkR
 			&i.TimeMs,
 			&i.Synthetic,
 			&i.CreatedAt,
+			&i.WorkerKeyID,
+			&i.Standing,
+			&i.Speaks,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const benchmarkLatestApart = `-- name: BenchmarkLatestApart :many
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE gpu_slug = $1 AND group_id = 0 AND standing <> 'refuted' ORDER BY number DESC LIMIT $2
+`
+
+type BenchmarkLatestApartParams struct {
+	GpuSlug string
+	Most    int32
+}
+
+// The newest results of a GPU that are not ranked.
+func (q *Queries) BenchmarkLatestApart(ctx context.Context, arg BenchmarkLatestApartParams) ([]BenchmarkResult, error) {
+	rows, err := q.query(ctx, q.benchmarkLatestApartStmt, benchmarkLatestApart, arg.GpuSlug, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BenchmarkResult
+	for rows.Next() {
+		var i BenchmarkResult
+		if err := rows.Scan(
+			&i.Number,
+			&i.ResultID,
+			&i.ReceiptID,
+			&i.BoardID,
+			&i.GroupID,
+			&i.DeviceName,
+			&i.GpuName,
+			&i.GpuSlug,
+			&i.VramGb,
+			&i.Score,
+			&i.TimeMs,
+			&i.Synthetic,
+			&i.CreatedAt,
+			&i.WorkerKeyID,
+			&i.Standing,
+			&i.Speaks,
 		); err != nil {
 			return nil, err
 		}
@@ -1069,7 +1282,7 @@ func (q *Queries) BenchmarkLatest(ctx context.Context, most int32) ([]BenchmarkR
 }
 
 const benchmarkLatestOf = `-- name: BenchmarkLatestOf :many
-SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result WHERE group_id = $1 ORDER BY number DESC LIMIT $2
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE group_id = $1 ORDER BY number DESC LIMIT $2
 `
 
 type BenchmarkLatestOfParams struct {
@@ -1100,6 +1313,9 @@ func (q *Queries) BenchmarkLatestOf(ctx context.Context, arg BenchmarkLatestOfPa
 			&i.TimeMs,
 			&i.Synthetic,
 			&i.CreatedAt,
+			&i.WorkerKeyID,
+			&i.Standing,
+			&i.Speaks,
 		); err != nil {
 			return nil, err
 		}
@@ -1115,19 +1331,25 @@ func (q *Queries) BenchmarkLatestOf(ctx context.Context, arg BenchmarkLatestOfPa
 }
 
 const benchmarkLock = `-- name: BenchmarkLock :one
-SELECT last_number, last_group, last_facet FROM benchmark_counter WHERE counter_id = 1 FOR UPDATE
+SELECT last_number, last_group, last_facet, stale FROM benchmark_counter WHERE counter_id = 1 FOR UPDATE
 `
 
 type BenchmarkLockRow struct {
 	LastNumber int64
 	LastGroup  int64
 	LastFacet  int64
+	Stale      int64
 }
 
 func (q *Queries) BenchmarkLock(ctx context.Context) (BenchmarkLockRow, error) {
 	row := q.queryRow(ctx, q.benchmarkLockStmt, benchmarkLock)
 	var i BenchmarkLockRow
-	err := row.Scan(&i.LastNumber, &i.LastGroup, &i.LastFacet)
+	err := row.Scan(
+		&i.LastNumber,
+		&i.LastGroup,
+		&i.LastFacet,
+		&i.Stale,
+	)
 	return i, err
 }
 
@@ -1174,8 +1396,8 @@ func (q *Queries) BenchmarkPostingAdd(ctx context.Context, arg BenchmarkPostingA
 }
 
 const benchmarkPostings = `-- name: BenchmarkPostings :many
-SELECT r.number, r.result_id, r.receipt_id, r.board_id, r.group_id, r.device_name, r.gpu_name, r.gpu_slug, r.vram_gb, r.score, r.time_ms, r.synthetic, r.created_at FROM benchmark_posting p JOIN benchmark_result r ON r.number = p.number
-WHERE p.facet_id = $1 ORDER BY p.number DESC LIMIT $2
+SELECT r.number, r.result_id, r.receipt_id, r.board_id, r.group_id, r.device_name, r.gpu_name, r.gpu_slug, r.vram_gb, r.score, r.time_ms, r.synthetic, r.created_at, r.worker_key_id, r.standing, r.speaks FROM benchmark_posting p JOIN benchmark_result r ON r.number = p.number
+WHERE p.facet_id = $1 AND r.standing <> 'refuted' ORDER BY p.number DESC LIMIT $2
 `
 
 type BenchmarkPostingsParams struct {
@@ -1207,6 +1429,9 @@ func (q *Queries) BenchmarkPostings(ctx context.Context, arg BenchmarkPostingsPa
 			&i.TimeMs,
 			&i.Synthetic,
 			&i.CreatedAt,
+			&i.WorkerKeyID,
+			&i.Standing,
+			&i.Speaks,
 		); err != nil {
 			return nil, err
 		}
@@ -1380,24 +1605,26 @@ func (q *Queries) BenchmarkRejectedForget(ctx context.Context, arg BenchmarkReje
 }
 
 const benchmarkResultAdd = `-- name: BenchmarkResultAdd :exec
-INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+INSERT INTO benchmark_result (number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 0)
 `
 
 type BenchmarkResultAddParams struct {
-	Number     int64
-	ResultID   string
-	ReceiptID  string
-	BoardID    int64
-	GroupID    int64
-	DeviceName string
-	GpuName    string
-	GpuSlug    string
-	VramGb     int64
-	Score      int64
-	TimeMs     int64
-	Synthetic  int64
-	CreatedAt  int64
+	Number      int64
+	ResultID    string
+	ReceiptID   string
+	BoardID     int64
+	GroupID     int64
+	DeviceName  string
+	GpuName     string
+	GpuSlug     string
+	VramGb      int64
+	Score       int64
+	TimeMs      int64
+	Synthetic   int64
+	CreatedAt   int64
+	WorkerKeyID string
+	Standing    string
 }
 
 func (q *Queries) BenchmarkResultAdd(ctx context.Context, arg BenchmarkResultAddParams) error {
@@ -1415,12 +1642,14 @@ func (q *Queries) BenchmarkResultAdd(ctx context.Context, arg BenchmarkResultAdd
 		arg.TimeMs,
 		arg.Synthetic,
 		arg.CreatedAt,
+		arg.WorkerKeyID,
+		arg.Standing,
 	)
 	return err
 }
 
 const benchmarkResultGet = `-- name: BenchmarkResultGet :one
-SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result WHERE result_id = $1
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE result_id = $1
 `
 
 func (q *Queries) BenchmarkResultGet(ctx context.Context, resultID string) (BenchmarkResult, error) {
@@ -1440,12 +1669,15 @@ func (q *Queries) BenchmarkResultGet(ctx context.Context, resultID string) (Benc
 		&i.TimeMs,
 		&i.Synthetic,
 		&i.CreatedAt,
+		&i.WorkerKeyID,
+		&i.Standing,
+		&i.Speaks,
 	)
 	return i, err
 }
 
 const benchmarkResultNumbered = `-- name: BenchmarkResultNumbered :one
-SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result WHERE number = $1
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE number = $1
 `
 
 func (q *Queries) BenchmarkResultNumbered(ctx context.Context, number int64) (BenchmarkResult, error) {
@@ -1465,6 +1697,9 @@ func (q *Queries) BenchmarkResultNumbered(ctx context.Context, number int64) (Be
 		&i.TimeMs,
 		&i.Synthetic,
 		&i.CreatedAt,
+		&i.WorkerKeyID,
+		&i.Standing,
+		&i.Speaks,
 	)
 	return i, err
 }
@@ -1480,9 +1715,48 @@ func (q *Queries) BenchmarkResultOfReceipt(ctx context.Context, receiptID string
 	return result_id, err
 }
 
+const benchmarkSpeak = `-- name: BenchmarkSpeak :exec
+UPDATE benchmark_result SET speaks = $1 WHERE number = $2
+`
+
+type BenchmarkSpeakParams struct {
+	Speaks int64
+	Number int64
+}
+
+func (q *Queries) BenchmarkSpeak(ctx context.Context, arg BenchmarkSpeakParams) error {
+	_, err := q.exec(ctx, q.benchmarkSpeakStmt, benchmarkSpeak, arg.Speaks, arg.Number)
+	return err
+}
+
+const benchmarkStale = `-- name: BenchmarkStale :exec
+UPDATE benchmark_counter SET stale = 1 WHERE counter_id = 1
+`
+
+// What an upgrade does; tests do it too.
+func (q *Queries) BenchmarkStale(ctx context.Context) error {
+	_, err := q.exec(ctx, q.benchmarkStaleStmt, benchmarkStale)
+	return err
+}
+
+const benchmarkStand = `-- name: BenchmarkStand :exec
+UPDATE benchmark_result SET standing = $1, group_id = $2 WHERE number = $3
+`
+
+type BenchmarkStandParams struct {
+	Standing string
+	GroupID  int64
+	Number   int64
+}
+
+func (q *Queries) BenchmarkStand(ctx context.Context, arg BenchmarkStandParams) error {
+	_, err := q.exec(ctx, q.benchmarkStandStmt, benchmarkStand, arg.Standing, arg.GroupID, arg.Number)
+	return err
+}
+
 const benchmarkTallyAdd = `-- name: BenchmarkTallyAdd :exec
-INSERT INTO benchmark_tally (group_id, measure, level, bucket, results) VALUES ($1, $2, $3, $4, 1)
-ON CONFLICT (group_id, measure, level, bucket) DO UPDATE SET results = benchmark_tally.results + 1
+INSERT INTO benchmark_tally (group_id, measure, level, bucket, results, total) VALUES ($1, $2, $3, $4, 1, $5)
+ON CONFLICT (group_id, measure, level, bucket) DO UPDATE SET results = benchmark_tally.results + 1, total = benchmark_tally.total + excluded.total
 `
 
 type BenchmarkTallyAddParams struct {
@@ -1490,10 +1764,57 @@ type BenchmarkTallyAddParams struct {
 	Measure int64
 	Level   int64
 	Bucket  int64
+	Value   int64
 }
 
 func (q *Queries) BenchmarkTallyAdd(ctx context.Context, arg BenchmarkTallyAddParams) error {
 	_, err := q.exec(ctx, q.benchmarkTallyAddStmt, benchmarkTallyAdd,
+		arg.GroupID,
+		arg.Measure,
+		arg.Level,
+		arg.Bucket,
+		arg.Value,
+	)
+	return err
+}
+
+const benchmarkTallyClear = `-- name: BenchmarkTallyClear :exec
+DELETE FROM benchmark_tally WHERE group_id = $1 AND measure = $2 AND level = $3 AND bucket = $4 AND results = 0
+`
+
+type BenchmarkTallyClearParams struct {
+	GroupID int64
+	Measure int64
+	Level   int64
+	Bucket  int64
+}
+
+func (q *Queries) BenchmarkTallyClear(ctx context.Context, arg BenchmarkTallyClearParams) error {
+	_, err := q.exec(ctx, q.benchmarkTallyClearStmt, benchmarkTallyClear,
+		arg.GroupID,
+		arg.Measure,
+		arg.Level,
+		arg.Bucket,
+	)
+	return err
+}
+
+const benchmarkTallyTake = `-- name: BenchmarkTallyTake :exec
+UPDATE benchmark_tally SET results = results - 1, total = total - $1
+WHERE group_id = $2 AND measure = $3 AND level = $4 AND bucket = $5
+`
+
+type BenchmarkTallyTakeParams struct {
+	Value   int64
+	GroupID int64
+	Measure int64
+	Level   int64
+	Bucket  int64
+}
+
+func (q *Queries) BenchmarkTallyTake(ctx context.Context, arg BenchmarkTallyTakeParams) error {
+	_, err := q.exec(ctx, q.benchmarkTallyTakeStmt, benchmarkTallyTake,
+		arg.Value,
 		arg.GroupID,
 		arg.Measure,
 		arg.Level,
@@ -1503,7 +1824,7 @@ func (q *Queries) BenchmarkTallyAdd(ctx context.Context, arg BenchmarkTallyAddPa
 }
 
 const benchmarkTop = `-- name: BenchmarkTop :many
-SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at FROM benchmark_result WHERE board_id = $1 AND group_id > 0 ORDER BY score DESC, number LIMIT $2
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE board_id = $1 AND speaks = 1 ORDER BY score DESC, number LIMIT $2
 `
 
 type BenchmarkTopParams struct {
@@ -1534,6 +1855,9 @@ func (q *Queries) BenchmarkTop(ctx context.Context, arg BenchmarkTopParams) ([]B
 			&i.TimeMs,
 			&i.Synthetic,
 			&i.CreatedAt,
+			&i.WorkerKeyID,
+			&i.Standing,
+			&i.Speaks,
 		); err != nil {
 			return nil, err
 		}
@@ -1558,6 +1882,447 @@ func (q *Queries) BenchmarkUnhide(ctx context.Context, resultID string) (int64, 
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const benchmarkVRAMOf = `-- name: BenchmarkVRAMOf :one
+SELECT CAST(coalesce(max(CASE WHEN vram_gb > 0 THEN number ELSE 0 END), 0) AS bigint) AS number FROM benchmark_result WHERE group_id = $1
+`
+
+// The newest result whose memory is known.
+func (q *Queries) BenchmarkVRAMOf(ctx context.Context, groupID int64) (int64, error) {
+	row := q.queryRow(ctx, q.benchmarkVRAMOfStmt, benchmarkVRAMOf, groupID)
+	var number int64
+	err := row.Scan(&number)
+	return number, err
+}
+
+const benchmarkVoice = `-- name: BenchmarkVoice :one
+SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name, gpu_slug, vram_gb, score, time_ms, synthetic, created_at, worker_key_id, standing, speaks FROM benchmark_result WHERE board_id = $1 AND worker_key_id = $2 AND group_id > 0 AND number < $3 ORDER BY number DESC LIMIT 1
+`
+
+type BenchmarkVoiceParams struct {
+	BoardID     int64
+	WorkerKeyID string
+	Before      int64
+}
+
+// The newest ranked result of a key before another.
+func (q *Queries) BenchmarkVoice(ctx context.Context, arg BenchmarkVoiceParams) (BenchmarkResult, error) {
+	row := q.queryRow(ctx, q.benchmarkVoiceStmt, benchmarkVoice, arg.BoardID, arg.WorkerKeyID, arg.Before)
+	var i BenchmarkResult
+	err := row.Scan(
+		&i.Number,
+		&i.ResultID,
+		&i.ReceiptID,
+		&i.BoardID,
+		&i.GroupID,
+		&i.DeviceName,
+		&i.GpuName,
+		&i.GpuSlug,
+		&i.VramGb,
+		&i.Score,
+		&i.TimeMs,
+		&i.Synthetic,
+		&i.CreatedAt,
+		&i.WorkerKeyID,
+		&i.Standing,
+		&i.Speaks,
+	)
+	return i, err
+}
+
+const challengeAdd = `-- name: ChallengeAdd :exec
+INSERT INTO benchmark_challenge (challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+`
+
+type ChallengeAddParams struct {
+	ChallengeID string
+	NodeKeyID   string
+	WorkerID    string
+	Scene       string
+	Seed        int64
+	ShiftX      int64
+	ShiftY      int64
+	Samples     int64
+	CreatedAt   int64
+	ExpiresAt   int64
+	RowSum      string
+}
+
+func (q *Queries) ChallengeAdd(ctx context.Context, arg ChallengeAddParams) error {
+	_, err := q.exec(ctx, q.challengeAddStmt, challengeAdd,
+		arg.ChallengeID,
+		arg.NodeKeyID,
+		arg.WorkerID,
+		arg.Scene,
+		arg.Seed,
+		arg.ShiftX,
+		arg.ShiftY,
+		arg.Samples,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+		arg.RowSum,
+	)
+	return err
+}
+
+const challengeAfter = `-- name: ChallengeAfter :many
+SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum FROM benchmark_challenge WHERE challenge_id > $1 ORDER BY challenge_id LIMIT 500
+`
+
+func (q *Queries) ChallengeAfter(ctx context.Context, after string) ([]BenchmarkChallenge, error) {
+	rows, err := q.query(ctx, q.challengeAfterStmt, challengeAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BenchmarkChallenge
+	for rows.Next() {
+		var i BenchmarkChallenge
+		if err := rows.Scan(
+			&i.ChallengeID,
+			&i.NodeKeyID,
+			&i.WorkerID,
+			&i.Scene,
+			&i.Seed,
+			&i.ShiftX,
+			&i.ShiftY,
+			&i.Samples,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.ResultID,
+			&i.FrameKey,
+			&i.FrameSha256,
+			&i.FrameBytes,
+			&i.Device,
+			&i.BlenderVersion,
+			&i.Reference,
+			&i.ReferenceKey,
+			&i.DiffersKey,
+			&i.Difference,
+			&i.DecidedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const challengeAnswer = `-- name: ChallengeAnswer :one
+UPDATE benchmark_challenge SET ended_at = $1, result_id = $2, frame_key = $3, frame_sha256 = $4, frame_bytes = $5,
+  device = $6, blender_version = $7, reference = $8
+WHERE challenge_id = $9 AND ended_at = 0 RETURNING challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum
+`
+
+type ChallengeAnswerParams struct {
+	Now            int64
+	ResultID       string
+	FrameKey       string
+	FrameSha256    string
+	FrameBytes     int64
+	Device         string
+	BlenderVersion string
+	Reference      string
+	ChallengeID    string
+}
+
+func (q *Queries) ChallengeAnswer(ctx context.Context, arg ChallengeAnswerParams) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.challengeAnswerStmt, challengeAnswer,
+		arg.Now,
+		arg.ResultID,
+		arg.FrameKey,
+		arg.FrameSha256,
+		arg.FrameBytes,
+		arg.Device,
+		arg.BlenderVersion,
+		arg.Reference,
+		arg.ChallengeID,
+	)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const challengeBlobs = `-- name: ChallengeBlobs :many
+SELECT frame_key FROM benchmark_challenge WHERE frame_key <> ''
+`
+
+func (q *Queries) ChallengeBlobs(ctx context.Context) ([]string, error) {
+	rows, err := q.query(ctx, q.challengeBlobsStmt, challengeBlobs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var frame_key string
+		if err := rows.Scan(&frame_key); err != nil {
+			return nil, err
+		}
+		items = append(items, frame_key)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const challengeEnd = `-- name: ChallengeEnd :one
+UPDATE benchmark_challenge SET ended_at = $1 WHERE challenge_id = $2 AND ended_at = 0 RETURNING challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum
+`
+
+type ChallengeEndParams struct {
+	Now         int64
+	ChallengeID string
+}
+
+func (q *Queries) ChallengeEnd(ctx context.Context, arg ChallengeEndParams) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.challengeEndStmt, challengeEnd, arg.Now, arg.ChallengeID)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const challengeGet = `-- name: ChallengeGet :one
+SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum FROM benchmark_challenge WHERE challenge_id = $1
+`
+
+func (q *Queries) ChallengeGet(ctx context.Context, challengeID string) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.challengeGetStmt, challengeGet, challengeID)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const challengeOfResult = `-- name: ChallengeOfResult :one
+SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum FROM benchmark_challenge WHERE result_id = $1 AND result_id <> ''
+`
+
+func (q *Queries) ChallengeOfResult(ctx context.Context, resultID string) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.challengeOfResultStmt, challengeOfResult, resultID)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const challengeSum = `-- name: ChallengeSum :exec
+UPDATE benchmark_challenge SET row_sum = $1 WHERE challenge_id = $2
+`
+
+type ChallengeSumParams struct {
+	RowSum      string
+	ChallengeID string
+}
+
+func (q *Queries) ChallengeSum(ctx context.Context, arg ChallengeSumParams) error {
+	_, err := q.exec(ctx, q.challengeSumStmt, challengeSum, arg.RowSum, arg.ChallengeID)
+	return err
+}
+
+const challengesForget = `-- name: ChallengesForget :execrows
+DELETE FROM benchmark_challenge WHERE challenge_id IN (
+  SELECT c.challenge_id FROM benchmark_challenge c WHERE c.frame_key = '' AND c.created_at < $1 LIMIT CAST($2 AS bigint))
+`
+
+type ChallengesForgetParams struct {
+	Before int64
+	Max    int64
+}
+
+// Those whose picture is not kept.
+func (q *Queries) ChallengesForget(ctx context.Context, arg ChallengesForgetParams) (int64, error) {
+	result, err := q.exec(ctx, q.challengesForgetStmt, challengesForget, arg.Before, arg.Max)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const challengesOpen = `-- name: ChallengesOpen :many
+SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum FROM benchmark_challenge WHERE node_key_id = $1 AND ended_at = 0 AND created_at > $2
+`
+
+type ChallengesOpenParams struct {
+	NodeKeyID string
+	Since     int64
+}
+
+func (q *Queries) ChallengesOpen(ctx context.Context, arg ChallengesOpenParams) ([]BenchmarkChallenge, error) {
+	rows, err := q.query(ctx, q.challengesOpenStmt, challengesOpen, arg.NodeKeyID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []BenchmarkChallenge
+	for rows.Next() {
+		var i BenchmarkChallenge
+		if err := rows.Scan(
+			&i.ChallengeID,
+			&i.NodeKeyID,
+			&i.WorkerID,
+			&i.Scene,
+			&i.Seed,
+			&i.ShiftX,
+			&i.ShiftY,
+			&i.Samples,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.ResultID,
+			&i.FrameKey,
+			&i.FrameSha256,
+			&i.FrameBytes,
+			&i.Device,
+			&i.BlenderVersion,
+			&i.Reference,
+			&i.ReferenceKey,
+			&i.DiffersKey,
+			&i.Difference,
+			&i.DecidedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const challengesSince = `-- name: ChallengesSince :one
+SELECT count(*) AS drawn, CAST(coalesce(min(created_at), 0) AS bigint) AS first_at FROM benchmark_challenge WHERE node_key_id = $1 AND created_at > $2
+`
+
+type ChallengesSinceParams struct {
+	NodeKeyID string
+	Since     int64
+}
+
+type ChallengesSinceRow struct {
+	Drawn   int64
+	FirstAt int64
+}
+
+// How many a key has drawn, and when the first of them was.
+func (q *Queries) ChallengesSince(ctx context.Context, arg ChallengesSinceParams) (ChallengesSinceRow, error) {
+	row := q.queryRow(ctx, q.challengesSinceStmt, challengesSince, arg.NodeKeyID, arg.Since)
+	var i ChallengesSinceRow
+	err := row.Scan(&i.Drawn, &i.FirstAt)
+	return i, err
 }
 
 const nodeSigningKeyAfter = `-- name: NodeSigningKeyAfter :many
@@ -1637,4 +2402,225 @@ type NodeSigningKeySumParams struct {
 func (q *Queries) NodeSigningKeySum(ctx context.Context, arg NodeSigningKeySumParams) error {
 	_, err := q.exec(ctx, q.nodeSigningKeySumStmt, nodeSigningKeySum, arg.RowSum, arg.KeyID)
 	return err
+}
+
+const referenceClaim = `-- name: ReferenceClaim :one
+UPDATE benchmark_challenge SET reference = 'rendering', reference_key = $1 WHERE challenge_id = $2 AND reference = 'waiting' RETURNING challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum
+`
+
+type ReferenceClaimParams struct {
+	ReferenceKey string
+	ChallengeID  string
+}
+
+func (q *Queries) ReferenceClaim(ctx context.Context, arg ReferenceClaimParams) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.referenceClaimStmt, referenceClaim, arg.ReferenceKey, arg.ChallengeID)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const referenceDecide = `-- name: ReferenceDecide :one
+UPDATE benchmark_challenge SET reference = $1, difference = $2, decided_at = $3
+WHERE challenge_id = $4 AND reference = 'rendering' RETURNING challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum
+`
+
+type ReferenceDecideParams struct {
+	Reference   string
+	Difference  int64
+	Now         int64
+	ChallengeID string
+}
+
+func (q *Queries) ReferenceDecide(ctx context.Context, arg ReferenceDecideParams) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.referenceDecideStmt, referenceDecide,
+		arg.Reference,
+		arg.Difference,
+		arg.Now,
+		arg.ChallengeID,
+	)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const referenceDiffers = `-- name: ReferenceDiffers :one
+UPDATE benchmark_challenge SET reference = 'waiting', differs_key = $1, difference = $2, reference_key = ''
+WHERE challenge_id = $3 AND reference = 'rendering' RETURNING challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum
+`
+
+type ReferenceDiffersParams struct {
+	DiffersKey  string
+	Difference  int64
+	ChallengeID string
+}
+
+func (q *Queries) ReferenceDiffers(ctx context.Context, arg ReferenceDiffersParams) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.referenceDiffersStmt, referenceDiffers, arg.DiffersKey, arg.Difference, arg.ChallengeID)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const referenceNext = `-- name: ReferenceNext :one
+SELECT c.challenge_id, c.node_key_id, c.worker_id, c.scene, c.seed, c.shift_x, c.shift_y, c.samples, c.created_at, c.expires_at, c.ended_at, c.result_id, c.frame_key, c.frame_sha256, c.frame_bytes, c.device, c.blender_version, c.reference, c.reference_key, c.differs_key, c.difference, c.decided_at, c.row_sum FROM benchmark_challenge c JOIN worker w ON w.worker_id = $1
+WHERE c.reference = 'waiting' AND c.blender_version = w.blender_version AND c.device = w.device AND c.node_key_id <> w.key_id AND c.differs_key <> w.key_id AND w.renderer = $2
+  AND EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'reference' AND l.subject = c.challenge_id AND l.state = 'waiting' AND l.due_at <= $3)
+ORDER BY c.ended_at LIMIT 1
+`
+
+type ReferenceNextParams struct {
+	WorkerID string
+	Renderer string
+	Now      int64
+}
+
+// The first that waits for such a worker of another key.
+func (q *Queries) ReferenceNext(ctx context.Context, arg ReferenceNextParams) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.referenceNextStmt, referenceNext, arg.WorkerID, arg.Renderer, arg.Now)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const referenceRequeue = `-- name: ReferenceRequeue :one
+UPDATE benchmark_challenge SET reference = 'waiting', reference_key = '' WHERE challenge_id = $1 AND reference = 'rendering' RETURNING challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum
+`
+
+func (q *Queries) ReferenceRequeue(ctx context.Context, challengeID string) (BenchmarkChallenge, error) {
+	row := q.queryRow(ctx, q.referenceRequeueStmt, referenceRequeue, challengeID)
+	var i BenchmarkChallenge
+	err := row.Scan(
+		&i.ChallengeID,
+		&i.NodeKeyID,
+		&i.WorkerID,
+		&i.Scene,
+		&i.Seed,
+		&i.ShiftX,
+		&i.ShiftY,
+		&i.Samples,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.ResultID,
+		&i.FrameKey,
+		&i.FrameSha256,
+		&i.FrameBytes,
+		&i.Device,
+		&i.BlenderVersion,
+		&i.Reference,
+		&i.ReferenceKey,
+		&i.DiffersKey,
+		&i.Difference,
+		&i.DecidedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const referencesWaiting = `-- name: ReferencesWaiting :one
+SELECT count(*) FROM (SELECT 1 FROM benchmark_challenge WHERE reference = 'waiting' LIMIT 1) AS waiting
+`
+
+func (q *Queries) ReferencesWaiting(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.referencesWaitingStmt, referencesWaiting)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }

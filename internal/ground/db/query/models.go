@@ -54,11 +54,38 @@ type AwaitedUpload struct {
 	RowSum      string
 }
 
+type BenchmarkChallenge struct {
+	ChallengeID    string
+	NodeKeyID      string
+	WorkerID       string
+	Scene          string
+	Seed           int64
+	ShiftX         int64
+	ShiftY         int64
+	Samples        int64
+	CreatedAt      int64
+	ExpiresAt      int64
+	EndedAt        int64
+	ResultID       string
+	FrameKey       string
+	FrameSha256    string
+	FrameBytes     int64
+	Device         string
+	BlenderVersion string
+	Reference      string
+	ReferenceKey   string
+	DiffersKey     string
+	Difference     int64
+	DecidedAt      int64
+	RowSum         string
+}
+
 type BenchmarkCounter struct {
 	CounterID  int64
 	LastNumber int64
 	LastGroup  int64
 	LastFacet  int64
+	Stale      int64
 }
 
 type BenchmarkFacet struct {
@@ -80,11 +107,13 @@ type BenchmarkGroup struct {
 	VramGb           int64
 	Results          int64
 	Synthetic        int64
-	ScoreSum         int64
 	ScoreTop         int64
-	TimeSum          int64
 	TimeBest         int64
 	UpdatedAt        int64
+	ScoreMean        int64
+	ScoreMedian      int64
+	TimeMean         int64
+	TimeMedian       int64
 }
 
 type BenchmarkHidden struct {
@@ -110,19 +139,22 @@ type BenchmarkReceipt struct {
 }
 
 type BenchmarkResult struct {
-	Number     int64
-	ResultID   string
-	ReceiptID  string
-	BoardID    int64
-	GroupID    int64
-	DeviceName string
-	GpuName    string
-	GpuSlug    string
-	VramGb     int64
-	Score      int64
-	TimeMs     int64
-	Synthetic  int64
-	CreatedAt  int64
+	Number      int64
+	ResultID    string
+	ReceiptID   string
+	BoardID     int64
+	GroupID     int64
+	DeviceName  string
+	GpuName     string
+	GpuSlug     string
+	VramGb      int64
+	Score       int64
+	TimeMs      int64
+	Synthetic   int64
+	CreatedAt   int64
+	WorkerKeyID string
+	Standing    string
+	Speaks      int64
 }
 
 type Candidate struct {

@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/receipt"
 )
@@ -30,7 +31,7 @@ func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 		return 0, err
 	}
 	b := board{Auditor: a}
-	for _, audit := range []func(context.Context, *db.Tx) error{b.hidden, b.results, b.groups, b.facets, b.tallies, b.counts} {
+	for _, audit := range []func(context.Context, *db.Tx) error{b.hidden, b.challenges, b.results, b.voices, b.groups, b.facets, b.tallies, b.counts} {
 		if err := audit(ctx, tx); err != nil {
 			return b.records, fmt.Errorf("audit the leaderboard: %w", err)
 		}
@@ -136,6 +137,31 @@ func (b *board) hidden(ctx context.Context, tx *db.Tx) error {
 	})
 }
 
+// challenges checks what was drawn: every row is as it was written, and a picture is kept of
+// an accepted result alone.
+func (b *board) challenges(ctx context.Context, tx *db.Tx) error {
+	return challengeRows.Audit(ctx, tx, b.Breach, func(row query.BenchmarkChallenge) error {
+		_, err := tx.LeaseGet(ctx, lease.ID(ReferenceQueue, row.ChallengeID, row.Samples))
+		if err != nil && !db.IsNotFound(err) {
+			return fmt.Errorf("read a lease: %w", err)
+		}
+		if asked := row.Reference == referenceWaiting || row.Reference == referenceRendering; asked != (err == nil) {
+			b.Breach("a reference render that is asked for is in the queue", row.ChallengeID, "it is %q, in the queue: %v", row.Reference, err == nil)
+		}
+		if row.FrameKey == "" {
+			return nil
+		}
+		kept, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
+		if err != nil && !db.IsNotFound(err) {
+			return fmt.Errorf("read benchmark receipt: %w", err)
+		}
+		if kept.Status != "accepted" {
+			b.Breach("a picture of a challenge belongs to a result", row.ChallengeID, "the receipt of %q is %q", row.ResultID, kept.Status)
+		}
+		return nil
+	})
+}
+
 // results compares every result with its signed record, a page at a time.
 func (b *board) results(ctx context.Context, tx *db.Tx) error {
 	for {
@@ -192,13 +218,17 @@ func (p *resultPage) result(ctx context.Context, tx *db.Tx, row query.AuditBench
 		p.Breach("results are numbered in the order of the log", shown.ResultID, "number %d has leaf %d, an earlier one has a later leaf", shown.Number, record.LogIndex)
 	}
 	p.lastLeaf = record.LogIndex + 1
-	want := resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID}, db.Micros(record.ReceivedAt))
-	want.Number, want.BoardID, want.GroupID = shown.Number, shown.BoardID, shown.GroupID
+	standing, err := standingNow(ctx, tx, record)
+	if err != nil {
+		return err
+	}
+	want := rowOf(resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID, Standing: standing}, record.WorkerKeyID, db.Micros(record.ReceivedAt)))
+	want.Number, want.BoardID, want.GroupID, want.Speaks = shown.Number, shown.BoardID, shown.GroupID, shown.Speaks // voices checks who speaks
 	if want.GpuSlug != record.GPUSlug {
 		// The table of names has changed since: results stay under the slug that was signed.
 		want.GpuSlug, want.GpuName = record.GPUSlug, shown.GpuName
 	}
-	if query.BenchmarkResult(want) != shown || row.ReceivedAt != shown.CreatedAt {
+	if want != shown || row.ReceivedAt != shown.CreatedAt {
 		p.Breach(rule, shown.ResultID, "record and result differ")
 	}
 	for _, f := range facetsOf(record.Receipt) {
@@ -206,11 +236,34 @@ func (p *resultPage) result(ctx context.Context, tx *db.Tx, row query.AuditBench
 		p.facets[f] = append(p.facets[f], shown.Number)
 		p.postings++
 	}
+	if err := p.answered(ctx, tx, record); err != nil {
+		return err
+	}
 	slug := record.GPUSlug
-	if record.Receipt.RenderDevice != benchmark.GPU {
+	if record.Receipt.RenderDevice != benchmark.GPU || !standing.Ranks() {
 		slug = "" // it is in no group
 	}
 	return p.grouped(ctx, tx, shown, versionsOf(record.Receipt), slug)
+}
+
+// answered checks that the service drew the challenge that a record says was answered.
+func (p *resultPage) answered(ctx context.Context, tx *db.Tx, record benchmark.Record) error {
+	const rule = "a verified result answers its challenge"
+	said := record.Receipt.Challenge
+	if said == nil {
+		if s := record.StandingOf(); s != benchmark.Unverified && s != benchmark.Synthetic {
+			p.Breach(rule, record.ResultID, "it is %s and has no challenge", s)
+		}
+		return nil
+	}
+	row, err := tx.ChallengeGet(ctx, said.ChallengeID)
+	if err != nil && !db.IsNotFound(err) {
+		return fmt.Errorf("read a challenge: %w", err)
+	}
+	if drawnOf(row).Challenge != said.Challenge || row.ResultID != record.ResultID || row.FrameSha256 != said.FrameSHA256 {
+		p.Breach(rule, record.ResultID, "challenge %s is of %q, and another one", said.ChallengeID, row.ResultID)
+	}
+	return nil
 }
 
 // grouped checks that a result is in the groups of its versions and its GPU.
@@ -222,7 +275,7 @@ func (p *resultPage) grouped(ctx context.Context, tx *db.Tx, shown query.Benchma
 	}{{shown.BoardID, "", false}, {shown.GroupID, slug, slug == ""}} {
 		if in.none {
 			if in.group != 0 {
-				p.Breach("a result is ranked in its group", shown.ResultID, "a CPU's result is in group %d", in.group)
+				p.Breach("a result is ranked in its group", shown.ResultID, "it is in group %d, and not to be ranked", in.group)
 			}
 			continue
 		}

@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-// groups compares each group with the sums over its results. Ranks and percentiles come
+// groups compares each group with its voices. Ranks and percentiles come
 // from these alone, so a wrong one would show nowhere else.
 func (b *board) groups(ctx context.Context, tx *db.Tx) error {
 	for {
@@ -28,8 +28,9 @@ func (b *board) groups(ctx context.Context, tx *db.Tx) error {
 				b.Breach("groups are numbered without a gap", groupName(g), "group %d follows %d", g.GroupID, b.lastGroup)
 			}
 			b.lastGroup = g.GroupID
-			if g.Results != r.Counted || g.Synthetic != r.SyntheticSum || g.ScoreSum != r.Scores || g.ScoreTop != r.BestScore || g.TimeSum != r.Times || g.TimeBest != r.BestTime {
-				b.Breach("a GPU's sums are those of its results", groupName(g), "group %d says %d results, there are %d, or their sums differ", g.GroupID, g.Results, r.Counted)
+			anew, err := figured(ctx, tx, g)
+			if err != nil || g.Results != r.Counted || g.Synthetic != r.SyntheticSum || g != anew {
+				b.Breach("a GPU's figures are those of its voices", groupName(g), "group %d says %d voices, there are %d, or their figures differ: %v", g.GroupID, g.Results, r.Counted, err)
 			}
 			if err := b.described(ctx, tx, r); err != nil {
 				return err
@@ -38,22 +39,34 @@ func (b *board) groups(ctx context.Context, tx *db.Tx) error {
 	}
 }
 
+// voices checks that each key speaks by its newest ranked result, and by no other.
+func (b *board) voices(ctx context.Context, tx *db.Tx) error {
+	wrong, err := tx.AuditBenchmarkVoices(ctx)
+	if err != nil {
+		return fmt.Errorf("look for voices: %w", err)
+	}
+	for _, resultID := range wrong {
+		b.Breach("a key speaks by its newest ranked result", resultID, "it speaks and should not, or the reverse")
+	}
+	return nil
+}
+
 // described compares what a group says of its GPU with the results that said so: the first
-// one named it, the last one changed it, and the last one that knew its memory told that.
+// one named it, the newest one changed it, and the last one that knew its memory told that.
 func (b *board) described(ctx context.Context, tx *db.Tx, r query.AuditBenchmarkGroupsRow) error {
 	g := r.BenchmarkGroup
-	var first, last, vram query.BenchmarkResult
+	var first, vram query.BenchmarkResult
 	for _, read := range []struct {
 		number int64
 		into   *query.BenchmarkResult
-	}{{r.FirstNumber, &first}, {r.LastNumber, &last}, {r.VramNumber, &vram}} {
+	}{{r.FirstNumber, &first}, {r.VramNumber, &vram}} {
 		var err error
 		if *read.into, err = tx.BenchmarkResultNumbered(ctx, read.number); err != nil && !db.IsNotFound(err) {
 			return fmt.Errorf("read result %d: %w", read.number, err)
 		}
 	}
 	want := g
-	want.GpuName, want.UpdatedAt, want.VramGb = first.GpuName, last.CreatedAt, vram.VramGb
+	want.GpuName, want.UpdatedAt, want.VramGb = first.GpuName, r.ChangedAt, vram.VramGb
 	switch name := benchmark.NameOf(first.DeviceName, nil); {
 	case g.GpuSlug == "":
 		want.GpuName, want.GpuVendor = "", ""

@@ -6,15 +6,20 @@
 // and percentiles are exact at the moment of the reading transaction, ties included,
 // and cost the same for any number of results (tally.go explains how). Results are
 // compared only under equal benchmark, scene and scoring versions. A CPU's result is
-// shown and never ranked. Every published value comes from a stored receipt.
+// shown and never ranked, and so is one that no challenge verified. Each key has one voice in
+// every count. Every published value comes from a stored receipt.
 //
 // The package leaves to benchmark what a receipt is and whether it counts, to
 // receiptlog the log, and to the doors HTTP.
 //
-// Start reading at Board, then Submit for writes and read.go for queries.
+// Start reading at Board, then Submit for writes and read.go for queries. challenge.go draws
+// what a run must render, reference.go has it confirmed, voices.go says who counts.
 package leaderboard
 
 import (
+	"time"
+
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
@@ -46,6 +51,11 @@ type Board struct {
 	DB    *db.DB
 	Keys  *signing.Ring // countersigns accepted receipts
 	Links links.Links   // public addresses of results and GPUs
+	Blobs blob.Store    // keeps the pictures of challenges
+	// References is how many results of a hundred a reference render must confirm, beside
+	// those that would be among the best; 0 to 100.
+	References int
+	LeaseLife  time.Duration // how long a worker keeps a reference render without a heartbeat
 	// AllowSynthetic accepts receipts of workers that render nothing. They are marked
 	// wherever they are shown.
 	AllowSynthetic bool

@@ -21,3 +21,15 @@ func ForgetRejected(ctx context.Context, d *db.DB, keep time.Duration) (int64, e
 	}
 	return n, nil
 }
+
+// ForgetChallenges deletes challenges without a kept picture that were drawn longer ago than
+// keep, and returns how many.
+func ForgetChallenges(ctx context.Context, d *db.DB, keep time.Duration) (int64, error) {
+	n, err := d.WritePages(ctx, func(tx *db.Tx, page int64) (int64, error) {
+		return tx.ChallengesForget(ctx, query.ChallengesForgetParams{Before: tx.Now - keep.Microseconds(), Max: page})
+	})
+	if err != nil {
+		return n, fmt.Errorf("forget challenges: %w", err)
+	}
+	return n, nil
+}

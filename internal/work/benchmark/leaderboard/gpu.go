@@ -11,20 +11,21 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Figures are the statistics of a GPU, or of all GPUs, under the current versions.
-// Scores are samples per minute, times are seconds on the clock. All pointers are nil for
+// Figures are the statistics of a GPU, or of all GPUs, under the current versions. Each key
+// has one voice in them, its newest ranked result, and averages leave out the best and the
+// worst quarter. Scores are samples per minute, times are seconds on the clock. All pointers are nil for
 // a GPU that has results only under other versions.
 type Figures struct {
 	GPUName              string     `json:"gpu_name"`
 	GPUSlug              string     `json:"gpu_slug"`
 	GPUVendor            string     `json:"gpu_vendor"`
 	VRAMGB               *int64     `json:"vram_gb"`
-	SampleCount          int64      `json:"sample_count"`
+	SampleCount          int64      `json:"sample_count" doc:"Keys whose newest ranked result is of this GPU."`
 	SyntheticCount       int64      `json:"synthetic_count" doc:"Results that nothing was rendered for."`
 	TopScore             *float64   `json:"top_score"`
 	MedianScore          *float64   `json:"median_score"`
-	AverageScore         *float64   `json:"average_score"`
-	AverageRenderSeconds *float64   `json:"average_render_seconds"`
+	AverageScore         *float64   `json:"average_score" doc:"Without the best and the worst quarter."`
+	AverageRenderSeconds *float64   `json:"average_render_seconds" doc:"Without the best and the worst quarter."`
 	MedianRenderSeconds  *float64   `json:"median_render_seconds"`
 	BestRenderSeconds    *float64   `json:"best_render_seconds"`
 	LastUpdated          *time.Time `json:"last_updated"`
@@ -34,35 +35,22 @@ type Figures struct {
 type GPU struct {
 	Figures
 	Percentiles       *Distribution `json:"percentile_distribution" doc:"How many of the GPU's results are in which part of all results; each counts once. Null under 3 results."`
-	LatestResults     []Row         `json:"latest_results" doc:"The newest first, at most 25."`
+	LatestResults     []Row         `json:"latest_results" doc:"The newest of those that are ranked first, at most 25."`
+	UnverifiedResults []Row         `json:"unverified_results" doc:"The newest of those that are not ranked, at most 10; verification says why."`
 	BenchmarkVersions []Versions    `json:"benchmark_versions" doc:"Under which versions there are results; the figures are of those of /stats."`
 }
 
-// average is the mean of stored thousandths, or of milliseconds, in the published unit. n
-// is above 0.
-func average(sum, n int64) float64 { return float64(sum) / float64(n) / 1000 }
-
-// figuresOf computes the statistics of a group. Sums and bests are stored with the group;
-// only the medians need its tally.
-func figuresOf(ctx context.Context, tx *db.Tx, g query.BenchmarkGroup) (Figures, error) {
+// figuresOf converts the statistics that are stored with a group.
+func figuresOf(g query.BenchmarkGroup) Figures {
 	f := Figures{GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results, SyntheticCount: g.Synthetic}
 	if g.Results == 0 {
-		return f, nil
+		return f
 	}
-	top, mean, time, best, updated := thousandths(g.ScoreTop), average(g.ScoreSum, g.Results), average(g.TimeSum, g.Results), thousandths(g.TimeBest), db.Time(g.UpdatedAt)
-	middle, err := median(ctx, tx, g.GroupID, byScore, g.Results)
-	if err != nil {
-		return f, err
+	f.TopScore, f.MedianScore, f.AverageScore, f.LastUpdated = new(thousandths(g.ScoreTop)), new(thousandths(g.ScoreMedian)), new(thousandths(g.ScoreMean)), new(db.Time(g.UpdatedAt))
+	if g.GpuSlug != "" { // times of all GPUs together are not counted
+		f.AverageRenderSeconds, f.MedianRenderSeconds, f.BestRenderSeconds = new(thousandths(g.TimeMean)), new(thousandths(g.TimeMedian)), new(thousandths(g.TimeBest))
 	}
-	middle /= 1000
-	f.TopScore, f.MedianScore, f.AverageScore, f.AverageRenderSeconds, f.BestRenderSeconds, f.LastUpdated = &top, &middle, &mean, &time, &best, &updated
-	if g.GpuSlug == "" {
-		return f, nil // times of all GPUs together are not tallied
-	}
-	took, err := median(ctx, tx, g.GroupID, byTime, g.Results)
-	took /= 1000
-	f.MedianRenderSeconds = &took
-	return f, err
+	return f
 }
 
 // find returns a GPU's group under the current versions, and all its groups. A GPU
@@ -90,8 +78,11 @@ func versionsOfGroup(g query.BenchmarkGroup) Versions {
 	return Versions{g.BenchmarkVersion, g.SceneVersion, g.ScoringVersion}
 }
 
-// gpuLatest is how many results a GPU's page shows.
-const gpuLatest = contract.LatestDefault
+// gpuLatest and gpuApart are how many results a GPU's page shows: ranked ones, and others.
+const (
+	gpuLatest = contract.LatestDefault
+	gpuApart  = 10
+)
 
 // GPU reads one GPU. Error: gpu_not_found. All of it is read in one transaction, so the
 // figures fit the list of results.
@@ -108,11 +99,12 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 	if err != nil {
 		return g, err
 	}
-	g = GPU{LatestResults: []Row{}, BenchmarkVersions: []Versions{}}
+	g = GPU{LatestResults: []Row{}, UnverifiedResults: []Row{}, BenchmarkVersions: []Versions{}}
 	for _, one := range all {
 		g.BenchmarkVersions = append(g.BenchmarkVersions, versionsOfGroup(one))
 	}
-	if g.Figures, err = figuresOf(ctx, tx, group); err != nil || group.Results == 0 {
+	g.Figures = figuresOf(group)
+	if g.UnverifiedResults, err = b.apart(ctx, tx, slug); err != nil || group.Results == 0 {
 		return g, err
 	}
 	// Percentiles are among all GPUs, so they need the board and not only this group.
@@ -137,6 +129,15 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 		g.LatestResults = append(g.LatestResults, r)
 	}
 	return g, nil
+}
+
+// apart lists a GPU's newest results that are not ranked.
+func (b *Board) apart(ctx context.Context, tx *db.Tx, slug string) ([]Row, error) {
+	found, err := tx.BenchmarkLatestApart(ctx, query.BenchmarkLatestApartParams{GpuSlug: slug, Most: gpuApart})
+	if err != nil {
+		return nil, fmt.Errorf("read the results that are not ranked: %w", err)
+	}
+	return b.rows(ctx, tx, found)
 }
 
 // Delta is the difference of GPU A from GPU B; null where either is unknown.
@@ -202,15 +203,14 @@ func side(ctx context.Context, tx *db.Tx, slug string) (f Figures, percentile *f
 	if err != nil {
 		return f, nil, err
 	}
-	if f, err = figuresOf(ctx, tx, group); err != nil || group.Results == 0 {
-		return f, nil, err
+	if f = figuresOf(group); group.Results == 0 {
+		return f, nil, nil
 	}
 	board, err := groupOf(ctx, tx, Current(), "")
 	if err != nil {
 		return f, nil, err
 	}
-	// Scores are whole thousandths: those below the average are those below the next whole one.
-	place, err := placeOf(ctx, tx, board, (group.ScoreSum+group.Results-1)/group.Results)
+	place, err := placeOf(ctx, tx, board, group.ScoreMean)
 	return f, place.Percentile, err
 }
 

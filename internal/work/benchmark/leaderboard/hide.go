@@ -99,13 +99,52 @@ func rebuild(ctx context.Context, tx *db.Tx) error {
 		if err != nil {
 			return err
 		}
-		result := resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID}, db.Micros(record.ReceivedAt))
+		standing, err := standingNow(ctx, tx, record)
+		if err != nil {
+			return err
+		}
+		result := resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID, Standing: standing}, record.WorkerKeyID, db.Micros(record.ReceivedAt))
 		result.GpuSlug = record.GPUSlug // as it was signed, whatever the table of names says today
 		if err := l.add(ctx, tx, record.Receipt, result); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// standingNow is the standing of a result: that of its record, or what reference renders
+// have said since.
+func standingNow(ctx context.Context, tx *db.Tx, record benchmark.Record) (benchmark.Standing, error) {
+	standing := record.StandingOf()
+	if standing != benchmark.Waiting {
+		return standing, nil
+	}
+	row, err := tx.ChallengeOfResult(ctx, record.ResultID)
+	if err != nil && !db.IsNotFound(err) {
+		return standing, fmt.Errorf("read the challenge of a result: %w", err)
+	}
+	switch row.Reference {
+	case referenceConfirmed:
+		return benchmark.Verified, nil
+	case referenceRefuted:
+		return benchmark.Refuted, nil
+	}
+	return standing, nil
+}
+
+// CountAnew counts a board anew that an upgrade of the store has emptied, as long as
+// opening every receipt takes. It reports whether it had to.
+func CountAnew(ctx context.Context, d *db.DB) (done bool, err error) {
+	err = d.Write(ctx, func(tx *db.Tx) error {
+		done = false
+		row, err := tx.BenchmarkLock(ctx)
+		if err != nil || row.Stale == 0 {
+			return err
+		}
+		done = true
+		return rebuild(ctx, tx)
+	})
+	return done, err
 }
 
 // shownRecord is the place of a record in the log, and what opens it.

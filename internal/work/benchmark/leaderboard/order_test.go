@@ -79,7 +79,23 @@ func (o oracle) median(of func(known) int64) float64 {
 	}
 	slices.Sort(values)
 	n := len(values)
-	return float64(values[(n-1)/2]+values[n/2]) / 2000
+	return float64((values[(n-1)/2]+values[n/2]+1)/2) / 1000
+}
+
+// trimmed is the mean without the best and the worst quarter.
+func (o oracle) trimmed(of func(known) int64) float64 {
+	var values []int64
+	for _, k := range o {
+		values = append(values, of(k))
+	}
+	slices.Sort(values)
+	values = values[len(values)/4 : len(values)-len(values)/4]
+	sum := int64(0)
+	for _, v := range values {
+		sum += v
+	}
+	n := int64(len(values))
+	return float64((sum+n/2)/n) / 1000
 }
 
 func scoreOf(k known) int64 { return k.score }
@@ -196,15 +212,16 @@ func (h *testBoard) compareGPU(rt *rapid.T, slug string, gpus oracle, same func(
 		rt.Fatal(err)
 	}
 	own := gpus.of(slug)
-	sum, best := int64(0), own[0].tookMS
+	best := own[0].tookMS
 	for _, k := range own {
-		sum, best = sum+k.score, min(best, k.tookMS)
+		best = min(best, k.tookMS)
 	}
 	same("samples", g.SampleCount, len(own))
 	same("GPU's median", *g.MedianScore, own.median(scoreOf))
 	same("GPU's median time", *g.MedianRenderSeconds, own.median(timeOf))
 	same("GPU's best time", *g.BestRenderSeconds, float64(best)/1000)
-	same("GPU's average", *g.AverageScore, float64(sum)/float64(len(own))/1000)
+	same("GPU's average", *g.AverageScore, own.trimmed(scoreOf))
+	same("GPU's average time", *g.AverageRenderSeconds, own.trimmed(timeOf))
 	same("GPU's best", *g.TopScore, float64(slices.MaxFunc(own, func(a, b known) int { return cmp.Compare(a.score, b.score) }).score)/1000)
 	bins, err := h.Board.Histogram(h.t.Context(), slug)
 	if err != nil {

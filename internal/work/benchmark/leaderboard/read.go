@@ -13,23 +13,24 @@ import (
 
 // Row is a result among others (spec 4.6).
 type Row struct {
-	ResultID              string    `json:"result_id" doc:"Begins with BMR-."`
-	ReceiptID             string    `json:"receipt_id" doc:"Begins with RCT-."`
-	GPUName               string    `json:"gpu_name" doc:"unknown of a CPU's result."`
-	GPUSlug               string    `json:"gpu_slug" doc:"unknown of a CPU's result."`
-	DeviceName            string    `json:"device_name" doc:"What rendered, as the worker named it."`
-	VRAMGB                *int64    `json:"vram_gb"`
-	Score                 float64   `json:"score" doc:"Samples per minute, summed over the scenes; higher is better."`
-	RenderSeconds         float64   `json:"render_seconds" doc:"On the clock, summed over the scenes."`
-	RenderDevice          string    `json:"render_device" enum:"GPU,CPU"`
-	Synthetic             bool      `json:"synthetic" doc:"Nothing was rendered: a test of the service itself."`
-	CreatedAt             time.Time `json:"created_at"`
-	BenchmarkVersion      string    `json:"benchmark_version"`
-	SceneVersion          string    `json:"scene_version"`
-	ScoringVersion        string    `json:"scoring_version"`
-	GlobalPercentileLabel Label     `json:"global_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"Among all GPUs' results under equal versions; unknown of a CPU's result and under 3 results."`
-	PublicResultURL       string    `json:"public_result_url" format:"uri"`
-	GPUPageURL            *string   `json:"gpu_page_url" format:"uri" doc:"The GPU's page; null of a CPU's result."`
+	ResultID              string             `json:"result_id" doc:"Begins with BMR-."`
+	ReceiptID             string             `json:"receipt_id" doc:"Begins with RCT-."`
+	GPUName               string             `json:"gpu_name" doc:"unknown of a CPU's result."`
+	GPUSlug               string             `json:"gpu_slug" doc:"unknown of a CPU's result."`
+	DeviceName            string             `json:"device_name" doc:"What rendered, as the worker named it."`
+	VRAMGB                *int64             `json:"vram_gb"`
+	Score                 float64            `json:"score" doc:"Samples per minute, summed over the scenes; higher is better."`
+	RenderSeconds         float64            `json:"render_seconds" doc:"On the clock, summed over the scenes."`
+	RenderDevice          string             `json:"render_device" enum:"GPU,CPU"`
+	Synthetic             bool               `json:"synthetic" doc:"Nothing was rendered: a test of the service itself."`
+	Verification          benchmark.Standing `json:"verification" enum:"verified,waiting,unverified,outlier,refuted,synthetic" doc:"Whether a picture that the service drew was rendered with it. Only verified and synthetic ones are ranked."`
+	CreatedAt             time.Time          `json:"created_at"`
+	BenchmarkVersion      string             `json:"benchmark_version"`
+	SceneVersion          string             `json:"scene_version"`
+	ScoringVersion        string             `json:"scoring_version"`
+	GlobalPercentileLabel Label              `json:"global_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"Among all GPUs' results under equal versions; unknown of a CPU's result and under 3 results."`
+	PublicResultURL       string             `json:"public_result_url" format:"uri"`
+	GPUPageURL            *string            `json:"gpu_page_url" format:"uri" doc:"The GPU's page; null of a result that is not ranked."`
 }
 
 // TopRow is a row with its place.
@@ -111,18 +112,20 @@ func (b *Board) rows(ctx context.Context, tx *db.Tx, found []query.BenchmarkResu
 	return rows, nil
 }
 
-// row converts a stored result, without its label. Group 0 is that of a CPU, which is in
-// no ranking.
+// row converts a stored result, without its label. Group 0 is that of a result in no
+// ranking.
 func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 	r := Row{
 		ResultID: row.ResultID, ReceiptID: row.ReceiptID, GPUName: row.GpuName, GPUSlug: row.GpuSlug, DeviceName: row.DeviceName,
 		VRAMGB: db.Optional(row.VramGb), Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs), RenderDevice: benchmark.GPU,
-		Synthetic: row.Synthetic == 1, CreatedAt: db.Time(row.CreatedAt),
+		Synthetic: row.Synthetic == 1, Verification: benchmark.Standing(row.Standing), CreatedAt: db.Time(row.CreatedAt),
 		BenchmarkVersion: board.BenchmarkVersion, SceneVersion: board.SceneVersion, ScoringVersion: board.ScoringVersion,
 		GlobalPercentileLabel: NoLabel, PublicResultURL: b.Links.Result(row.ResultID),
 	}
-	if row.GroupID == 0 {
+	if row.GpuSlug == benchmark.Unknown {
 		r.RenderDevice = benchmark.CPU
+	}
+	if row.GroupID == 0 {
 		return r
 	}
 	page := b.Links.GPU(row.GpuSlug)
@@ -147,7 +150,7 @@ func groupOf(ctx context.Context, tx *db.Tx, v Versions, slug string) (query.Ben
 
 // Stats is the leaderboard in short, under the current versions.
 type Stats struct {
-	TotalSubmissions     int64      `json:"total_submissions" doc:"GPUs' results that count."`
+	TotalSubmissions     int64      `json:"total_submissions" doc:"Keys whose newest ranked result counts."`
 	SyntheticSubmissions int64      `json:"synthetic_submissions" doc:"Of these, results that nothing was rendered for."`
 	GPUCount             int64      `json:"gpu_count"`
 	TopScore             *float64   `json:"top_score"`
@@ -173,10 +176,7 @@ func (b *Board) Stats(ctx context.Context) (s Stats, err error) {
 		if err != nil || board.Results == 0 {
 			return err
 		}
-		f, err := figuresOf(ctx, tx, board)
-		if err != nil {
-			return err
-		}
+		f := figuresOf(board)
 		s.TotalSubmissions, s.SyntheticSubmissions = board.Results, board.Synthetic
 		s.TopScore, s.MedianScore, s.AverageScore, s.LastUpdated = f.TopScore, f.MedianScore, f.AverageScore, f.LastUpdated
 		if s.GPUCount, err = countGPUs(ctx, tx, s.Versions); err != nil {
@@ -195,7 +195,8 @@ type GPUShort struct {
 	GPUVendor    string  `json:"gpu_vendor"`
 	VRAMGB       *int64  `json:"vram_gb"`
 	SampleCount  int64   `json:"sample_count"`
-	AverageScore float64 `json:"average_score"`
+	MedianScore  float64 `json:"median_score"`
+	AverageScore float64 `json:"average_score" doc:"Without the best and the worst quarter."`
 	TopScore     float64 `json:"top_score"`
 	Synthetic    bool    `json:"synthetic" doc:"Some of the results were not rendered."`
 }
@@ -243,7 +244,7 @@ func common(ctx context.Context, tx *db.Tx, v Versions, most int32) ([]GPUShort,
 	for _, g := range groups {
 		all = append(all, GPUShort{
 			GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results,
-			AverageScore: average(g.ScoreSum, g.Results), TopScore: thousandths(g.ScoreTop), Synthetic: g.Synthetic > 0,
+			MedianScore: thousandths(g.ScoreMedian), AverageScore: thousandths(g.ScoreMean), TopScore: thousandths(g.ScoreTop), Synthetic: g.Synthetic > 0,
 		})
 	}
 	return all, nil

@@ -27,7 +27,7 @@ type Hit struct {
 	SampleCount *int64  `json:"sample_count,omitempty" doc:"Of a GPU."`
 	ResultID    *string `json:"result_id,omitempty" doc:"Of a result."`
 
-	Subtitle      string  `json:"subtitle" doc:"Of a GPU its vendor, memory and number of results; of a result its device and day. Says so when nothing was rendered."`
+	Subtitle      string  `json:"subtitle" doc:"Of a GPU its vendor, memory and number of results; of a result its device and day, and its verification where that is not verified."`
 	Score         float64 `json:"score" doc:"Of a GPU the average; samples per minute."`
 	RenderSeconds float64 `json:"render_seconds" doc:"Of a GPU the average."`
 }
@@ -120,12 +120,12 @@ func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error)
 // hit shows a result by its device and its score.
 func (b *Board) hit(row query.BenchmarkResult) Hit {
 	device := benchmark.GPU
-	if row.GroupID == 0 {
+	if row.GpuSlug == benchmark.Unknown {
 		device = benchmark.CPU
 	}
 	about := []string{device, db.Time(row.CreatedAt).Format(time.DateOnly)}
-	if row.Synthetic == 1 {
-		about = append(about, nothingRendered)
+	if row.Standing != string(benchmark.Verified) {
+		about = append(about, row.Standing)
 	}
 	return Hit{
 		Type: HitResult, Title: row.DeviceName + ", " + strconv.FormatFloat(thousandths(row.Score), 'f', 1, 64), Subtitle: strings.Join(about, ", "),
@@ -155,7 +155,7 @@ func (b *Board) hitGPU(g query.BenchmarkGroup) Hit {
 	}
 	return Hit{
 		Type: HitGPU, Title: g.GpuName, Subtitle: strings.Join(about, ", "), GPUSlug: g.GpuSlug, URL: b.Links.GPU(g.GpuSlug), SampleCount: &g.Results,
-		Score: average(g.ScoreSum, g.Results), RenderSeconds: average(g.TimeSum, g.Results),
+		Score: thousandths(g.ScoreMean), RenderSeconds: thousandths(g.TimeMean),
 	}
 }
 

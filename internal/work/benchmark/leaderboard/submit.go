@@ -2,6 +2,7 @@ package leaderboard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -22,14 +23,16 @@ type Submission struct {
 	Worker    benchmark.Worker // what that worker registered as
 	Envelope  []byte
 	PublicKey []byte // of the worker's signing key, PEM
+	Frame     []byte // the picture of the receipt's challenge, a PNG; nil without one
 }
 
 // Submitted is the result of a submission.
 type Submitted struct {
 	ResultID  string
-	ReceiptID string           // "" when rejected
-	Reason    benchmark.Reason // "" when accepted
-	Detail    string           // the reason in one line
+	ReceiptID string             // "" when rejected
+	Reason    benchmark.Reason   // "" when accepted
+	Detail    string             // the reason in one line
+	Standing  benchmark.Standing // "" when rejected
 }
 
 // Submit judges a receipt. An accepted one is countersigned, logged, ranked and shown in
@@ -50,7 +53,13 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 	if err != nil {
 		return done, err
 	}
+	picture, err := b.keepFrame(ctx, signed, s.Frame)
+	if err != nil {
+		return done, err
+	}
+	kept := false
 	err = b.DB.Write(ctx, func(tx *db.Tx) error {
+		kept = false // the transaction may run again after a conflict
 		if err := bind(ctx, tx, s.NodeKeyID, key); err != nil {
 			return err
 		}
@@ -62,8 +71,8 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 		}
 		known, err := tx.BenchmarkReceiptOf(ctx, payload)
 		if err == nil {
-			done = Submitted{known.ResultID, known.ReceiptID, benchmark.Reason(known.Reason), known.Detail}
-			return nil
+			done, err = b.repeated(ctx, tx, known)
+			return err
 		}
 		if !db.IsNotFound(err) {
 			return fmt.Errorf("look for the receipt: %w", err)
@@ -73,14 +82,84 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 			ResultID: done.ResultID, PayloadSha256: payload, NodeKeyID: s.NodeKeyID, WorkerID: s.WorkerID,
 			WorkerEnvelope: string(s.Envelope), Status: "accepted", CreatedAt: tx.Now,
 		}
-		if done.Reason, done.Detail = benchmark.Judge(signed, s.Worker, tx.Time(), b.AllowSynthetic); done.Reason != "" {
-			row.Status, row.Reason, row.Detail = "rejected", string(done.Reason), done.Detail
-			return storeReceipt(ctx, tx, row)
+		done.Reason, done.Detail = benchmark.Judge(signed, s.Worker, tx.Time(), b.AllowSynthetic)
+		if done.Reason == "" {
+			if done.Reason, done.Detail, err = judgeAnswer(ctx, tx, signed, s, picture.unread); err != nil {
+				return err
+			}
 		}
+		if done.Reason != "" {
+			row.Status, row.Reason, row.Detail = "rejected", string(done.Reason), done.Detail
+			if err := storeReceipt(ctx, tx, row); err != nil {
+				return err
+			}
+			return b.answer(ctx, tx, signed, s, done, pictureOf{})
+		}
+		if done.Standing, err = b.standing(ctx, tx, signed); err != nil {
+			return err
+		}
+		kept = picture.key != ""
 		done.ReceiptID = id.New(id.Receipt)
-		return b.accept(ctx, tx, locked, row, signed, key.ID(), done)
+		if err := b.accept(ctx, tx, locked, row, signed, key.ID(), done); err != nil {
+			return err
+		}
+		return b.answer(ctx, tx, signed, s, done, picture)
 	})
+	if picture.key != "" && !kept && !errors.Is(err, db.ErrUnknown) {
+		_ = b.Blobs.Delete(context.WithoutCancel(ctx), picture.key) // the sweep removes what a failed delete leaves
+	}
 	return done, err
+}
+
+// repeated is the first answer to a receipt that is there already.
+func (b *Board) repeated(ctx context.Context, tx *db.Tx, known query.BenchmarkReceipt) (done Submitted, err error) {
+	done = Submitted{ResultID: known.ResultID, ReceiptID: known.ReceiptID, Reason: benchmark.Reason(known.Reason), Detail: known.Detail}
+	if known.Status != "accepted" {
+		return done, nil
+	}
+	row, err := tx.BenchmarkResultGet(ctx, known.ResultID)
+	if err != nil && !db.IsNotFound(err) { // not found: it is hidden by now
+		return done, fmt.Errorf("read the result of a receipt: %w", err)
+	}
+	done.Standing = benchmark.Standing(row.Standing)
+	return done, nil
+}
+
+// standing decides whether a receipt that counts is ranked. A synthetic one is: only
+// services for tests take them, and they are marked.
+func (b *Board) standing(ctx context.Context, tx *db.Tx, r benchmark.Receipt) (benchmark.Standing, error) {
+	switch {
+	case r.Synthetic:
+		return benchmark.Synthetic, nil
+	case r.Challenge == nil:
+		return benchmark.Unverified, nil
+	}
+	sampled, err := b.sampled()
+	if err != nil {
+		return "", err
+	}
+	if r.RenderDevice == benchmark.GPU {
+		group, err := groupOf(ctx, tx, versionsOf(r), benchmark.NameOf(r.GPUName, r.GPUMemoryBytes).Slug)
+		if err != nil {
+			return "", err
+		}
+		if group.Results >= benchmark.OutlierVoices && r.Score() > benchmark.OutlierTimes*group.ScoreMedian {
+			return benchmark.Outlier, nil
+		}
+		board, err := groupOf(ctx, tx, versionsOf(r), "")
+		if err != nil {
+			return "", err
+		}
+		better, err := above(ctx, tx, board.GroupID, byScore, r.Score())
+		if err != nil {
+			return "", err
+		}
+		sampled = sampled || better < benchmark.TopReferences
+	}
+	if sampled {
+		return benchmark.Waiting, nil
+	}
+	return benchmark.Verified, nil
 }
 
 // storeReceipt keeps a receipt as it arrived, accepted or not.
@@ -118,7 +197,7 @@ func bind(ctx context.Context, tx *db.Tx, nodeKeyID string, key receipt.PublicKe
 // accept ranks, shows, countersigns and logs a receipt. The leaf comes last, because
 // the log stays locked until the commit.
 func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.BenchmarkReceiptAddParams, signed benchmark.Receipt, workerKey string, done Submitted) error {
-	result := resultOf(signed, done, tx.Now)
+	result := resultOf(signed, done, workerKey, tx.Now)
 	if err := l.add(ctx, tx, signed, result); err != nil {
 		return err
 	}
@@ -128,7 +207,7 @@ func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.Benc
 			return receipt.Entry{}, err
 		}
 		record := benchmark.Record{
-			ResultID: done.ResultID, ReceiptID: done.ReceiptID, Receipt: signed, WorkerKeyID: workerKey, GPUSlug: result.GpuSlug,
+			ResultID: done.ResultID, ReceiptID: done.ReceiptID, Receipt: signed, WorkerKeyID: workerKey, Standing: done.Standing, GPUSlug: result.GpuSlug,
 			Score: thousandths(result.Score), ReceivedAt: tx.Time(), LogIndex: index,
 		}
 		envelope, err := benchmark.SignRecord(record, []byte(row.WorkerEnvelope), key)
@@ -146,10 +225,10 @@ func (b *Board) accept(ctx context.Context, tx *db.Tx, l *locked, row query.Benc
 
 // resultOf returns the public members of a receipt, without its rank.
 // Milliseconds are rounded, because the tally counts whole numbers.
-func resultOf(r benchmark.Receipt, done Submitted, now int64) query.BenchmarkResultAddParams {
+func resultOf(r benchmark.Receipt, done Submitted, workerKey string, now int64) query.BenchmarkResultAddParams {
 	out := query.BenchmarkResultAddParams{
 		ResultID: done.ResultID, ReceiptID: done.ReceiptID, DeviceName: r.DeviceName(), GpuName: benchmark.Unknown, GpuSlug: benchmark.Unknown,
-		Score: r.Score(), TimeMs: int64(r.RenderSeconds*1000 + 0.5), CreatedAt: now,
+		Score: r.Score(), TimeMs: int64(r.RenderSeconds*1000 + 0.5), CreatedAt: now, WorkerKeyID: workerKey, Standing: string(done.Standing),
 	}
 	if r.Synthetic {
 		out.Synthetic = 1
@@ -178,54 +257,67 @@ func lock(ctx context.Context, tx *db.Tx) (*locked, error) {
 	return &locked{row.LastNumber, row.LastGroup, row.LastFacet}, nil
 }
 
-// add ranks and shows a result. A CPU's result joins no group, so it changes no figure and
-// no rank.
+// add shows a result, and ranks it if it is a GPU's and its standing says so. Any other
+// one joins no group, so it changes no figure and no rank.
 func (l *locked) add(ctx context.Context, tx *db.Tx, r benchmark.Receipt, result query.BenchmarkResultAddParams) (err error) {
 	l.number++
 	result.Number = l.number
 	v := versionsOf(r)
-	// Also a CPU's result names its board: the versions of a result are those of its board.
+	// Every result names its board: the versions of a result are those of its board.
 	if result.BoardID, err = l.groupFor(ctx, tx, v, benchmark.Name{}); err != nil {
 		return err
 	}
-	if r.RenderDevice == benchmark.GPU {
-		name := benchmark.NameOf(r.GPUName, r.GPUMemoryBytes)
-		name.Slug = result.GpuSlug // a board that is counted anew keeps the slugs that were signed
-		if result.GroupID, err = l.groupFor(ctx, tx, v, name); err != nil {
+	ranks := r.RenderDevice == benchmark.GPU && benchmark.Standing(result.Standing).Ranks()
+	if ranks {
+		if result.GroupID, err = l.groupOfGPU(ctx, tx, r, result.GpuSlug); err != nil {
 			return err
-		}
-		for _, group := range []int64{result.BoardID, result.GroupID} {
-			if err := count(ctx, tx, group, result); err != nil {
-				return err
-			}
 		}
 	}
 	if err := tx.BenchmarkResultAdd(ctx, result); err != nil {
 		return fmt.Errorf("show benchmark result: %w", err)
+	}
+	if ranks {
+		if err := rank(ctx, tx, rowOf(result)); err != nil {
+			return err
+		}
 	}
 	for _, f := range facetsOf(r) {
 		if err := l.post(ctx, tx, f); err != nil {
 			return err
 		}
 	}
+	return l.advance(ctx, tx)
+}
+
+// advance stores the numbers that were given last.
+func (l *locked) advance(ctx context.Context, tx *db.Tx) error {
 	return tx.BenchmarkAdvance(ctx, query.BenchmarkAdvanceParams{LastNumber: l.number, LastGroup: l.group, LastFacet: l.facet})
 }
 
-// count adds a result to the statistics of a group.
-func count(ctx context.Context, tx *db.Tx, group int64, r query.BenchmarkResultAddParams) error {
-	err := tx.BenchmarkGroupCount(ctx, query.BenchmarkGroupCountParams{
-		Synthetic: r.Synthetic, Score: r.Score, TimeMs: r.TimeMs, VramGb: r.VramGb, Now: r.CreatedAt, GroupID: group,
-	})
-	if err != nil {
-		return fmt.Errorf("count benchmark result: %w", err)
+// rowOf is the row that was added.
+func rowOf(r query.BenchmarkResultAddParams) query.BenchmarkResult {
+	return query.BenchmarkResult{
+		Number: r.Number, ResultID: r.ResultID, ReceiptID: r.ReceiptID, BoardID: r.BoardID, GroupID: r.GroupID, DeviceName: r.DeviceName, GpuName: r.GpuName,
+		GpuSlug: r.GpuSlug, VramGb: r.VramGb, Score: r.Score, TimeMs: r.TimeMs, Synthetic: r.Synthetic, CreatedAt: r.CreatedAt, WorkerKeyID: r.WorkerKeyID, Standing: r.Standing,
 	}
-	if err := tally(ctx, tx, group, byScore, r.Score); err != nil {
-		return err
+}
+
+// rank tells the groups of a ranked result of it, and lets it speak for its key.
+func rank(ctx context.Context, tx *db.Tx, r query.BenchmarkResult) error {
+	for _, group := range []int64{r.BoardID, r.GroupID} {
+		if err := tx.BenchmarkGroupChanged(ctx, query.BenchmarkGroupChangedParams{Now: r.CreatedAt, VramGb: r.VramGb, GroupID: group}); err != nil {
+			return fmt.Errorf("change a group: %w", err)
+		}
 	}
-	if group == r.BoardID {
-		return nil // no query returns the median time of all GPUs
-	}
-	return tally(ctx, tx, group, byTime, r.TimeMs)
+	return speak(ctx, tx, r)
+}
+
+// groupOfGPU finds or creates the group of a receipt's GPU, under the slug that was signed:
+// the table of names may have changed since.
+func (l *locked) groupOfGPU(ctx context.Context, tx *db.Tx, r benchmark.Receipt, slug string) (int64, error) {
+	name := benchmark.NameOf(r.GPUName, r.GPUMemoryBytes)
+	name.Slug = slug
+	return l.groupFor(ctx, tx, versionsOf(r), name)
 }
 
 // groupFor finds or creates the group of a GPU under these versions; the zero name stands

@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -25,10 +27,29 @@ type testBoard struct {
 	*leaderboardtest.Fleet
 	t    *testing.T
 	keys *signing.Ring
+	skew *atomic.Int64 // of the clock; nil where it is the test's
 }
+
+// eachClock runs a test on each engine, with a board whose clock it moves.
+func eachClock(t *testing.T, test func(h *testBoard)) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		var skew atomic.Int64
+		h := newBoard(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
+		h.skew = &skew
+		test(h)
+	})
+}
+
+// pass moves the board's clock.
+func (h *testBoard) pass(d time.Duration) { h.skew.Add(int64(d)) }
 
 func newBoard(t *testing.T, d *db.DB) *testBoard {
 	t.Helper()
+	blobs, err := blob.OpenDisk(t.TempDir(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
 	key, err := receipt.NewKey(rand.Reader)
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +64,7 @@ func newBoard(t *testing.T, d *db.DB) *testBoard {
 	if err != nil {
 		t.Fatal(err)
 	}
-	board := &leaderboard.Board{DB: d, Keys: h.keys, AllowSynthetic: true}
+	board := &leaderboard.Board{DB: d, Keys: h.keys, Blobs: blobs, LeaseLife: 20 * time.Second, AllowSynthetic: true}
 	if h.Fleet, err = leaderboardtest.NewFleet(t.Context(), board); err != nil {
 		t.Fatal(err)
 	}
@@ -57,6 +78,15 @@ func (h *testBoard) submit(r benchmark.Receipt) leaderboard.Submitted {
 		h.t.Fatal(err)
 	}
 	return done
+}
+
+func (h *testBoard) machine() leaderboardtest.Machine {
+	h.t.Helper()
+	m, err := h.NewMachine(h.t.Context())
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return m
 }
 
 // audit gives the breaches that an audit finds, and how many records it read.
@@ -239,6 +269,7 @@ func TestNodeKeyIsBoundToTheSigningKeyItFirstCameWith(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		h := newBoard(t, d)
+		h.Fleet = h.As(h.machine())
 		h.submit(leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9000, time.Now()))
 		r := leaderboardtest.Run("NVIDIA GeForce RTX 4090", 24, 9001, time.Now())
 		s, err := h.Sign(t.Context(), r)
@@ -304,7 +335,8 @@ func TestRecordProvesWhatTheServiceTook(t *testing.T) {
 func TestAuditSeesAnyChangedRow(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		h := newBoard(t, dbtest.Open(t, db.Config{URL: url}))
+		var skew atomic.Int64
+		h := newBoard(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
 		for i, gpu := range []string{"NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 3060", "NVIDIA GeForce RTX 4090", "Tesla T4"} {
 			h.submit(leaderboardtest.Run(gpu, int64(8*i), float64(9000+i), time.Now()))
 		}
@@ -314,12 +346,20 @@ func TestAuditSeesAnyChangedRow(t *testing.T) {
 		if done := h.submit(slow); done.Reason == "" {
 			t.Fatal("a wrong picture was accepted")
 		}
-		h.clean(5)
+		answered, err := h.Challenged(t.Context(), h.machine(), leaderboardtest.Run("NVIDIA T4", 16, 700, time.Now().Add(-time.Hour)), leaderboardtest.Picture(1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		skew.Store(int64(5 * time.Minute))
+		if done, err := h.Board.Submit(t.Context(), answered); err != nil || done.Standing != benchmark.Waiting {
+			t.Fatalf("%+v, %v", done, err)
+		}
+		h.clean(6)
 		audit := func(tx *db.Tx) (breaches int, err error) {
 			_, found, err := h.auditIn(tx)
 			return len(found), err
 		}
-		unseen := dbtest.Unseen(t, url, audit, "benchmark_counter", "benchmark_facet", "benchmark_group", "benchmark_posting",
+		unseen := dbtest.Unseen(t, url, audit, "benchmark_challenge", "benchmark_counter", "benchmark_facet", "benchmark_group", "benchmark_posting",
 			"benchmark_receipt", "benchmark_result", "benchmark_tally", "node_signing_key")
 		if len(unseen) > 0 {
 			t.Errorf("the audit does not see damage of %v", unseen)

@@ -48,6 +48,11 @@ func summaryOf(signed benchmark.Receipt, r Result) Summary {
 	return s
 }
 
+// doubts say in a sentence what a result is that is not verified.
+var doubts = map[benchmark.Standing]string{
+	benchmark.Waiting: "not verified yet", benchmark.Unverified: "not verified", benchmark.Outlier: "not verified", benchmark.Refuted: "refuted",
+}
+
 // shareText is one sentence for a message or a preview, and the result's address.
 func shareText(r Result) string {
 	what, place := " renders ", ""
@@ -56,6 +61,9 @@ func shareText(r Result) string {
 	}
 	if r.Global.Rank != nil {
 		place = fmt.Sprintf(", rank %d of %d", *r.Global.Rank, r.Global.Among)
+	}
+	if s := r.Verification; s != benchmark.Verified && s != benchmark.Synthetic {
+		place += ", " + doubts[s]
 	}
 	return fmt.Sprintf("%s%s%s %s in Cycles%s: %s", r.DeviceName, what, strconv.FormatFloat(r.Score, 'f', -1, 64), scoreUnits, place, r.PublicResultURL)
 }

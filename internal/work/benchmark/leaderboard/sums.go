@@ -43,5 +43,17 @@ var hiddenRows = rowsum.Table[query.BenchmarkHidden]{
 	},
 }
 
+// challengeRows covers the whole row: what was drawn, and what reference renders said,
+// follow from nothing else.
+var challengeRows = rowsum.Table[query.BenchmarkChallenge]{
+	Name: "benchmark_challenge", Key: 1,
+	After: func(ctx context.Context, tx *db.Tx, last query.BenchmarkChallenge) ([]query.BenchmarkChallenge, error) {
+		return tx.ChallengeAfter(ctx, last.ChallengeID)
+	},
+	Store: func(ctx context.Context, tx *db.Tx, r query.BenchmarkChallenge, sum string) error {
+		return tx.ChallengeSum(ctx, query.ChallengeSumParams{RowSum: sum, ChallengeID: r.ChallengeID})
+	},
+}
+
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{receiptRows, nodeSigningKeyRows, hiddenRows}
+var Sums = rowsum.Tables{receiptRows, nodeSigningKeyRows, hiddenRows, challengeRows}

@@ -47,7 +47,7 @@ func compare(scene, path string) (comparison, error) {
 	if err != nil {
 		return comparison{}, fmt.Errorf("the reference: %w", err)
 	}
-	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: difference(reduce(found), wanted)}, nil
+	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: benchmark.Difference(reduce(found), wanted)}, nil
 }
 
 // reduce averages over squares of block pixels. It drops incomplete squares at the
@@ -77,26 +77,4 @@ func average(img image.Image, at image.Point) color.RGBA64 {
 		sum[i] /= block * block
 	}
 	return color.RGBA64{R: uint16(sum[0]), G: uint16(sum[1]), B: uint16(sum[2]), A: math.MaxUint16}
-}
-
-// difference is the root mean square over all channels of all pixels, each from 0 to 1. It
-// is 1 for pictures of different sizes. Squares make one wrong area count for more than
-// much faint noise.
-func difference(a, b image.Image) float64 {
-	size := a.Bounds().Size()
-	if size != b.Bounds().Size() || size.X*size.Y == 0 {
-		return 1
-	}
-	sum := 0.0
-	for y := range size.Y {
-		for x := range size.X {
-			p, q := a.Bounds().Min.Add(image.Pt(x, y)), b.Bounds().Min.Add(image.Pt(x, y))
-			r1, g1, b1, _ := a.At(p.X, p.Y).RGBA()
-			r2, g2, b2, _ := b.At(q.X, q.Y).RGBA()
-			for _, d := range [3]float64{float64(r1) - float64(r2), float64(g1) - float64(g2), float64(b1) - float64(b2)} {
-				sum += d * d / (math.MaxUint16 * math.MaxUint16)
-			}
-		}
-	}
-	return math.Sqrt(sum / float64(3*size.X*size.Y))
 }

@@ -8,6 +8,9 @@
 // of samples, chosen so that a frame takes about FrameSeconds. The clock counts
 // Blender's time for frames, writing included, and nothing in between.
 //
+// A run for a service has a challenge: a picture of one of the scenes, with noise and from a
+// place that the service drew, rendered after the timed frames.
+//
 // What always holds: a receipt names the device that rendered every frame, as the
 // driver reports it. A run on another device than requested is an error. An unknown
 // property of the machine is "unknown".

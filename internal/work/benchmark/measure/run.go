@@ -1,9 +1,13 @@
 package measure
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -11,6 +15,7 @@ import (
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/pixels"
 	"svc.example/internal/work/benchmark"
 )
 
@@ -39,27 +44,33 @@ type Config struct {
 	// this scene's clock, 0 during the warm-up.
 	Progress func(scene string, done, all time.Duration)
 	Now      func() time.Time // when the run starts and ends
+	// Draw gets the challenge of the run, once the first process is admitted; nil for a run
+	// without one.
+	Draw func(ctx context.Context) (benchmark.Challenge, error)
+
+	drawn *benchmark.Challenge
 }
 
-// Run renders all scenes and returns what it measured, unsigned. The device and its name
+// Run renders all scenes and the challenge, and returns what it measured, unsigned, and the
+// picture of the challenge, a PNG; nil without one. The device and its name
 // are those of the first process. Errors: *blender.Error, ErrOtherDevice, Admit's, those
 // of the file system, ctx's. The end of ctx ends it. Folders are made below Blender.Temp
 // and removed; no process outlives it.
-func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
+func Run(ctx context.Context, c Config) (r benchmark.Receipt, picture []byte, err error) {
 	if c.Timed == 0 {
 		c.Timed = TimedSeconds * time.Second
 	}
 	if c.Progress == nil {
 		c.Progress = func(string, time.Duration, time.Duration) {}
 	}
-	r := benchmark.Receipt{
+	r = benchmark.Receipt{
 		BenchmarkVersion: contract.BenchmarkVersion, SceneVersion: contract.SceneVersion, ScoringVersion: contract.ScoringVersion,
 		StartedAt: c.Now(),
 	}
 	for _, scene := range benchmark.SceneNames() {
 		run, info, err := c.scene(ctx, scene)
 		if err != nil {
-			return benchmark.Receipt{}, fmt.Errorf("scene %s: %w", scene, err)
+			return benchmark.Receipt{}, nil, fmt.Errorf("scene %s: %w", scene, err)
 		}
 		r.Scenes = append(r.Scenes, run)
 		r.RenderSeconds += run.RenderSeconds
@@ -68,13 +79,72 @@ func Run(ctx context.Context, c Config) (benchmark.Receipt, error) {
 			c.describe(ctx, &r, info)
 		}
 	}
+	if c.drawn != nil {
+		var answer benchmark.Answer
+		if answer, picture, err = c.answer(ctx); err != nil {
+			return benchmark.Receipt{}, nil, fmt.Errorf("the challenge, scene %s: %w", c.drawn.Scene, err)
+		}
+		r.Challenge = &answer
+	}
 	r.CompletedAt = c.Now()
-	return r, nil
+	return r, picture, nil
+}
+
+// Shot writes the scene of a challenge into dir and returns how Blender opens it.
+func Shot(dir string, c benchmark.Challenge) (blender.Input, error) {
+	blend, err := blendOf(c.Scene)
+	if err != nil {
+		return blender.Input{}, err
+	}
+	file := filepath.Join(dir, c.Scene+".blend")
+	if err := os.WriteFile(file, blend, 0o600); err != nil {
+		return blender.Input{}, fmt.Errorf("lay the scene down: %w", err)
+	}
+	in := blender.SingleFile(file)
+	in.Shot = &blender.Shot{Seed: c.Seed, Shift: c.CameraShift}
+	return in, nil
+}
+
+// answer renders the challenge in a process of its own.
+func (c Config) answer(ctx context.Context) (a benchmark.Answer, picture []byte, err error) {
+	dir, err := os.MkdirTemp(c.Blender.Temp, "bench-")
+	if err != nil {
+		return a, nil, fmt.Errorf("make a folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	in, err := Shot(dir, *c.drawn)
+	if err != nil {
+		return a, nil, err
+	}
+	opts := c.Blender
+	opts.Out = dir
+	p, err := blender.Start(ctx, opts)
+	if err != nil {
+		return a, nil, err
+	}
+	defer func() { err = errors.Join(err, p.Close()) }()
+	if _, err := p.Open(ctx, in); err != nil {
+		return a, nil, err
+	}
+	c.Progress(c.drawn.Scene+", challenge", 0, 0)
+	frame, err := p.Render(ctx, c.drawn.Frame, nil)
+	if err != nil {
+		return a, nil, err
+	}
+	if picture, err = os.ReadFile(frame.Path); err != nil {
+		return a, nil, fmt.Errorf("read the picture: %w", err)
+	}
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		return a, nil, fmt.Errorf("the picture: %w", err)
+	}
+	sum := sha256.Sum256(picture)
+	return benchmark.Answer{Challenge: *c.drawn, FrameSHA256: hex.EncodeToString(sum[:]), PixelSHA256: pixels.Of(img).SHA256}, picture, nil
 }
 
 // scene measures one scene in its own Blender process. So no scene gains from what another
 // has loaded.
-func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun, info blender.Info, err error) {
+func (c *Config) scene(ctx context.Context, name string) (run benchmark.SceneRun, info blender.Info, err error) {
 	fail := func(err error) (benchmark.SceneRun, blender.Info, error) {
 		return benchmark.SceneRun{}, blender.Info{}, err
 	}
@@ -102,6 +172,13 @@ func (c Config) scene(ctx context.Context, name string) (run benchmark.SceneRun,
 		if err := c.Admit(p.Info()); err != nil {
 			return fail(err)
 		}
+	}
+	if c.Draw != nil && c.drawn == nil {
+		drawn, err := c.Draw(ctx)
+		if err != nil {
+			return fail(err)
+		}
+		c.drawn = &drawn
 	}
 	if _, err := p.Open(ctx, blender.SingleFile(file)); err != nil {
 		return fail(err)
