@@ -23,10 +23,10 @@ const (
 // then only Found is set.
 type boardView struct {
 	Stats leaderboard.Stats
-	// GPUs are sorted by average score, the best first.
+	// GPUs are sorted by median score, the best first.
 	GPUs     []leaderboard.GPUShort
 	MoreGPUs int
-	// Best is the highest average: the length of the longest bar.
+	// Best is the highest median: the length of the longest bar.
 	Best   float64
 	Top    []leaderboard.TopRow
 	Latest []leaderboard.Row
@@ -63,9 +63,9 @@ func (s *Site) board(r *http.Request) (page, error) {
 		return page{}, err
 	}
 	b.GPUs = gpus.GPUs
-	slices.SortStableFunc(b.GPUs, func(a, b leaderboard.GPUShort) int { return cmp.Compare(b.AverageScore, a.AverageScore) })
+	slices.SortStableFunc(b.GPUs, func(a, b leaderboard.GPUShort) int { return cmp.Compare(b.MedianScore, a.MedianScore) })
 	if len(b.GPUs) > 0 {
-		b.Best = b.GPUs[0].AverageScore
+		b.Best = b.GPUs[0].MedianScore
 	}
 	b.MoreGPUs = max(0, len(b.GPUs)-boardGPUs)
 	b.GPUs = b.GPUs[:len(b.GPUs)-b.MoreGPUs]

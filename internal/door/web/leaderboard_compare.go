@@ -56,7 +56,7 @@ func (s *Site) compare(r *http.Request) (page, error) {
 	c.Both = &both
 	c.Rows = []pair{
 		newPair("Median score", false, a.MedianScore, b.MedianScore, d.MedianScore),
-		newPair("Average score", false, a.AverageScore, b.AverageScore, d.AverageScore),
+		newPair("Trimmed average", false, a.AverageScore, b.AverageScore, d.AverageScore),
 		newPair("Best score", false, a.TopScore, b.TopScore, d.TopScore),
 		newPair("Median render time", true, a.MedianRenderSeconds, b.MedianRenderSeconds, d.MedianRenderSeconds),
 		newPair("Best render time", true, a.BestRenderSeconds, b.BestRenderSeconds, d.BestRenderSeconds),

@@ -34,6 +34,8 @@ type page struct {
 	// Search is what the search field contains.
 	Search  string
 	Content any
+	// Card is what other sites show of the page where somebody shares it; nil for nothing.
+	Card *card
 	// Email is the address of the signed-in person; "" shows no sign-out
 	// button.
 	Email string

@@ -22,6 +22,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"svc.example/internal/front"
@@ -85,6 +86,7 @@ type Proofs interface {
 type Site struct {
 	Config
 	sameOrigin *http.CrossOriginProtection
+	cards      sync.Mutex // one card is drawn at a time: a font keeps its glyphs
 }
 
 // New makes the pages. Forms are accepted from the origin of c.Links.PublicURL.
@@ -116,6 +118,7 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+links.GPUPath+"{gpu_slug}", s.page(leaderboardPage(s.gpu)))
 	mux.Handle("GET "+links.ComparePath, s.page(leaderboardPage(s.compare)))
 	mux.Handle("GET "+links.ResultPath+"{result_id}", s.page(leaderboardPage(s.result)))
+	mux.Handle("GET "+links.ResultPath+"{result_id}/card.png", s.Errors.Handle(s.resultCard))
 
 	s.consoleRoutes(mux)
 	s.authorizeRoutes(mux)
