@@ -87,7 +87,7 @@ func (c *crew) fits(free Free) bool {
 
 // consider has the number of Blenders follow what a frame shows. It runs beside rendering.
 func (w *Worker) consider(ctx context.Context, t *task, f blender.Frame) {
-	if w.cfg.Blenders != Auto || t.job.Preview != nil {
+	if w.cfg.Blenders != Auto || t.job.Aside() {
 		return
 	}
 	c := &w.company
