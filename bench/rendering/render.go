@@ -142,12 +142,12 @@ func measureWorkers(ctx context.Context, b *rounds.Run, into rounds.Record) (err
 	if err != nil {
 		return err
 	}
-	alone, err := openFarm(ctx, b, worker.Blender{Threads: 1}, 1)
+	alone, err := openFarm(ctx, b, worker.Blender{Threads: 1}, 1, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, alone.stop()) }()
-	pair, err := openFarm(ctx, b, worker.Blender{Threads: 1}, 2)
+	pair, err := openFarm(ctx, b, worker.Blender{Threads: 1}, 2, 1)
 	if err != nil {
 		return err
 	}
