@@ -54,6 +54,7 @@ type Quote struct {
 	CreatedAt   time.Time `json:"created_at"`
 	// ExpiresAt is until when the price is locked and the quote can be started.
 	ExpiresAt time.Time `json:"expires_at"`
+	TermsURL  string    `json:"terms_url"` // what StartRequest.LegalAcceptance accepts
 	// InputSHA256 is of the bytes that arrived. Compare it with your file's own.
 	InputSHA256    string    `json:"input_sha256"`
 	InputSizeBytes int64     `json:"input_size_bytes"`
@@ -177,14 +178,17 @@ type Job struct {
 	WebhookConfigured bool `json:"webhook_configured"`
 	// WebhookSecret is set only in the answer that creates the job, if the service
 	// made the secret.
-	WebhookSecret string     `json:"webhook_secret,omitempty"` // once, in the answer that creates the job
-	CreatedAt     time.Time  `json:"created_at"`
-	SubmittedAt   *time.Time `json:"submitted_at"`
-	ClaimedAt     *time.Time `json:"claimed_at"`
-	CompletedAt   *time.Time `json:"completed_at"`
-	FailedAt      *time.Time `json:"failed_at"`
-	CancelledAt   *time.Time `json:"cancelled_at"`
-	UpdatedAt     time.Time  `json:"updated_at"`
+	WebhookSecret string `json:"webhook_secret,omitempty"` // once, in the answer that creates the job
+	// LowBalance is set only in the answer that creates the job, if what is left does not cover
+	// another job like it.
+	LowBalance  *Shortage  `json:"low_balance,omitempty"`
+	CreatedAt   time.Time  `json:"created_at"`
+	SubmittedAt *time.Time `json:"submitted_at"`
+	ClaimedAt   *time.Time `json:"claimed_at"`
+	CompletedAt *time.Time `json:"completed_at"`
+	FailedAt    *time.Time `json:"failed_at"`
+	CancelledAt *time.Time `json:"cancelled_at"`
+	UpdatedAt   time.Time  `json:"updated_at"`
 	// Failure is set exactly when Status is failed.
 	Failure *Failure `json:"failure"`
 	// Findings are what a person should look at in the accepted frames, the worst

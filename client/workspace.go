@@ -115,7 +115,31 @@ type Wallet struct {
 	AvailableCents int64  `json:"available_cents"` // can be spent
 	ReservedCents  int64  `json:"reserved_cents"`  // set aside for jobs that have not ended
 	OwedCents      int64  `json:"owed_cents"`      // taken back of payments after it was spent; what comes in pays it first
-	Currency       string `json:"currency"`
+	// LowBalance is set when what is available does not cover another job like the newest.
+	LowBalance *Shortage `json:"low_balance"`
+	// AlertBelowCents: the workspace is told when less is available; nil for never.
+	AlertBelowCents *int64 `json:"alert_below_cents"`
+	Currency        string `json:"currency"`
+}
+
+// Shortage is a balance that does not cover a price. Amounts are US cents.
+type Shortage struct {
+	RequiredCents  int64 `json:"required_cents"`
+	AvailableCents int64 `json:"available_cents"`
+}
+
+// SetWalletAlert has the workspace told when less than cents is available, by mail and by the
+// event wallet.low; 0 means never. It takes an account key.
+func (c *Client) SetWalletAlert(ctx context.Context, cents int64) (*Wallet, error) {
+	body, err := jsonBody(map[string]int64{"below_cents": cents})
+	if err != nil {
+		return nil, err
+	}
+	var wallet Wallet
+	if err := c.do(ctx, call{method: http.MethodPut, path: "/v1/wallet/alert", body: body}, &wallet); err != nil {
+		return nil, err
+	}
+	return &wallet, nil
 }
 
 // Wallet reads the balance.

@@ -96,6 +96,7 @@ var verbs = []verb{
 	}},
 	{words: "wallet", lines: []line{
 		{},
+		{args: "--alert-below-cents 500", with: ownAccount},
 		{exit: 1, with: wrongKey},
 		{args: "--limit 0", exit: 2},
 	}},

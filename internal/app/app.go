@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/audit"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
@@ -129,7 +130,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, alert.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

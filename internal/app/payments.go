@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
 )
@@ -31,6 +32,15 @@ func (a *App) payments(at links.Links) *payment.Payments {
 		p.Provider, p.Secrets = stripeapi.New(s.Key, s.URL, credited), s.Secrets
 	}
 	return p
+}
+
+// lowWallets mails people whose wallets run low.
+func (a *App) lowWallets(at links.Links) alert.Notices {
+	n := alert.Notices{DB: a.DB, Page: at.To(links.WalletPath), Log: a.Config.Log}
+	if a.Config.Mail != nil {
+		n.Send = a.Config.Mail.Send
+	}
+	return n
 }
 
 // Difference is one between the payment provider and the store.

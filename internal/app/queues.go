@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
@@ -32,6 +33,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 		lease.Queue{Name: intake.FetchQueue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: identity.LinkQueue, LongestPause: longestPause, MaxFailures: identity.MaxDeliveries},
 		lease.Queue{Name: webhook.Queue, LongestPause: longestPause, MaxFailures: patience},
+		lease.Queue{Name: alert.NoticeQueue, LongestPause: longestPause, MaxFailures: alert.MaxNotices},
 		lease.Queue{Name: webhook.NoticeQueue, LongestPause: longestPause, MaxFailures: webhook.MaxNotices},
 	}
 	byName := map[string]lease.Queue{}

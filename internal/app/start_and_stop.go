@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -148,6 +149,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 	return append(a.work(p, in, workers),
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(p.at).Send).Run,
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
+		a.runner(queues[alert.NoticeQueue], 1, a.lowWallets(p.at).Notify).Run,
 		counter.Run,
 		open.Run,
 		a.sweepPayments(p.payments),

@@ -21,10 +21,10 @@ func isAPI(path string) bool {
 }
 
 // isForPrograms reports whether only programs use a path: its errors are JSON,
-// whatever the caller accepts. The sign-in routes belong to the API, but
-// browsers open them too.
+// whatever the caller accepts. The sign-in routes belong to the API, and the
+// links for uploads to the tools for agents, but browsers open them too.
 func isForPrograms(path string) bool {
-	if path == links.SignInPath || strings.HasPrefix(path, links.OpenIDPath+"/") {
+	if path == links.SignInPath || strings.HasPrefix(path, links.UploadPath) || strings.HasPrefix(path, links.OpenIDPath+"/") {
 		return false
 	}
 	for _, prefix := range []string{"/farm/", "/log/", "/.well-known/", "/livez", "/readyz"} {

@@ -15,6 +15,7 @@ type Wallet struct {
 	profile.Flags
 	output
 	paging
+	AlertBelowCents *int64 `placeholder:"CENTS" help:"Tell the workspace when less is available, by mail and by the webhook event wallet.low; 0: never. Takes an account key."`
 }
 
 // Run prints the balance and the newest entries of the ledger.
@@ -30,6 +31,9 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 	ctx, stop := untilSignal(&err)
 	defer stop()
 	wallet, err := api.Wallet(ctx)
+	if c.AlertBelowCents != nil && err == nil {
+		wallet, err = api.SetWalletAlert(ctx, *c.AlertBelowCents)
+	}
 	if err != nil {
 		return err
 	}
@@ -47,6 +51,12 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		table.Row("reserved", terminal.Money(wallet.ReservedCents, wallet.Currency)+", for jobs that have not ended")
 		if wallet.OwedCents > 0 {
 			table.Row("owed", terminal.Money(wallet.OwedCents, wallet.Currency)+": payments taken back; what comes in pays it first")
+		}
+		if low := wallet.LowBalance; low != nil {
+			table.Row("low", fmt.Sprintf("another job like the newest, %s, does not fit", terminal.Money(low.RequiredCents, wallet.Currency)))
+		}
+		if wallet.AlertBelowCents != nil {
+			table.Row("alert", "below "+terminal.Money(*wallet.AlertBelowCents, wallet.Currency))
 		}
 		_ = table.Flush() // nobody reads a closed standard output
 		if len(entries) == 0 {

@@ -279,6 +279,9 @@ func (r *run) startOne(ctx context.Context, j *jobFile) error {
 		return err
 	}
 	r.Display.Say("started %s", job.JobID)
+	if low := job.LowBalance; low != nil {
+		r.Display.Say("%s are left in the wallet: another job like this does not fit", terminal.Money(low.AvailableCents, job.Currency))
+	}
 	return j.started(job.JobID)
 }
 

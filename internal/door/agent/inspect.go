@@ -95,6 +95,7 @@ type lockedQuote struct {
 	Currency    string       `json:"currency"`
 	Startable   bool         `json:"startable" jsonschema:"False when a frame is more work than the price covers; then svc_start refuses."`
 	ExpiresAt   moment       `json:"expires_at"`
+	TermsURL    string       `json:"terms_url" jsonschema:"What legal_acceptance accepts; give it to the person."`
 	MostSeconds count        `json:"maximum_frame_seconds" jsonschema:"How long a frame may render; one that takes longer fails with frame_time_exceeded."`
 	JobID       *jobID       `json:"job_id" jsonschema:"The job that took the quote; null while it is open."`
 	InputSHA256 sha256Hex    `json:"input_sha256" jsonschema:"Hash of the file's bytes."`
@@ -168,7 +169,7 @@ func (s *server) priced(ctx context.Context, out inspected, frames quote.Request
 	if err != nil {
 		return inspected{}, err
 	}
-	return inspectedOf(i), nil
+	return s.inspectedOf(i), nil
 }
 
 // arrive gets the file here in one of three ways, or tells how far it is. Errors:
@@ -233,7 +234,7 @@ func (s *server) fetch(ctx context.Context, workspace, source string) (inspected
 func (s *server) uploadState(ctx context.Context, workspace, upload string) (inspected, error) {
 	i, err := s.Intake.Inspected(ctx, workspace, upload)
 	if err == nil {
-		return inspectedOf(i), nil
+		return s.inspectedOf(i), nil
 	}
 	if !fault.Is(err, fault.UploadNotFound) {
 		return inspected{}, err
@@ -249,20 +250,20 @@ func (s *server) uploadState(ctx context.Context, workspace, upload string) (ins
 }
 
 // inspectedOf returns an inspection as a tool result, with its next call.
-func inspectedOf(i intake.Inspection) inspected {
-	q, s := i.Quote, i.Scene
-	text := fileText(q.Filename, s)
+func (s *server) inspectedOf(i intake.Inspection) inspected {
+	q, found := i.Quote, i.Scene
+	text := fileText(q.Filename, found)
 	out := inspected{
 		OK: true, Status: here, UploadID: uploadID(i.UploadID),
 		Quote: &lockedQuote{
 			QuoteID: quoteID(q.QuoteID), Status: q.Status, FrameStart: frameNumber(q.FrameStart), FrameEnd: frameNumber(q.FrameEnd),
 			FrameStep: frameStep(q.FrameStep), FrameCount: count(q.FrameCount), FrameList: q.FrameList, PriceCents: cents(q.PriceCents), Currency: q.Currency,
-			Startable: q.Qualified1C, ExpiresAt: at(q.ExpiresAt), MostSeconds: count(i.FrameTime.Seconds()), InputSHA256: sha256Hex(q.InputSHA256), InputBytes: count(q.InputSizeBytes),
+			Startable: q.Qualified1C, ExpiresAt: at(q.ExpiresAt), TermsURL: s.Links.Terms(), MostSeconds: count(i.FrameTime.Seconds()), InputSHA256: sha256Hex(q.InputSHA256), InputBytes: count(q.InputSizeBytes),
 		},
 		Scene: &scene{
-			Width: s.FrameWidth, Height: s.FrameHeight,
-			Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
-			MadeWith: s.FileVersion, OutputKind: s.OutputFormat, Denoise: len(s.Denoising) > 0, UsesScripts: s.UsesAutorunScripts,
+			Width: found.FrameWidth, Height: found.FrameHeight,
+			Samples: found.Samples, FPS: found.FPS, FrameStart: found.FrameStart, FrameEnd: found.FrameEnd, FrameStep: found.FrameStep,
+			MadeWith: found.FileVersion, OutputKind: found.OutputFormat, Denoise: len(found.Denoising) > 0, UsesScripts: found.UsesAutorunScripts,
 		},
 		FromFile: &text,
 		Warnings: warningsOf(q.Warnings),
@@ -329,9 +330,9 @@ func (i inspected) lines() string {
 		return i.waitingLines()
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s can be rendered: frames %s (%s), %dx%d pixels, %d samples, for %s; price held until %s. A frame may take %s.\n", i.UploadID,
+	fmt.Fprintf(&b, "%s can be rendered: frames %s (%s), %dx%d pixels, %d samples, for %s; price held until %s. A frame may take %s. Terms: %s\n", i.UploadID,
 		i.Quote.FrameList, framesOf(int(i.Quote.FrameCount)), i.Scene.Width, i.Scene.Height, i.Scene.Samples,
-		wallet.Money(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt, time.Duration(i.Quote.MostSeconds)*time.Second)
+		wallet.Money(int64(i.Quote.PriceCents)), i.Quote.ExpiresAt, time.Duration(i.Quote.MostSeconds)*time.Second, i.Quote.TermsURL)
 	for _, w := range i.Warnings {
 		fmt.Fprintf(&b, "Warning (%s): %s %s\n", w.Code, w.Message, w.SuggestedAction)
 	}

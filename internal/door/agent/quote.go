@@ -45,7 +45,7 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 	if err != nil {
 		return inspected{}, err
 	}
-	return inspectedOf(i), nil
+	return s.inspectedOf(i), nil
 }
 
 // quoted returns what locks the price that is asked for. Errors: invalid_request,

@@ -131,6 +131,9 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 	case fault.QuoteExpired, fault.QuoteNotFound, fault.ToolNotFound, fault.PreviewsOff, fault.PreviewLimitReached:
 		return again(inspectTool, "upload_id")
 	case fault.PriceNotAccepted, fault.LegalRequired:
+		if _, priced := sent["price_cents"]; code == fault.PriceNotAccepted && !priced {
+			break // the person said no
+		}
 		return again(startTool, "upload_id", "quote_id", "max_price_cents")
 	case fault.RenderNotCompleted:
 		n := again(statusTool, "job_id")

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
 
@@ -59,7 +60,11 @@ func (s *server) start(ctx context.Context, in startIn) (jobStatus, error) {
 	if err != nil {
 		return jobStatus{}, err
 	}
-	return jobOf(o), nil
+	out := jobOf(o)
+	if low := o.LowBalance; low != nil {
+		out.SuggestedAction += fmt.Sprintf(" Tell the person that %s are left in the wallet, too little for another job like this.", wallet.Money(low.AvailableCents))
+	}
+	return out, nil
 }
 
 // secretPlace is the context that stored webhook secrets are sealed for: a

@@ -126,7 +126,14 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 		if err != nil {
 			return refuse(err, callerOf(ctx).requestID, t.name, sent), nil
 		}
-		out, err := handle(ctx, in)
+		question, err := s.ask(ctx, in, req)
+		if question != nil {
+			return question, nil
+		}
+		var out Out
+		if err == nil {
+			out, err = handle(ctx, in)
+		}
 		if err != nil {
 			err = front.EndReason(ctx, err)
 			s.report(ctx, t.name, err)

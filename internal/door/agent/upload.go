@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/http"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -19,7 +20,7 @@ import (
 // uploadLink says how to send a file by a one-time link. An agent cannot put
 // 100 MiB into a tool argument, so it runs, or shows, a curl command instead.
 type uploadLink struct {
-	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as multipart/form-data with the part file. It authorises itself; whoever has it can send the file."`
+	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as the part file of a form. In a browser it is a page where a person sends the file: show it to them where you cannot read it. Whoever has it can send the file."`
 	Curl      string `json:"curl" jsonschema:"The exact command; put the file's path in the place of FILE.blend."`
 	ExpiresAt moment `json:"expires_at"`
 	MaxBytes  count  `json:"max_bytes"`
@@ -40,7 +41,7 @@ func (s *server) pending(a intake.Awaited) inspected {
 		URL: link, Curl: fmt.Sprintf("curl --fail-with-body --form 'file=@FILE.blend' '%s'", link),
 		ExpiresAt: at(a.ExpiresAt), MaxBytes: contract.MaxUploadBytes,
 	}
-	out.step = call(inspectTool, again, "Send the file with the curl command, or have its owner send it; then call svc_inspect with the upload_id.").wait(pollDefault)
+	out.step = call(inspectTool, again, "Send the file with the curl command; or, when you cannot read it, show the url to the person, who opens it in a browser and sends the file there. Then call svc_inspect with the upload_id.").wait(pollDefault)
 	return out
 }
 
@@ -49,7 +50,7 @@ func (i inspected) waitingLines() string {
 	if i.Upload == nil {
 		return fmt.Sprintf("%s: %s", i.UploadID, i.SuggestedAction)
 	}
-	return fmt.Sprintf("%s awaits its file until %s:\n%s\n%s", i.UploadID, i.Upload.ExpiresAt, i.Upload.Curl, i.SuggestedAction)
+	return fmt.Sprintf("%s awaits its file until %s:\n%s\nOr in a browser: %s\n%s", i.UploadID, i.Upload.ExpiresAt, i.Upload.Curl, i.Upload.URL, i.SuggestedAction)
 }
 
 // received is the response to whoever sent the file with curl. It shows neither
@@ -67,6 +68,12 @@ type received struct {
 // link_invalid, upload_too_large, and those of intake.ReceiveAwaited.
 func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
 	i, err := s.receive(w, r)
+	if front.AcceptsHTML(r.Header.Get("Accept")) && (err == nil || judged(err)) {
+		// A person sent it from the page behind the link, which shows what came of it.
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther)
+		return nil
+	}
 	if err != nil {
 		return safeForAgents(err)
 	}
@@ -78,6 +85,12 @@ func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
 		SuggestedAction: "Call svc_inspect with this upload_id.",
 	})
 	return nil
+}
+
+// judged reports whether a file was refused for what it is: the upload keeps that reason.
+func judged(err error) bool {
+	f, is := errors.AsType[*fault.Error](err)
+	return is && mayQuoteFile(f.Code)
 }
 
 // safeForAgents escapes the texts of an error. An agent often runs the curl

@@ -89,7 +89,7 @@ func exampleQuoteBody() quoteBody {
 		CreatedAt: sample.Time(0), ExpiresAt: sample.Time(contract.QuoteLifetime), InputSHA256: sample.InputSHA256, InputSizeBytes: 734003, Filename: sample.Filename,
 		Warnings: []quote.Warning{quote.Warn(quote.WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")},
 	}
-	return quoteBody{OK: true, Quote: q, Inner: q, FrameSeconds: int(contract.FrameTime.Seconds()), Scene: quote.Scene{
+	return quoteBody{OK: true, Quote: q, Inner: q, TermsURL: "https://svc.example/terms", FrameSeconds: int(contract.FrameTime.Seconds()), Scene: quote.Scene{
 		Name: "Scene", Engine: contract.Engine, ResolutionX: 1920, ResolutionY: 1080, ResolutionPercentage: 100, Samples: 128, FPS: 24,
 		FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FileVersion: "4.1", MissingFiles: []quote.MissingFile{}, Simulations: []quote.Simulation{}, LinkedLibraries: []string{},
 		Scripts: []string{"rig_ui.py"}, UsesAutorunScripts: true, FileOutputNodes: []string{}, Denoising: []string{}, OutputFormat: "PNG",

@@ -141,7 +141,7 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 			}
 			b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
 				i, err := s.Intake.Rerender(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID, frames)
-				return quoted(i), err
+				return s.quoted(i), err
 			})
 			return &quoteOutput{b}, err
 		})

@@ -47,6 +47,6 @@ func (s *server) createProject(ctx context.Context, in *projectInput) (*quoteOut
 	}
 	defer received.Abort()
 	asked := quote.RequestedFrames{Start: in.Body.FrameStart, End: in.Body.FrameEnd, Step: in.Body.FrameStep}
-	i, err := received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, quoted(i)) })
-	return &quoteOutput{quoted(i)}, err
+	i, err := received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, s.quoted(i)) })
+	return &quoteOutput{s.quoted(i)}, err
 }

@@ -62,7 +62,7 @@ func (s *server) storedUploads(api huma.API) {
 // readUpload answers as inspect did. Errors: upload_not_found.
 func (s *server) readUpload(ctx context.Context, in *uploadInput) (*quoteOutput, error) {
 	i, err := s.Intake.Inspected(ctx, operation.Caller(ctx).WorkspaceID, in.UploadID)
-	return &quoteOutput{quoted(i)}, err
+	return &quoteOutput{s.quoted(i)}, err
 }
 
 // deleteUpload removes an upload. Errors: upload_not_found, upload_in_use.

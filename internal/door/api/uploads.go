@@ -23,14 +23,15 @@ type quoteBody struct {
 	quote.Quote
 	Inner        quote.Quote `json:"quote"`
 	Scene        quote.Scene `json:"scene"`
+	TermsURL     string      `json:"terms_url" doc:"What legal_acceptance accepts when the quote is started."`
 	FrameSeconds int         `json:"maximum_frame_seconds" doc:"How long a worker may render a frame; one that takes longer fails with frame_time_exceeded. As /limits says."`
 }
 
 type quoteOutput struct{ Body quoteBody }
 
 // quoted returns an inspection as the answer of inspect.
-func quoted(i intake.Inspection) quoteBody {
-	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene, FrameSeconds: int(i.FrameTime.Seconds())}
+func (s *server) quoted(i intake.Inspection) quoteBody {
+	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene, TermsURL: s.Links.Terms(), FrameSeconds: int(i.FrameTime.Seconds())}
 }
 
 // requoteInput selects other frames of an upload.
@@ -81,7 +82,7 @@ func (s *server) uploads(api huma.API) {
 		asked := quote.RequestedFrames{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: in.Body.FrameStep}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
 			i, err := s.Intake.Requote(ctx, tx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
-			return quoted(i), err
+			return s.quoted(i), err
 		})
 		return &quoteOutput{b}, err
 	})
@@ -123,8 +124,8 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, sent)
 	}
 	asked := quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]}
-	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, quoted(i)) })
-	return &quoteOutput{quoted(i)}, err
+	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, s.quoted(i)) })
+	return &quoteOutput{s.quoted(i)}, err
 }
 
 // archiveForm describes a form whose file may also be an archive.

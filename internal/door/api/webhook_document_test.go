@@ -32,7 +32,7 @@ func receiverAsDescribed(t *testing.T) validator.Validator {
 		t.Fatal(err)
 	}
 	calls, _ := d["webhooks"].(map[string]any)
-	if events, want := slices.Sorted(maps.Keys(calls)), []string{contract.EventCancelled, contract.EventCompleted, contract.EventFailed, contract.EventTest}; !slices.Equal(events, want) {
+	if events, want := slices.Sorted(maps.Keys(calls)), []string{contract.EventCancelled, contract.EventCompleted, contract.EventFailed, contract.EventWalletLow, contract.EventTest}; !slices.Equal(events, want) {
 		t.Fatalf("the document describes %v, want %v", events, want)
 	}
 	paths := map[string]any{}

@@ -93,6 +93,7 @@ func newWorld(t *testing.T, url string) *world {
 		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
 		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},
 		"createTopUp":           {body: jsonBody(`{"amount_cents":2500}`)},
+		"setWalletAlert":        {body: jsonBody(`{"below_cents":500}`)},
 		"receiveStripeEvent":    {body: jsonBody(`{"id":"evt_1","type":"x","data":{"object":{}}}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},
 		"preflightRender":       {body: jsonBody(`{"filename":"scene.blend"}`)},

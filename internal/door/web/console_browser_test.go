@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"os"
 	"regexp"
@@ -19,6 +20,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
@@ -51,9 +53,13 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		}
 		inside = &app.EmbeddedWorker{Renderer: worker.Blender{Path: path}, Device: blender.CPU, Denoise: blender.Off, AllowBlenderVersion: true}
 	}
-	started, base := apptest.Start(t, app.Config{AllowSynthetic: true, Embedded: inside})
+	provider := stripetest.New(t)
+	started, base := apptest.Start(t, app.Config{
+		AllowSynthetic: true, Embedded: inside, Stripe: &app.Stripe{Key: stripetest.Key, Secrets: []string{stripetest.Secret}, URL: provider.URL},
+	})
 	w := &apptest.World{App: started, URL: base}
-	p := signIn(t, w, w.WorkspaceOf(t, "artist@example.com", 500))
+	artist := w.WorkspaceOf(t, "artist@example.com", 30)
+	p := signIn(t, w, artist)
 	order := func(frames string) (upload, job string) {
 		priced := p.upload("demo.blend", demo.Scene())
 		priced = p.submit(priced.path+"/frames", "frames", frames)
@@ -61,6 +67,13 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		return priced.path, begun.path
 	}
 	_, done := order("1-6")
+	p.submit("/console/wallet/top-ups", "amount", "25")
+	if err := provider.Pay(provider.Newest()); err != nil {
+		t.Fatal(err)
+	}
+	ring(t, base, provider)
+	p.submit("/console/wallet/top-ups", "amount", "10")
+	p.submit("/console/wallet/alert", "below", "5")
 	empty := personOf(t, w, 0)
 	boss := operating(t, w, signIn(t, w, w.WorkspaceOf(t, "operator@example.com", 0)))
 	tab, _ := browse(t)
@@ -82,6 +95,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 		"compare": done + "/frames/2?with=5", "wallet": "/console/wallet", "keys": "/console/keys", "settings": "/console/settings",
 		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "_blender": "/blender/", "sign-in": "/sign-in",
 		"consent": questionOf("http://127.0.0.1:1/"), "device": "/oauth/device", "device-consent": "/oauth/device?user_code=" + deviceCode(t, base),
+		"hand-over": handOver(t, base, artist.Agent.Secret),
 	}
 	for _, s := range screens() {
 		t.Run(s.name, func(t *testing.T) {
@@ -103,6 +117,35 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 			svc.inspect(tab, s, "jobs-first", "/console", complaints)
 		})
 	}
+}
+
+// handOver is the path of a link that an agent shows to its person.
+func handOver(t *testing.T, base, key string) (path string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, base+"/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"svc_inspect","arguments":{}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Authorization", "Bearer "+key)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var said struct {
+		Result struct {
+			StructuredContent struct {
+				Upload struct {
+					URL string `json:"url"`
+				} `json:"upload"`
+			} `json:"structuredContent"`
+		} `json:"result"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&said); err != nil || said.Result.StructuredContent.Upload.URL == "" {
+		t.Fatalf("there is no link: %v, %+v", err, said)
+	}
+	return strings.TrimPrefix(said.Result.StructuredContent.Upload.URL, base)
 }
 
 // workerOf is the worker of a service that has one.

@@ -4,7 +4,9 @@ import (
 	"net/http"
 	"strings"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/payment"
 )
@@ -53,11 +55,35 @@ func (s *Site) topUp(r *http.Request, who identity.Principal) (page, error) {
 			return page{Location: walletPath + "?top_up=" + made.ID}, nil
 		}
 	}
+	return s.refusedAtWallet(r, who, walletView{Amount: amount}, err)
+}
+
+// walletAlert changes below which amount the workspace is told that its wallet runs low.
+func (s *Site) walletAlert(r *http.Request, who identity.Principal) (page, error) {
+	below := strings.TrimSpace(r.PostForm.Get("below"))
+	cents, err := dollars("below", below)
+	if err == nil {
+		if cents == nil {
+			cents = new(int64) // empty: never
+		}
+		err = s.DB.Write(r.Context(), func(tx *db.Tx) error {
+			return alert.Set(r.Context(), tx, who.WorkspaceID, *cents)
+		})
+	}
+	if err == nil {
+		return page{Location: walletPath}, nil
+	}
+	return s.refusedAtWallet(r, who, walletView{Below: below}, err)
+}
+
+// refusedAtWallet shows the wallet with what was typed and why it is refused.
+func (s *Site) refusedAtWallet(r *http.Request, who identity.Principal, typed walletView, err error) (page, error) {
 	status, envelope := fault.Envelope(err, "")
 	if status == http.StatusInternalServerError {
 		return page{}, err
 	}
-	p, err := s.walletPage(r, who, walletView{Amount: amount, Problem: &envelope.Error})
+	typed.Problem = &envelope.Error
+	p, err := s.walletPage(r, who, typed)
 	p.Status = status
 	return p, err
 }

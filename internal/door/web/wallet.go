@@ -2,6 +2,7 @@ package web
 
 import (
 	"encoding/csv"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/payment"
@@ -22,6 +24,10 @@ const entriesOnPage = 50
 type walletView struct {
 	wallet.Balance
 	Currency string
+	// Low is set when what is available does not cover another job like the newest one.
+	Low *wallet.Shortage
+	// Below is the amount below which the workspace is told, as it is typed; "" for none.
+	Below string
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
 	Entries []entry
@@ -64,6 +70,16 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 			return err
 		}
 		if found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, entriesOnPage+1); err != nil {
+			return err
+		}
+		below, err := alert.Below(r.Context(), tx, who.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		if v.Below == "" && below > 0 {
+			v.Below = fmt.Sprintf("%d.%02d", below/100, below%100)
+		}
+		if v.Low, err = job.LowBalance(r.Context(), tx, who.WorkspaceID, v.Balance); err != nil {
 			return err
 		}
 		paid, err := payment.List(r.Context(), tx, who.WorkspaceID, "", topUpsOnPage)

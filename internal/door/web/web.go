@@ -112,7 +112,8 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+links.SDKPath+"{file}", s.packages(links.SDKPath, sdk.Packages))
 	mux.Handle("GET "+links.AddOnPath+"{$}", s.page(s.addOnPage))
 	mux.Handle("GET "+links.AddOnPath+"{file}", s.packages(links.AddOnPath, addOn))
-	mux.Handle("GET /terms", s.page(s.terms))
+	mux.Handle("GET "+links.TermsPath, s.page(s.terms))
+	mux.Handle("GET "+links.UploadPath+"{upload_id}", s.page(s.handOver))
 	mux.Handle("GET /favicon.ico", s.Errors.Handle(serveIcon))
 	mux.Handle("GET "+links.LeaderboardPath, s.page(leaderboardPage(s.board)))
 	mux.Handle("GET "+links.GPUPath+"{gpu_slug}", s.page(leaderboardPage(s.gpu)))
@@ -175,6 +176,7 @@ func (s *Site) consoleRoutes(mux *http.ServeMux) {
 
 	mux.Handle("GET "+walletPath, s.page(s.signedIn(s.wallet)))
 	mux.Handle("POST "+walletPath+"/top-ups", s.page(s.form(s.topUp)))
+	mux.Handle("POST "+walletPath+"/alert", s.page(s.form(s.walletAlert)))
 	mux.Handle("GET "+walletPath+"/ledger.csv", s.signedInRaw(s.ledger))
 	mux.Handle("GET "+keysPath, s.page(s.signedIn(s.keys)))
 	mux.Handle("POST "+keysPath, s.page(s.form(s.createKey)))

@@ -198,6 +198,7 @@ const (
 	EventCompleted       = "render.completed"
 	EventFailed          = "render.failed"
 	EventCancelled       = "render.cancelled"
+	EventWalletLow       = "wallet.low"   // the balance fell below what the workspace calls low; no job ended
 	EventTest            = "webhook.test" // sent on request to test an endpoint; no job ended
 	WebhookTransport     = "HTTPS"
 	WebhookDeliveryModel = "durable_queue"

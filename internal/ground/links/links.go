@@ -28,6 +28,9 @@ type Links struct {
 // serves routes without a parameter; a route with an id has a method of its own.
 func (l Links) To(path string) string { return l.PublicURL + path }
 
+// Terms returns the address of the text that legal_acceptance accepts.
+func (l Links) Terms() string { return l.To(TermsPath) }
+
 // Page returns the address of a path with a query, such as the next page of a list.
 // The values are escaped.
 func (l Links) Page(path string, query url.Values) string { return l.To(path) + "?" + query.Encode() }

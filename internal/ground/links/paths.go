@@ -8,6 +8,7 @@ const (
 	PartsPath       = "/node/v1/parts/"     // parts of projects, by SHA-256
 	SigningKeysPath = "/v1/signing-keys"    // what receipts are checked with
 	StripePath      = "/v1/payments/stripe" // events of the payment provider
+	TermsPath       = "/terms"              // what legal_acceptance accepts
 	WalletPath      = "/console/wallet"     // a person's money
 	DownloadPath    = "/v1/artifacts/"      // signed downloads, by job id
 

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
@@ -159,7 +160,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, rowsum.Audit,
+		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err

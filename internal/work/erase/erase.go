@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
@@ -84,7 +85,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
-		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, identity.Erase, testmode.End,
+		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, identity.Erase, testmode.End,
 	} {
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err

@@ -88,6 +88,24 @@ func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a 
 	return a, err
 }
 
+// Linked reads an awaited upload for whoever has its signed link, and whether its file is
+// here. Error: upload_not_found.
+func (in *Intake) Linked(ctx context.Context, uploadID string) (a Awaited, arrived bool, err error) {
+	err = in.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := awaited(ctx, tx, uploadID)
+		if err != nil {
+			return err
+		}
+		a = Awaited{UploadID: uploadID, Source: row.Source, ExpiresAt: db.Time(row.ExpiresAt), Refused: refusedAs(row)}
+		_, err = tx.UploadByID(ctx, uploadID)
+		if arrived = err == nil; db.IsNotFound(err) {
+			err = nil
+		}
+		return err
+	})
+	return a, arrived, err
+}
+
 func awaited(ctx context.Context, tx *db.Tx, uploadID string) (query.AwaitedUpload, error) {
 	row, err := tx.AwaitedGet(ctx, uploadID)
 	if db.IsNotFound(err) {

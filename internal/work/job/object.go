@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
 )
 
 // Object is a job as callers see it (spec 2.6 RenderObject, decisions 5). It is also
@@ -73,8 +74,10 @@ type Object struct {
 	Cancellable       bool   `json:"cancellable"`
 	WebhookConfigured bool   `json:"webhook_configured" doc:"Whether the job's end is told to anybody."`
 	// Filled by the caller of the transaction that makes the job; never read back.
-	WebhookSecret string    `json:"webhook_secret,omitempty" doc:"Only in the answer that creates the job, and only when the service made it."`
-	CreatedAt     time.Time `json:"created_at"`
+	WebhookSecret string `json:"webhook_secret,omitempty" doc:"Only in the answer that creates the job, and only when the service made it."`
+	// Filled likewise.
+	LowBalance *wallet.Shortage `json:"low_balance,omitempty" doc:"Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it."`
+	CreatedAt  time.Time        `json:"created_at"`
 	// Each of these is set once, when the job reaches the state.
 	SubmittedAt  *time.Time  `json:"submitted_at"`
 	ClaimedAt    *time.Time  `json:"claimed_at"`

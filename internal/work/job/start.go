@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/freeze"
@@ -72,17 +73,11 @@ func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, er
 	if err != nil {
 		return Object{}, err
 	}
-	// A quote that a job has accepted leads to that job, whatever has become of it. A
-	// new job's secret is in this answer and nowhere else.
-	jobID, secret := q.JobID, ""
-	if jobID == "" {
-		if jobID, secret, err = j.begin(ctx, tx, r, q, Queued); err != nil {
-			return Object{}, err
-		}
+	// A quote that a job has accepted leads to that job, whatever has become of it.
+	if q.JobID != "" {
+		return j.objectOf(ctx, tx, r.Principal.WorkspaceID, q.JobID)
 	}
-	o, err := j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
-	o.WebhookSecret = secret
-	return o, err
+	return j.begin(ctx, tx, r, q, Queued)
 }
 
 // Hold makes a job of a locked quote and reserves its price, in the caller's
@@ -92,22 +87,56 @@ func (j *Jobs) Hold(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quot
 	if err := r.Principal.Require(identity.ScopeSpend); err != nil {
 		return Object{}, err
 	}
-	jobID, secret, err := j.begin(ctx, tx, r, q, AwaitingSubmit)
+	return j.begin(ctx, tx, r, q, AwaitingSubmit)
+}
+
+// begin makes a job and returns its view, with what only the answer to its start says: the
+// webhook's secret if the service made it, and that the wallet runs low.
+func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (Object, error) {
+	jobID, secret, err := j.create(ctx, tx, r, q, status)
+	if err != nil {
+		return Object{}, err
+	}
+	left, err := wallet.Get(ctx, tx, r.Principal.WorkspaceID)
+	if err == nil {
+		err = alert.Spent(ctx, tx, r.Principal.WorkspaceID, left, q.PriceCents)
+	}
 	if err != nil {
 		return Object{}, err
 	}
 	o, err := j.objectOf(ctx, tx, r.Principal.WorkspaceID, jobID)
-	o.WebhookSecret = secret
+	o.WebhookSecret, o.LowBalance = secret, lowFor(q.PriceCents, left)
 	return o, err
 }
 
-// begin creates a job, reserves its price and arms its webhook. It returns the
+// LowBalance says that a balance does not cover another job like the workspace's newest;
+// nil when it does, or when there is none.
+func LowBalance(ctx context.Context, tx *db.Tx, workspaceID string, has wallet.Balance) (*wallet.Shortage, error) {
+	cents, err := tx.JobNewestPrice(ctx, workspaceID)
+	if db.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the newest job's price: %w", err)
+	}
+	return lowFor(cents, has), nil
+}
+
+// lowFor says that a balance does not cover a price; nil when it does.
+func lowFor(cents int64, has wallet.Balance) *wallet.Shortage {
+	if has.AvailableCents >= cents {
+		return nil
+	}
+	return &wallet.Shortage{RequiredCents: cents, AvailableCents: has.AvailableCents}
+}
+
+// create writes a job, reserves its price and arms its webhook. It returns the
 // webhook's secret if the service made it. It enqueues the frames of a queued job; for
 // one that awaits its submit it schedules the cancellation instead.
 //
 // The checks that need no write come first. When the wallet refuses, the job's row is
 // written already: the caller gives its transaction up on any error.
-func (j *Jobs) begin(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
+func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Quote, status Status) (jobID, secret string, err error) {
 	if !j.Accepts() {
 		return "", "", notAccepting()
 	}

@@ -18,7 +18,7 @@ import (
 type Delivery struct {
 	DeliveryID string     `json:"delivery_id" doc:"Begins with WHD-."`
 	EventID    string     `json:"event_id" doc:"The webhook-id of every try; begins with msg_."`
-	EventType  string     `json:"event_type" enum:"render.completed,render.failed,render.cancelled,webhook.test"`
+	EventType  string     `json:"event_type" enum:"render.completed,render.failed,render.cancelled,wallet.low,webhook.test"`
 	EndpointID string     `json:"endpoint_id"`
 	JobID      *string    `json:"job_id" doc:"Null for a test."`
 	URL        string     `json:"url"`

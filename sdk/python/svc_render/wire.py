@@ -39,6 +39,7 @@ class Quote(TypedDict, total=False):
     qualified_1c: bool
     created_at: str
     expires_at: str
+    terms_url: str
     input_sha256: str
     input_size_bytes: int
     filename: str
@@ -125,6 +126,8 @@ class Wallet(TypedDict, total=False):
     available_cents: int
     reserved_cents: int
     owed_cents: int
+    low_balance: Optional[Dict[str, int]]
+    alert_below_cents: Optional[int]
     currency: str
 
 

@@ -75,6 +75,13 @@ export interface Schemas {
          */
         spent_cents: number;
     };
+    AlertInput: {
+        /**
+         * Format: int64
+         * @description Tell when less than so many cents are available; 0: never.
+         */
+        below_cents: number;
+    };
     ApiKeyCreateRequest: {
         /** @description What the key is called. */
         name: string;
@@ -209,7 +216,7 @@ export interface Schemas {
         /** @description The webhook-id of every try; begins with msg_. */
         event_id: string;
         /** @enum {string} */
-        event_type: "render.completed" | "render.failed" | "render.cancelled" | "webhook.test";
+        event_type: "render.completed" | "render.failed" | "render.cancelled" | "wallet.low" | "webhook.test";
         /** @description Null for a test. */
         job_id: string | null;
         /**
@@ -1017,6 +1024,8 @@ export interface Schemas {
         scene: Schemas["Scene"];
         /** @enum {string} */
         status: "open" | "accepted" | "expired";
+        /** @description What legal_acceptance accepts when the quote is started. */
+        terms_url: string;
         upload_id: string;
         warnings: Schemas["Warning"][];
     };
@@ -1513,6 +1522,8 @@ export interface Schemas {
         job_id: string;
         /** @description The frames as a small loop that plays, for the same key; null when contact_sheet_url is. */
         loop_url: string | null;
+        /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
+        low_balance?: Schemas["Shortage"];
         /** @constant */
         ok: true;
         /** Format: int64 */
@@ -1686,6 +1697,8 @@ export interface Schemas {
         job_id: string;
         /** @description The frames as a small loop that plays, for the same key; null when contact_sheet_url is. */
         loop_url: string | null;
+        /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
+        low_balance?: Schemas["Shortage"];
         /** @constant */
         ok: true;
         /** Format: int64 */
@@ -1823,6 +1836,8 @@ export interface Schemas {
         job_id: string;
         /** @description The frames as a small loop that plays, for the same key; null when contact_sheet_url is. */
         loop_url: string | null;
+        /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
+        low_balance?: Schemas["Shortage"];
         /** @constant */
         ok: true;
         /** Format: int64 */
@@ -2093,6 +2108,12 @@ export interface Schemas {
         ok: true;
         workspace_id: string;
     };
+    Shortage: {
+        /** Format: int64 */
+        available_cents: number;
+        /** Format: int64 */
+        required_cents: number;
+    };
     Shot: {
         engine: string;
         /**
@@ -2298,10 +2319,17 @@ export interface Schemas {
     Wallet: {
         /**
          * Format: int64
+         * @description The workspace is told when less is available; null: never.
+         */
+        alert_below_cents: number | null;
+        /**
+         * Format: int64
          * @description Can be spent.
          */
         available_cents: number;
         currency: string;
+        /** @description What is available does not cover another job like the newest; null when it does. */
+        low_balance: Schemas["Shortage"] | null;
         /** @constant */
         ok: true;
         /**
@@ -2314,6 +2342,20 @@ export interface Schemas {
          * @description Set aside for jobs that have not ended.
          */
         reserved_cents: number;
+        workspace_id: string;
+    };
+    WalletLow: {
+        /**
+         * Format: int64
+         * @description What the workspace calls low.
+         */
+        alert_below_cents: number;
+        /**
+         * Format: int64
+         * @description What is left to spend.
+         */
+        available_cents: number;
+        currency: string;
         workspace_id: string;
     };
     WalletTransaction: {

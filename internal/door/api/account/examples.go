@@ -35,7 +35,7 @@ func Examples(at links.Links) map[string]any {
 	var topUps topUpsOutput
 	topUps.Body.OK, topUps.Body.TopUps = true, []TopUp{topUp.Body.TopUp}
 	bodies := map[string]any{
-		"TopUpInput": map[string]int{"amount_cents": 2500}, "TopUpOutput": topUp.Body, "TopUpsOutput": topUps.Body,
+		"TopUpInput": map[string]int{"amount_cents": 2500}, "AlertInput": map[string]int{"below_cents": 500}, "TopUpOutput": topUp.Body, "TopUpsOutput": topUps.Body,
 		"EventOutput":      map[string]bool{"ok": true},
 		"WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,
 		"ProofPagesInput": pages.Body, "ProofPagesOutput": paged.Body,

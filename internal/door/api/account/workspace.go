@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
@@ -36,12 +37,21 @@ type rendersOutput struct {
 // walletOutput is the workspace's balance in cents.
 type walletOutput struct {
 	Body struct {
-		OK             bool   `json:"ok" const:"true"`
-		WorkspaceID    string `json:"workspace_id"`
-		AvailableCents int64  `json:"available_cents" minimum:"0" doc:"Can be spent."`
-		ReservedCents  int64  `json:"reserved_cents" minimum:"0" doc:"Set aside for jobs that have not ended."`
-		OwedCents      int64  `json:"owed_cents" minimum:"0" doc:"Taken back of payments after it was spent. What comes in pays it first."`
-		Currency       string `json:"currency" const:"USD"`
+		OK             bool             `json:"ok" const:"true"`
+		WorkspaceID    string           `json:"workspace_id"`
+		AvailableCents int64            `json:"available_cents" minimum:"0" doc:"Can be spent."`
+		ReservedCents  int64            `json:"reserved_cents" minimum:"0" doc:"Set aside for jobs that have not ended."`
+		OwedCents      int64            `json:"owed_cents" minimum:"0" doc:"Taken back of payments after it was spent. What comes in pays it first."`
+		LowBalance     *wallet.Shortage `json:"low_balance" doc:"What is available does not cover another job like the newest; null when it does."`
+		AlertBelow     *int64           `json:"alert_below_cents" minimum:"1" doc:"The workspace is told when less is available; null: never."`
+		Currency       string           `json:"currency" const:"USD"`
+	}
+}
+
+// alertInput says when a workspace wants to be told that its wallet runs low.
+type alertInput struct {
+	Body struct {
+		BelowCents int64 `json:"below_cents" minimum:"0" maximum:"1000000000000" doc:"Tell when less than so many cents are available; 0: never."`
 	}
 }
 
@@ -115,6 +125,21 @@ func (s *Server) workspace(api huma.API) {
 			return identity.SetProofPages(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Shown)
 		})
 	})
+	huma.Register(api, huma.Operation{
+		OperationID: "setWalletAlert", Method: http.MethodPut, Path: "/v1/wallet/alert", Tags: []string{"Workspace"},
+		Summary: "When to tell that the wallet runs low", MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Description: "A start that takes the balance below the amount sends the event `wallet.low` to the workspace's webhook endpoints, and a mail to its people where the service sends mail; once for each time that it falls below it, and at most once an hour.",
+		Security:    []map[string][]string{{operation.AccountScheme: {}}, {operation.SessionScheme: {}}},
+		Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKeyOrSession()},
+	}, func(ctx context.Context, in *alertInput) (*walletOutput, error) {
+		err := s.DB.Write(ctx, func(tx *db.Tx) error {
+			return alert.Set(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.BelowCents)
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s.wallet(ctx, nil)
+	})
 	huma.Register(api, own("getWallet", "/v1/wallet", "What the workspace can spend"), s.wallet)
 	huma.Register(api, own("listTransactions", "/v1/wallet/transactions", "The workspace's ledger, newest first"), s.transactions)
 }
@@ -145,6 +170,14 @@ func (s *Server) wallet(ctx context.Context, _ *struct{}) (*walletOutput, error)
 	return out, s.DB.Read(ctx, func(tx *db.Tx) error {
 		b, err := wallet.Get(ctx, tx, out.Body.WorkspaceID)
 		out.Body.AvailableCents, out.Body.ReservedCents, out.Body.OwedCents = b.AvailableCents, b.ReservedCents, b.OwedCents
+		if err != nil {
+			return err
+		}
+		if out.Body.LowBalance, err = job.LowBalance(ctx, tx, out.Body.WorkspaceID, b); err != nil {
+			return err
+		}
+		below, err := alert.Below(ctx, tx, out.Body.WorkspaceID)
+		out.Body.AlertBelow = db.Optional(below)
 		return err
 	})
 }

@@ -168,7 +168,7 @@ func allowNull(schema *huma.Schema) {
 		switch {
 		case member.Nullable && len(member.Enum) > 0:
 			member.Enum = append(member.Enum, nil)
-		case (name == "failure" || name == "estimate" || name == "eta_range" || name == "percentile_distribution") && member.Ref != "":
+		case (name == "failure" || name == "estimate" || name == "eta_range" || name == "percentile_distribution" || name == "low_balance" && slices.Contains(schema.Required, name)) && member.Ref != "":
 			schema.Properties[name] = &huma.Schema{Description: member.Description, OneOf: []*huma.Schema{{Ref: member.Ref}, {Type: "null"}}}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/door/api/sample"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/alert"
 	"svc.example/internal/work/job"
 )
 
@@ -21,10 +22,12 @@ func Describe(doc *huma.OpenAPI, at links.Links) {
 		Type: huma.TypeObject, Required: []string{"endpoint_id"}, AdditionalProperties: false,
 		Properties: map[string]*huma.Schema{"endpoint_id": {Type: huma.TypeString, Description: "Begins with WHE-."}},
 	}
+	low := doc.Components.Schemas.Schema(reflect.TypeFor[alert.WalletLow](), true, "")
 	doc.Webhooks = map[string]*huma.PathItem{
 		contract.EventCompleted: {Post: call(contract.EventCompleted, "renderCompleted", "A job is completed", ended, sample.Job(at, job.FlowJobAPI, job.Completed))},
 		contract.EventFailed:    {Post: call(contract.EventFailed, "renderFailed", "A job has failed", ended, sample.Job(at, job.FlowJobAPI, job.Failed))},
 		contract.EventCancelled: {Post: call(contract.EventCancelled, "renderCancelled", "A job is cancelled", ended, sample.Job(at, job.FlowJobAPI, job.Cancelled))},
+		contract.EventWalletLow: {Post: call(contract.EventWalletLow, "walletLow", "The wallet runs low", low, alert.WalletLow{WorkspaceID: sample.WorkspaceID, AvailableCents: 180, BelowCents: 500, Currency: contract.Currency})},
 		contract.EventTest:      {Post: call(contract.EventTest, "webhookTest", "You asked for a test", tested, map[string]string{"endpoint_id": exampleEndpoint})},
 	}
 }

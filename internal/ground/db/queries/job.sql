@@ -130,6 +130,9 @@ SELECT count(*) FROM job WHERE status = 'queued';
 SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
 WHERE key_id = @key_id AND created_at >= @since;
 
+-- name: JobNewestPrice :one
+SELECT price_cents FROM job WHERE workspace_id = @workspace_id ORDER BY job_id DESC LIMIT 1;
+
 -- name: FrameTimes :many
 -- Of the frames that were in when the job's seq was that, the newest first.
 SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);

@@ -849,6 +849,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobMoveStmt, err = db.PrepareContext(ctx, jobMove); err != nil {
 		return nil, fmt.Errorf("error preparing query JobMove: %w", err)
 	}
+	if q.jobNewestPriceStmt, err = db.PrepareContext(ctx, jobNewestPrice); err != nil {
+		return nil, fmt.Errorf("error preparing query JobNewestPrice: %w", err)
+	}
 	if q.jobQueuedCountStmt, err = db.PrepareContext(ctx, jobQueuedCount); err != nil {
 		return nil, fmt.Errorf("error preparing query JobQueuedCount: %w", err)
 	}
@@ -1601,6 +1604,24 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.uploadsOfStmt, err = db.PrepareContext(ctx, uploadsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadsOf: %w", err)
+	}
+	if q.walletAlertAfterStmt, err = db.PrepareContext(ctx, walletAlertAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertAfter: %w", err)
+	}
+	if q.walletAlertDeleteStmt, err = db.PrepareContext(ctx, walletAlertDelete); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertDelete: %w", err)
+	}
+	if q.walletAlertGetStmt, err = db.PrepareContext(ctx, walletAlertGet); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertGet: %w", err)
+	}
+	if q.walletAlertSetStmt, err = db.PrepareContext(ctx, walletAlertSet); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertSet: %w", err)
+	}
+	if q.walletAlertSumStmt, err = db.PrepareContext(ctx, walletAlertSum); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertSum: %w", err)
+	}
+	if q.walletAlertTellStmt, err = db.PrepareContext(ctx, walletAlertTell); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertTell: %w", err)
 	}
 	if q.walletCreateStmt, err = db.PrepareContext(ctx, walletCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletCreate: %w", err)
@@ -3267,6 +3288,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobMoveStmt: %w", cerr)
 		}
 	}
+	if q.jobNewestPriceStmt != nil {
+		if cerr := q.jobNewestPriceStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobNewestPriceStmt: %w", cerr)
+		}
+	}
 	if q.jobQueuedCountStmt != nil {
 		if cerr := q.jobQueuedCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobQueuedCountStmt: %w", cerr)
@@ -4522,6 +4548,36 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing uploadsOfStmt: %w", cerr)
 		}
 	}
+	if q.walletAlertAfterStmt != nil {
+		if cerr := q.walletAlertAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertAfterStmt: %w", cerr)
+		}
+	}
+	if q.walletAlertDeleteStmt != nil {
+		if cerr := q.walletAlertDeleteStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertDeleteStmt: %w", cerr)
+		}
+	}
+	if q.walletAlertGetStmt != nil {
+		if cerr := q.walletAlertGetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertGetStmt: %w", cerr)
+		}
+	}
+	if q.walletAlertSetStmt != nil {
+		if cerr := q.walletAlertSetStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertSetStmt: %w", cerr)
+		}
+	}
+	if q.walletAlertSumStmt != nil {
+		if cerr := q.walletAlertSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertSumStmt: %w", cerr)
+		}
+	}
+	if q.walletAlertTellStmt != nil {
+		if cerr := q.walletAlertTellStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertTellStmt: %w", cerr)
+		}
+	}
 	if q.walletCreateStmt != nil {
 		if cerr := q.walletCreateStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing walletCreateStmt: %w", cerr)
@@ -5311,6 +5367,7 @@ type Queries struct {
 	jobIDsStmt                      *sql.Stmt
 	jobLockStmt                     *sql.Stmt
 	jobMoveStmt                     *sql.Stmt
+	jobNewestPriceStmt              *sql.Stmt
 	jobQueuedCountStmt              *sql.Stmt
 	jobSceneStmt                    *sql.Stmt
 	jobSpentByKeyStmt               *sql.Stmt
@@ -5562,6 +5619,12 @@ type Queries struct {
 	uploadRemoveStmt                *sql.Stmt
 	uploadSumStmt                   *sql.Stmt
 	uploadsOfStmt                   *sql.Stmt
+	walletAlertAfterStmt            *sql.Stmt
+	walletAlertDeleteStmt           *sql.Stmt
+	walletAlertGetStmt              *sql.Stmt
+	walletAlertSetStmt              *sql.Stmt
+	walletAlertSumStmt              *sql.Stmt
+	walletAlertTellStmt             *sql.Stmt
 	walletCreateStmt                *sql.Stmt
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
@@ -5938,6 +6001,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobIDsStmt:                      q.jobIDsStmt,
 		jobLockStmt:                     q.jobLockStmt,
 		jobMoveStmt:                     q.jobMoveStmt,
+		jobNewestPriceStmt:              q.jobNewestPriceStmt,
 		jobQueuedCountStmt:              q.jobQueuedCountStmt,
 		jobSceneStmt:                    q.jobSceneStmt,
 		jobSpentByKeyStmt:               q.jobSpentByKeyStmt,
@@ -6189,6 +6253,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		uploadRemoveStmt:                q.uploadRemoveStmt,
 		uploadSumStmt:                   q.uploadSumStmt,
 		uploadsOfStmt:                   q.uploadsOfStmt,
+		walletAlertAfterStmt:            q.walletAlertAfterStmt,
+		walletAlertDeleteStmt:           q.walletAlertDeleteStmt,
+		walletAlertGetStmt:              q.walletAlertGetStmt,
+		walletAlertSetStmt:              q.walletAlertSetStmt,
+		walletAlertSumStmt:              q.walletAlertSumStmt,
+		walletAlertTellStmt:             q.walletAlertTellStmt,
 		walletCreateStmt:                q.walletCreateStmt,
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,

@@ -1370,6 +1370,17 @@ func (q *Queries) JobMove(ctx context.Context, arg JobMoveParams) (int64, error)
 	return result.RowsAffected()
 }
 
+const jobNewestPrice = `-- name: JobNewestPrice :one
+SELECT price_cents FROM job WHERE workspace_id = $1 ORDER BY job_id DESC LIMIT 1
+`
+
+func (q *Queries) JobNewestPrice(ctx context.Context, workspaceID string) (int64, error) {
+	row := q.queryRow(ctx, q.jobNewestPriceStmt, jobNewestPrice, workspaceID)
+	var price_cents int64
+	err := row.Scan(&price_cents)
+	return price_cents, err
+}
+
 const jobQueuedCount = `-- name: JobQueuedCount :one
 SELECT count(*) FROM job WHERE status = 'queued'
 `

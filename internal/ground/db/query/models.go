@@ -614,6 +614,13 @@ type Wallet struct {
 	OwedCents      int64
 }
 
+type WalletAlert struct {
+	WorkspaceID string
+	BelowCents  int64
+	ToldAt      int64
+	RowSum      string
+}
+
 type WebhookAttempt struct {
 	DeliveryID string
 	Number     int64

@@ -1,0 +1,90 @@
+package agent_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// TestAPersonIsAskedForThePriceWhereTheClientCanAsk: an agent that says that its person
+// agrees does not speak for them where they can be asked.
+func TestAPersonIsAskedForThePriceWhereTheClientCanAsk(t *testing.T) {
+	each(t, func(t *testing.T, svc *service) {
+		var says atomic.Value
+		var asked atomic.Int64
+		session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
+			ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				asked.Add(1)
+				if text := r.Params.Message; !strings.Contains(text, "2 frames") || !strings.Contains(text, "0.02 USD") || !strings.Contains(text, svc.base+"/terms") {
+					t.Errorf("the question is %q", text)
+				}
+				return &mcp.ElicitResult{Action: says.Load().(string)}, nil
+			},
+		}).Connect(t.Context(), &mcp.StreamableClientTransport{
+			Endpoint: svc.base + "/mcp", HTTPClient: &http.Client{Transport: bearer{svc.agent}}, DisableStandaloneSSE: true,
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = session.Close() })
+		c := newClient(t, session)
+		quoted := c.call("svc_quote", map[string]any{"upload_id": svc.scene().UploadID, "frame_start": 1, "frame_end": 2})
+		start := terms(quoted.at("upload_id"), quoted.at("quote.quote_id"))
+		for _, no := range []string{"decline", "cancel"} {
+			says.Store(no)
+			a := c.call("svc_start", start)
+			a.wantRefusal("price_not_accepted")
+			a.want("next_tool", nil)
+		}
+		if b := svc.balance(); b.ReservedCents != 0 {
+			t.Fatalf("after a no, %d cents are reserved", b.ReservedCents)
+		}
+		says.Store("accept")
+		first := c.call("svc_start", start)
+		first.want("next_tool", "svc_status")
+		if asked.Load() != 3 {
+			t.Errorf("the person was asked %d times", asked.Load())
+		}
+		// Nothing more is spent, so nobody is asked; nor by a client that cannot.
+		c.call("svc_start", start).want("job_id", first.at("job_id"))
+		svc.client(svc.agent).call("svc_start", start).want("job_id", first.at("job_id"))
+		if asked.Load() != 3 || svc.balance().ReservedCents != 2 {
+			t.Errorf("asked %d times, %d cents are reserved", asked.Load(), svc.balance().ReservedCents)
+		}
+	})
+}
+
+// TestAStartSaysThatTheWalletRunsLow, once and in the answer that spends.
+func TestAStartSaysThatTheWalletRunsLow(t *testing.T) {
+	each(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		upload := svc.scene().UploadID
+		order := func(frames int) answer {
+			q := c.call("svc_quote", map[string]any{"upload_id": upload, "frame_start": 1, "frame_end": frames})
+			return c.call("svc_start", terms(upload, q.at("quote.quote_id")))
+		}
+		const low = "left in the wallet"
+		if a := order(credit / 2); strings.Contains(a.text, low) {
+			svc.t.Errorf("it covers another one, and says %q", a.text)
+		}
+		if a := order(credit/2 - 10); !strings.Contains(a.text, "0.10 USD are "+low) {
+			svc.t.Errorf("it says %q", a.text)
+		}
+		res, err := http.NewRequestWithContext(svc.t.Context(), http.MethodGet, svc.base+"/v1/wallet", nil)
+		if err != nil {
+			svc.t.Fatal(err)
+		}
+		answered, err := (&http.Client{Transport: bearer{svc.agent}}).Do(res)
+		if err != nil {
+			svc.t.Fatal(err)
+		}
+		body := read(svc.t, answered)
+		if !strings.Contains(body, `"low_balance":{"required_cents":40,"available_cents":10}`) || !strings.Contains(body, `"alert_below_cents":null`) {
+			svc.t.Errorf("the wallet is %s", body)
+		}
+	})
+}
