@@ -196,7 +196,7 @@ Every route of the API, asked with every credential that must be refused. Printe
 A cell is the answer's status: 401 ` + "`unauthenticated`" + `, 403 ` + "`cross_origin_refused`" + `, 404 for a thing that another workspace has.
 *wrong kind*: each credential that the route does not take, workers' keys too. *ended*: a revoked key, a session signed out
 or past its 14 days. *another site*: a session, used by another site's page; a key is good from anywhere. *own only*: the
-route names no thing, and shows or makes another workspace's own.
+route names no thing, and shows or makes another workspace's own. *test mode only*: with a real credential, 409 ` + "`wrong_mode`" + `.
 
 | route | takes | nothing | wrong kind | ended | another site | another workspace |
 |---|---|---|---|---|---|---|
@@ -284,6 +284,13 @@ func (w *world) others(op operation) string {
 			cell = "own only"
 			if got != (outcome{409, fault.PartsMissing}) {
 				w.t.Errorf("%s of another workspace's parts (%s): %s %s", op.id, k, got, got.code)
+			}
+			continue
+		}
+		if strings.HasPrefix(op.path, "/v1/test/") { // these credentials are real ones
+			cell = "test mode only"
+			if got != (outcome{409, fault.WrongMode}) {
+				w.t.Errorf("%s outside of test mode (%s): %s %s", op.id, k, got, got.code)
 			}
 			continue
 		}

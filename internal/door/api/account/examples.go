@@ -56,6 +56,9 @@ func addKeys(bodies map[string]any) {
 	bodies["ApiKeyList"] = apiKeyList{true, []apiKeyMetadata{
 		{sample.KeyID, "render farm", contract.AccountKeyPrefix + secret[:8] + "…", sample.Time(0), &used, nil},
 	}}
+	ahead := 86400.0
+	bodies["TestClockRequest"] = testClockRequest{AdvanceSeconds: &ahead}
+	bodies["TestClock"] = testClockBody{true, sample.Time(24 * time.Hour), ahead}
 	bodies["ApiKeyRevoked"] = apiKeyRevoked{true, sample.KeyID, true}
 	bodies["AgentKeyCreateRequest"] = agentKeyCreateRequest{Name: "nightly agent", SpendLimitCents: spend, ExpiresInDays: &days}
 	bodies["AgentKeyCreated"] = agentKeyCreated{true, contract.AgentKeyPrefix + secret, sample.KeyID, "nightly agent", spend, sample.Time(0), &ends}

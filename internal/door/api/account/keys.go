@@ -31,7 +31,6 @@ type apiKeyList struct {
 
 type apiKeyCreateRequest struct {
 	Name string `json:"name" minLength:"1" maxLength:"80" example:"render farm" doc:"What the key is called."`
-	Test bool   `json:"test,omitempty" doc:"Makes a key of test mode, svc_test_…: nothing is rendered, and nobody pays."`
 }
 
 // apiKeyCreated is a new key: the one answer with its secret.
@@ -163,20 +162,13 @@ func (s *Server) mayBeMade(test bool) error {
 }
 
 // createAPIKey creates an account key. Errors: invalid_key_name,
-// key_limit_reached, wrong_mode.
+// key_limit_reached.
 func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*operation.Private[apiKeyCreated], error) {
-	create := identity.CreateAccountKey
-	if in.Body.Test {
-		create = identity.CreateTestAccountKey
-	}
 	var made identity.NewKey
-	err := s.mayBeMade(in.Body.Test)
-	if err == nil {
-		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-			made, err = create(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name)
-			return err
-		})
-	}
+	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		made, err = identity.CreateAccountKey(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name)
+		return err
+	})
 	return operation.NoStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
 }
 

@@ -52,7 +52,7 @@ func operationCodes() map[string][]fault.Code {
 	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	overview := all(job, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
-	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached, fault.WrongMode})
+	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
 	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}
 	endpoint := all(session, codes{fault.EndpointNotFound})
@@ -98,7 +98,7 @@ func operationCodes() map[string][]fault.Code {
 		"setWalletAlert":     all(session, json),
 		"receiveStripeEvent": all(json, codes{fault.InvalidSignature, fault.PaymentsUnavailable}), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
-		"listAgentKeys": session, "createAgentKey": createKey, "revokeAgentKey": revokeKey,
+		"listAgentKeys": session, "createAgentKey": all(createKey, codes{fault.WrongMode}), "revokeAgentKey": revokeKey,
 
 		"getTestClock": all(session, codes{fault.WrongMode}), "moveTestClock": all(session, json, codes{fault.WrongMode}),
 
