@@ -85,8 +85,6 @@ export interface Schemas {
     ApiKeyCreateRequest: {
         /** @description What the key is called. */
         name: string;
-        /** @description Makes a key of test mode, svc_test_…: nothing is rendered, and nobody pays. */
-        test?: boolean;
     };
     ApiKeyCreated: {
         /** Format: date-time */
