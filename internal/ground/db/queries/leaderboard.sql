@@ -240,6 +240,7 @@ WHERE kept.results IS NULL OR kept.results <> counted.results OR kept.total <> c
 -- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
   (SELECT count(*) FROM benchmark_hidden) AS hidden,
+  (SELECT count(*) FROM benchmark_challenge) AS challenges,
   (SELECT count(*) FROM benchmark_posting) AS postings,
   (SELECT CAST(coalesce(sum(results), 0) AS bigint) FROM benchmark_tally) AS tallied,
   (SELECT CAST(coalesce(sum(CASE WHEN gpu_slug = '' THEN 5 * results ELSE 10 * results END), 0) AS bigint) FROM benchmark_group) AS expected;

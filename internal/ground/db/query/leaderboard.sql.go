@@ -45,18 +45,20 @@ func (q *Queries) AuditBenchmarkCounter(ctx context.Context) ([]BenchmarkCounter
 const auditBenchmarkCounts = `-- name: AuditBenchmarkCounts :one
 SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM benchmark_receipt WHERE status = 'accepted') AS accepted,
   (SELECT count(*) FROM benchmark_hidden) AS hidden,
+  (SELECT count(*) FROM benchmark_challenge) AS challenges,
   (SELECT count(*) FROM benchmark_posting) AS postings,
   (SELECT CAST(coalesce(sum(results), 0) AS bigint) FROM benchmark_tally) AS tallied,
   (SELECT CAST(coalesce(sum(CASE WHEN gpu_slug = '' THEN 5 * results ELSE 10 * results END), 0) AS bigint) FROM benchmark_group) AS expected
 `
 
 type AuditBenchmarkCountsRow struct {
-	Shown    int64
-	Accepted int64
-	Hidden   int64
-	Postings int64
-	Tallied  int64
-	Expected int64
+	Shown      int64
+	Accepted   int64
+	Hidden     int64
+	Challenges int64
+	Postings   int64
+	Tallied    int64
+	Expected   int64
 }
 
 func (q *Queries) AuditBenchmarkCounts(ctx context.Context) (AuditBenchmarkCountsRow, error) {
@@ -66,6 +68,7 @@ func (q *Queries) AuditBenchmarkCounts(ctx context.Context) (AuditBenchmarkCount
 		&i.Shown,
 		&i.Accepted,
 		&i.Hidden,
+		&i.Challenges,
 		&i.Postings,
 		&i.Tallied,
 		&i.Expected,

@@ -96,6 +96,7 @@ func (a Auditor) signedByNode(ctx context.Context, tx *db.Tx, row query.Benchmar
 type board struct {
 	Auditor
 	records    int
+	challenged int64 // challenges that were read
 	lastLeaf   int64 // log index of the latest record, plus one
 	lastNumber int64
 	lastGroup  int64
@@ -141,6 +142,7 @@ func (b *board) hidden(ctx context.Context, tx *db.Tx) error {
 // an accepted result alone.
 func (b *board) challenges(ctx context.Context, tx *db.Tx) error {
 	return challengeRows.Audit(ctx, tx, b.Breach, func(row query.BenchmarkChallenge) error {
+		b.challenged++
 		_, err := tx.LeaseGet(ctx, lease.ID(ReferenceQueue, row.ChallengeID, row.Samples))
 		if err != nil && !db.IsNotFound(err) {
 			return fmt.Errorf("read a lease: %w", err)

@@ -144,6 +144,9 @@ func (b *board) counts(ctx context.Context, tx *db.Tx) error {
 	if counts.Shown+counts.Hidden != counts.Accepted {
 		b.Breach("what is shown was accepted", "leaderboard", "%d results are shown and %d are hidden, %d receipts were accepted", counts.Shown, counts.Hidden, counts.Accepted)
 	}
+	if counts.Challenges != b.challenged {
+		b.Breach("every challenge has an id", "leaderboard", "there are %d challenges, %d of them with an id", counts.Challenges, b.challenged)
+	}
 	if counts.Tallied != counts.Expected {
 		b.Breach("a tally counts its results", "leaderboard", "the tallies count %d, the results give %d", counts.Tallied, counts.Expected)
 	}
