@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash"
 	"hash/adler32"
 	"hash/crc32"
 	"io"
@@ -103,23 +104,11 @@ func (f *pngFile) compress(to io.Writer, k pngKind, level, cores int) error {
 		return err
 	}
 	defer rows.Close()
-	left := int64(k.height) * int64(1+k.channels*k.bits/8*k.width)
-	sum := adler32.New()
-	var before []byte // the end of the last block
-	for start := true; left > 0; start = false {
-		var blocks []*deflateBlock
-		for len(blocks) < cores && left > 0 {
-			b := &deflateBlock{rows: make([]byte, min(left, compressBlock)), before: before, last: left <= compressBlock}
-			if _, err := io.ReadFull(rows, b.rows); err != nil {
-				if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-					err = errTooFew
-				}
-				return err
-			}
-			_, _ = sum.Write(b.rows) // never fails
-			left -= int64(len(b.rows))
-			before = b.rows[max(0, len(b.rows)-deflateWindow):]
-			blocks = append(blocks, b)
+	r := rowReader{rows: rows, left: int64(k.height) * int64(1+k.channels*k.bits/8*k.width), sum: adler32.New()}
+	for start := true; r.left > 0; start = false {
+		blocks, err := r.blocks(cores)
+		if err != nil {
+			return err
 		}
 		if start {
 			blocks[0].packed.Write(zlibHead(level))
@@ -127,10 +116,10 @@ func (f *pngFile) compress(to io.Writer, k pngKind, level, cores int) error {
 		if err := packBlocks(blocks, level); err != nil {
 			return err
 		}
+		if r.left == 0 {
+			blocks[len(blocks)-1].packed.Write(r.sum.Sum(nil))
+		}
 		for _, b := range blocks {
-			if b.last {
-				b.packed.Write(sum.Sum(nil))
-			}
 			if err := writeChunk(to, "IDAT", b.packed.Bytes()); err != nil {
 				return err
 			}
@@ -143,6 +132,32 @@ func (f *pngFile) compress(to io.Writer, k pngKind, level, cores int) error {
 		return err
 	}
 	return f.end()
+}
+
+// rowReader reads the rows of a picture in blocks.
+type rowReader struct {
+	rows   io.Reader
+	left   int64       // bytes to come
+	sum    hash.Hash32 // of what was read
+	before []byte      // the end of the last block
+}
+
+// blocks reads the next blocks, as many as there are, up to n.
+func (r *rowReader) blocks(n int) (blocks []*deflateBlock, err error) {
+	for len(blocks) < n && r.left > 0 {
+		b := &deflateBlock{rows: make([]byte, min(r.left, compressBlock)), before: r.before, last: r.left <= compressBlock}
+		if _, err := io.ReadFull(r.rows, b.rows); err != nil {
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				err = errTooFew
+			}
+			return nil, err
+		}
+		_, _ = r.sum.Write(b.rows) // never fails
+		r.left -= int64(len(b.rows))
+		r.before = b.rows[max(0, len(b.rows)-deflateWindow):]
+		blocks = append(blocks, b)
+	}
+	return blocks, nil
 }
 
 // deflateBlock is a part of a stream of deflate.
