@@ -37,8 +37,8 @@ def default_folder(path):
 
 
 def save_copy(copy):
-    """Saves a copy of the open scene as it is now. Nothing of the open file changes: not its
-    name, not that it has unsaved changes, not its undo history. Main thread only."""
+    """Saves a copy of the open scene as it is now. The open file keeps its name and its undo
+    history; in Blender 3.4 it loses the mark of unsaved changes. Main thread only."""
     import bpy
     # Paths are written so that they lead to the same files from where the copy lies.
     bpy.ops.wm.save_as_mainfile(filepath=copy.path, copy=True, compress=False, relative_remap=True, check_existing=False)

@@ -275,8 +275,9 @@ func (d desk) pressesThePanel() {
 	}
 	tells := filepath.Join(t.TempDir(), "told.json")
 	shown := t.TempDir() // Xvfb keeps the screen in a file of it
-	d.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + shown}
-	d.run(func(line string) {
+	screened := d
+	screened.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + shown}
+	screened.run(func(line string) {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
 			svc.letIn(c, code)
 		}
@@ -293,13 +294,23 @@ func (d desk) pressesThePanel() {
 		Pictures  [][]any   `json:"pictures"` // name, and how many values its bytes have
 		Frames    []string  `json:"frames"`
 		Ticks     []float64 `json:"ticks"`
+		Undone    float64   `json:"undone"` // where the camera is after one step back
+		Redone    float64   `json:"redone"`
+		Selected  bool      `json:"selected"` // the object whose datablock is shown, and no other
+		Shown     [][]any   `json:"shown"`    // image editors: source and frames
 	}
 	if err := json.Unmarshal(text, &told); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s", text)
-	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 5 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
+	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 6 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
 		t.Errorf("the panel told %+v", told)
+	}
+	if told.Undone != 1 || told.Redone != 2 {
+		t.Errorf("one step back the camera is at %v, and again forth at %v: the add-on added steps", told.Undone, told.Redone)
+	}
+	if !told.Selected || fmt.Sprint(told.Shown) != "[[SEQUENCE 2]]" {
+		t.Errorf("the object of a datablock is selected: %v; image editors show %v", told.Selected, told.Shown)
 	}
 	for _, picture := range told.Pictures {
 		if values := picture[1].(float64); values < 100 {
