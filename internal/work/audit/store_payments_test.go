@@ -1,17 +1,22 @@
 package audit_test
 
 import (
+	"context"
 	"errors"
 	"time"
 
 	"svc.example/client"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/alert"
 )
 
-// payments makes a top-up in each state, with what is taken back of one, and events.
+// payments makes a top-up in each state, with what is taken back of one, and events. The
+// workspace wants to hear when its wallet runs low.
 func (s *store) payments(workspace string) {
 	s.Helper()
+	s.write(func(ctx context.Context, tx *db.Tx) error { return alert.Set(ctx, tx, workspace, 500) })
 	for _, act := range []func(p *stripetest.Provider, id string) error{
 		func(p *stripetest.Provider, id string) error {
 			err := p.Refund(id, 100)
