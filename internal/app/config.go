@@ -97,6 +97,9 @@ type Config struct {
 	// DoubleRender is the percentage of frames that workers of two node keys
 	// render, to be compared; 0 compares none.
 	DoubleRender int
+	// Terms is the operator's text of what a start accepts, in Markdown; nil shows the
+	// built-in one.
+	Terms []byte
 	// References is the percentage of benchmark results that a worker of another node key
 	// must confirm, beside those that would be among the best.
 	References int

@@ -121,7 +121,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oauth.Server) *web.Site {
 	c := web.Config{
 		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Proofs: p.jobs,
-		Test: a.test, TestMode: !a.Config.TestMode.Off, Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+		Test: a.test, TestMode: !a.Config.TestMode.Off, Terms: a.Config.Terms, Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath

@@ -46,6 +46,7 @@ type Serve struct {
 	SignPublic  string        `name:"signing-public" env:"SVC_SIGNING_PUBLIC" type:"existingfile" placeholder:"FILE" help:"Public half of the key of --signing-command, PEM."`
 	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
 	Witnesses   string        `env:"SVC_WITNESSES" type:"existingfile" placeholder:"FILE" help:"Who co-signs the log's checkpoints, and how many must: a policy of lines witness NAME KEY URL, group NAME N MEMBER…, quorum NAME. The service goes on when they are away, and logs it."`
+	Terms       string        `env:"SVC_TERMS" type:"existingfile" placeholder:"FILE" help:"Your text of what a start accepts, in Markdown, 256 KiB at most: /terms shows it. Without it, a plain one that is built in."`
 	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
 	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
 	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
@@ -133,6 +134,12 @@ func (c *Serve) service() (app.Config, error) {
 			return cfg, err
 		}
 		cfg.Witnesses = &policy
+	}
+	if c.Terms != "" {
+		var err error
+		if cfg.Terms, err = readTerms(c.Terms); err != nil {
+			return cfg, err
+		}
 	}
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true

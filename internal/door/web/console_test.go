@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
@@ -404,5 +405,19 @@ func TestWhatNeedsThePersonComesFirst(t *testing.T) {
 	p.open("/console").want(t, http.StatusOK, "Needs you", "The hall is too hot.")
 	if strings.Contains(p.open("/console?status=failed").want(t, http.StatusOK).text, "Needs you") {
 		t.Error("it stands twice on the page of failed jobs")
+	}
+}
+
+// TestTheOperatorsTermsStandInPlaceOfOurs: as Markdown, without HTML of its own and without
+// links that run something.
+func TestTheOperatorsTermsStandInPlaceOfOurs(t *testing.T) {
+	t.Parallel()
+	_, base := apptest.Start(t, app.Config{Data: t.TempDir(), Terms: []byte("## Who we are\n\nA *studio*. <script>alert(1)</script> [more](javascript:alert(1))\n")})
+	p := &person{t: t, base: base}
+	got := p.open("/terms").want(t, http.StatusOK, contract.LegalAcceptance, `Who we are</h2>`, "A <em>studio</em>.")
+	for _, never := range []string{"alert(1)</script>", "javascript:", "The price is locked", "set aside in your wallet"} {
+		if strings.Contains(got.text, never) {
+			t.Errorf("the page has %q", never)
+		}
 	}
 }

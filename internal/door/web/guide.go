@@ -75,6 +75,11 @@ var guides = sync.OnceValues(func() (parts []guidePart, byName map[string]guide)
 	return parts, byName
 })
 
+// markdown makes pages of Markdown. It leaves out HTML and what a link would run.
+func markdown() goldmark.Markdown {
+	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+}
+
 // readGuide makes a page of a document. Its links to other documents become links to their
 // pages; what leads elsewhere in the repository becomes text. The documents are ours, so
 // their HTML is trusted.
@@ -84,7 +89,7 @@ func readGuide(name string) (guide, error) {
 		return guide{}, fmt.Errorf("read the guide %s: %w", name, err)
 	}
 	title, rest, _ := bytes.Cut(source, []byte("\n"))
-	markdown := goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
+	markdown := markdown()
 	root := markdown.Parser().Parse(text.NewReader(rest))
 	err = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if link, ok := n.(*ast.Link); ok && entering {

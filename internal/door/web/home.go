@@ -1,7 +1,9 @@
 package web
 
 import (
+	"bytes"
 	"fmt"
+	"html/template"
 	"net/http"
 	"time"
 
@@ -32,10 +34,18 @@ type termsView struct {
 	Version                  string
 	Cents                    int64
 	ArtifactDays, UploadDays int
+	// Own is the operator's text; "" where ours stands.
+	Own template.HTML
 }
 
 // terms builds the page of what a person accepts at start.
 func (s *Site) terms(*http.Request) (page, error) {
 	const day = 24 * time.Hour
-	return page{Template: "terms", Title: "Terms", Content: termsView{contract.LegalAcceptance, contract.CentsPerFrame, int(contract.ArtifactRetention / day), int(contract.UploadRetention / day)}}, nil
+	view := termsView{Version: contract.LegalAcceptance, Cents: contract.CentsPerFrame, ArtifactDays: int(contract.ArtifactRetention / day), UploadDays: int(contract.UploadRetention / day)}
+	var own bytes.Buffer
+	if err := markdown().Convert(s.Terms, &own); err != nil {
+		return page{}, fmt.Errorf("show the terms: %w", err)
+	}
+	view.Own = template.HTML(own.String()) //nolint:gosec // the operator's Markdown, without its HTML
+	return page{Template: "terms", Title: "Terms", Content: view}, nil
 }

@@ -60,6 +60,8 @@ type Config struct {
 	// Test says that these are the pages of a test world, and TestMode that the service has
 	// such worlds.
 	Test, TestMode bool
+	// Terms is the operator's text of what a start accepts, in Markdown; nil shows ours.
+	Terms []byte
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
 	Leave func(ctx context.Context, workspaceID string) error
