@@ -38,10 +38,19 @@ def default_folder(path):
 
 def save_copy(copy):
     """Saves a copy of the open scene as it is now. The open file keeps its name and its undo
-    history; in Blender 3.4 it loses the mark of unsaved changes. Main thread only."""
+    history. Where there is a window, follow it with mark_changed. Main thread only."""
     import bpy
     # Paths are written so that they lead to the same files from where the copy lies.
     bpy.ops.wm.save_as_mainfile(filepath=copy.path, copy=True, compress=False, relative_remap=True, check_existing=False)
+
+
+def mark_changed():
+    """Says again that the open file has unsaved changes. Blender 3.4 takes any copy that is
+    saved for the file, and would close without a question. Only a step in the undo history
+    brings the mark back. Main thread only."""
+    import bpy
+    with bpy.context.temp_override(window=bpy.context.window_manager.windows[0]):
+        bpy.ops.ed.undo_push(message="Copy for the render service")
 
 
 def data_folder():

@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+import time
 import webbrowser
 
 import bpy
@@ -92,13 +93,14 @@ class SVCRENDER_OT_price(Button):
                    and image.type == "IMAGE" and image.users]
         if painted:
             return self.refuse("Save or pack what was painted first: %s" % ", ".join(painted[:5]))
-        path = bpy.data.filepath
+        path, changed = bpy.data.filepath, bpy.data.is_dirty
         copy = Copy(openscene.scene_name(path))
         try:
             openscene.save_copy(copy)
         except RuntimeError as error:
             copy.remove()
             return self.refuse("The copy could not be saved: %s" % error)
+        session().changed_until = time.monotonic() + 2.0 if changed else 0.0
         session().price(copy, bpy.app.binary_path, openscene.scene_name(path), preferences.get(context).frames(context.scene))
 
 

@@ -41,6 +41,7 @@ class Session:
         self.look = None
         self.look_path = ""
         self.live = {}  # quote id -> what is new of a job: job, picture
+        self.changed_until = 0.0  # monotonic; until then the open file must say that it has unsaved changes
         self.closing = threading.Event()
         self._stop = threading.Event()  # of what is being done
         self._following = {}  # quote id -> thread, or the time at which to try again

@@ -2,6 +2,8 @@
 """Puts buttons, panel and preferences into Blender, and redraws the panel when something has
 changed."""
 
+import time
+
 import bpy
 
 from . import openscene, operators, panel, preferences
@@ -18,6 +20,8 @@ def tick():
     now = operators.session()
     if openscene.online():
         now.keep_following()
+    if time.monotonic() < now.changed_until and not bpy.data.is_dirty:
+        openscene.mark_changed()
     if now.changes != _drawn:
         _drawn = now.changes
         for window in bpy.context.window_manager.windows:
