@@ -43,13 +43,13 @@ PACKAGES   = ./internal/test/story ./...
 .PHONY: test
 test: ## Run every test, with a real Blender, PostgreSQL and S3 server
 	$(TEST_NEEDS)
-	@$(TESTS) $(PACKAGES) -- -vet=off -timeout 10m
+	@$(TESTS) $(PACKAGES) -- -vet=off -timeout 20m
 
 .PHONY: check
 check: lint ## What a change must pass: lint, then every test, with the race detector where goroutines start
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
-	@$(TESTS) -race concurrent $(PACKAGES) -- -vet=off -timeout 15m
+	@$(TESTS) -race concurrent $(PACKAGES) -- -vet=off -timeout 25m
 
 .PHONY: lint
 lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fresh generated code, scripts

@@ -65,7 +65,7 @@ func newElsewhere(t *testing.T) *elsewhere {
 func (e *elsewhere) reachable(c *app.Config) {
 	roots := x509.NewCertPool()
 	roots.AddCert(e.Certificate())
-	c.FileURLs = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+	c.FileURLs = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}, Roots: roots}
 }
 
 // arrived asks for an upload until it is here, or refused.

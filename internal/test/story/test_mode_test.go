@@ -351,7 +351,7 @@ func TestEveryTrickBringsWhatItsNameSays(t *testing.T) {
 					if black := len(done.Findings) > 0; black != (name == testmode.Black) {
 						t.Errorf("the findings are %+v", done.Findings)
 					}
-					least := map[string]time.Duration{testmode.WorkerLostOnce: lapse, testmode.Slow: 2 * testmode.SlowFrame}[name]
+					least := map[string]time.Duration{testmode.WorkerLostOnce: lapse, testmode.Slow: testmode.SlowFrame}[name]
 					if took := done.CompletedAt.Sub(done.CreatedAt); took < least {
 						t.Errorf("it took %s", took)
 					}

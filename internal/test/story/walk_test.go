@@ -123,7 +123,8 @@ func TestFromAnEmptyWalletToAFrameByAnAgentThatSignsIn(t *testing.T) {
 	})
 	svc.worker(worker.Blender{Path: path}, onCPU)
 	began := time.Now()
-	p := svc.console(svc.caller(0))
+	c := svc.caller(0)
+	p := svc.console(c)
 
 	p.open("/console/wallet")
 	p.says("Add credit", "$0.00")
@@ -157,6 +158,10 @@ func TestFromAnEmptyWalletToAFrameByAnAgentThatSignsIn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	await.Until(t, "a worker", func() bool { // without one the agent decides without a look
+		can, err := c.Capabilities(patient(t))
+		return err == nil && can.Availability.QueueState != "no_workers"
+	})
 	a := newScripted(s, artist)
 	a.run()
 	if asked != 1 || a.end["charged_cents"] != 2.0 || a.end["render_device"] != "CPU" || len(artist.seen) != 1 {

@@ -37,7 +37,7 @@ func addLeaderboard(at links.Links, all map[string]any) {
 	const result, slug = "BMR-0198c0de000070008000000000000008", "nvidia-geforce-rtx-4090"
 	row := leaderboard.Row{
 		ResultID: result, ReceiptID: sample.ReceiptID, GPUName: sample.Device, GPUSlug: slug, DeviceName: sample.Device, VRAMGB: new(int64(24)), Score: 5120.4,
-		RenderSeconds: 92.3, RenderDevice: contract.RenderDevice, CreatedAt: sample.Time(0), BenchmarkVersion: "1", SceneVersion: "1", ScoringVersion: "1",
+		RenderSeconds: 92.3, RenderDevice: contract.RenderDevice, Verification: benchmark.Verified, CreatedAt: sample.Time(0), BenchmarkVersion: "1", SceneVersion: "1", ScoringVersion: "1",
 		GlobalPercentileLabel: "unknown", PublicResultURL: at.Result(result),
 		GPUPageURL: new(at.GPU(slug)),
 	}
@@ -56,7 +56,7 @@ func addLeaderboard(at links.Links, all map[string]any) {
 		TotalSubmissions: 1, GPUCount: 1, TopScore: &row.Score, MedianScore: &row.Score, AverageScore: &row.Score, CommonGPUs: []leaderboard.GPUShort{short},
 		ScoreFormula: "the sum of samples per minute over the scenes", LastUpdated: &row.CreatedAt, Versions: versions,
 	}}
-	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, BenchmarkVersions: []leaderboard.Versions{versions}}}
+	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, UnverifiedResults: []leaderboard.Row{}, BenchmarkVersions: []leaderboard.Versions{versions}}}
 	all["LeaderboardComparison"] = comparisonBody{true, leaderboard.Comparison{A: figures, B: figures, SampleCountA: 1, SampleCountB: 1}}
 	all["LeaderboardSearch"] = foundBody{true, leaderboard.Found{Query: "rtx 4090", ResultCount: 1, Results: []leaderboard.Hit{{
 		Type: leaderboard.HitGPU, Title: sample.Device, GPUSlug: slug, URL: at.GPU(slug), SampleCount: new(int64(1)), Subtitle: "NVIDIA, 24 GB, 1 result", Score: row.Score, RenderSeconds: row.RenderSeconds,
