@@ -130,7 +130,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, alert.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.
@@ -242,7 +242,7 @@ func (a *App) Audit(ctx context.Context) (audit.Audited, error) { return a.Watch
 
 // WatchedAudit is Audit, and tells progress how far each part of it is.
 func (a *App) WatchedAudit(ctx context.Context, progress func(part string, done, total int64)) (audit.Audited, error) {
-	return audit.Audit(ctx, audit.Store{DB: a.DB, Blobs: a.Blobs, Ring: a.Keys, Seal: a.sealed, Progress: progress})
+	return audit.Audit(ctx, audit.Store{DB: a.DB, Blobs: a.Blobs, Ring: a.Keys, Seal: a.sealed, World: a.test, Progress: progress})
 }
 
 // openSeal parses the operator's keys, or those in the file at path, which it

@@ -38,6 +38,7 @@ import (
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
@@ -65,6 +66,8 @@ type Store struct {
 	Blobs blob.Store
 	Ring  *signing.Ring // signs a checkpoint for the check of the log
 	Seal  *seal.Keys    // opens the secrets of webhooks
+	// World says that it is the store of a test world, whose clock its workspace moves.
+	World bool
 	// Progress, if not nil, is told how far a part of the audit is.
 	Progress func(part string, done, total int64)
 }
@@ -160,13 +163,22 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, rowsum.Audit,
+		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, testmode.Audit, a.clock, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// clock reports a real store whose clock is moved: only test worlds have such a clock.
+func (a *auditor) clock(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	by, err := tx.ClockMoved(ctx)
+	if err == nil && by != 0 && !a.World {
+		breach("only test worlds have a clock that moves", "moved_clock", "the clock is moved by %d microseconds", by)
+	}
+	return err
 }
 
 // webhooks are not among the owners, because their secrets open with the keys only.

@@ -28,25 +28,10 @@ import (
 // without the files of its time. A job that has ended needs them no more.
 func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
-		blobs, err := blob.OpenDisk(t.TempDir(), time.Now())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ring, err := signing.Open(t.TempDir(), rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, err := seal.Generate(rand.Reader)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sealed, err := seal.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		store := storeOf(t, w)
 		want := func(when string, files ...string) {
 			t.Helper()
-			found, err := audit.Audit(t.Context(), audit.Store{DB: w.DB, Blobs: blobs, Ring: ring, Seal: sealed})
+			found, err := audit.Audit(t.Context(), store)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -66,7 +51,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		}
 		put := func(key string) {
 			t.Helper()
-			file, err := blobs.Create(t.Context(), key)
+			file, err := store.Blobs.Create(t.Context(), key)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -82,7 +67,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		put(frame)
 		want("with all files")
 		for _, key := range []string{input, frame} {
-			if err := blobs.Delete(t.Context(), key); err != nil {
+			if err := store.Blobs.Delete(t.Context(), key); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -92,6 +77,45 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 		}
 		w.WantStatus(jobID, job.Failed, "blender_crashed")
 		want("once the job has failed")
+	})
+}
+
+// storeOf is the whole store of a world, with keys and files of its own.
+func storeOf(t *testing.T, w *jobtest.World) audit.Store {
+	t.Helper()
+	blobs, err := blob.OpenDisk(t.TempDir(), time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ring, err := signing.Open(t.TempDir(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := seal.Generate(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := seal.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return audit.Store{DB: w.DB, Blobs: blobs, Ring: ring, Seal: sealed}
+}
+
+// TestOnlyTestWorldsHaveAClockThatMoves moves it where the audit takes the store for a real
+// one, and where it takes it for a test world's.
+func TestOnlyTestWorldsHaveAClockThatMoves(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		store := storeOf(t, w)
+		if err := w.DB.Write(t.Context(), func(tx *db.Tx) error { return tx.ClockMove(t.Context(), 1) }); err != nil {
+			t.Fatal(err)
+		}
+		for _, store.World = range []bool{true, false} {
+			found, err := audit.Audit(t.Context(), store)
+			if err != nil || (len(found.Breaches) == 0) != store.World {
+				t.Errorf("of a test world: %v, the audit finds %v, %v", store.World, found.Breaches, err)
+			}
+		}
 	})
 }
 

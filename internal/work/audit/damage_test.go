@@ -91,6 +91,9 @@ func (s *store) columns() (all []column) {
 		if part[0] == "unsummed" {
 			continue // it has rows while an upgrade is not done, and each is a breach
 		}
+		if part[0] == "moved_clock" {
+			continue // only test worlds have a row; in this store one is a breach
+		}
 		all = append(all, column{part[0], part[1], part[2] == "bigint"})
 	}
 	return all

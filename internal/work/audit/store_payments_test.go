@@ -10,13 +10,16 @@ import (
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/alert"
+	"svc.example/internal/work/testmode"
 )
 
 // payments makes a top-up in each state, with what is taken back of one, and events. The
-// workspace wants to hear when its wallet runs low.
+// workspace wants to hear when its wallet runs low, and has a test world.
 func (s *store) payments(workspace string) {
 	s.Helper()
-	s.write(func(ctx context.Context, tx *db.Tx) error { return alert.Set(ctx, tx, workspace, 500) })
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		return errors.Join(alert.Set(ctx, tx, workspace, 500), testmode.Use(ctx, tx, workspace, 1))
+	})
 	for _, act := range []func(p *stripetest.Provider, id string) error{
 		func(p *stripetest.Provider, id string) error {
 			err := p.Refund(id, 100)

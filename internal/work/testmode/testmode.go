@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/rowsum"
 )
 
 // Use writes into the real store that a workspace's world is used, and lists it if it is new.
@@ -36,7 +37,13 @@ func Use(ctx context.Context, tx *db.Tx, workspaceID string, most int) error {
 			return err
 		}
 	}
-	used, err := tx.TestWorldUse(ctx, query.TestWorldUseParams{WorkspaceID: workspaceID, Now: tx.Now})
+	row := query.TestWorld{WorkspaceID: workspaceID, CreatedAt: tx.Now, UsedAt: tx.Now}
+	row.RowSum = rows.Of(row)
+	used := int64(0)
+	if err = tx.TestWorldAdd(ctx, query.TestWorldAddParams(row)); err == nil {
+		row, err = tx.TestWorldUse(ctx, query.TestWorldUseParams{WorkspaceID: workspaceID, Now: tx.Now})
+		used, err = rows.Changed(ctx, tx, row, err)
+	}
 	if err != nil {
 		return fmt.Errorf("note the use of a test world: %w", err)
 	}
@@ -84,16 +91,23 @@ const (
 // End ends a workspace's world, if it has one. Nobody opens it from now on, and its store is
 // removed some minutes later.
 func End(ctx context.Context, tx *db.Tx, workspaceID string) error {
-	if err := tx.TestWorldEnd(ctx, query.TestWorldEndParams{Now: tx.Now, WorkspaceID: workspaceID}); err != nil {
+	row, err := tx.TestWorldEnd(ctx, query.TestWorldEndParams{Now: tx.Now, WorkspaceID: workspaceID})
+	if _, err = rows.Changed(ctx, tx, row, err); err != nil {
 		return fmt.Errorf("end test world: %w", err)
 	}
 	return nil
 }
 
-// EndUnused ends the worlds that nobody has used for so long.
+// EndUnused ends worlds that nobody has used for so long, a hundred at most.
 func EndUnused(ctx context.Context, tx *db.Tx, keep time.Duration) error {
-	if err := tx.TestWorldsEndUnused(ctx, query.TestWorldsEndUnusedParams{Now: tx.Now, Before: tx.Now - keep.Microseconds()}); err != nil {
-		return fmt.Errorf("end unused test worlds: %w", err)
+	unused, err := tx.TestWorldsUnused(ctx, tx.Now-keep.Microseconds())
+	if err != nil {
+		return fmt.Errorf("find unused test worlds: %w", err)
+	}
+	for _, workspaceID := range unused {
+		if err := End(ctx, tx, workspaceID); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -122,4 +136,31 @@ func Lives(ctx context.Context, tx *db.Tx, workspaceID string) (bool, error) {
 		return false, nil
 	}
 	return err == nil && w.EndedAt == 0, err
+}
+
+// rows carry checksums: who has a world follows from nothing else.
+var rows = rowsum.Table[query.TestWorld]{
+	Name: "test_world", Key: 1,
+	After: func(ctx context.Context, tx *db.Tx, last query.TestWorld) ([]query.TestWorld, error) {
+		return tx.TestWorldsAfter(ctx, last.WorkspaceID)
+	},
+	Store: func(ctx context.Context, tx *db.Tx, r query.TestWorld, sum string) error {
+		return tx.TestWorldSum(ctx, query.TestWorldSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
+	},
+}
+
+// Sums lists the tables of this package whose rows carry checksums.
+var Sums = rowsum.Tables{rows}
+
+// Audit reports worlds that are not as they were listed. An error means that the audit did
+// not finish.
+func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	nameless, err := tx.TestWorldsNameless(ctx)
+	if err != nil {
+		return fmt.Errorf("audit test_world: %w", err)
+	}
+	if nameless > 0 {
+		breach("a test world is a workspace's", "test_world", "%d rows name no workspace", nameless)
+	}
+	return rows.Audit(ctx, tx, breach, nil)
 }

@@ -9,7 +9,8 @@ CREATE TABLE test_world (
   workspace_id text PRIMARY KEY,
   created_at   bigint NOT NULL,
   used_at      bigint NOT NULL,           -- exact to some minutes
-  ended_at     bigint NOT NULL DEFAULT 0  -- from when on nobody opens it, and it goes; 0 while it lives
+  ended_at     bigint NOT NULL,           -- from when on nobody opens it, and it goes; 0 while it lives
+  row_sum      text NOT NULL
 );
 CREATE INDEX test_world_by_use ON test_world (used_at);
 

@@ -1,10 +1,14 @@
 -- name: TestWorldGet :one
 SELECT * FROM test_world WHERE workspace_id = @workspace_id;
 
--- name: TestWorldUse :execrows
+-- name: TestWorldAdd :exec
+-- Nothing where it is listed already.
+INSERT INTO test_world (workspace_id, created_at, used_at, ended_at, row_sum) VALUES (@workspace_id, @created_at, @used_at, @ended_at, @row_sum)
+ON CONFLICT (workspace_id) DO NOTHING;
+
+-- name: TestWorldUse :one
 -- Writes that a world is used. One that has ended stays as it is, and no row is changed.
-INSERT INTO test_world (workspace_id, created_at, used_at) VALUES (@workspace_id, @now, @now)
-ON CONFLICT (workspace_id) DO UPDATE SET used_at = excluded.used_at WHERE test_world.ended_at = 0;
+UPDATE test_world SET used_at = @now WHERE workspace_id = @workspace_id AND ended_at = 0 RETURNING *;
 
 -- name: TestWorldCount :one
 SELECT count(*) FROM test_world WHERE workspace_id <> @but;
@@ -13,11 +17,17 @@ SELECT count(*) FROM test_world WHERE workspace_id <> @but;
 -- The world that was not used for the longest time.
 SELECT * FROM test_world WHERE ended_at = 0 ORDER BY used_at, workspace_id LIMIT 1;
 
--- name: TestWorldEnd :exec
-UPDATE test_world SET ended_at = @now WHERE workspace_id = @workspace_id AND ended_at = 0;
+-- name: TestWorldEnd :one
+UPDATE test_world SET ended_at = @now WHERE workspace_id = @workspace_id AND ended_at = 0 RETURNING *;
 
--- name: TestWorldsEndUnused :exec
-UPDATE test_world SET ended_at = @now WHERE ended_at = 0 AND used_at < @before;
+-- name: TestWorldsUnused :many
+SELECT workspace_id FROM test_world WHERE ended_at = 0 AND used_at < @before ORDER BY used_at, workspace_id LIMIT 100;
+
+-- name: TestWorldsAfter :many
+SELECT * FROM test_world WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
+
+-- name: TestWorldSum :exec
+UPDATE test_world SET row_sum = @row_sum WHERE workspace_id = @workspace_id;
 
 -- name: TestWorldsEnded :many
 SELECT workspace_id FROM test_world WHERE ended_at > 0 AND ended_at <= @before ORDER BY ended_at LIMIT 100;
@@ -36,3 +46,7 @@ ON CONFLICT (id) DO UPDATE SET moved_us = moved_clock.moved_us + excluded.moved_
 -- name: TestFrames :one
 -- How many frames the jobs of a test world have.
 SELECT CAST(coalesce(sum(frame_count), 0) AS bigint) AS frames FROM job;
+
+-- name: TestWorldsNameless :one
+-- Rows that are on no page of TestWorldsAfter.
+SELECT count(*) FROM test_world WHERE workspace_id = '';

@@ -1461,6 +1461,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.testFramesStmt, err = db.PrepareContext(ctx, testFrames); err != nil {
 		return nil, fmt.Errorf("error preparing query TestFrames: %w", err)
 	}
+	if q.testWorldAddStmt, err = db.PrepareContext(ctx, testWorldAdd); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldAdd: %w", err)
+	}
 	if q.testWorldCountStmt, err = db.PrepareContext(ctx, testWorldCount); err != nil {
 		return nil, fmt.Errorf("error preparing query TestWorldCount: %w", err)
 	}
@@ -1476,14 +1479,23 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.testWorldRemoveStmt, err = db.PrepareContext(ctx, testWorldRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query TestWorldRemove: %w", err)
 	}
+	if q.testWorldSumStmt, err = db.PrepareContext(ctx, testWorldSum); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldSum: %w", err)
+	}
 	if q.testWorldUseStmt, err = db.PrepareContext(ctx, testWorldUse); err != nil {
 		return nil, fmt.Errorf("error preparing query TestWorldUse: %w", err)
 	}
-	if q.testWorldsEndUnusedStmt, err = db.PrepareContext(ctx, testWorldsEndUnused); err != nil {
-		return nil, fmt.Errorf("error preparing query TestWorldsEndUnused: %w", err)
+	if q.testWorldsAfterStmt, err = db.PrepareContext(ctx, testWorldsAfter); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldsAfter: %w", err)
 	}
 	if q.testWorldsEndedStmt, err = db.PrepareContext(ctx, testWorldsEnded); err != nil {
 		return nil, fmt.Errorf("error preparing query TestWorldsEnded: %w", err)
+	}
+	if q.testWorldsNamelessStmt, err = db.PrepareContext(ctx, testWorldsNameless); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldsNameless: %w", err)
+	}
+	if q.testWorldsUnusedStmt, err = db.PrepareContext(ctx, testWorldsUnused); err != nil {
+		return nil, fmt.Errorf("error preparing query TestWorldsUnused: %w", err)
 	}
 	if q.topUpAddStmt, err = db.PrepareContext(ctx, topUpAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query TopUpAdd: %w", err)
@@ -1622,6 +1634,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.walletAlertTellStmt, err = db.PrepareContext(ctx, walletAlertTell); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletAlertTell: %w", err)
+	}
+	if q.walletAlertsNamelessStmt, err = db.PrepareContext(ctx, walletAlertsNameless); err != nil {
+		return nil, fmt.Errorf("error preparing query WalletAlertsNameless: %w", err)
 	}
 	if q.walletCreateStmt, err = db.PrepareContext(ctx, walletCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletCreate: %w", err)
@@ -4308,6 +4323,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing testFramesStmt: %w", cerr)
 		}
 	}
+	if q.testWorldAddStmt != nil {
+		if cerr := q.testWorldAddStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldAddStmt: %w", cerr)
+		}
+	}
 	if q.testWorldCountStmt != nil {
 		if cerr := q.testWorldCountStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing testWorldCountStmt: %w", cerr)
@@ -4333,19 +4353,34 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing testWorldRemoveStmt: %w", cerr)
 		}
 	}
+	if q.testWorldSumStmt != nil {
+		if cerr := q.testWorldSumStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldSumStmt: %w", cerr)
+		}
+	}
 	if q.testWorldUseStmt != nil {
 		if cerr := q.testWorldUseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing testWorldUseStmt: %w", cerr)
 		}
 	}
-	if q.testWorldsEndUnusedStmt != nil {
-		if cerr := q.testWorldsEndUnusedStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing testWorldsEndUnusedStmt: %w", cerr)
+	if q.testWorldsAfterStmt != nil {
+		if cerr := q.testWorldsAfterStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldsAfterStmt: %w", cerr)
 		}
 	}
 	if q.testWorldsEndedStmt != nil {
 		if cerr := q.testWorldsEndedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing testWorldsEndedStmt: %w", cerr)
+		}
+	}
+	if q.testWorldsNamelessStmt != nil {
+		if cerr := q.testWorldsNamelessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldsNamelessStmt: %w", cerr)
+		}
+	}
+	if q.testWorldsUnusedStmt != nil {
+		if cerr := q.testWorldsUnusedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing testWorldsUnusedStmt: %w", cerr)
 		}
 	}
 	if q.topUpAddStmt != nil {
@@ -4576,6 +4611,11 @@ func (q *Queries) Close() error {
 	if q.walletAlertTellStmt != nil {
 		if cerr := q.walletAlertTellStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing walletAlertTellStmt: %w", cerr)
+		}
+	}
+	if q.walletAlertsNamelessStmt != nil {
+		if cerr := q.walletAlertsNamelessStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing walletAlertsNamelessStmt: %w", cerr)
 		}
 	}
 	if q.walletCreateStmt != nil {
@@ -5571,14 +5611,18 @@ type Queries struct {
 	signingKeySumStmt               *sql.Stmt
 	signingKeysStmt                 *sql.Stmt
 	testFramesStmt                  *sql.Stmt
+	testWorldAddStmt                *sql.Stmt
 	testWorldCountStmt              *sql.Stmt
 	testWorldEndStmt                *sql.Stmt
 	testWorldGetStmt                *sql.Stmt
 	testWorldOldestStmt             *sql.Stmt
 	testWorldRemoveStmt             *sql.Stmt
+	testWorldSumStmt                *sql.Stmt
 	testWorldUseStmt                *sql.Stmt
-	testWorldsEndUnusedStmt         *sql.Stmt
+	testWorldsAfterStmt             *sql.Stmt
 	testWorldsEndedStmt             *sql.Stmt
+	testWorldsNamelessStmt          *sql.Stmt
+	testWorldsUnusedStmt            *sql.Stmt
 	topUpAddStmt                    *sql.Stmt
 	topUpAfterStmt                  *sql.Stmt
 	topUpByPaymentStmt              *sql.Stmt
@@ -5625,6 +5669,7 @@ type Queries struct {
 	walletAlertSetStmt              *sql.Stmt
 	walletAlertSumStmt              *sql.Stmt
 	walletAlertTellStmt             *sql.Stmt
+	walletAlertsNamelessStmt        *sql.Stmt
 	walletCreateStmt                *sql.Stmt
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
@@ -6205,14 +6250,18 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		signingKeySumStmt:               q.signingKeySumStmt,
 		signingKeysStmt:                 q.signingKeysStmt,
 		testFramesStmt:                  q.testFramesStmt,
+		testWorldAddStmt:                q.testWorldAddStmt,
 		testWorldCountStmt:              q.testWorldCountStmt,
 		testWorldEndStmt:                q.testWorldEndStmt,
 		testWorldGetStmt:                q.testWorldGetStmt,
 		testWorldOldestStmt:             q.testWorldOldestStmt,
 		testWorldRemoveStmt:             q.testWorldRemoveStmt,
+		testWorldSumStmt:                q.testWorldSumStmt,
 		testWorldUseStmt:                q.testWorldUseStmt,
-		testWorldsEndUnusedStmt:         q.testWorldsEndUnusedStmt,
+		testWorldsAfterStmt:             q.testWorldsAfterStmt,
 		testWorldsEndedStmt:             q.testWorldsEndedStmt,
+		testWorldsNamelessStmt:          q.testWorldsNamelessStmt,
+		testWorldsUnusedStmt:            q.testWorldsUnusedStmt,
 		topUpAddStmt:                    q.topUpAddStmt,
 		topUpAfterStmt:                  q.topUpAfterStmt,
 		topUpByPaymentStmt:              q.topUpByPaymentStmt,
@@ -6259,6 +6308,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		walletAlertSetStmt:              q.walletAlertSetStmt,
 		walletAlertSumStmt:              q.walletAlertSumStmt,
 		walletAlertTellStmt:             q.walletAlertTellStmt,
+		walletAlertsNamelessStmt:        q.walletAlertsNamelessStmt,
 		walletCreateStmt:                q.walletCreateStmt,
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,

@@ -562,6 +562,7 @@ type TestWorld struct {
 	CreatedAt   int64
 	UsedAt      int64
 	EndedAt     int64
+	RowSum      string
 }
 
 type TopUp struct {

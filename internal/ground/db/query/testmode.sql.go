@@ -43,6 +43,31 @@ func (q *Queries) TestFrames(ctx context.Context) (int64, error) {
 	return frames, err
 }
 
+const testWorldAdd = `-- name: TestWorldAdd :exec
+INSERT INTO test_world (workspace_id, created_at, used_at, ended_at, row_sum) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (workspace_id) DO NOTHING
+`
+
+type TestWorldAddParams struct {
+	WorkspaceID string
+	CreatedAt   int64
+	UsedAt      int64
+	EndedAt     int64
+	RowSum      string
+}
+
+// Nothing where it is listed already.
+func (q *Queries) TestWorldAdd(ctx context.Context, arg TestWorldAddParams) error {
+	_, err := q.exec(ctx, q.testWorldAddStmt, testWorldAdd,
+		arg.WorkspaceID,
+		arg.CreatedAt,
+		arg.UsedAt,
+		arg.EndedAt,
+		arg.RowSum,
+	)
+	return err
+}
+
 const testWorldCount = `-- name: TestWorldCount :one
 SELECT count(*) FROM test_world WHERE workspace_id <> $1
 `
@@ -54,8 +79,8 @@ func (q *Queries) TestWorldCount(ctx context.Context, but string) (int64, error)
 	return count, err
 }
 
-const testWorldEnd = `-- name: TestWorldEnd :exec
-UPDATE test_world SET ended_at = $1 WHERE workspace_id = $2 AND ended_at = 0
+const testWorldEnd = `-- name: TestWorldEnd :one
+UPDATE test_world SET ended_at = $1 WHERE workspace_id = $2 AND ended_at = 0 RETURNING workspace_id, created_at, used_at, ended_at, row_sum
 `
 
 type TestWorldEndParams struct {
@@ -63,13 +88,21 @@ type TestWorldEndParams struct {
 	WorkspaceID string
 }
 
-func (q *Queries) TestWorldEnd(ctx context.Context, arg TestWorldEndParams) error {
-	_, err := q.exec(ctx, q.testWorldEndStmt, testWorldEnd, arg.Now, arg.WorkspaceID)
-	return err
+func (q *Queries) TestWorldEnd(ctx context.Context, arg TestWorldEndParams) (TestWorld, error) {
+	row := q.queryRow(ctx, q.testWorldEndStmt, testWorldEnd, arg.Now, arg.WorkspaceID)
+	var i TestWorld
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.CreatedAt,
+		&i.UsedAt,
+		&i.EndedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
 const testWorldGet = `-- name: TestWorldGet :one
-SELECT workspace_id, created_at, used_at, ended_at FROM test_world WHERE workspace_id = $1
+SELECT workspace_id, created_at, used_at, ended_at, row_sum FROM test_world WHERE workspace_id = $1
 `
 
 func (q *Queries) TestWorldGet(ctx context.Context, workspaceID string) (TestWorld, error) {
@@ -80,12 +113,13 @@ func (q *Queries) TestWorldGet(ctx context.Context, workspaceID string) (TestWor
 		&i.CreatedAt,
 		&i.UsedAt,
 		&i.EndedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
 
 const testWorldOldest = `-- name: TestWorldOldest :one
-SELECT workspace_id, created_at, used_at, ended_at FROM test_world WHERE ended_at = 0 ORDER BY used_at, workspace_id LIMIT 1
+SELECT workspace_id, created_at, used_at, ended_at, row_sum FROM test_world WHERE ended_at = 0 ORDER BY used_at, workspace_id LIMIT 1
 `
 
 // The world that was not used for the longest time.
@@ -97,6 +131,7 @@ func (q *Queries) TestWorldOldest(ctx context.Context) (TestWorld, error) {
 		&i.CreatedAt,
 		&i.UsedAt,
 		&i.EndedAt,
+		&i.RowSum,
 	)
 	return i, err
 }
@@ -110,37 +145,74 @@ func (q *Queries) TestWorldRemove(ctx context.Context, workspaceID string) error
 	return err
 }
 
-const testWorldUse = `-- name: TestWorldUse :execrows
-INSERT INTO test_world (workspace_id, created_at, used_at) VALUES ($1, $2, $2)
-ON CONFLICT (workspace_id) DO UPDATE SET used_at = excluded.used_at WHERE test_world.ended_at = 0
+const testWorldSum = `-- name: TestWorldSum :exec
+UPDATE test_world SET row_sum = $1 WHERE workspace_id = $2
+`
+
+type TestWorldSumParams struct {
+	RowSum      string
+	WorkspaceID string
+}
+
+func (q *Queries) TestWorldSum(ctx context.Context, arg TestWorldSumParams) error {
+	_, err := q.exec(ctx, q.testWorldSumStmt, testWorldSum, arg.RowSum, arg.WorkspaceID)
+	return err
+}
+
+const testWorldUse = `-- name: TestWorldUse :one
+UPDATE test_world SET used_at = $1 WHERE workspace_id = $2 AND ended_at = 0 RETURNING workspace_id, created_at, used_at, ended_at, row_sum
 `
 
 type TestWorldUseParams struct {
-	WorkspaceID string
 	Now         int64
+	WorkspaceID string
 }
 
 // Writes that a world is used. One that has ended stays as it is, and no row is changed.
-func (q *Queries) TestWorldUse(ctx context.Context, arg TestWorldUseParams) (int64, error) {
-	result, err := q.exec(ctx, q.testWorldUseStmt, testWorldUse, arg.WorkspaceID, arg.Now)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+func (q *Queries) TestWorldUse(ctx context.Context, arg TestWorldUseParams) (TestWorld, error) {
+	row := q.queryRow(ctx, q.testWorldUseStmt, testWorldUse, arg.Now, arg.WorkspaceID)
+	var i TestWorld
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.CreatedAt,
+		&i.UsedAt,
+		&i.EndedAt,
+		&i.RowSum,
+	)
+	return i, err
 }
 
-const testWorldsEndUnused = `-- name: TestWorldsEndUnused :exec
-UPDATE test_world SET ended_at = $1 WHERE ended_at = 0 AND used_at < $2
+const testWorldsAfter = `-- name: TestWorldsAfter :many
+SELECT workspace_id, created_at, used_at, ended_at, row_sum FROM test_world WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
 `
 
-type TestWorldsEndUnusedParams struct {
-	Now    int64
-	Before int64
-}
-
-func (q *Queries) TestWorldsEndUnused(ctx context.Context, arg TestWorldsEndUnusedParams) error {
-	_, err := q.exec(ctx, q.testWorldsEndUnusedStmt, testWorldsEndUnused, arg.Now, arg.Before)
-	return err
+func (q *Queries) TestWorldsAfter(ctx context.Context, after string) ([]TestWorld, error) {
+	rows, err := q.query(ctx, q.testWorldsAfterStmt, testWorldsAfter, after)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []TestWorld
+	for rows.Next() {
+		var i TestWorld
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.CreatedAt,
+			&i.UsedAt,
+			&i.EndedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const testWorldsEnded = `-- name: TestWorldsEnded :many
@@ -149,6 +221,45 @@ SELECT workspace_id FROM test_world WHERE ended_at > 0 AND ended_at <= $1 ORDER 
 
 func (q *Queries) TestWorldsEnded(ctx context.Context, before int64) ([]string, error) {
 	rows, err := q.query(ctx, q.testWorldsEndedStmt, testWorldsEnded, before)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var workspace_id string
+		if err := rows.Scan(&workspace_id); err != nil {
+			return nil, err
+		}
+		items = append(items, workspace_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const testWorldsNameless = `-- name: TestWorldsNameless :one
+SELECT count(*) FROM test_world WHERE workspace_id = ''
+`
+
+// Rows that are on no page of TestWorldsAfter.
+func (q *Queries) TestWorldsNameless(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.testWorldsNamelessStmt, testWorldsNameless)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const testWorldsUnused = `-- name: TestWorldsUnused :many
+SELECT workspace_id FROM test_world WHERE ended_at = 0 AND used_at < $1 ORDER BY used_at, workspace_id LIMIT 100
+`
+
+func (q *Queries) TestWorldsUnused(ctx context.Context, before int64) ([]string, error) {
+	rows, err := q.query(ctx, q.testWorldsUnusedStmt, testWorldsUnused, before)
 	if err != nil {
 		return nil, err
 	}
