@@ -93,6 +93,7 @@ func tags() []*huma.Tag {
 		{Name: "Leaderboard", Description: "Which GPU renders how fast, from signed benchmark receipts. Public."},
 		{Name: "Keys", Description: "A person's keys for programs; with a browser session."},
 		{Name: "Session", Description: "Signing in and out of a browser session."},
+		{Name: "Test mode", Description: "The clock of a workspace's test world; with a key of test mode."},
 	}
 }
 
