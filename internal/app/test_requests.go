@@ -63,8 +63,8 @@ func hasTestSide(path string) bool {
 	return hasPrefix(path, "/console", "/v1/", "/node/v1/", links.AgentPath, "/log/", links.ProofPath, links.OpenAPIPath, "/assets/")
 }
 
-func hasPrefix(path string, any ...string) bool {
-	return slices.ContainsFunc(any, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+func hasPrefix(path string, prefixes ...string) bool {
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
 // Serve implements front.Elsewhere. The credential is checked in the service's own store,

@@ -85,9 +85,9 @@ type openWorld struct {
 }
 
 // newTestWorlds makes the test worlds of a service with these routes and uploads.
-func (a *App) newTestWorlds(public string, real http.Handler, in *intake.Intake) *testWorlds {
+func (a *App) newTestWorlds(public string, routes http.Handler, in *intake.Intake) *testWorlds {
 	return &testWorlds{
-		app: a, public: public, real: real, memory: in.Memory, files: in.Guard,
+		app: a, public: public, real: routes, memory: in.Memory, files: in.Guard,
 		pace: pace{every: time.Second / time.Duration(a.Config.TestMode.Rate)}, open: map[string]*openWorld{},
 	}
 }

@@ -8,9 +8,10 @@
 // with lease_lost. A frame is on disk and hashed before it is accepted. No
 // reply names a workspace.
 //
-// Package frames decides what a report means, package preview what one of a free
-// preview means, package leaderboard what one of a reference render means, package dispatch which worker gets which frame. Start reading at Server.Routes, then deliver.go;
-// waitqueue.go has the long poll.
+// Package frames decides what a report means, package preview what one of a free preview
+// means, package leaderboard what one of a reference render means, package dispatch which
+// worker gets which frame. Start reading at Server.Routes, then deliver.go; waitqueue.go has
+// the long poll.
 package farm
 
 import (
@@ -292,65 +293,6 @@ func leaseReply(w frames.Work) (farmapi.LeaseReply, error) {
 		reply.Leases = append(reply.Leases, farmapi.Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})
 	}
 	return reply, nil
-}
-
-// heartbeat extends a worker's leases, records their progress (0 to 1), and
-// returns the ids of those that the worker no longer holds.
-func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
-	var req farmapi.HeartbeatRequest
-	if err := decode(r, &req); err != nil {
-		return nil, err
-	}
-	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
-		return nil, err
-	}
-	ofFrames, ofPreviews, ofReferences := byKind(req.Leases)
-	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofFrames), progress(ofFrames))
-	if err == nil && len(ofReferences) > 0 {
-		var more []string
-		more, err = s.Board.BeatReferences(r.Context(), refs(req.WorkerID, ofReferences), progress(ofReferences))
-		lost = append(lost, more...)
-	}
-	if err == nil && len(ofPreviews) > 0 {
-		var more []string
-		more, err = s.Previews.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofPreviews), progress(ofPreviews))
-		lost = append(lost, more...)
-	}
-	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
-}
-
-// byKind parts the leases of a report: they belong to three packages.
-func byKind(held []farmapi.Held) (ofFrames, ofPreviews, ofReferences []farmapi.Held) {
-	for _, h := range held {
-		switch {
-		case preview.Owns(h.LeaseID):
-			ofPreviews = append(ofPreviews, h)
-		case leaderboard.OwnsReference(h.LeaseID):
-			ofReferences = append(ofReferences, h)
-		default:
-			ofFrames = append(ofFrames, h)
-		}
-	}
-	return ofFrames, ofPreviews, ofReferences
-}
-
-// progress is how far the leases of a report are.
-func progress(held []farmapi.Held) []float64 {
-	shares := make([]float64, 0, len(held))
-	for _, h := range held {
-		shares = append(shares, h.Progress)
-	}
-	return shares
-}
-
-// refs returns the leases of a report, each with the worker as its holder: a
-// worker can report only on what it holds itself.
-func refs(workerID string, held []farmapi.Held) []lease.Ref {
-	out := make([]lease.Ref, 0, len(held))
-	for _, h := range held {
-		out = append(out, lease.Ref{ID: h.LeaseID, Holder: workerID, Attempt: int64(h.Attempt)})
-	}
-	return out
 }
 
 // fail ends an attempt that the worker could not finish. The code must be one

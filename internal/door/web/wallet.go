@@ -1,9 +1,11 @@
 package web
 
 import (
+	"context"
 	"encoding/csv"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 	"time"
 
@@ -63,33 +65,9 @@ func (s *Site) wallet(r *http.Request, who identity.Principal) (page, error) {
 
 func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView) (page, error) {
 	v.Currency, v.Payable = contract.Currency, s.Payments.Available()
-	before := r.URL.Query().Get("before")
 	var found []wallet.Entry
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		if v.Balance, err = wallet.Get(r.Context(), tx, who.WorkspaceID); err != nil {
-			return err
-		}
-		if found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, entriesOnPage+1); err != nil {
-			return err
-		}
-		below, err := alert.Below(r.Context(), tx, who.WorkspaceID)
-		if err != nil {
-			return err
-		}
-		if v.Below == "" && below > 0 {
-			v.Below = fmt.Sprintf("%d.%02d", below/100, below%100)
-		}
-		if v.Low, err = job.LowBalance(r.Context(), tx, who.WorkspaceID, v.Balance); err != nil {
-			return err
-		}
-		paid, err := payment.List(r.Context(), tx, who.WorkspaceID, "", topUpsOnPage)
-		v.TopUps, v.Chosen = nil, nil
-		for _, t := range paid {
-			v.TopUps = append(v.TopUps, topUpRow{t})
-			if t.ID == r.URL.Query().Get("top_up") {
-				v.Chosen = &topUpRow{t}
-			}
-		}
+		found, err = v.read(r.Context(), tx, who.WorkspaceID, r.URL.Query())
 		return err
 	})
 	if err != nil {
@@ -114,6 +92,36 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 		}
 	}
 	return page{Template: "wallet", Title: "Wallet", Section: walletSection, Content: v}, nil
+}
+
+// read reads a workspace's money into the view, and returns the entries of the page that the
+// query names, with one more where there are older ones.
+func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (found []wallet.Entry, err error) {
+	if v.Balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
+		return nil, err
+	}
+	below, err := alert.Below(ctx, tx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Below == "" && below > 0 {
+		v.Below = fmt.Sprintf("%d.%02d", below/100, below%100)
+	}
+	if v.Low, err = job.LowBalance(ctx, tx, workspaceID, v.Balance); err != nil {
+		return nil, err
+	}
+	paid, err := payment.List(ctx, tx, workspaceID, "", topUpsOnPage)
+	if err != nil {
+		return nil, err
+	}
+	v.TopUps, v.Chosen = nil, nil
+	for _, t := range paid {
+		v.TopUps = append(v.TopUps, topUpRow{t})
+		if t.ID == asked.Get("top_up") {
+			v.Chosen = &topUpRow{t}
+		}
+	}
+	return wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
 }
 
 // ledger serves all entries as CSV, the newest first.

@@ -199,7 +199,7 @@ func outOfMoney(t *testing.T, m model, work func(*painter)) {
 	m.renders(inspected, 2) // the price is still locked
 }
 
-func limitReached(t *testing.T, m model, work func(*painter)) {
+func limitReached(_ *testing.T, m model, work func(*painter)) {
 	work(&painter{})
 	m = m.svc.model(m.svc.limited(m.who, 1))
 	inspected := m.sends(demo.Scene(), rangeOf(1, 2))
@@ -253,7 +253,7 @@ func frameFails(t *testing.T, m model, work func(*painter)) {
 
 func cancelled(t *testing.T, m model, work func(*painter)) {
 	job, refused := m.starts(m.sends(demo.Scene(), rangeOf(1, 2)))
-	if refused || job["cancellable"] != true {
+	if refused || fmt.Sprint(job["cancellable"]) != "true" {
 		t.Fatalf("svc_start: %v", job)
 	}
 	if _, err := m.who.Cancel(patient(t), fmt.Sprint(job["job_id"])); err != nil {

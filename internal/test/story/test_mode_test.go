@@ -159,8 +159,8 @@ func TestNothingOfTestModeEntersTheRealStore(t *testing.T) {
 		var metrics string
 		config.MetricsListen, config.AnnounceMetrics = "127.0.0.1:0", func(address string) { metrics = address }
 		svc := start(t, config)
-		real := svc.caller(credit)
-		kept := real.start(1) // one real job that waits for a worker
+		paying := svc.caller(credit)
+		kept := paying.start(1) // one real job that waits for a worker
 		c := svc.testCaller()
 		tables, files, figures := svc.tables(), svc.files(""), counted(t, metrics)
 
@@ -201,11 +201,11 @@ func TestNothingOfTestModeEntersTheRealStore(t *testing.T) {
 		if after := counted(t, metrics); after != figures {
 			t.Errorf("test mode changed the metrics:\n%s\nbefore:\n%s", after, figures)
 		}
-		if job, err := real.Job(patient(t), kept.JobID); err != nil || job.Status != client.StatusQueued {
+		if job, err := paying.Job(patient(t), kept.JobID); err != nil || job.Status != client.StatusQueued {
 			t.Errorf("the real job is %+v, %v: nobody may have rendered it", job, err)
 		}
 		for _, jobID := range []string{done.JobID, failing.JobID} {
-			if _, err := real.Job(patient(t), jobID); !is(err, fault.RenderNotFound) {
+			if _, err := paying.Job(patient(t), jobID); !is(err, fault.RenderNotFound) {
 				t.Errorf("the real service answers %v about a job of test mode", err)
 			}
 		}
@@ -298,13 +298,13 @@ func (c caller) verifiedTestZIP(job *client.Job) {
 func TestARealServicesKeysRefuseATestReceipt(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		svc := start(t, config)
-		c, real := svc.testCaller(), svc.caller(credit)
+		c, paying := svc.testCaller(), svc.caller(credit)
 		job := c.await(c.start(1).JobID, client.StatusCompleted)
 		signed, err := c.Receipt(patient(t), job.JobID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		keys, err := real.SigningKeys(patient(t))
+		keys, err := paying.SigningKeys(patient(t))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -415,10 +415,10 @@ func (c caller) mustTake(q *client.Quote) (jobID string) {
 // and nobody else's.
 func TestTheClockOfTestModeBringsWhatIsDue(t *testing.T) {
 	eachShared(t, func(t *testing.T, svc *service) {
-		c, other, real := svc.testCaller(), svc.testCaller(), svc.caller(credit)
+		c, other, paying := svc.testCaller(), svc.testCaller(), svc.caller(credit)
 		done := c.await(c.start(1).JobID, client.StatusCompleted)
 		others := other.quote(1)
-		quoted, reals := c.quote(2), real.quote(1)
+		quoted, reals := c.quote(2), paying.quote(1)
 		if status, answer := c.clock(svc.url, `{"advance_seconds":-1}`); status != 400 && status != 422 || answer.Moved != 0 {
 			t.Errorf("the clock goes back: %d, %+v", status, answer)
 		}
@@ -432,7 +432,7 @@ func TestTheClockOfTestModeBringsWhatIsDue(t *testing.T) {
 		for _, untouched := range []struct {
 			caller
 			*client.Quote
-		}{{other, others}, {real, reals}} {
+		}{{other, others}, {paying, reals}} {
 			if _, err := untouched.take(untouched.Quote); err != nil {
 				t.Errorf("a moved clock reaches others: %v", err)
 			}
@@ -451,63 +451,9 @@ func TestTheClockOfTestModeBringsWhatIsDue(t *testing.T) {
 		if status, answer := c.clock(svc.url, `{"advance_seconds":316000000}`); status != 400 {
 			t.Errorf("the clock goes eleven years ahead: %d, %+v", status, answer)
 		}
-		if status, answer := real.clock(svc.url, `{"advance_seconds":1}`); status != 409 || answer.Error.Code != "wrong_mode" {
+		if status, answer := paying.clock(svc.url, `{"advance_seconds":1}`); status != 409 || answer.Error.Code != "wrong_mode" {
 			t.Errorf("a real key moves a clock: %d, %+v", status, answer)
 		}
 		c.await(c.start(1).JobID, client.StatusCompleted) // it goes on in the future
-	})
-}
-
-// TestATestKeyOpensItsOwnTestWorldAndNothingElse tries it where it has no business, and others
-// where it has.
-func TestATestKeyOpensItsOwnTestWorldAndNothingElse(t *testing.T) {
-	eachShared(t, func(t *testing.T, svc *service) {
-		c, other, real := svc.testCaller(), svc.testCaller(), svc.caller(credit)
-		job := c.await(c.start(1).JobID, client.StatusCompleted)
-		other.start(1)
-		at := func(path, key string) int { return send(t, request(t, "GET", svc.url+path, key, ""), nil) }
-		world := "/test/" + c.workspace
-		plain := strings.Replace(c.agent.Secret, "test_", "", 1)
-		jobPath := "/node/v1/jobs/" + job.JobID
-		for what, try := range map[string]struct {
-			path, key string
-			want      int
-		}{
-			"its job":                             {jobPath, c.agent.Secret, 200},
-			"its job by its address":              {world + jobPath, c.agent.Secret, 200},
-			"its list by the account key":         {"/v1/workspace/renders", c.account.Secret, 200},
-			"the keys of its world":               {world + "/v1/signing-keys", "", 200},
-			"another's job":                       {jobPath, other.agent.Secret, 404},
-			"another's world":                     {world + jobPath, other.agent.Secret, 401},
-			"its job with a real key":             {jobPath, real.agent.Secret, 404},
-			"a world with a real key":             {world + jobPath, real.agent.Secret, 401},
-			"the secret that the world knows":     {jobPath, plain, 401},
-			"that secret at the world":            {world + jobPath, plain, 401},
-			"its world without a key":             {world + jobPath, "", 401},
-			"a key that nobody has made":          {jobPath, contract.TestAgentKeyPrefix + strings.Repeat("a", contract.KeySecretLength), 401},
-			"the account key at an agent's route": {jobPath, c.account.Secret, 401},
-			"a world that does not exist":         {"/test/WSP-" + strings.Repeat("0", 32) + "/v1/health", "", 404},
-			"the list of keys":                    {"/v1/agent-keys", c.account.Secret, 409},
-			"the workers' API":                    {world + "/farm/v1/demand", "", 404},
-			"the pages of operators":              {world + "/admin", "", 404},
-			"a program's way in":                  {world + "/oauth/authorize", "", 404},
-		} {
-			if got := at(try.path, try.key); got != try.want {
-				t.Errorf("%s: %d, want %d", what, got, try.want)
-			}
-		}
-		if status, refused := svc.connect(c.agent.Secret).call("svc_status", map[string]any{"job_id": job.JobID}); refused || status["status"] != client.StatusCompleted {
-			t.Errorf("the tools for agents say %v of it", status)
-		}
-		link := strings.Replace(job.DownloadURL, world, "", 1)
-		if got := send(t, request(t, "GET", link, "", ""), nil); got != 401 {
-			t.Errorf("a link of the world at the service itself: %d", got)
-		}
-		svc.write(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, c.agent.KeyID) })
-		for _, path := range []string{jobPath, world + jobPath} {
-			if got := at(path, c.agent.Secret); got != 401 {
-				t.Errorf("a revoked key at %s: %d", path, got)
-			}
-		}
 	})
 }

@@ -17,7 +17,7 @@ func TestAKeyOfTestModeIsNoKeyOfTheService(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ctx := t.Context()
-		var agent, account, real identity.NewKey
+		var agent, account, paying identity.NewKey
 		var workspace string
 		err := d.Write(ctx, func(tx *db.Tx) error {
 			p, err := identity.CreateWorkspace(ctx, tx, "one@example.com")
@@ -28,7 +28,7 @@ func TestAKeyOfTestModeIsNoKeyOfTheService(t *testing.T) {
 			if agent, err = identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "test", Test: true, SpendLimitCents: new(int64(5))}); err != nil {
 				return err
 			}
-			if real, err = identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "real"}); err != nil {
+			if paying, err = identity.CreateAgentKey(ctx, tx, workspace, identity.AgentTerms{Name: "real"}); err != nil {
 				return err
 			}
 			account, err = identity.CreateTestAccountKey(ctx, tx, workspace, "test")
@@ -57,7 +57,7 @@ func TestAKeyOfTestModeIsNoKeyOfTheService(t *testing.T) {
 				}
 			}
 		}
-		if header := "Bearer " + real.Secret; identity.IsTestKey(header) {
+		if header := "Bearer " + paying.Secret; identity.IsTestKey(header) {
 			t.Error("a real key looks like one of test mode")
 		}
 		err = d.Read(ctx, func(tx *db.Tx) error {

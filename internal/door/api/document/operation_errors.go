@@ -59,7 +59,6 @@ func operationCodes() map[string][]fault.Code {
 	delivery := all(session, codes{fault.RenderNotFound})
 	return map[string][]fault.Code{
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
-
 		"inspectUpload": all(session, archive),
 		"createProject": all(session, json, once, frames, codes{
 			fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera,
@@ -94,12 +93,10 @@ func operationCodes() map[string][]fault.Code {
 		"compareLeaderboardGPUs": all(bad, codes{fault.GPUNotFound}),
 
 		"listRenders": all(key, bad), "listJobs": all(key, bad), "watchWorkspace": all(key, bad), "watchNodeWorkspace": all(key, bad),
-		"createTopUp": all(session, json, codes{fault.TopUpLimitReached, fault.PaymentsUnavailable}), "listTopUps": all(session, bad), "getTopUp": all(session, bad, codes{fault.TopUpNotFound}),
-		"setWalletAlert":     all(session, json),
+		"createTopUp": all(session, json, codes{fault.TopUpLimitReached, fault.PaymentsUnavailable}), "listTopUps": all(session, bad), "getTopUp": all(session, bad, codes{fault.TopUpNotFound}), "setWalletAlert": all(session, json),
 		"receiveStripeEvent": all(json, codes{fault.InvalidSignature, fault.PaymentsUnavailable}), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": all(createKey, codes{fault.WrongMode}), "revokeAgentKey": revokeKey,
-
 		"getTestClock": all(session, codes{fault.WrongMode}), "moveTestClock": all(session, json, codes{fault.WrongMode}),
 
 		"createWebhookEndpoint": all(session, json, hook, codes{fault.EndpointLimitReached}), "listWebhookEndpoints": session, "getWebhookEndpoint": endpoint,

@@ -45,11 +45,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 	if err != nil {
 		return done, fault.New(fault.BenchmarkRefused, "public_key_pem is not an Ed25519 public key.").Wrap(err)
 	}
-	signed, err := benchmark.Open(s.Envelope, key)
-	if err != nil {
-		return done, fault.New(fault.BenchmarkRefused, "The receipt does not hold: %v.", err)
-	}
-	payload, err := benchmark.PayloadSHA256(s.Envelope)
+	signed, payload, err := opened(s.Envelope, key)
 	if err != nil {
 		return done, err
 	}
@@ -82,11 +78,8 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 			ResultID: done.ResultID, PayloadSha256: payload, NodeKeyID: s.NodeKeyID, WorkerID: s.WorkerID,
 			WorkerEnvelope: string(s.Envelope), Status: "accepted", CreatedAt: tx.Now,
 		}
-		done.Reason, done.Detail = benchmark.Judge(signed, s.Worker, tx.Time(), b.AllowSynthetic)
-		if done.Reason == "" {
-			if done.Reason, done.Detail, err = judgeAnswer(ctx, tx, signed, s, picture.unread); err != nil {
-				return err
-			}
+		if done.Reason, done.Detail, err = b.judge(ctx, tx, signed, s, picture); err != nil {
+			return err
 		}
 		if done.Reason != "" {
 			row.Status, row.Reason, row.Detail = "rejected", string(done.Reason), done.Detail
@@ -109,6 +102,24 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 		_ = b.Blobs.Delete(context.WithoutCancel(ctx), picture.key) // the sweep removes what a failed delete leaves
 	}
 	return done, err
+}
+
+// opened checks the signature and the form of a receipt, and returns it with the hash of its
+// payload. Error: benchmark_refused.
+func opened(envelope []byte, key receipt.PublicKey) (signed benchmark.Receipt, payload string, err error) {
+	if signed, err = benchmark.Open(envelope, key); err != nil {
+		return signed, "", fault.New(fault.BenchmarkRefused, "The receipt does not hold: %v.", err)
+	}
+	payload, err = benchmark.PayloadSHA256(envelope)
+	return signed, payload, err
+}
+
+// judge says why a receipt does not count; "" for one that does.
+func (b *Board) judge(ctx context.Context, tx *db.Tx, signed benchmark.Receipt, s Submission, picture pictureOf) (benchmark.Reason, string, error) {
+	if reason, detail := benchmark.Judge(signed, s.Worker, tx.Time(), b.AllowSynthetic); reason != "" {
+		return reason, detail, nil
+	}
+	return judgeAnswer(ctx, tx, signed, s, picture.unread)
 }
 
 // repeated is the first answer to a receipt that is there already.
