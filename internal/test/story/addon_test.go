@@ -253,15 +253,15 @@ func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
 }
 
 // pressesThePanel leads from the code to the frames in a window.
-func (d desk) pressesThePanel() {
-	t, svc := d.t, d.svc
+func (a desk) pressesThePanel() {
+	t, svc := a.t, a.svc
 	t.Helper()
 	c := svc.caller(credit)
 	scene, err := quickScene()
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(d.folder, "shot 010.blend")
+	path := filepath.Join(a.folder, "shot 010.blend")
 	if err := os.WriteFile(path, scene, 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +275,7 @@ func (d desk) pressesThePanel() {
 	}
 	tells := filepath.Join(t.TempDir(), "told.json")
 	shown := t.TempDir() // Xvfb keeps the screen in a file of it
-	screened := d
+	screened := a
 	screened.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + shown}
 	screened.run(func(line string) {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
