@@ -6,7 +6,7 @@ func agentTools() []Rule {
 		shown("4.5", "A tool server at /mcp takes agent keys only", "agent.TestOnlyAnAgentKeyOpensTheDoor", "agent.TestTheDoorStandsBehindAProxy"),
 		shown("4.5", "It has the six tools, and svc_preview; svc_render and svc_submit_render are not among them",
 			"agent.TestNoToolTakesACredential", "agent.TestWhatAgentsAreToldIsWhatItWas", "agent.TestWhatToolsSayIsWhatTheySaid", "agent.TestAWholeJobGoesByTools",
-			"story.TestTheNpmClientOfTheProtocolRendersAJob", "story.TestTheInspectorOfTheProtocolRendersAJob", "story.TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP"),
+			"story.TestTheNpmClientOfTheProtocolRendersAJob", "story.TestTheInspectorRegistersIsLetInAndRenders", "story.TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP"),
 		shown("4.5", "svc_start alone spends",
 			"agent.TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum", "agent.TestASpendLimitHoldsOverAllDoorsUnderRace",
 			"story.TestAnAgentStopsWhereItMayNotSpend"),

@@ -152,6 +152,8 @@ type Config struct {
 	// Programs does the same for the descriptions of programs that ask to be let in: for
 	// tests.
 	Programs outbound.Config
+	// Registration lets programs that ask to be let in register by themselves (RFC 7591).
+	Registration bool
 	// Refuse closes the service for new jobs: start answers 503 and spends
 	// nothing. Quotes stay valid, and running jobs are finished.
 	Refuse bool

@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/ground/seal"
 	"svc.example/internal/ground/sharing"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
@@ -103,7 +104,11 @@ func (a *App) intake(guard *outbound.Guard) *intake.Intake {
 // doors adds the routes of the API, the MCP tools and the pages. The API comes
 // first, because the API reference shows its OpenAPI document.
 func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.Intake) {
-	signIn := &oauth.Server{DB: a.DB, Links: p.at, Clients: oauth.NewClients(outbound.New(a.Config.Programs))}
+	var registry *seal.Keys
+	if a.Config.Registration {
+		registry = a.sealed
+	}
+	signIn := &oauth.Server{DB: a.DB, Links: p.at, Clients: oauth.NewClients(outbound.New(a.Config.Programs), registry)}
 	grant.Routes(mux, signIn, errs)
 	pages := a.pages(errs, p, in, signIn)
 	document := api.Routes(mux, api.Config{

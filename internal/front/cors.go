@@ -26,7 +26,7 @@ func anyOrigin(path string) bool {
 		}
 	}
 	switch path {
-	case links.TokenPath, links.RevokePath: // no cookie opens these
+	case links.TokenPath, links.RevokePath, links.RegisterPath: // no cookie opens these
 		return true
 	}
 	return isAPI(path) || strings.HasPrefix(path, "/log/") || strings.HasPrefix(path, "/.well-known/")

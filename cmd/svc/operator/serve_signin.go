@@ -19,11 +19,14 @@ type signInFlags struct {
 	OIDCIssuer       string `name:"oidc-issuer" env:"SVC_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect issuer for signing in. The callback is the public URL followed by /v1/auth/oidc/callback."`
 	OIDCClientID     string `name:"oidc-client-id" env:"SVC_OIDC_CLIENT_ID" help:"Client id of this service at the issuer."`
 	OIDCClientSecret string `name:"oidc-client-secret" env:"SVC_OIDC_CLIENT_SECRET" help:"Client secret of this service at the issuer. A public client has none."`
+
+	Registration bool `name:"oauth-registration" env:"SVC_OAUTH_REGISTRATION" help:"Let programs that people let in register by themselves (RFC 7591), for those that cannot name the address of their description. Nothing verifies what they say of themselves, and the consent page says so."`
 }
 
 // apply sets the flags in cfg. Half of a pair is wrong usage and not a default: a
 // service that falls back to links in its log would surprise its operator.
 func (f signInFlags) apply(cfg *app.Config) (err error) {
+	cfg.Registration = f.Registration
 	if (f.SMTP == "") != (f.MailFrom == "") {
 		return terminal.WrongUsage(errors.New("--smtp and --mail-from go together"))
 	}

@@ -10,9 +10,11 @@ package grant
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
+	"time"
 
 	"svc.example/internal/front"
 	"svc.example/internal/ground/links"
@@ -35,19 +37,47 @@ func Routes(mux *http.ServeMux, o *oauth.Server, errs *front.Errors) {
 	mux.Handle("POST "+links.TokenPath, s.form(func(r *http.Request, form url.Values) (any, error) { return o.Token(r.Context(), form) }))
 	mux.Handle("POST "+links.DevicePath, s.form(func(r *http.Request, form url.Values) (any, error) { return o.Begin(r.Context(), form) }))
 	mux.Handle("POST "+links.RevokePath, s.form(func(r *http.Request, form url.Values) (any, error) { return struct{}{}, o.Revoke(r.Context(), form) }))
+	if o.Clients.Registers() {
+		mux.Handle("POST "+links.RegisterPath, s.register())
+	}
 	s.metadata(mux)
 }
 
 // form handles a form of a program.
 func (s *server) form(do func(r *http.Request, form url.Values) (any, error)) http.Handler {
-	return s.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
-		answer, err := any(nil), error(&oauth.Error{Code: oauth.InvalidRequest, Description: "the body must be a form (application/x-www-form-urlencoded) of at most 16 KiB"})
-		if kind, _, bad := mime.ParseMediaType(r.Header.Get("Content-Type")); bad == nil && kind == "application/x-www-form-urlencoded" && r.URL.RawQuery == "" {
+	return s.handle(http.StatusOK, func(w http.ResponseWriter, r *http.Request) (any, error) {
+		if hasType(r, "application/x-www-form-urlencoded") && r.URL.RawQuery == "" {
 			r.Body = http.MaxBytesReader(w, r.Body, bodyBytes)
 			if bad := r.ParseForm(); bad == nil && isText(r.PostForm) {
-				answer, err = do(r, r.PostForm)
+				return do(r, r.PostForm)
 			}
 		}
+		return nil, &oauth.Error{Code: oauth.InvalidRequest, Description: "the body must be a form (application/x-www-form-urlencoded) of at most 16 KiB"}
+	})
+}
+
+// register handles the description of a program that registers by itself (RFC 7591).
+func (s *server) register() http.Handler {
+	return s.handle(http.StatusCreated, func(w http.ResponseWriter, r *http.Request) (any, error) {
+		if hasType(r, "application/json") {
+			if text, bad := io.ReadAll(http.MaxBytesReader(w, r.Body, oauth.MaxDescription)); bad == nil {
+				return s.oauth.Clients.Register(text, time.Now())
+			}
+		}
+		return nil, &oauth.Error{Code: oauth.InvalidMetadata, Description: "the body must be JSON (application/json) of at most 5 KiB"}
+	})
+}
+
+// hasType reports whether the body of a request is of a media type.
+func hasType(r *http.Request, want string) bool {
+	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
+	return err == nil && kind == want
+}
+
+// handle answers a program in JSON, with status or with what was wrong.
+func (s *server) handle(status int, do func(w http.ResponseWriter, r *http.Request) (any, error)) http.Handler {
+	return s.errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		answer, err := do(w, r)
 		h := w.Header()
 		refused, is := errors.AsType[*oauth.Error](err)
 		if err != nil && !is {
@@ -58,6 +88,8 @@ func (s *server) form(do func(r *http.Request, form url.Values) (any, error)) ht
 		if is {
 			w.WriteHeader(http.StatusBadRequest)
 			answer = map[string]string{"error": refused.Code, "error_description": refused.Description}
+		} else {
+			w.WriteHeader(status)
 		}
 		_ = json.NewEncoder(w).Encode(answer) // a failed write means the caller is gone
 		return nil
@@ -80,7 +112,7 @@ func isText(form url.Values) bool {
 func (s *server) metadata(mux *http.ServeMux) {
 	at := s.oauth.Links
 	scopes := identity.AllScopes()
-	documents := map[string]any{links.IssuerPath: map[string]any{
+	issuer := map[string]any{
 		"issuer": s.oauth.Issuer(), "authorization_endpoint": at.To(links.AuthorizePath), "token_endpoint": at.To(links.TokenPath),
 		"revocation_endpoint": at.To(links.RevokePath), "device_authorization_endpoint": at.To(links.DevicePath),
 		"scopes_supported": scopes, "response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
@@ -88,7 +120,11 @@ func (s *server) metadata(mux *http.ServeMux) {
 		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
 		"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
 		"service_documentation": at.To("/guide/oauth"),
-	}}
+	}
+	if s.oauth.Clients.Registers() {
+		issuer["registration_endpoint"] = at.To(links.RegisterPath)
+	}
+	documents := map[string]any{links.IssuerPath: issuer}
 	for path, resource := range map[string]string{links.ResourcePath: at.PublicURL, links.ResourcePath + links.AgentPath: at.To(links.AgentPath)} {
 		documents[path] = map[string]any{
 			"resource": resource, "authorization_servers": []string{s.oauth.Issuer()}, "scopes_supported": scopes,

@@ -327,6 +327,46 @@ func TestDiscoveryLeadsFromTheToolsToTheQuestion(t *testing.T) {
 	}
 }
 
+func TestProgramsRegisterOnlyWhereTheOperatorLetsThem(t *testing.T) {
+	t.Parallel()
+	register := func(base, kind, body string) (int, map[string]any) {
+		t.Helper()
+		res, err := http.Post(base+"/oauth/register", kind, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		var answer map[string]any
+		if err := json.NewDecoder(res.Body).Decode(&answer); err != nil {
+			t.Fatal(err)
+		}
+		if res.StatusCode != http.StatusNotFound && (res.Header.Get("Cache-Control") != "no-store" || res.Header.Get("Access-Control-Allow-Origin") != "*") {
+			t.Errorf("the headers are %v", res.Header)
+		}
+		return res.StatusCode, answer
+	}
+	const description = `{"client_name":"Painter","redirect_uris":["https://app.example/back"]}`
+	if status, answer := register(worlds.On(t, "sqlite").URL, "application/json", description); status != http.StatusNotFound {
+		t.Errorf("without leave: %d %v", status, answer)
+	}
+	w := registering.On(t, "sqlite")
+	for name, c := range map[string][2]string{"a form": {"application/x-www-form-urlencoded", "client_name=x"}, "6 kB": {"application/json", `{"client_name":"` + strings.Repeat("x", 6<<10) + `"}`}, "nothing": {"application/json", ""}} {
+		if status, answer := register(w.URL, c[0], c[1]); status != http.StatusBadRequest || answer["error"] != "invalid_client_metadata" {
+			t.Errorf("%s: %d %v", name, status, answer)
+		}
+	}
+	status, answer := register(w.URL, "application/json", description)
+	if status != http.StatusCreated || answer["token_endpoint_auth_method"] != "none" || answer["client_secret"] != nil {
+		t.Fatalf("%d %v", status, answer)
+	}
+	p := personOf(t, w, 0)
+	question := questionOf("https://app.example/back", "client_id", fmt.Sprint(answer["client_id"]))
+	p.open(question).want(t, http.StatusOK, "Painter", "Not verified: it registered by itself", "app.example")
+	if page := p.open(question+"&response_type=token").want(t, http.StatusBadRequest, "asks in a wrong way"); page.header.Get("Location") != "" {
+		t.Error("an error sends the browser on")
+	}
+}
+
 func TestTheTokenEndpointTakesFormsOnly(t *testing.T) {
 	t.Parallel()
 	w := worlds.On(t, "sqlite")

@@ -31,8 +31,11 @@ import (
 // results and need no configuration of their own.
 var worlds = apptest.Share(nil)
 
+// registering are services at which programs register by themselves.
+var registering = apptest.Share(func(c *app.Config) { c.Registration = true })
+
 func TestMain(m *testing.M) {
-	code := apptest.Run(m, worlds)
+	code := apptest.Run(m, worlds, registering)
 	if err := chromium.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "the browser:", err)
 		code = max(code, 1)

@@ -35,7 +35,8 @@ const (
 	AuthorizePath = "/oauth/authorize" // where a person answers a program
 	TokenPath     = "/oauth/token"
 	RevokePath    = "/oauth/revoke"
-	DevicePath    = "/oauth/device" // where a device begins, and where its code is typed
+	RegisterPath  = "/oauth/register" // where programs register by themselves, if they may
+	DevicePath    = "/oauth/device"   // where a device begins, and where its code is typed
 	IssuerPath    = "/.well-known/oauth-authorization-server"
 	ResourcePath  = "/.well-known/oauth-protected-resource"
 

@@ -124,7 +124,7 @@ func (a desk) does(step string, told any, see func(line string)) {
 // letIn answers a device's code as its workspace's person does on the page.
 func (svc *service) letIn(c caller, code string) {
 	svc.t.Helper()
-	server := &oauth.Server{DB: svc.app.DB, Clients: oauth.NewClients(outbound.New(outbound.Config{}))}
+	server := &oauth.Server{DB: svc.app.DB, Clients: oauth.NewClients(outbound.New(outbound.Config{}), nil)}
 	program, err := server.Clients.Get(svc.t.Context(), oauth.BlenderAddOn)
 	if err == nil {
 		err = server.AllowDevice(svc.t.Context(), code, program, oauth.Terms{WorkspaceID: c.workspace, SpendLimitCents: 1000, Days: 30})

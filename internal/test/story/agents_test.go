@@ -1,6 +1,7 @@
 package story_test
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -68,17 +69,43 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 	svc.settledOnce(c, 2)
 }
 
-// TestTheInspectorOfTheProtocolRendersAJob runs the official inspector's command
-// line, a process for each call; it also judges the schemas.
-func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
+// TestTheInspectorRegistersIsLetInAndRenders runs the official inspector's command line, a
+// process for each call; it also judges the schemas. From nothing but the address of the
+// tools it registers by itself, has a person let it in, and keeps what it got.
+func TestTheInspectorRegistersIsLetInAndRenders(t *testing.T) {
 	t.Parallel()
-	svc := sharedOn(t, "sqlite")
+	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t), Registration: true})
+	svc.worker(&painter{})
 	c := svc.caller(credit)
+	p := svc.console(c)
 	folder := scriptFolder(t)
+	back := "http://" + freeAddress(t) + "/oauth/callback"
+	asked := 0
 	inspector := func(arguments ...string) []byte {
 		t.Helper()
-		all := append([]string{"--cli", svc.url + "/mcp", "--transport", "http", "--header", "Authorization: Bearer " + c.agent.Secret}, arguments...)
-		return node(t, folder, []string{"HOME=" + folder}, "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", all...)
+		all := append([]string{"node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js", "--cli", svc.url + "/mcp", "--transport", "http", "--callback-url", back}, arguments...)
+		command := exec.CommandContext(patient(t), pinnedNode(t), all...)
+		command.Dir, command.Env = folder, append(os.Environ(), "HOME="+folder, "BROWSER=true", "MCP_INSPECTOR_SECRET_STORE=file", "MCP_AUTO_OPEN_ENABLED=true")
+		said, err := command.StderrPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var result, rest bytes.Buffer
+		command.Stdout = &result
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for lines := bufio.NewScanner(said); lines.Scan(); {
+			if _, address, is := strings.Cut(lines.Text(), "navigate to: "); is {
+				asked++
+				p.allows(strings.TrimSpace(address), "registered by itself")
+			}
+			rest.WriteString(lines.Text() + "\n")
+		}
+		if err := command.Wait(); err != nil {
+			t.Fatalf("%v: %v\n%s%s", arguments, err, &result, &rest)
+		}
+		return result.Bytes()
 	}
 	call := func(tool string, with map[string]any) (answer map[string]any) {
 		t.Helper()
@@ -119,6 +146,9 @@ func TestTheInspectorOfTheProtocolRendersAJob(t *testing.T) {
 	download := follow(job)
 	if receipt := follow(download); receipt["artifact_sha256"] != download["sha256"] || receipt["charged_cents"] != 2.0 {
 		t.Errorf("the receipt is %v, the download %v", receipt, download)
+	}
+	if asked != 1 {
+		t.Errorf("a person was asked %d times", asked)
 	}
 	svc.settledOnce(c, 2)
 }

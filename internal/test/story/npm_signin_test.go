@@ -71,7 +71,7 @@ func npmClientSignsIn(t *testing.T, script string) {
 			break
 		}
 		asked++
-		p.allows(said.Open)
+		p.allows(said.Open, "“Assistant”, which nobody verifies")
 		var q url.Values
 		select {
 		case q = <-program.answers:
@@ -94,25 +94,39 @@ func npmClientSignsIn(t *testing.T, script string) {
 	svc.settledOnce(p.caller, 1)
 }
 
-// allows answers the question at an address.
-func (p *console) allows(address string) {
+// allows answers the question at an address; the page says what of the program.
+func (p *console) allows(address, what string) {
 	p.t.Helper()
 	p.open(strings.TrimPrefix(address, p.base))
-	p.says("Let this program in?", "“Assistant”, which nobody verifies")
+	p.says("Let this program in?", what)
 	p.run(`document.querySelector("button[value=allow]").click()`)
 }
 
 // TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent: mcp-remote has an agent that only
-// knows programs on its own computer use tools elsewhere, and signs in for it.
+// knows programs on its own computer use tools elsewhere, and signs in for it: as the program
+// that a description says, or as one that registers by itself.
 func TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent(t *testing.T) {
 	t.Parallel()
 	program := newHosted(t)
-	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t), Programs: program.guard})
+	t.Run("by a description", func(t *testing.T) {
+		t.Parallel()
+		mcpRemoteSignsIn(t, app.Config{Programs: program.guard}, "“Assistant”, which nobody verifies", "--client-metadata-url", program.id)
+	})
+	t.Run("registered", func(t *testing.T) {
+		t.Parallel()
+		mcpRemoteSignsIn(t, app.Config{Registration: true}, "registered by itself")
+	})
+}
+
+func mcpRemoteSignsIn(t *testing.T, config app.Config, what string, flags ...string) {
+	t.Helper()
+	config.Listen, config.Data, config.Database, config.Log = freeAddress(t), t.TempDir(), dbtest.URL(t, "sqlite"), logOf(t)
+	svc := start(t, config)
 	svc.worker(&painter{})
 	p := svc.console(svc.caller(credit))
 	folder := scriptFolder(t)
 	said, says := io.Pipe()
-	command := exec.Command(pinnedNode(t), "node_modules/mcp-remote/dist/proxy.js", svc.url+"/mcp", "--client-metadata-url", program.id)
+	command := exec.Command(pinnedNode(t), append([]string{"node_modules/mcp-remote/dist/proxy.js", svc.url + "/mcp"}, flags...)...)
 	command.Dir, command.Stderr, command.SysProcAttr = folder, says, diesWithTheTest()
 	command.Env = append(os.Environ(), "HOME="+t.TempDir(), "BROWSER=true")
 	asked := make(chan string, 10)
@@ -132,7 +146,7 @@ func TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent(t *testing.T) {
 		s, err := mcp.NewClient(&mcp.Implementation{Name: "story", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: command}, nil)
 		tools <- connected{s, err}
 	}()
-	p.allows(await.Next(t, asked, "the question"))
+	p.allows(await.Next(t, asked, "the question"), what)
 	s := await.Next(t, tools, "the tools")
 	if s.err != nil {
 		t.Fatal(s.err)

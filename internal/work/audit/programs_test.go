@@ -15,7 +15,7 @@ import (
 func (s *store) letIn(workspaceID string) {
 	s.Helper()
 	ctx := s.Context()
-	server := &oauth.Server{DB: s.app.DB, Links: links.Links{PublicURL: "https://render.example"}, Clients: oauth.NewClients(outbound.New(outbound.Config{}))}
+	server := &oauth.Server{DB: s.app.DB, Links: links.Links{PublicURL: "https://render.example"}, Clients: oauth.NewClients(outbound.New(outbound.Config{}), nil)}
 	verifier := strings.Repeat("v", 43)
 	sum := sha256.Sum256([]byte(verifier))
 	redirect := "http://127.0.0.1:1/"

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"regexp"
@@ -43,10 +44,15 @@ func (s *Server) Read(ctx context.Context, values url.Values) (r Request, err er
 		return r, fault.New(fault.InvalidRequest, "The program wants its answer sent to an address that its description does not name. Nothing was sent.")
 	}
 	r.RedirectURI = redirect
-	if r.State, err = single(values, "state"); err != nil {
-		return r, err
+	if r.State, err = single(values, "state"); err == nil {
+		err = s.readRest(&r, values)
 	}
-	return r, s.readRest(&r, values)
+	// Anybody can register any address without a trace: a browser goes there by a person's
+	// answer only (RFC 9700 4.11.2).
+	if refused, is := errors.AsType[*Error](err); is && r.Client.Registered {
+		return r, fault.New(fault.InvalidRequest, "The program that sent you here asks in a wrong way: %s.", refused.Description)
+	}
+	return r, err
 }
 
 // readRest reads what can be refused to the program itself. Error: *Error.

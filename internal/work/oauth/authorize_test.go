@@ -181,7 +181,7 @@ func TestADescriptionIsReadOnlyFromPublicAddressesAndBounded(t *testing.T) {
 
 func TestADescriptionIsNeverReadFromInside(t *testing.T) {
 	t.Parallel()
-	clients := oauth.NewClients(outbound.New(outbound.Config{})) // the rule as published
+	clients := oauth.NewClients(outbound.New(outbound.Config{}), nil) // the rule as published
 	p, _ := newProgram(t)
 	for _, host := range []string{
 		strings.TrimPrefix(p.URL, "https://"), "localhost", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]", "10.0.0.1", "192.168.1.1", "169.254.169.254", "[fd00::1]", "2130706433", "0x7f.1", "0.0.0.0", "app.example:22",
@@ -221,7 +221,7 @@ func TestANameCannotLookLikeAnother(t *testing.T) {
 			d := s.program.described()
 			d["client_name"] = name
 			s.program.describe(d)
-			clients := oauth.NewClients(outbound.New(guardOf(s)))
+			clients := oauth.NewClients(outbound.New(guardOf(s)), nil)
 			c, err := clients.Get(s.t.Context(), s.program.id())
 			if err != nil || c.Name != shown || c.Host != strings.TrimPrefix(s.program.URL, "https://") || len(c.KeyName()) > contract.MaxKeyName {
 				s.t.Errorf("%q is shown as %+v, %v", name, c, err)

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/seal"
 )
 
 // The client ids that are no addresses. Any program can claim them; they lead to this
@@ -47,6 +48,8 @@ type Client struct {
 	Name string
 	// Redirects are the addresses to which its answers may go.
 	Redirects []string
+	// Registered says that it registered by itself: what it says of itself is its word alone.
+	Registered bool
 }
 
 // KeyName is what the key of the program is called in lists: the verified part comes first.
@@ -54,6 +57,8 @@ func (c Client) KeyName() string {
 	name := c.Name
 	if c.Host != "" {
 		name = c.Host + " (" + c.Name + ")"
+	} else if c.Registered {
+		name += " (registered by itself)"
 	}
 	if len(name) > 80 {
 		name = name[:79] + "~"
@@ -61,9 +66,10 @@ func (c Client) KeyName() string {
 	return name
 }
 
-// Bounds of a description.
+// MaxDescription is the most bytes of a description.
+const MaxDescription = 5 << 10
+
 const (
-	maxDocument  = 5 << 10
 	fetchTimeout = 5 * time.Second
 	cachedFor    = 5 * time.Minute
 	maxCached    = 500
@@ -74,7 +80,8 @@ const (
 // Clients reads and keeps the descriptions of programs (client id metadata documents). It is
 // safe for concurrent use.
 type Clients struct {
-	client *http.Client
+	client   *http.Client
+	registry *seal.Keys // nil where programs cannot register by themselves
 
 	mu   sync.Mutex
 	kept map[string]keptClient // at most maxCached
@@ -85,14 +92,15 @@ type keptClient struct {
 	until  time.Time
 }
 
-// NewClients makes the reader of descriptions, which calls addresses that guard permits.
-func NewClients(guard *outbound.Guard) *Clients {
-	return &Clients{client: guard.Client(outbound.Limits{Timeout: fetchTimeout, Body: maxDocument}), kept: map[string]keptClient{}}
+// NewClients makes the reader of descriptions, which calls addresses that guard permits. With
+// the keys of registry, programs may register by themselves too (register.go).
+func NewClients(guard *outbound.Guard, registry *seal.Keys) *Clients {
+	return &Clients{registry: registry, client: guard.Client(outbound.Limits{Timeout: fetchTimeout, Body: MaxDescription}), kept: map[string]keptClient{}}
 }
 
 // Known checks the form of a client id and reads nothing. Error: invalid_client.
-func Known(id string) error {
-	if _, is := own(id); is {
+func (c *Clients) Known(id string) error {
+	if _, is := c.undescribed(id); is {
 		return nil
 	}
 	u, err := url.Parse(id)
@@ -102,16 +110,24 @@ func Known(id string) error {
 	return nil
 }
 
+// undescribed returns a program that has no description at an address.
+func (c *Clients) undescribed(id string) (client Client, is bool) {
+	if client, is = own(id); is {
+		return client, true
+	}
+	return c.registeredBy(id)
+}
+
 // path is the path of an address without dot segments.
 func path(u *url.URL) string { return u.JoinPath().Path }
 
 // Get returns the program with a client id. It reads the description at that address, or
 // takes one that is up to five minutes old. Error: invalid_request, for the person.
 func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
-	if err := Known(id); err != nil {
+	if err := c.Known(id); err != nil {
 		return Client{}, fault.New(fault.InvalidRequest, "The program that sent you here does not say who it is: %s.", err.(*Error).Description)
 	}
-	if client, is := own(id); is {
+	if client, is := c.undescribed(id); is {
 		return client, nil
 	}
 	c.mu.Lock()
@@ -170,15 +186,24 @@ func (c *Clients) read(ctx context.Context, id string) (client Client, reason st
 		return client, "its client_id is another one"
 	case document.Secret != "" || (document.Auth != "" && document.Auth != "none"):
 		return client, "it asks for a secret, which this service has for no program"
-	case len(document.Redirects) == 0 || len(document.Redirects) > maxRedirects:
-		return client, "it names no redirect_uris, or more than 20"
 	}
-	for _, redirect := range document.Redirects {
-		if !usable(redirect) {
-			return client, "one of its redirect_uris is neither https nor http on this computer"
-		}
+	if reason = wrongRedirects(document.Redirects); reason != "" {
+		return client, reason
 	}
 	return Client{ID: id, Host: r.URL.Host, Name: plainName(document.Name), Redirects: document.Redirects}, ""
+}
+
+// wrongRedirects says what is wrong with the addresses that a program names; "" for nothing.
+func wrongRedirects(redirects []string) string {
+	if len(redirects) == 0 || len(redirects) > maxRedirects {
+		return "it names no redirect_uris, or more than 20"
+	}
+	for _, redirect := range redirects {
+		if !usable(redirect) {
+			return "one of its redirect_uris is neither https nor http on this computer"
+		}
+	}
+	return ""
 }
 
 // plainName is a name in printable ASCII: letters that only look like others become

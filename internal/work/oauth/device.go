@@ -69,7 +69,7 @@ func plainUserCode(typed string) string {
 func (s *Server) Begin(ctx context.Context, form url.Values) (d Device, err error) {
 	client, err := single(form, "client_id")
 	if err == nil {
-		err = Known(client)
+		err = s.Clients.Known(client)
 	}
 	if err != nil {
 		return d, err

@@ -10,7 +10,8 @@
 // works once, within a minute; each refresh token works once, and a second use revokes the
 // key; a token works at the resources that it was made for. Secrets are stored as hashes. A
 // description of a program is read only for a person who is signed in, through the guard of
-// package outbound.
+// package outbound. Where the operator lets programs register by themselves (register.go),
+// nothing is stored for them.
 //
 // It leaves pages and the form of answers to the doors. Start reading at Server.
 package oauth
@@ -72,6 +73,8 @@ const (
 	AuthorizationPending = "authorization_pending"
 	SlowDown             = "slow_down"
 	ExpiredToken         = "expired_token"
+	InvalidRedirect      = "invalid_redirect_uri"    // RFC 7591 3.2.2
+	InvalidMetadata      = "invalid_client_metadata" // RFC 7591 3.2.2
 )
 
 func wrong(code, description string) error { return &Error{code, description} }

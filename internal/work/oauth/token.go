@@ -55,7 +55,7 @@ func (s *Server) Token(ctx context.Context, form url.Values) (t Tokens, err erro
 	if form.Has("client_secret") || form.Has("client_assertion") {
 		return t, wrong(InvalidClient, "this service has secrets for no program")
 	}
-	if err := Known(r.client); err != nil {
+	if err := s.Clients.Known(r.client); err != nil {
 		return t, err
 	}
 	var do func(context.Context, *db.Tx, tokenRequest) (Tokens, error, error)

@@ -85,7 +85,7 @@ func each(t *testing.T, test func(s service)) {
 		d := dbtest.Open(t, db.Config{URL: address, Skew: func() time.Duration { return time.Duration(s.skew.Load()) }})
 		p, guard := newProgram(t)
 		s.program = p
-		s.Server = &oauth.Server{DB: d, Links: links.Links{PublicURL: public}, Clients: oauth.NewClients(outbound.New(guard))}
+		s.Server = &oauth.Server{DB: d, Links: links.Links{PublicURL: public}, Clients: oauth.NewClients(outbound.New(guard), nil)}
 		s.must(func(ctx context.Context, tx *db.Tx) error {
 			person, err := identity.CreateWorkspace(ctx, tx, "someone@example.com")
 			s.workspace = person.WorkspaceID
