@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/test/await"
+	"svc.example/internal/test/long"
 )
 
 // refusedBytes is the size of a body that is refused before it is read: more than
@@ -25,7 +26,7 @@ import (
 const refusedBytes = 6 << 20
 
 // refusedTimes is how often each client must read each refusal.
-const refusedTimes = 10
+var refusedTimes = long.Scale(3, 10)
 
 // plainClients send a file in one POST and print the status of the answer. Their
 // arguments are the address, the key and the file.

@@ -63,18 +63,24 @@ func (s *store) damageAll(random *rand.Rand, columns []column, found map[string]
 		}
 		of := &seen{}
 		found[c.String()] = of
-		// The newest row as well: it may be the end of a chain.
-		for _, picked := range []cell{all[random.IntN(len(all))], all[len(all)-1]} {
-			s.damage(random, c, all, picked, of)
+		// The newest row as well: it may be the end of a chain. The short run gives each of
+		// the two every other wrong value, and the long run gives both all of them.
+		rows := []cell{all[random.IntN(len(all))], all[len(all)-1]}[:min(len(all), 2)]
+		step := long.Scale(len(rows), 1)
+		for i, row := range rows {
+			s.damage(random, c, all, row, of, i%step, step)
 		}
 	}
 }
 
-// damage gives one cell each wrong value in turn.
-func (s *store) damage(random *rand.Rand, c column, all []cell, picked cell, of *seen) {
+// damage gives one cell every step-th wrong value in turn, from number first.
+func (s *store) damage(random *rand.Rand, c column, all []cell, picked cell, of *seen, first, step int) {
 	s.Helper()
 	handle := picked.handle
-	for _, d := range damages(random, c, all, picked.value) {
+	for i, d := range damages(random, c, all, picked.value) {
+		if i%step != first {
+			continue
+		}
 		moved, err := s.set(c, handle, d.value)
 		if err != nil {
 			continue // the schema refuses it: another row has this key
