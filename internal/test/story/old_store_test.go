@@ -80,6 +80,9 @@ func goesOn(t *testing.T, name string, madeAt time.Time) {
 	var members [2][]string
 	for i, job := range []*client.Job{old, fresh} {
 		members[i] = c.membersOfVerified(job)
+		if output, err := c.outside(job, "", nil); err != nil || !strings.Contains(output, "verified without svc") {
+			t.Errorf("%s for others: %v: %s", job.Filename, err, output)
+		}
 	}
 	// The statement about the tree over the frames came later than the first of them.
 	for i := range members {

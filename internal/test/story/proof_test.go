@@ -158,37 +158,7 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 	svc.completed(c)
 	job := svc.completed(c)
 	p := c.proven(job)
-	outside := func(change string, flip func([]byte) []byte) (string, error) {
-		folder := t.TempDir()
-		artifact, err := c.Artifact(patient(t), job.JobID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := c.Download(patient(t), job.JobID, filepath.Join(folder, artifact.Filename), nil); err != nil {
-			t.Fatal(err)
-		}
-		proof, err := json.Marshal(p.proof)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for name, content := range map[string][]byte{
-			"receipt.json": p.receipt.Envelope, "proof.json": proof, "signing-key.pem": []byte(p.keys[0].PublicKeyPEM), artifact.Filename: nil,
-		} {
-			if content == nil {
-				if content, err = os.ReadFile(filepath.Join(folder, name)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if strings.HasSuffix(name, change) && change != "" {
-				content = flip(bytes.Clone(content))
-			}
-			if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		output, err := exec.CommandContext(patient(t), "../../../scripts/verify-outside", folder).CombinedOutput()
-		return string(output), err
-	}
+	outside := func(change string, flip func([]byte) []byte) (string, error) { return c.outside(job, change, flip) }
 	if output, err := outside("", nil); err != nil || !strings.Contains(output, "verified without svc") {
 		t.Fatalf("%v: %s", err, output)
 	}
@@ -223,6 +193,41 @@ func TestOthersVerifyWithTheirOwnTools(t *testing.T) {
 			t.Errorf("changed %s: wanted %q, got %v: %s", name, c.words, err, output)
 		}
 	}
+}
+
+// outside has scripts/verify-outside check what a caller keeps of a job. The file whose name
+// ends with change is changed by flip; "" changes none.
+func (c caller) outside(job *client.Job, change string, flip func([]byte) []byte) (output string, err error) {
+	c.t.Helper()
+	folder, p := c.t.TempDir(), c.proven(job)
+	artifact, err := c.Artifact(patient(c.t), job.JobID)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	if _, err := c.Download(patient(c.t), job.JobID, filepath.Join(folder, artifact.Filename), nil); err != nil {
+		c.t.Fatal(err)
+	}
+	proof, err := json.Marshal(p.proof)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"receipt.json": p.receipt.Envelope, "proof.json": proof, "signing-key.pem": []byte(p.keys[0].PublicKeyPEM), artifact.Filename: nil,
+	} {
+		if content == nil {
+			if content, err = os.ReadFile(filepath.Join(folder, name)); err != nil {
+				c.t.Fatal(err)
+			}
+		}
+		if strings.HasSuffix(name, change) && change != "" {
+			content = flip(bytes.Clone(content))
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	text, err := exec.CommandContext(patient(c.t), "../../../scripts/verify-outside", folder).CombinedOutput()
+	return string(text), err
 }
 
 func TestTheCommandLineWalksTheLogAndRemembersIt(t *testing.T) {
