@@ -19,7 +19,3 @@ SELECT * FROM wallet_alert WHERE workspace_id > @after ORDER BY workspace_id LIM
 
 -- name: WalletAlertSum :exec
 UPDATE wallet_alert SET row_sum = @row_sum WHERE workspace_id = @workspace_id;
-
--- name: WalletAlertsNameless :one
--- Rows that are on no page of WalletAlertAfter.
-SELECT count(*) FROM wallet_alert WHERE workspace_id = '';

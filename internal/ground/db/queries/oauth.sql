@@ -57,7 +57,3 @@ SELECT * FROM oauth_grant WHERE key_id > @after ORDER BY key_id LIMIT 500;
 
 -- name: OauthGrantSum :exec
 UPDATE oauth_grant SET row_sum = @row_sum WHERE key_id = @key_id;
-
--- name: OauthNameless :one
--- Rows that have lost their key; a walk over the table in its order does not see them.
-SELECT CAST((SELECT count(*) FROM oauth_request WHERE secret_sha256 = '') + (SELECT count(*) FROM oauth_grant WHERE key_id = '') AS bigint);

@@ -46,7 +46,3 @@ ON CONFLICT (id) DO UPDATE SET moved_us = moved_clock.moved_us + excluded.moved_
 -- name: TestFrames :one
 -- How many frames the jobs of a test world have.
 SELECT CAST(coalesce(sum(frame_count), 0) AS bigint) AS frames FROM job;
-
--- name: TestWorldsNameless :one
--- Rows that are on no page of TestWorldsAfter.
-SELECT count(*) FROM test_world WHERE workspace_id = '';

@@ -134,15 +134,3 @@ func (q *Queries) WalletAlertTell(ctx context.Context, arg WalletAlertTellParams
 	)
 	return i, err
 }
-
-const walletAlertsNameless = `-- name: WalletAlertsNameless :one
-SELECT count(*) FROM wallet_alert WHERE workspace_id = ''
-`
-
-// Rows that are on no page of WalletAlertAfter.
-func (q *Queries) WalletAlertsNameless(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.walletAlertsNamelessStmt, walletAlertsNameless)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}

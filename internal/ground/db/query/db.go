@@ -1158,9 +1158,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.oauthKeyStmt, err = db.PrepareContext(ctx, oauthKey); err != nil {
 		return nil, fmt.Errorf("error preparing query OauthKey: %w", err)
 	}
-	if q.oauthNamelessStmt, err = db.PrepareContext(ctx, oauthNameless); err != nil {
-		return nil, fmt.Errorf("error preparing query OauthNameless: %w", err)
-	}
 	if q.oauthRequestAfterStmt, err = db.PrepareContext(ctx, oauthRequestAfter); err != nil {
 		return nil, fmt.Errorf("error preparing query OauthRequestAfter: %w", err)
 	}
@@ -1491,9 +1488,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.testWorldsEndedStmt, err = db.PrepareContext(ctx, testWorldsEnded); err != nil {
 		return nil, fmt.Errorf("error preparing query TestWorldsEnded: %w", err)
 	}
-	if q.testWorldsNamelessStmt, err = db.PrepareContext(ctx, testWorldsNameless); err != nil {
-		return nil, fmt.Errorf("error preparing query TestWorldsNameless: %w", err)
-	}
 	if q.testWorldsUnusedStmt, err = db.PrepareContext(ctx, testWorldsUnused); err != nil {
 		return nil, fmt.Errorf("error preparing query TestWorldsUnused: %w", err)
 	}
@@ -1634,9 +1628,6 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.walletAlertTellStmt, err = db.PrepareContext(ctx, walletAlertTell); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletAlertTell: %w", err)
-	}
-	if q.walletAlertsNamelessStmt, err = db.PrepareContext(ctx, walletAlertsNameless); err != nil {
-		return nil, fmt.Errorf("error preparing query WalletAlertsNameless: %w", err)
 	}
 	if q.walletCreateStmt, err = db.PrepareContext(ctx, walletCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query WalletCreate: %w", err)
@@ -3818,11 +3809,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing oauthKeyStmt: %w", cerr)
 		}
 	}
-	if q.oauthNamelessStmt != nil {
-		if cerr := q.oauthNamelessStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing oauthNamelessStmt: %w", cerr)
-		}
-	}
 	if q.oauthRequestAfterStmt != nil {
 		if cerr := q.oauthRequestAfterStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing oauthRequestAfterStmt: %w", cerr)
@@ -4373,11 +4359,6 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing testWorldsEndedStmt: %w", cerr)
 		}
 	}
-	if q.testWorldsNamelessStmt != nil {
-		if cerr := q.testWorldsNamelessStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing testWorldsNamelessStmt: %w", cerr)
-		}
-	}
 	if q.testWorldsUnusedStmt != nil {
 		if cerr := q.testWorldsUnusedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing testWorldsUnusedStmt: %w", cerr)
@@ -4611,11 +4592,6 @@ func (q *Queries) Close() error {
 	if q.walletAlertTellStmt != nil {
 		if cerr := q.walletAlertTellStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing walletAlertTellStmt: %w", cerr)
-		}
-	}
-	if q.walletAlertsNamelessStmt != nil {
-		if cerr := q.walletAlertsNamelessStmt.Close(); cerr != nil {
-			err = fmt.Errorf("error closing walletAlertsNamelessStmt: %w", cerr)
 		}
 	}
 	if q.walletCreateStmt != nil {
@@ -5510,7 +5486,6 @@ type Queries struct {
 	oauthGrantSumStmt               *sql.Stmt
 	oauthGrantsEraseStmt            *sql.Stmt
 	oauthKeyStmt                    *sql.Stmt
-	oauthNamelessStmt               *sql.Stmt
 	oauthRequestAfterStmt           *sql.Stmt
 	oauthRequestByUserCodeStmt      *sql.Stmt
 	oauthRequestChangeStmt          *sql.Stmt
@@ -5621,7 +5596,6 @@ type Queries struct {
 	testWorldUseStmt                *sql.Stmt
 	testWorldsAfterStmt             *sql.Stmt
 	testWorldsEndedStmt             *sql.Stmt
-	testWorldsNamelessStmt          *sql.Stmt
 	testWorldsUnusedStmt            *sql.Stmt
 	topUpAddStmt                    *sql.Stmt
 	topUpAfterStmt                  *sql.Stmt
@@ -5669,7 +5643,6 @@ type Queries struct {
 	walletAlertSetStmt              *sql.Stmt
 	walletAlertSumStmt              *sql.Stmt
 	walletAlertTellStmt             *sql.Stmt
-	walletAlertsNamelessStmt        *sql.Stmt
 	walletCreateStmt                *sql.Stmt
 	walletGetStmt                   *sql.Stmt
 	walletMoveStmt                  *sql.Stmt
@@ -6149,7 +6122,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		oauthGrantSumStmt:               q.oauthGrantSumStmt,
 		oauthGrantsEraseStmt:            q.oauthGrantsEraseStmt,
 		oauthKeyStmt:                    q.oauthKeyStmt,
-		oauthNamelessStmt:               q.oauthNamelessStmt,
 		oauthRequestAfterStmt:           q.oauthRequestAfterStmt,
 		oauthRequestByUserCodeStmt:      q.oauthRequestByUserCodeStmt,
 		oauthRequestChangeStmt:          q.oauthRequestChangeStmt,
@@ -6260,7 +6232,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		testWorldUseStmt:                q.testWorldUseStmt,
 		testWorldsAfterStmt:             q.testWorldsAfterStmt,
 		testWorldsEndedStmt:             q.testWorldsEndedStmt,
-		testWorldsNamelessStmt:          q.testWorldsNamelessStmt,
 		testWorldsUnusedStmt:            q.testWorldsUnusedStmt,
 		topUpAddStmt:                    q.topUpAddStmt,
 		topUpAfterStmt:                  q.topUpAfterStmt,
@@ -6308,7 +6279,6 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		walletAlertSetStmt:              q.walletAlertSetStmt,
 		walletAlertSumStmt:              q.walletAlertSumStmt,
 		walletAlertTellStmt:             q.walletAlertTellStmt,
-		walletAlertsNamelessStmt:        q.walletAlertsNamelessStmt,
 		walletCreateStmt:                q.walletCreateStmt,
 		walletGetStmt:                   q.walletGetStmt,
 		walletMoveStmt:                  q.walletMoveStmt,

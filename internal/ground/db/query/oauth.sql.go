@@ -210,18 +210,6 @@ func (q *Queries) OauthKey(ctx context.Context, keyID string) (OauthKeyRow, erro
 	return i, err
 }
 
-const oauthNameless = `-- name: OauthNameless :one
-SELECT CAST((SELECT count(*) FROM oauth_request WHERE secret_sha256 = '') + (SELECT count(*) FROM oauth_grant WHERE key_id = '') AS bigint)
-`
-
-// Rows that have lost their key; a walk over the table in its order does not see them.
-func (q *Queries) OauthNameless(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.oauthNamelessStmt, oauthNameless)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const oauthRequestAfter = `-- name: OauthRequestAfter :many
 SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum FROM oauth_request WHERE secret_sha256 > $1 ORDER BY secret_sha256 LIMIT 500
 `

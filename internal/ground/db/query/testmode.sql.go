@@ -242,18 +242,6 @@ func (q *Queries) TestWorldsEnded(ctx context.Context, before int64) ([]string, 
 	return items, nil
 }
 
-const testWorldsNameless = `-- name: TestWorldsNameless :one
-SELECT count(*) FROM test_world WHERE workspace_id = ''
-`
-
-// Rows that are on no page of TestWorldsAfter.
-func (q *Queries) TestWorldsNameless(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.testWorldsNamelessStmt, testWorldsNameless)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
-}
-
 const testWorldsUnused = `-- name: TestWorldsUnused :many
 SELECT workspace_id FROM test_world WHERE ended_at = 0 AND used_at < $1 ORDER BY used_at, workspace_id LIMIT 100
 `
