@@ -8,7 +8,9 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"math/big"
 	"net"
 	"net/http"
@@ -16,6 +18,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +30,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/test/await"
 )
 
 // authority is a certificate authority of a story's own, and a certificate of it
@@ -129,6 +133,54 @@ func TestRealReceiversVerifyWhatIsSent(t *testing.T) {
 					svc.with(t).verifiedBy(ca, receiver(t), secret)
 				})
 			}
+		}
+	})
+}
+
+// TestALowWalletCallsTheWebhooksOfItsWorkspaceOnce has two starts below the amount that a
+// workspace calls low: its endpoint gets one signed event, with what is left.
+func TestALowWalletCallsTheWebhooksOfItsWorkspaceOnce(t *testing.T) {
+	t.Parallel()
+	eachEngine(t, func(t *testing.T, config app.Config) {
+		receiver := newWebhookReceiver(t)
+		roots := x509.NewCertPool()
+		roots.AppendCertsFromPEM([]byte(receiver.pem))
+		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+		svc := start(t, config)
+		c := svc.caller(credit)
+		secret, _ := c.post(svc.url+"/v1/webhook-endpoints", c.account.Secret, `{"url":"`+receiver.address+`"}`)["secret"].(string)
+		account := newClient(t, svc.url, c.account.Secret)
+		if w, err := account.SetWalletAlert(patient(t), credit); err != nil || w.AlertBelowCents == nil || *w.AlertBelowCents != credit {
+			t.Fatalf("%+v, %v", w, err)
+		}
+		var second *client.Job
+		for range 2 {
+			var err error
+			q := c.quote(1)
+			if second, err = c.Start(patient(t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		d := await.Next(t, receiver.received, "the event")
+		verify, err := standardwebhooks.NewWebhook(secret)
+		if err == nil {
+			err = verify.Verify(d.body, d.header)
+		}
+		var event struct {
+			Type string
+			Data map[string]any
+		}
+		if err := errors.Join(err, json.Unmarshal(d.body, &event)); err != nil {
+			t.Fatalf("%s: %v", d.body, err)
+		}
+		if want := map[string]any{"workspace_id": c.workspace, "available_cents": credit - 1.0, "alert_below_cents": float64(credit), "currency": "USD"}; event.Type != "wallet.low" || !reflect.DeepEqual(event.Data, want) {
+			t.Errorf("the event is %s %v, want %v", event.Type, event.Data, want)
+		}
+		if _, err := c.Cancel(patient(t), second.JobID); err != nil {
+			t.Fatal(err)
+		}
+		if next := receiver.verified(await.Next(t, receiver.received, "the event behind it"), secret); next.Type != client.EventCancelled {
+			t.Errorf("then came %s", next.Type)
 		}
 	})
 }
