@@ -162,11 +162,11 @@ wine: ## Run the scripts of callers with the Windows program, under Wine
 	  grep -aE '^ *(--- |FAIL|ok|panic)|^ +(>|\[|testscript|.*takes longer)'
 
 .PHONY: screenshots
-screenshots: ## Take a picture of each page of the console, wide, narrow and dark, into docs/screenshots
+screenshots: ## Take a picture of each page of the console and the leaderboard, wide, narrow and dark, into docs/screenshots
 	@scripts/install-tools chromium
 	@scripts/install-npm
 	@rm -rf docs/screenshots && mkdir -p docs/screenshots
-	@SVC_TEST_SCREENSHOTS="$(CURDIR)/docs/screenshots" scripts/with-blender go test -count=1 -run '^TestPagesOfTheConsoleReadWellOnEveryScreen$$' ./internal/door/web
+	@SVC_TEST_SCREENSHOTS="$(CURDIR)/docs/screenshots" scripts/with-blender go test -count=1 -run '^TestPages(OfTheConsole)?ReadWellOnEveryScreen$$' ./internal/door/web
 
 .PHONY: sdks
 sdks: ## Build the packages of the SDKs into dist, without a network: a wheel for Python, a tarball for npm
