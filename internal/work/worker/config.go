@@ -7,12 +7,14 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -54,12 +56,14 @@ type Session interface {
 type Blender struct {
 	Path    string           // see blender.Find
 	Sandbox *sandbox.Sandbox // nil runs without a sandbox
-	Threads int              // see blender.Options
+	Threads int              // this and the others see blender.Options
+	CPUs    []int
+	Card    string
 }
 
 // Start starts a Blender process.
 func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
-	opts.Path, opts.Sandbox, opts.Threads = b.Path, b.Sandbox, b.Threads
+	opts.Path, opts.Sandbox, opts.Threads, opts.CPUs, opts.Card = b.Path, b.Sandbox, b.Threads, b.CPUs, b.Card
 	p, err := blender.Start(ctx, opts)
 	if err != nil {
 		return nil, err // a nil *Process in a Session would not equal nil
@@ -135,7 +139,7 @@ func (c Config) withDefaults() Config {
 		c.Blenders = 1
 	}
 	if c.Free == nil {
-		c.Free = freeOn(c.Device)
+		c.Free = freeOf(c.Device, gpu.Machine{}, os.Getenv(gpu.VisibleDevices), 1)
 	}
 	if c.Cores == 0 {
 		c.Cores = runtime.GOMAXPROCS(0)

@@ -14,8 +14,9 @@
 // has expired; to internal/ground/blender how a frame is rendered; to
 // internal/ground/pixels whether a picture is sound.
 //
-// Start reading at Worker.Run, then lane.go and crew.go (how many Blenders), queue.go (which
-// frame is next), pool.go (which process renders it), persistent_data.go (may the process keep
-// data between frames), leases.go (heartbeats), ahead.go and cache.go (input files), finish.go
-// (packing and checking) and outbox.go (delivery of results).
+// Start reading at Worker.Run, then machine.go (several workers of one machine), lane.go and
+// crew.go (how many Blenders), queue.go (which frame is next), pool.go (which process renders
+// it), persistent_data.go (may the process keep data between frames), leases.go (heartbeats),
+// ahead.go and cache.go (input files), finish.go (packing and checking) and outbox.go
+// (delivery of results).
 package worker

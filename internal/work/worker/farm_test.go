@@ -23,13 +23,15 @@ type server struct {
 	input     []byte
 	jobs      []*job
 	workers   []string // known ids
+	names     []string // that they registered with, in the same order
 	down      bool
 	deliverIn time.Duration // how long an upload takes
 	leaseLife time.Duration
 	fails     []farmapi.FailRequest
 	released  []string
-	left      []string // workers that said their last word
-	inputs    int      // times a file was fetched
+	left      []string      // workers that said their last word
+	inputs    int           // times a file was fetched
+	partIn    time.Duration // how long that takes
 	beats     []time.Time
 	beatIn    time.Duration // how long a heartbeat takes
 	cutOff    int           // heartbeats that the worker did not wait for
@@ -143,13 +145,13 @@ func (s *server) enter(workerID string) error {
 // frameTime is what a frame may take here.
 const frameTime = 30 * time.Minute
 
-func (s *server) Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
+func (s *server) Register(_ context.Context, req farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
 	if err := s.enter(""); err != nil {
 		return farmapi.RegisterReply{}, err
 	}
 	defer s.mu.Unlock()
 	id := fmt.Sprintf("W%d", len(s.workers)+1)
-	s.workers = append(s.workers, id)
+	s.workers, s.names = append(s.workers, id), append(s.names, req.Name)
 	s.wake()
 	return farmapi.RegisterReply{OK: true, WorkerID: id, LeaseSeconds: s.leaseLife.Seconds(), HeartbeatSeconds: 5, FrameSeconds: frameTime.Seconds()}, nil
 }
@@ -265,6 +267,7 @@ func (s *server) Project(_ context.Context, workerID, _ string) (farmapi.Project
 }
 
 func (s *server) Part(_ context.Context, workerID, _, _ string, _ int64) (io.ReadCloser, error) {
+	<-time.After(s.partIn)
 	if err := s.enter(workerID); err != nil {
 		return nil, err
 	}

@@ -122,7 +122,7 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 		// The name is the hash: the project's own names are a stranger's, and are used only
 		// inside Blender's folder.
 		paths[f.SHA256] = filepath.Join(dir, f.SHA256)
-		kept, err := w.inputs.lend(f.SHA256, paths[f.SHA256])
+		kept, err := w.machine.inputs.lend(f.SHA256, paths[f.SHA256])
 		if err != nil {
 			return nil, errors.Join(errUnable, err)
 		}
@@ -130,7 +130,7 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 			missing, size = append(missing, f), size+f.SizeBytes
 		}
 	}
-	if err := w.inputs.makeRoom(size); err != nil {
+	if err := w.machine.inputs.makeRoom(size); err != nil {
 		return nil, errors.Join(errUnable, err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -145,8 +145,19 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 }
 
 // fetchFile receives and verifies a file that the cache lacks, puts it at own and gives it
-// to the cache. Several goroutines may call it, each for another path.
+// to the cache. Several goroutines may call it, each for another path; of those that want the
+// same file, one receives it.
 func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (err error) {
+	done, err := w.machine.inputs.turn(ctx, f.SHA256)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if kept, err := w.machine.inputs.lend(f.SHA256, own); err != nil {
+		return errors.Join(errUnable, err)
+	} else if kept {
+		return nil
+	}
 	incoming := own + ".part" // in the job's folder: another job may receive the same file
 	for range damagedTries {
 		err = w.persist(ctx, "input", func(workerID string) error {
@@ -163,7 +174,7 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, ow
 	}
 	// The job's own comes first: other files may evict this one as soon as the cache has it.
 	if err = blender.LinkOrCopy(incoming, own); err == nil {
-		err = w.inputs.add(incoming, f.SHA256, f.SizeBytes)
+		err = w.machine.inputs.add(incoming, f.SHA256, f.SizeBytes)
 	}
 	if err != nil {
 		return errors.Join(errUnable, err)

@@ -115,13 +115,13 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 		next := q.tasks[0]
 		q.tasks = q.tasks[1:]
 		var err error
-		l.company.begin()
+		l.machine.begin()
 		if next.job.Aside() {
 			err = l.preview(ctx, drainCtx, &q, next)
 		} else {
 			err = l.renderTask(ctx, drainCtx, &q, next)
 		}
-		l.company.end()
+		l.machine.end()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
 		if errors.Is(err, errUnable) && l.backOff(ctx, "render", unableTry, err) != nil {
@@ -222,7 +222,7 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 				l.pool.warm() // the next frame is likely another job's
 			}
 		case <-idle.C:
-			if left := l.cfg.ExitIdle - l.company.idle(); left > 0 { // another lane has worked
+			if left := l.cfg.ExitIdle - l.machine.idle(); left > 0 { // another lane, or worker, has worked
 				idle.Reset(left)
 				continue
 			}
@@ -247,7 +247,7 @@ func (l *lane) idleTimer() *time.Timer {
 	if l.cfg.ExitIdle <= 0 {
 		return time.NewTimer(math.MaxInt64)
 	}
-	return time.NewTimer(max(0, l.cfg.ExitIdle-l.company.idle()))
+	return time.NewTimer(max(0, l.cfg.ExitIdle-l.machine.idle()))
 }
 
 // surplus reports whether fewer Blenders suffice, so that this lane ends.
