@@ -48,6 +48,8 @@ type workerRun struct {
 	BlendersPerDevice blenders `env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"auto|N" help:"Blenders that render on the device beside each other, 1 to 16. More keep it busy where frames are light; each has its scene in memory. auto follows how long the device waits and how much memory is free."`
 	Cores             int      `env:"SVC_CORES" placeholder:"N" help:"Processor cores that Blender computes with and pictures are packed on. Without it, all, or with --all-gpus each worker's part of them."`
 	AllGPUs           bool     `name:"all-gpus" env:"SVC_ALL_GPUS" help:"A worker for each of this machine's NVIDIA GPUs, with its part of the processor cores, near the card where that is known, and of the memory."`
+	// Like the frames before it, a scene that is kept takes memory of machine and device.
+	KeepScene time.Duration `env:"SVC_KEEP_SCENE" default:"5m" help:"How long an idle worker keeps its scene open for a next job of the same files. A frame of another scene ends it at once."`
 	endFlags
 	syntheticFlags
 	terminal.LogFlags
@@ -58,6 +60,8 @@ func (c *workerRun) Validate() error {
 	switch {
 	case c.Cores < 0:
 		return errors.New("--cores is 1 or more")
+	case c.KeepScene < 0:
+		return errors.New("--keep-scene is no negative time")
 	case c.AllGPUs && (c.Device != string(blender.GPU) || c.Renderer != "blender"):
 		return errors.New("--all-gpus renders with Blender on GPUs: leave --device and --renderer out")
 	}
@@ -145,7 +149,7 @@ func (c *workerRun) Run() error {
 		return terminal.WrongUsage(err)
 	}
 	config := worker.Config{
-		Blenders: int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), // 0 would mean the default
+		Blenders: int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), KeepScene: max(c.KeepScene, time.Nanosecond), // 0 would mean the default
 		Farm: farmapi.NewClient(c.Server, key), Cores: c.Cores, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}

@@ -90,6 +90,10 @@ type Config struct {
 	// of the disk's free space at the start where that is less.
 	CacheBytes int64
 
+	// KeepScene is how long an idle worker keeps a scene open for the next job of the same
+	// files; 5 min when 0. It may take as long as a poll more.
+	KeepScene time.Duration
+
 	// Cores is how many processor cores pack a picture; all when 0.
 	Cores int
 
@@ -123,6 +127,9 @@ const DeliveryGrace = 3 * time.Second
 // engines commonly wait between the first signal and the kill.
 const defaultGrace = 6 * time.Second
 
+// defaultKeepScene is longer than it takes to look at a picture, change the order and send it.
+const defaultKeepScene = 5 * time.Minute
+
 // withDefaults fills in the zero fields. The default of CacheBytes depends on the disk, so
 // openCache chooses it.
 func (c Config) withDefaults() Config {
@@ -134,6 +141,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Jitter == nil {
 		c.Jitter = rand.Float64
+	}
+	if c.KeepScene == 0 {
+		c.KeepScene = defaultKeepScene
 	}
 	if c.Blenders == 0 {
 		c.Blenders = 1

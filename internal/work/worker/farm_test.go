@@ -40,6 +40,8 @@ type server struct {
 
 type job struct {
 	id      string
+	scene   string // farmapi.Project's
+	plays   bool
 	frames  []*frame
 	preview *farmapi.Preview
 }
@@ -63,10 +65,13 @@ func newServer(frames int) *server {
 	return s
 }
 
-func (s *server) add(id string, frames int) {
+func (s *server) add(id string, frames int) { s.addOf("", id, frames) }
+
+// addOf adds a job of a scene.
+func (s *server) addOf(scene, id string, frames int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j := &job{id: id}
+	j := &job{id: id, scene: scene}
 	for n := range frames {
 		j.frames = append(j.frames, &frame{number: n + 1})
 	}
@@ -204,7 +209,7 @@ func (s *server) hand(req farmapi.LeaseRequest) farmapi.LeaseReply {
 		}
 		if len(reply.Leases) > 0 {
 			sum := sha256.Sum256(s.input)
-			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting, Preview: j.preview}
+			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting, Preview: j.preview, Plays: j.plays}
 			return reply
 		}
 	}
@@ -254,14 +259,20 @@ func (s *server) Heartbeat(ctx context.Context, req farmapi.HeartbeatRequest) (r
 	return reply, nil
 }
 
-func (s *server) Project(_ context.Context, workerID, _ string) (farmapi.Project, error) {
+func (s *server) Project(_ context.Context, workerID, jobID string) (farmapi.Project, error) {
 	if err := s.enter(workerID); err != nil {
 		return farmapi.Project{}, err
 	}
 	defer s.mu.Unlock()
 	whole := sha256.Sum256(s.input)
 	sum := hex.EncodeToString(whole[:])
-	return farmapi.Project{OK: true, Main: "scene.blend", Files: []farmapi.File{
+	scene := ""
+	for _, j := range s.jobs {
+		if j.id == jobID {
+			scene = j.scene
+		}
+	}
+	return farmapi.Project{OK: true, Main: "scene.blend", Scene: scene, Files: []farmapi.File{
 		{Path: "scene.blend", SHA256: sum, SizeBytes: int64(len(s.input)), Parts: []string{sum}},
 	}}, nil
 }

@@ -31,23 +31,30 @@ const damagedTries = 3
 // files are a job's input, in a folder of its own: the cache may evict a file while
 // Blender reads it.
 type files struct {
-	dir   string        // "" when it could not be made
+	dir   string        // "" when there is none
+	scene string        // farmapi.Project.Scene
 	input blender.Input // names for Blender, paths on this machine
 }
 
-func (f files) remove() { _ = os.RemoveAll(f.dir) } // if this fails, the next run empties the folder
+func (f files) remove() {
+	if f.dir != "" {
+		_ = os.RemoveAll(f.dir) // if this fails, the next run empties the folder
+	}
+}
 
 // fetch puts a job's files into a new folder, from the cache where possible. It waits
 // for an unreachable server. Errors: a refusal, errDamaged, errUnable, ctx's.
 // The caller removes the result; after an error nothing is left to remove.
-func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error) {
-	defer func() {
-		if err != nil {
-			f.remove()
-			err = fmt.Errorf("fetch the files of job %s: %w", job.JobID, err)
-		}
-	}()
-	var project farmapi.Project
+func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (files, error) {
+	project, err := w.projectOf(ctx, job)
+	if err != nil {
+		return files{}, err
+	}
+	return w.fetchProject(ctx, job, project)
+}
+
+// projectOf asks for the project of a job. Errors are those of fetch.
+func (w *Worker) projectOf(ctx context.Context, job farmapi.Job) (project farmapi.Project, err error) {
 	err = w.persist(ctx, "project", func(workerID string) (err error) {
 		project, err = w.cfg.Farm.Project(ctx, workerID, job.JobID)
 		return err
@@ -56,8 +63,20 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 		err = checkProject(job, project)
 	}
 	if err != nil {
-		return f, err
+		return project, fmt.Errorf("fetch the files of job %s: %w", job.JobID, err)
 	}
+	return project, nil
+}
+
+// fetchProject is fetch of a job whose project is known.
+func (w *Worker) fetchProject(ctx context.Context, job farmapi.Job, project farmapi.Project) (f files, err error) {
+	defer func() {
+		if err != nil {
+			f.remove()
+			err = fmt.Errorf("fetch the files of job %s: %w", job.JobID, err)
+		}
+	}()
+	f.scene = project.Scene
 	if f.dir, err = os.MkdirTemp(w.dirs.projects, "job-"); err != nil {
 		return f, errors.Join(errUnable, err)
 	}

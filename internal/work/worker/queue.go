@@ -338,8 +338,8 @@ func (l *lane) enqueue(q *frameQueue, got leaseReply) {
 		return // requestFrames has logged it
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		q.waiting = 0
-		if got.waited && q.running == nil {
-			l.pool.clear() // a whole poll brought nothing: free the memory that the file takes
+		if a := l.pool.open; got.waited && q.running == nil && a != nil && time.Since(a.used) >= l.cfg.KeepScene {
+			l.pool.clear() // no further job of the scene has come: free the memory that it takes
 		}
 		return
 	}
@@ -424,7 +424,7 @@ func (l *lane) playAndRender(ctx context.Context, a *openJob, t *task) (f blende
 	begun := t.begin(a.opened.Plays)
 	f, err = l.renderFrame(ctx, a, t)
 	if err == nil {
-		a.last = new(t.lease.Frame)
+		a.last, a.used = new(t.lease.Frame), time.Now()
 	}
 	return f, time.Since(begun), err
 }
