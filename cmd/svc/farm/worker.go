@@ -8,6 +8,7 @@
 package farm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,8 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/gpu"
+	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/ground/tracing"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
@@ -43,9 +46,26 @@ type workerRun struct {
 	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
 	// The default is safe everywhere: how many are good depends on scenes and memory.
 	BlendersPerDevice blenders `env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"auto|N" help:"Blenders that render on the device beside each other, 1 to 16. More keep it busy where frames are light; each has its scene in memory. auto follows how long the device waits and how much memory is free."`
+	Cores             int      `env:"SVC_CORES" placeholder:"N" help:"Processor cores that Blender computes with and pictures are packed on. Without it, all, or with --all-gpus each worker's part of them."`
+	AllGPUs           bool     `name:"all-gpus" env:"SVC_ALL_GPUS" help:"A worker for each of this machine's NVIDIA GPUs, with its part of the processor cores, near the card where that is known, and of the memory."`
+	// Like the frames before it, a scene that is kept takes memory of machine and device.
+	KeepScene time.Duration `env:"SVC_KEEP_SCENE" default:"5m" help:"How long an idle worker keeps its scene open for a next job of the same files. A frame of another scene ends it at once."`
 	endFlags
 	syntheticFlags
 	terminal.LogFlags
+}
+
+// Validate refuses what no worker can do.
+func (c *workerRun) Validate() error {
+	switch {
+	case c.Cores < 0:
+		return errors.New("--cores is 1 or more")
+	case c.KeepScene < 0:
+		return errors.New("--keep-scene is no negative time")
+	case c.AllGPUs && (c.Device != string(blender.GPU) || c.Renderer != "blender"):
+		return errors.New("--all-gpus renders with Blender on GPUs: leave --device and --renderer out")
+	}
+	return c.endFlags.Validate()
 }
 
 // blenders is how many Blenders render on a device, or worker.Auto.
@@ -93,7 +113,9 @@ type syntheticFlags struct {
 // the sandbox cannot be opened, or a synthetic flag is out of range.
 func (c *workerRun) newRenderer(ctx context.Context) (worker.Renderer, error) {
 	if c.Renderer == "blender" {
-		return c.FindBlender(ctx, c.SandboxFlags, slog.Default())
+		b, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
+		b.Threads = c.Cores
+		return b, err
 	}
 	r := synthetic.Renderer{FrameTime: c.SyntheticFrameTime, Jitter: c.SyntheticJitter, Faults: c.SyntheticFault}
 	return r, r.Check()
@@ -118,10 +140,6 @@ func (c *workerRun) Run() error {
 	if err := profile.CheckServer(c.Server); err != nil {
 		return err
 	}
-	renderer, err := c.newRenderer(ctx)
-	if err != nil {
-		return err
-	}
 	name, err := workerName(c.Name)
 	if err != nil {
 		return err
@@ -130,11 +148,40 @@ func (c *workerRun) Run() error {
 	if err != nil {
 		return terminal.WrongUsage(err)
 	}
-	return worker.New(worker.Config{
-		Blenders: int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), // 0 would mean the default
-		Farm: farmapi.NewClient(c.Server, key), Renderer: renderer, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
+	config := worker.Config{
+		Blenders: int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), KeepScene: max(c.KeepScene, time.Nanosecond), // 0 would mean the default
+		Farm: farmapi.NewClient(c.Server, key), Cores: c.Cores, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
-	}).Run(ctx)
+	}
+	if c.AllGPUs {
+		return c.runEach(ctx, config)
+	}
+	if config.Renderer, err = c.newRenderer(ctx); err != nil {
+		return err
+	}
+	return worker.New(config).Run(ctx)
+}
+
+// runEach runs a worker for each GPU that CUDA_VISIBLE_DEVICES leaves. Errors: no card is
+// found, and those of the workers.
+func (c *workerRun) runEach(ctx context.Context, config worker.Config) error {
+	var machine gpu.Machine
+	cards, err := machine.Cards(ctx, os.Getenv(gpu.VisibleDevices))
+	if err != nil {
+		return fmt.Errorf("find the GPUs of --all-gpus, which are NVIDIA's; for others, start a worker for each: %w", err)
+	}
+	if c.BlenderMemory == 0 {
+		c.BlenderMemory = terminal.Size(sandbox.DefaultLimits().Memory / int64(len(cards)))
+	}
+	b, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
+	if err != nil {
+		return err
+	}
+	shares := gpu.Shares(cards, gpu.Own())
+	for _, s := range shares {
+		slog.Info("a worker for a GPU", "gpu", s.Index, "name", s.Name, "uuid", s.UUID, "numa_node", s.Node, "cores", cmp.Or(c.Cores, s.Cores), "pinned_to", s.Pin, "blender_memory", int64(c.BlenderMemory))
+	}
+	return worker.RunEach(ctx, config, worker.OfCards(b, machine, shares, c.Cores))
 }
 
 // workerName is the name shown to the operator: the given one, else the host's.

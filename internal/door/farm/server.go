@@ -361,7 +361,11 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	m, err := s.files().Manifest(ctx, uploadID)
-	reply := farmapi.Project{OK: true, Main: m.Main}
+	if err != nil {
+		return nil, err
+	}
+	scene, err := s.files().Scene(ctx, uploadID, m)
+	reply := farmapi.Project{OK: true, Main: m.Main, Scene: scene}
 	for _, f := range m.Files {
 		reply.Files = append(reply.Files, farmapi.File(f))
 	}

@@ -1,8 +1,8 @@
 // Package blender drives one Blender process and renders frames with it.
 //
 // A Process is started ahead of work and waits (Start). It opens one job's file
-// (Open), renders frame after frame on command (Render) and ends (Close). It never
-// serves a second job.
+// (Open), renders frame after frame on command (Render) and ends (Close). It never opens a
+// second file.
 //
 // What always holds: the process has a process group of its own, a temporary folder
 // of its own as home, and an almost empty environment. It runs no script of the

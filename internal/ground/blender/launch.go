@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/ground/scenefiles"
 )
@@ -31,7 +32,7 @@ const pythonExit = 70
 // reach a process that opens customers' files.
 var passed = [...]string{
 	"PATH", "LD_LIBRARY_PATH",
-	"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
+	gpu.VisibleDevices, "NVIDIA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ONEAPI_DEVICE_SELECTOR",
 }
 
 // launch writes the driver, starts Blender with it, and starts the goroutines that
@@ -77,7 +78,7 @@ func (p *Process) command(program, script, settings string) sandbox.Command {
 			// Blender evaluates its arguments in order, so these come before the
 			// script.
 			"--python-exit-code", strconv.Itoa(pythonExit), "--python", script, "--", settings},
-		Dir: p.home(), Env: environment(p.home()),
+		Dir: p.home(), Env: environment(p.home(), p.opts.Card), CPUs: p.opts.CPUs,
 		Read:  append(libraries(), filepath.Dir(program), p.in()),
 		Write: []string{p.home(), p.out()},
 		Root:  p.root(),
@@ -189,10 +190,15 @@ func closeAll(files []*os.File) {
 }
 
 // environment returns the complete environment of Blender. The locale is fixed:
-// messages and numbers are parsed. dir is its home and its temporary folder.
-func environment(dir string) []string {
+// messages and numbers are parsed. dir is its home and its temporary folder, card the only
+// NVIDIA GPU that it sees, "" for those that our environment shows.
+func environment(dir, card string) []string {
 	env := []string{"HOME=" + dir, "TMPDIR=" + dir, "LANG=C.UTF-8", "LC_ALL=C.UTF-8"}
 	for _, name := range passed {
+		if name == gpu.VisibleDevices && card != "" {
+			env = append(env, name+"="+card)
+			continue
+		}
 		if value, ok := os.LookupEnv(name); ok && !strings.ContainsRune(value, 0) {
 			env = append(env, name+"="+value)
 		}

@@ -36,6 +36,10 @@ type Options struct {
 	Device  Device  // GPU when empty
 	Denoise Denoise // Keep when empty
 	Threads int     // of Cycles and the rest of Blender; 0 means one per core
+	CPUs    []int   // the processors that it runs on; nil for those of this process
+	// Card is the UUID of the only NVIDIA GPU that it sees; "" for those that this process's
+	// environment shows.
+	Card string
 	// Sandbox starts the process; nil starts it without one.
 	Sandbox *sandbox.Sandbox
 	// Kernels is the folder of compiled GPU kernels, shared by all processes of one

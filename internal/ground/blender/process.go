@@ -191,7 +191,9 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 		return Frame{}, err
 	}
 	done.Log, done.Sampling = p.output.text(), p.output.sampling()
-	done.Load = max(0, done.Started.Sub(begun))
+	if order.Anew {
+		done.Load = max(0, done.Started.Sub(begun))
+	}
 	done.DeviceMemory = p.output.devicePeak()
 	done.Sync, done.Encode = p.output.parts(time.Duration(done.Seconds * float64(time.Second)))
 	return done.Frame, nil

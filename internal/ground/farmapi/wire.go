@@ -153,6 +153,9 @@ type Project struct {
 	OK    bool   `json:"ok"`
 	Main  string `json:"main"` // path of the .blend to render
 	Files []File `json:"files"`
+	// Scene is the same for jobs of one workspace with the same files, and for no others: a
+	// Blender that has one open has the other. It names nobody, and "" says nothing.
+	Scene string `json:"scene,omitempty"`
 	// Aliases are further names of files, where the .blend looks for them; nil for none. A
 	// worker that can make one does.
 	Aliases []Alias `json:"aliases,omitempty"`

@@ -61,6 +61,7 @@ type Command struct {
 	// over it. It is left out where Sandbox.HasRoot is false.
 	Root   string
 	GPU    bool       // give it the machine's GPUs
+	CPUs   []int      // the processors that it and all it starts run on; nil for those of this process
 	Output *os.File   // its standard output and error
 	Pass   []*os.File // its descriptors from 3 on
 }

@@ -38,6 +38,8 @@ func act(args []string) int {
 		_, err = net.DialTimeout("tcp", args[1], time.Minute)
 	case "environment":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
+	case "processors": // those of a child too
+		err = shell("grep Cpus_allowed_list /proc/self/status; sh -c 'grep Cpus_allowed_list /proc/self/status'")
 	case "fd3":
 		_, err = os.NewFile(3, "passed").WriteString("through")
 	case "leave":

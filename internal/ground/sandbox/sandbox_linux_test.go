@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -368,5 +370,36 @@ func TestTheRootIsTheCallersAndReadOnly(t *testing.T) {
 		if got, err := os.ReadFile(filepath.Join(root, "home/anna/a.png")); err != nil || string(got) != "inside" {
 			t.Errorf("the file of the root holds %q, %v", got, err)
 		}
+	}
+}
+
+// TestProgramRunsOnItsProcessorsOnly, with all it starts, and we go on as before.
+func TestProgramRunsOnItsProcessorsOnly(t *testing.T) {
+	t.Parallel()
+	var own unix.CPUSet
+	if err := unix.SchedGetaffinity(0, &own); err != nil {
+		t.Fatal(err)
+	}
+	last := 0
+	for n := range len(own) * 64 {
+		if own.IsSet(n) {
+			last = n
+		}
+	}
+	for _, mode := range []sandbox.Mode{sandbox.Required, sandbox.Off} {
+		box := open(t, mode, sandbox.Limits{})
+		ending, said := run(t, box, sandbox.Command{CPUs: []int{last}}, "processors")
+		want := fmt.Sprintf("Cpus_allowed_list:\t%d\nCpus_allowed_list:\t%d", last, last)
+		if ending.Status != 0 || said != want {
+			t.Errorf("%s: %s, %q, want %q", mode, ending, said, want)
+		}
+		var after unix.CPUSet
+		if err := unix.SchedGetaffinity(0, &after); err != nil || after != own {
+			t.Errorf("%s: afterwards this process runs on %v, %v", mode, after, err)
+		}
+	}
+	c := sandbox.Command{Path: "/bin/true", Dir: "/", CPUs: []int{1023}}
+	if p, err := open(t, sandbox.Off, sandbox.Limits{}).Start(c); err == nil {
+		t.Errorf("it runs on a processor that is not there: %s", p.Wait())
 	}
 }

@@ -8,11 +8,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // Process is a started program. Kill may be called at any time, from any goroutine
@@ -90,10 +93,33 @@ func begin(cmd *exec.Cmd, c Command) (*Process, error) {
 		Pdeathsig: syscall.SIGKILL,
 	}
 	p := &Process{cmd: cmd, before: systemOOMKills()}
-	if err := cmd.Start(); err != nil {
+	if err := startOn(c.CPUs, cmd); err != nil {
 		return nil, fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
 	return p, nil
+}
+
+// startOn starts a command that runs on some processors only. It inherits them of the thread
+// that starts it, so there is no moment in which it runs elsewhere.
+func startOn(cpus []int, cmd *exec.Cmd) error {
+	if len(cpus) == 0 {
+		return cmd.Start()
+	}
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var own, wanted unix.CPUSet
+	for _, n := range cpus {
+		wanted.Set(n)
+	}
+	err := unix.SchedGetaffinity(0, &own)
+	if err == nil {
+		err = unix.SchedSetaffinity(0, &wanted)
+	}
+	if err != nil {
+		return fmt.Errorf("choose the processors %v: %w", cpus, err)
+	}
+	defer func() { _ = unix.SchedSetaffinity(0, &own) }() // it was possible before
+	return cmd.Start()
 }
 
 // settle puts a started program into its control group and then lets it go on. In

@@ -13,8 +13,11 @@ package project
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
@@ -135,6 +138,28 @@ func ManifestOf(ctx context.Context, tx *db.Tx, uploadID string) (m Manifest, er
 		return m, fmt.Errorf("read the project of %s: %w", uploadID, err)
 	}
 	return m, nil
+}
+
+// Scene names what an upload renders: uploads of one workspace with the same files and aliases
+// have the same name, and no others do. What makes it the workspace's own is the key under
+// which that keeps the main file, which is random: the name tells nobody whose it is, and
+// nobody who has the same files. After the last upload is removed, the next one has another.
+// Error: ErrNoContent.
+func (s Store) Scene(ctx context.Context, uploadID string, m Manifest) (string, error) {
+	main := slices.IndexFunc(m.Files, func(f File) bool { return f.Path == m.Main })
+	if main < 0 || len(m.Files[main].Parts) == 0 {
+		return "", nil
+	}
+	key, err := s.Key(ctx, uploadID, m.Files[main].Parts[0])
+	if err != nil {
+		return "", err
+	}
+	text, err := m.encode()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256([]byte(key + "\n" + text))
+	return hex.EncodeToString(sum[:]), nil
 }
 
 // ErrNoContent reports that a project has no content with that hash.

@@ -3,6 +3,8 @@ package worker
 import (
 	"context"
 	"sync"
+
+	"svc.example/internal/ground/farmapi"
 )
 
 // aheadFetch holds the files of the next job, which are fetched while the last frames of
@@ -58,14 +60,16 @@ func (q *frameQueue) otherJob() *task {
 	return nil
 }
 
-// filesOf returns the files of a job: those that were fetched ahead, else it fetches them.
+// filesOf returns the files of a job: those that were fetched ahead, else it fetches them. Of a
+// job whose scene is open it fetches none. Otherwise the process that is open ends first, so
+// that two scenes need not fit into the memory at once.
 // Errors: fetch's. The caller removes the result.
 func (l *lane) filesOf(ctx context.Context, t *task) (files, error) {
 	l.ahead.mu.Lock()
 	f := l.ahead.current
 	if f == nil || f.task.job.JobID != t.job.JobID {
 		l.ahead.mu.Unlock()
-		return l.fetch(ctx, t.job)
+		return l.filesNow(ctx, t.job)
 	}
 	l.ahead.current = nil
 	l.ahead.mu.Unlock()
@@ -77,9 +81,25 @@ func (l *lane) filesOf(ctx context.Context, t *task) (files, error) {
 	}
 	f.end()
 	if f.err != nil && f.task != t && f.task.ctx.Err() != nil {
-		return l.fetch(ctx, t.job) // another frame's lease has ended the fetch, and this one's has not
+		return l.filesNow(ctx, t.job) // another frame's lease has ended the fetch, and this one's has not
+	}
+	if f.err == nil && !l.pool.open.has(t.job, f.files.scene) {
+		l.pool.clear()
 	}
 	return f.files, f.err
+}
+
+// filesNow is filesOf of a job of which nothing was fetched ahead.
+func (l *lane) filesNow(ctx context.Context, job farmapi.Job) (files, error) {
+	project, err := l.projectOf(ctx, job)
+	if err != nil {
+		return files{}, err
+	}
+	if l.pool.open.has(job, project.Scene) {
+		return files{scene: project.Scene}, nil
+	}
+	l.pool.clear()
+	return l.fetchProject(ctx, job, project)
 }
 
 // discard ends a fetch whose files nobody will use, and does not wait. Run waits for it.

@@ -2,6 +2,7 @@ package worker
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -22,14 +23,15 @@ import (
 const defaultCache = 20 << 30
 
 // cache keeps the files of jobs on disk, named by their SHA-256, across restarts: the
-// worker receives a file once. The job that renders and the one that comes next use it at
-// the same time, by lend, makeRoom and add. A job never uses a file of the cache itself: it
+// workers of a machine receive a file once. Jobs use it at the same time, by turn, lend,
+// makeRoom and add. A job never uses a file of the cache itself: it
 // gets a hard link, or a copy, of its own, which survives the file's eviction here.
 type cache struct {
-	mu    sync.Mutex // held by lend, makeRoom and add; guards files and the folder
+	mu    sync.Mutex // held by lend, makeRoom and add; guards files, turns and the folder
 	dir   string
-	limit int64    // bytes of all files together
-	files []cached // the one used longest ago first
+	limit int64                    // bytes of all files together
+	files []cached                 // the one used longest ago first
+	turns map[string]chan struct{} // of files that are being received; closed at their end
 }
 
 type cached struct {
@@ -88,6 +90,35 @@ func (c *cache) size() (all int64) {
 		all += f.size
 	}
 	return all
+}
+
+// turn returns once nobody else receives a file, which the cache may have by then. The caller
+// calls done when it has received the file, or has failed to. Error: ctx's cause.
+func (c *cache) turn(ctx context.Context, sum string) (done func(), err error) {
+	for {
+		c.mu.Lock()
+		other := c.turns[sum]
+		if other == nil {
+			own := make(chan struct{})
+			if c.turns == nil {
+				c.turns = map[string]chan struct{}{}
+			}
+			c.turns[sum] = own
+			c.mu.Unlock()
+			return func() {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				delete(c.turns, sum)
+				close(own)
+			}, nil
+		}
+		c.mu.Unlock()
+		select {
+		case <-other:
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
 }
 
 // lend puts a job's own link to a cached file at own; kept is false where the cache lacks it.

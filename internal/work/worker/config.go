@@ -7,12 +7,14 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"os"
 	"runtime"
 	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -54,12 +56,14 @@ type Session interface {
 type Blender struct {
 	Path    string           // see blender.Find
 	Sandbox *sandbox.Sandbox // nil runs without a sandbox
-	Threads int              // see blender.Options
+	Threads int              // this and the others see blender.Options
+	CPUs    []int
+	Card    string
 }
 
 // Start starts a Blender process.
 func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, error) {
-	opts.Path, opts.Sandbox, opts.Threads = b.Path, b.Sandbox, b.Threads
+	opts.Path, opts.Sandbox, opts.Threads, opts.CPUs, opts.Card = b.Path, b.Sandbox, b.Threads, b.CPUs, b.Card
 	p, err := blender.Start(ctx, opts)
 	if err != nil {
 		return nil, err // a nil *Process in a Session would not equal nil
@@ -85,6 +89,10 @@ type Config struct {
 	// CacheBytes bounds the job files kept in WorkDir. 0 means 20 GiB, or a quarter
 	// of the disk's free space at the start where that is less.
 	CacheBytes int64
+
+	// KeepScene is how long an idle worker keeps a scene open for the next job of the same
+	// files; 5 min when 0. It may take as long as a poll more.
+	KeepScene time.Duration
 
 	// Cores is how many processor cores pack a picture; all when 0.
 	Cores int
@@ -119,6 +127,9 @@ const DeliveryGrace = 3 * time.Second
 // engines commonly wait between the first signal and the kill.
 const defaultGrace = 6 * time.Second
 
+// defaultKeepScene is longer than it takes to look at a picture, change the order and send it.
+const defaultKeepScene = 5 * time.Minute
+
 // withDefaults fills in the zero fields. The default of CacheBytes depends on the disk, so
 // openCache chooses it.
 func (c Config) withDefaults() Config {
@@ -131,11 +142,14 @@ func (c Config) withDefaults() Config {
 	if c.Jitter == nil {
 		c.Jitter = rand.Float64
 	}
+	if c.KeepScene == 0 {
+		c.KeepScene = defaultKeepScene
+	}
 	if c.Blenders == 0 {
 		c.Blenders = 1
 	}
 	if c.Free == nil {
-		c.Free = freeOn(c.Device)
+		c.Free = freeOf(c.Device, gpu.Machine{}, os.Getenv(gpu.VisibleDevices), 1)
 	}
 	if c.Cores == 0 {
 		c.Cores = runtime.GOMAXPROCS(0)

@@ -4,7 +4,8 @@
 // What always holds: a worker touches only frames that it has leased. A lost lease ends
 // its frame at once, and nothing of it is delivered. A checked picture is on disk,
 // fsynced, before it is sent. It stays there, across restarts of both sides, until the
-// server has accepted or refused it. One Blender process serves one job. Several may render
+// server has accepted or refused it. One Blender process opens the
+// files of one workspace, once, for all its jobs of the same files. Several may render
 // beside each other, each on a lane of its own; where they have too little memory, one goes
 // on alone, and no frame fails for it. No process survives Run. An unreachable server never
 // ends Run. A worker holds no database, no store and no secret but its node key, which is
@@ -14,8 +15,9 @@
 // has expired; to internal/ground/blender how a frame is rendered; to
 // internal/ground/pixels whether a picture is sound.
 //
-// Start reading at Worker.Run, then lane.go and crew.go (how many Blenders), queue.go (which
-// frame is next), pool.go (which process renders it), persistent_data.go (may the process keep
-// data between frames), leases.go (heartbeats), ahead.go and cache.go (input files), finish.go
-// (packing and checking) and outbox.go (delivery of results).
+// Start reading at Worker.Run, then machine.go (several workers of one machine), lane.go and
+// crew.go (how many Blenders), queue.go (which frame is next), pool.go (which process renders
+// it), persistent_data.go (may the process keep data between frames), leases.go (heartbeats),
+// ahead.go and cache.go (input files), finish.go (packing and checking) and outbox.go
+// (delivery of results).
 package worker

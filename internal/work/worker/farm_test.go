@@ -23,13 +23,15 @@ type server struct {
 	input     []byte
 	jobs      []*job
 	workers   []string // known ids
+	names     []string // that they registered with, in the same order
 	down      bool
 	deliverIn time.Duration // how long an upload takes
 	leaseLife time.Duration
 	fails     []farmapi.FailRequest
 	released  []string
-	left      []string // workers that said their last word
-	inputs    int      // times a file was fetched
+	left      []string      // workers that said their last word
+	inputs    int           // times a file was fetched
+	partIn    time.Duration // how long that takes
 	beats     []time.Time
 	beatIn    time.Duration // how long a heartbeat takes
 	cutOff    int           // heartbeats that the worker did not wait for
@@ -38,6 +40,8 @@ type server struct {
 
 type job struct {
 	id      string
+	scene   string // farmapi.Project's
+	plays   bool
 	frames  []*frame
 	preview *farmapi.Preview
 }
@@ -61,10 +65,13 @@ func newServer(frames int) *server {
 	return s
 }
 
-func (s *server) add(id string, frames int) {
+func (s *server) add(id string, frames int) { s.addOf("", id, frames) }
+
+// addOf adds a job of a scene.
+func (s *server) addOf(scene, id string, frames int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	j := &job{id: id}
+	j := &job{id: id, scene: scene}
 	for n := range frames {
 		j.frames = append(j.frames, &frame{number: n + 1})
 	}
@@ -143,13 +150,13 @@ func (s *server) enter(workerID string) error {
 // frameTime is what a frame may take here.
 const frameTime = 30 * time.Minute
 
-func (s *server) Register(context.Context, farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
+func (s *server) Register(_ context.Context, req farmapi.RegisterRequest) (farmapi.RegisterReply, error) {
 	if err := s.enter(""); err != nil {
 		return farmapi.RegisterReply{}, err
 	}
 	defer s.mu.Unlock()
 	id := fmt.Sprintf("W%d", len(s.workers)+1)
-	s.workers = append(s.workers, id)
+	s.workers, s.names = append(s.workers, id), append(s.names, req.Name)
 	s.wake()
 	return farmapi.RegisterReply{OK: true, WorkerID: id, LeaseSeconds: s.leaseLife.Seconds(), HeartbeatSeconds: 5, FrameSeconds: frameTime.Seconds()}, nil
 }
@@ -202,7 +209,7 @@ func (s *server) hand(req farmapi.LeaseRequest) farmapi.LeaseReply {
 		}
 		if len(reply.Leases) > 0 {
 			sum := sha256.Sum256(s.input)
-			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting, Preview: j.preview}
+			reply.Job = &farmapi.Job{JobID: j.id, InputSHA256: hex.EncodeToString(sum[:]), FramesWaiting: waiting, Preview: j.preview, Plays: j.plays}
 			return reply
 		}
 	}
@@ -252,19 +259,26 @@ func (s *server) Heartbeat(ctx context.Context, req farmapi.HeartbeatRequest) (r
 	return reply, nil
 }
 
-func (s *server) Project(_ context.Context, workerID, _ string) (farmapi.Project, error) {
+func (s *server) Project(_ context.Context, workerID, jobID string) (farmapi.Project, error) {
 	if err := s.enter(workerID); err != nil {
 		return farmapi.Project{}, err
 	}
 	defer s.mu.Unlock()
 	whole := sha256.Sum256(s.input)
 	sum := hex.EncodeToString(whole[:])
-	return farmapi.Project{OK: true, Main: "scene.blend", Files: []farmapi.File{
+	scene := ""
+	for _, j := range s.jobs {
+		if j.id == jobID {
+			scene = j.scene
+		}
+	}
+	return farmapi.Project{OK: true, Main: "scene.blend", Scene: scene, Files: []farmapi.File{
 		{Path: "scene.blend", SHA256: sum, SizeBytes: int64(len(s.input)), Parts: []string{sum}},
 	}}, nil
 }
 
 func (s *server) Part(_ context.Context, workerID, _, _ string, _ int64) (io.ReadCloser, error) {
+	<-time.After(s.partIn)
 	if err := s.enter(workerID); err != nil {
 		return nil, err
 	}

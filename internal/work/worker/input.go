@@ -31,23 +31,30 @@ const damagedTries = 3
 // files are a job's input, in a folder of its own: the cache may evict a file while
 // Blender reads it.
 type files struct {
-	dir   string        // "" when it could not be made
+	dir   string        // "" when there is none
+	scene string        // farmapi.Project.Scene
 	input blender.Input // names for Blender, paths on this machine
 }
 
-func (f files) remove() { _ = os.RemoveAll(f.dir) } // if this fails, the next run empties the folder
+func (f files) remove() {
+	if f.dir != "" {
+		_ = os.RemoveAll(f.dir) // if this fails, the next run empties the folder
+	}
+}
 
 // fetch puts a job's files into a new folder, from the cache where possible. It waits
 // for an unreachable server. Errors: a refusal, errDamaged, errUnable, ctx's.
 // The caller removes the result; after an error nothing is left to remove.
-func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error) {
-	defer func() {
-		if err != nil {
-			f.remove()
-			err = fmt.Errorf("fetch the files of job %s: %w", job.JobID, err)
-		}
-	}()
-	var project farmapi.Project
+func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (files, error) {
+	project, err := w.projectOf(ctx, job)
+	if err != nil {
+		return files{}, err
+	}
+	return w.fetchProject(ctx, job, project)
+}
+
+// projectOf asks for the project of a job. Errors are those of fetch.
+func (w *Worker) projectOf(ctx context.Context, job farmapi.Job) (project farmapi.Project, err error) {
 	err = w.persist(ctx, "project", func(workerID string) (err error) {
 		project, err = w.cfg.Farm.Project(ctx, workerID, job.JobID)
 		return err
@@ -56,8 +63,20 @@ func (w *Worker) fetch(ctx context.Context, job farmapi.Job) (f files, err error
 		err = checkProject(job, project)
 	}
 	if err != nil {
-		return f, err
+		return project, fmt.Errorf("fetch the files of job %s: %w", job.JobID, err)
 	}
+	return project, nil
+}
+
+// fetchProject is fetch of a job whose project is known.
+func (w *Worker) fetchProject(ctx context.Context, job farmapi.Job, project farmapi.Project) (f files, err error) {
+	defer func() {
+		if err != nil {
+			f.remove()
+			err = fmt.Errorf("fetch the files of job %s: %w", job.JobID, err)
+		}
+	}()
+	f.scene = project.Scene
 	if f.dir, err = os.MkdirTemp(w.dirs.projects, "job-"); err != nil {
 		return f, errors.Join(errUnable, err)
 	}
@@ -122,7 +141,7 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 		// The name is the hash: the project's own names are a stranger's, and are used only
 		// inside Blender's folder.
 		paths[f.SHA256] = filepath.Join(dir, f.SHA256)
-		kept, err := w.inputs.lend(f.SHA256, paths[f.SHA256])
+		kept, err := w.machine.inputs.lend(f.SHA256, paths[f.SHA256])
 		if err != nil {
 			return nil, errors.Join(errUnable, err)
 		}
@@ -130,7 +149,7 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 			missing, size = append(missing, f), size+f.SizeBytes
 		}
 	}
-	if err := w.inputs.makeRoom(size); err != nil {
+	if err := w.machine.inputs.makeRoom(size); err != nil {
 		return nil, errors.Join(errUnable, err)
 	}
 	group, ctx := errgroup.WithContext(ctx)
@@ -145,8 +164,19 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 }
 
 // fetchFile receives and verifies a file that the cache lacks, puts it at own and gives it
-// to the cache. Several goroutines may call it, each for another path.
+// to the cache. Several goroutines may call it, each for another path; of those that want the
+// same file, one receives it.
 func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (err error) {
+	done, err := w.machine.inputs.turn(ctx, f.SHA256)
+	if err != nil {
+		return err
+	}
+	defer done()
+	if kept, err := w.machine.inputs.lend(f.SHA256, own); err != nil {
+		return errors.Join(errUnable, err)
+	} else if kept {
+		return nil
+	}
 	incoming := own + ".part" // in the job's folder: another job may receive the same file
 	for range damagedTries {
 		err = w.persist(ctx, "input", func(workerID string) error {
@@ -163,7 +193,7 @@ func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, ow
 	}
 	// The job's own comes first: other files may evict this one as soon as the cache has it.
 	if err = blender.LinkOrCopy(incoming, own); err == nil {
-		err = w.inputs.add(incoming, f.SHA256, f.SizeBytes)
+		err = w.machine.inputs.add(incoming, f.SHA256, f.SizeBytes)
 	}
 	if err != nil {
 		return errors.Join(errUnable, err)

@@ -44,7 +44,7 @@ func (w *Worker) newLane(i int) (*lane, error) {
 // data between frames; which frames make use of it is the guard's choice.
 func (l *lane) startSession(ctx context.Context) (Session, error) {
 	return l.cfg.Renderer.Start(ctx, blender.Options{
-		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Uncompressed: true, Kernels: l.dirs.kernels,
+		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Uncompressed: true, Kernels: l.machine.kernels,
 	})
 }
 
@@ -61,8 +61,6 @@ type company struct {
 	apart   time.Time             // until when only the first lane works
 	further map[*lane]func(error) // further lanes that work, each with what ends it
 	gone    chan struct{}         // closed when one of them has ended; made by those who wait
-	busy    int                   // lanes that render
-	since   time.Time             // when the last one ended, or the worker began
 	want    int                   // lanes that are to work, the first included
 	crew    crew                  // what says so, with Auto
 	settled chan struct{}         // closed when want changes; made by those who wait
@@ -183,30 +181,6 @@ func (c *company) part(l *lane) {
 		close(c.gone)
 		c.gone = nil
 	}
-}
-
-// begin and end count the lanes that render.
-func (c *company) begin() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.busy++
-}
-
-func (c *company) end() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.busy--
-	c.since = time.Now()
-}
-
-// idle returns for how long no lane has rendered; 0 while one does.
-func (c *company) idle() time.Duration {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.busy > 0 {
-		return 0
-	}
-	return time.Since(c.since)
 }
 
 // crowded reports whether a failure of a lane may be the doing of the others: they take

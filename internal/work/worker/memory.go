@@ -3,16 +3,14 @@ package worker
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"time"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/gpu"
 )
 
 // Free is the memory that a machine has left, in bytes.
@@ -24,16 +22,18 @@ type Free struct {
 // NoMemory is what a device without memory of its own has.
 const NoMemory = -1
 
-// freeOn measures what is free on this machine for a device: Linux tells of the host and of
-// AMD's GPUs, nvidia-smi of NVIDIA's. Errors: another system, or a GPU that nothing tells of.
-func freeOn(device blender.Device) func(context.Context) (Free, error) {
+// freeOf measures what is free on this machine for one of n workers: of the host an nth, and
+// all of the cards that are shown to it. Errors: the host is no Linux, or nothing tells of its
+// GPUs.
+func freeOf(device blender.Device, m gpu.Machine, shown string, n int) func(context.Context) (Free, error) {
 	return func(ctx context.Context) (free Free, err error) {
 		if free.Host, err = freeHost("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"); err != nil {
 			return Free{}, err
 		}
+		free.Host /= int64(n)
 		free.Device = NoMemory
 		if device == blender.GPU {
-			free.Device, err = freeDevice(ctx)
+			free.Device, err = m.Free(ctx, shown)
 		}
 		return free, err
 	}
@@ -78,55 +78,4 @@ func number(path string) (int64, error) {
 		return 0, err
 	}
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
-}
-
-// smiTimeout bounds nvidia-smi, which can hang with a driver that does.
-const smiTimeout = 10 * time.Second
-
-// freeDevice is the free memory of the GPU that has least, since Cycles puts the scene on each.
-func freeDevice(ctx context.Context) (int64, error) {
-	ctx, cancel := context.WithTimeout(ctx, smiTimeout)
-	defer cancel()
-	args := []string{"--query-gpu=memory.free", "--format=csv,noheader,nounits"}
-	if shown := os.Getenv("CUDA_VISIBLE_DEVICES"); shown != "" {
-		args = append(args, "--id="+shown)
-	}
-	out, err := exec.CommandContext(ctx, "nvidia-smi", args...).Output()
-	if err == nil {
-		return leastFree(string(out))
-	}
-	cards, _ := filepath.Glob("/sys/class/drm/card*/device/mem_info_vram_total") // the pattern is well-formed
-	if len(cards) == 0 {
-		return 0, fmt.Errorf("measure the free memory of the GPU: %w", err)
-	}
-	least := int64(-1)
-	for _, card := range cards {
-		most, err1 := number(card)
-		used, err2 := number(filepath.Join(filepath.Dir(card), "mem_info_vram_used"))
-		if err := errors.Join(err1, err2); err != nil {
-			return 0, fmt.Errorf("measure the free memory of the GPU: %w", err)
-		}
-		if free := most - used; least < 0 || free < least {
-			least = free
-		}
-	}
-	return least, nil
-}
-
-// leastFree reads nvidia-smi's list: a line with MiB for each GPU.
-func leastFree(list string) (int64, error) {
-	least := int64(-1)
-	for line := range strings.Lines(strings.TrimSpace(list)) {
-		mib, err := strconv.ParseInt(strings.TrimSpace(line), 10, 64)
-		if err != nil {
-			return 0, fmt.Errorf("read what nvidia-smi says: %w", err)
-		}
-		if least < 0 || mib<<20 < least {
-			least = mib << 20
-		}
-	}
-	if least < 0 {
-		return 0, errors.New("nvidia-smi names no GPU")
-	}
-	return least, nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/blender"
+	"svc.example/internal/ground/gpu"
 )
 
 func TestFreeMemoryIsTheLeastOfMachineAndGroups(t *testing.T) {
@@ -54,20 +55,8 @@ func TestFreeMemoryIsTheLeastOfMachineAndGroups(t *testing.T) {
 // TestThisMachineHasFreeMemory asks the real one.
 func TestThisMachineHasFreeMemory(t *testing.T) {
 	t.Parallel()
-	free, err := freeOn(blender.CPU)(t.Context())
+	free, err := freeOf(blender.CPU, gpu.Machine{}, "", 1)(t.Context())
 	if err != nil || free.Host < 1<<20 || free.Device != NoMemory {
 		t.Errorf("%+v, %v", free, err)
-	}
-}
-
-func TestTheFullestGPUCounts(t *testing.T) {
-	t.Parallel()
-	if got, err := leastFree("23028\n512\n80995\n"); err != nil || got != 512<<20 {
-		t.Errorf("%d, %v", got, err)
-	}
-	for _, list := range []string{"", "[N/A]\n", "No devices were found\n"} {
-		if got, err := leastFree(list); err == nil {
-			t.Errorf("%q gives %d", list, got)
-		}
 	}
 }

@@ -22,9 +22,10 @@ type processPool struct {
 	left  sync.WaitGroup
 }
 
-// openJob is a process with a job's file open. It lives until another job's frame comes, a
-// render fails, a comparison finds a difference, a whole poll brings no frame, or the
-// worker stops.
+// openJob is a process with a job's file open. It lives until a frame of another scene comes, a
+// render fails, a comparison finds a difference, no frame comes for Config.KeepScene, or the
+// worker stops. A further job of the same scene gets an openJob of its own, with the same
+// process.
 type openJob struct {
 	Session
 	job    farmapi.Job // as at the reply whose frame opened it
@@ -33,6 +34,7 @@ type openJob struct {
 	guard  guard          // whether data may be kept between its frames
 	second Session        // renders the guard's comparisons; nil until the first
 	last   *int           // the last frame that it rendered; nil before the first
+	used   time.Time      // when that was done
 }
 
 // reaches reports whether the process can render a frame: where frames depend on those
@@ -123,25 +125,56 @@ func (p *processPool) close() {
 	p.left.Wait()
 }
 
+// has reports whether the open file is that of a job, of the same owner: a process never sees
+// the files of two workspaces, also not equal ones, since it would tell one of the other. It is
+// false where frames depend on those before: a job's frames are then played from its own
+// beginning.
+func (a *openJob) has(job farmapi.Job, scene string) bool {
+	return a != nil && scene != "" && a.files.scene == scene && a.job.JobID != job.JobID && !a.opened.Plays && !job.Plays
+}
+
 // openJob returns a process with a job's file open that can render a frame of it: the
 // current one, or the spare.
 // Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
-// two jobs: a scene may leave something behind in the memory of the process or in its
+// two scenes: a scene may leave something behind in the memory of the process or in its
 // folder.
 func (l *lane) openJob(ctx context.Context, t *task) (*openJob, error) {
 	job, frame := t.job, t.lease.Frame
-	if a := l.pool.open; a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
+	a := l.pool.open
+	if a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
 		return a, nil
 	}
-	// The old process ends while the files are fetched, so that two scenes need not fit into
-	// the memory at once.
-	l.pool.clear()
 	begun := time.Now()
 	files, err := l.filesOf(ctx, t)
 	t.fetchTime += time.Since(begun)
 	if err != nil {
 		return nil, err
 	}
+	if a := l.pool.open; a != nil {
+		files.remove() // it has its own
+		return l.continueScene(a, job), nil
+	}
+	return l.openScene(ctx, t, files)
+}
+
+// continueScene has the open process render another job of its scene. What the process keeps
+// is the other job's, so the first frame is watched like any later one.
+func (l *lane) continueScene(a *openJob, job farmapi.Job) *openJob {
+	next := *a // pictures of the job before are finished beside
+	next.job = job
+	next.guard = l.newGuard(&next)
+	next.guard.began = true
+	l.pool.open = &next
+	if next.guard.watched && next.second == nil {
+		l.pool.warm()
+	}
+	l.log.Info("the file is open already, of a job before", "job_id", job.JobID, "job_before", a.job.JobID, "watched", next.guard.watched)
+	return &next
+}
+
+// openScene has a spare process open a job's files. It removes them after an error.
+func (l *lane) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
+	job := t.job
 	files.input.Plays = job.Plays
 	if f := job.Frames; f.Step > 0 {
 		files.input.Frames = &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
@@ -154,7 +187,7 @@ func (l *lane) openJob(ctx context.Context, t *task) (*openJob, error) {
 	a := &openJob{Session: session, job: job, files: files}
 	l.pool.open = a
 	// A process whose open failed is in an unknown state, so clear ends it too.
-	begun = time.Now()
+	begun := time.Now()
 	if a.opened, err = session.Open(ctx, files.input); err != nil {
 		l.pool.clear()
 		return nil, err

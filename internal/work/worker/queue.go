@@ -115,13 +115,13 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 		next := q.tasks[0]
 		q.tasks = q.tasks[1:]
 		var err error
-		l.company.begin()
+		l.machine.begin()
 		if next.job.Aside() {
 			err = l.preview(ctx, drainCtx, &q, next)
 		} else {
 			err = l.renderTask(ctx, drainCtx, &q, next)
 		}
-		l.company.end()
+		l.machine.end()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
 		if errors.Is(err, errUnable) && l.backOff(ctx, "render", unableTry, err) != nil {
@@ -222,7 +222,7 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 				l.pool.warm() // the next frame is likely another job's
 			}
 		case <-idle.C:
-			if left := l.cfg.ExitIdle - l.company.idle(); left > 0 { // another lane has worked
+			if left := l.cfg.ExitIdle - l.machine.idle(); left > 0 { // another lane, or worker, has worked
 				idle.Reset(left)
 				continue
 			}
@@ -247,7 +247,7 @@ func (l *lane) idleTimer() *time.Timer {
 	if l.cfg.ExitIdle <= 0 {
 		return time.NewTimer(math.MaxInt64)
 	}
-	return time.NewTimer(max(0, l.cfg.ExitIdle-l.company.idle()))
+	return time.NewTimer(max(0, l.cfg.ExitIdle-l.machine.idle()))
 }
 
 // surplus reports whether fewer Blenders suffice, so that this lane ends.
@@ -338,8 +338,8 @@ func (l *lane) enqueue(q *frameQueue, got leaseReply) {
 		return // requestFrames has logged it
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		q.waiting = 0
-		if got.waited && q.running == nil {
-			l.pool.clear() // a whole poll brought nothing: free the memory that the file takes
+		if a := l.pool.open; got.waited && q.running == nil && a != nil && time.Since(a.used) >= l.cfg.KeepScene {
+			l.pool.clear() // no further job of the scene has come: free the memory that it takes
 		}
 		return
 	}
@@ -424,7 +424,7 @@ func (l *lane) playAndRender(ctx context.Context, a *openJob, t *task) (f blende
 	begun := t.begin(a.opened.Plays)
 	f, err = l.renderFrame(ctx, a, t)
 	if err == nil {
-		a.last = new(t.lease.Frame)
+		a.last, a.used = new(t.lease.Frame), time.Now()
 	}
 	return f, time.Since(begun), err
 }

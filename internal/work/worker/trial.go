@@ -73,11 +73,17 @@ func (w *Worker) makeKernels(ctx context.Context) error {
 	if _, ok := w.cfg.Renderer.(Blender); !ok || w.cfg.Device != blender.GPU {
 		return nil
 	}
-	if err := os.MkdirAll(w.dirs.kernels, 0o700); err != nil {
+	if err := os.MkdirAll(w.machine.kernels, 0o700); err != nil {
 		return fmt.Errorf("make a folder for GPU kernels: %w", err)
 	}
+	select {
+	case w.machine.making <- struct{}{}:
+		defer func() { <-w.machine.making }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	w.log.Info("a trial frame on the GPU; where kernels must be compiled first, this takes minutes")
-	t, err := Try(ctx, w.cfg.Renderer, blender.Options{Device: w.cfg.Device, Kernels: w.dirs.kernels, MakeKernels: true}, w.dirs.processes)
+	t, err := Try(ctx, w.cfg.Renderer, blender.Options{Device: w.cfg.Device, Kernels: w.machine.kernels, MakeKernels: true}, w.dirs.processes)
 	if err != nil {
 		return fmt.Errorf("render a trial frame on the GPU: %w", err)
 	}

@@ -12,7 +12,6 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/osfile"
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.
@@ -26,8 +25,8 @@ type Worker struct {
 	dirs    folders
 	out     *outbox  // reports that the server has not answered
 	held    holdings // leases that heartbeats must extend
-	inputs  *cache
-	company company // of the lanes
+	machine *machine // shared with other workers of it
+	company company  // of the lanes
 	noData  noData
 
 	noMemory sync.Once // says that the free memory cannot be measured
@@ -46,10 +45,10 @@ type Worker struct {
 // folders are the parts of the work folder, as absolute paths. They lie together, so that
 // a picture changes its folder by a rename and an input gets there by a link: neither is
 // copied.
-type folders struct{ pictures, processes, projects, outbox, kernels string }
+type folders struct{ pictures, processes, projects, outbox string }
 
 // KernelFolder is the part of the work folder that holds compiled GPU kernels. It is
-// kept across runs, and shared by a worker and its self-check.
+// kept across runs, and shared by the workers of a machine and the self-check.
 const KernelFolder = "kernels"
 
 // New makes a worker. Nothing starts before Run.
@@ -64,14 +63,23 @@ func New(cfg Config) *Worker {
 // DeliveryGrace. Errors: an unusable work folder, a Blender that does not start,
 // ErrVersion, ErrNoGPU, a refused first registration.
 func (w *Worker) Run(ctx context.Context) error {
-	ctx, w.leave = context.WithCancel(ctx)
-	defer w.leave()
 	// The lock comes first: what follows would empty the folders of a running worker.
-	unlock, err := w.prepareFolders()
+	m, close, err := openMachine(w.cfg.WorkDir, w.cfg.CacheBytes)
 	if err != nil {
 		return err
 	}
-	defer unlock()
+	defer close()
+	return w.runOn(ctx, m)
+}
+
+// runOn is Run on a machine that others may work on too.
+func (w *Worker) runOn(ctx context.Context, m *machine) error {
+	ctx, w.leave = context.WithCancel(ctx)
+	defer w.leave()
+	w.machine = m
+	if err := w.prepareFolders(); err != nil {
+		return err
+	}
 	if err := w.makeKernels(ctx); err != nil {
 		if ctx.Err() != nil {
 			return nil
@@ -106,7 +114,7 @@ func (w *Worker) Run(ctx context.Context) error {
 	})
 	// The order matters: the last pictures are checked, then all reports are sent,
 	// and only then does the server learn that the worker has stopped.
-	w.company.since = time.Now()
+	w.machine.ready()
 	w.runLanes(ctx, drainCtx, first)
 	w.finishing.Wait()
 	close(closing)
@@ -147,43 +155,24 @@ func withGrace(ctx context.Context, d time.Duration) (context.Context, context.C
 	return longer, func() { stop(); cancel() }
 }
 
-// prepareFolders locks the work folder and empties what an earlier run left, except
-// the outbox, the cache and the kernels. unlock frees the folder.
-func (w *Worker) prepareFolders() (unlock func(), err error) {
+// prepareFolders makes the work folder and empties what an earlier run left in it, except the
+// outbox and what the machine keeps.
+func (w *Worker) prepareFolders() error {
 	home, err := filepath.Abs(w.cfg.WorkDir) // Blender has another current folder
 	if err != nil {
-		return nil, fmt.Errorf("find the work folder: %w", err)
+		return fmt.Errorf("find the work folder: %w", err)
 	}
 	in := func(name string) string { return filepath.Join(home, name) }
-	w.dirs = folders{in("pictures"), in("processes"), in("projects"), in("outbox"), in(KernelFolder)}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, fmt.Errorf("make the work folder: %w", err)
-	}
-	lock, err := os.OpenFile(in("lock"), os.O_CREATE|os.O_RDWR, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the work folder's lock: %w", err)
-	}
-	unlock = func() { _ = lock.Close() } // closing it frees the lock
-	if err := osfile.TryLock(lock); err != nil {
-		unlock()
-		return nil, fmt.Errorf("another worker works in %s: %w", w.cfg.WorkDir, err)
-	}
+	w.dirs = folders{in("pictures"), in("processes"), in("projects"), in("outbox")}
 	// Nothing in these folders is a promise: pictures that count are in the outbox, and the
 	// server gives an unreported frame to somebody else.
 	for _, dir := range []string{w.dirs.pictures, w.dirs.processes, w.dirs.projects} {
 		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
-			unlock()
-			return nil, fmt.Errorf("empty the work folder: %w", err)
+			return fmt.Errorf("empty the work folder: %w", err)
 		}
 	}
-	if w.out, err = openOutbox(w.dirs.outbox); err == nil {
-		w.inputs, err = openCache(in("inputs"), w.cfg.CacheBytes)
-	}
-	if err != nil {
-		unlock()
-		return nil, err
-	}
-	return unlock, nil
+	w.out, err = openOutbox(w.dirs.outbox)
+	return err
 }
 
 // join starts the first Blender, decides whether it may work here and registers. It

@@ -18,15 +18,16 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// bench is a worker on a server and a renderer of the test's own.
+// bench is a worker on a server and a renderer of the test's own, or one for each share.
 type bench struct {
 	t      *testing.T
 	server *server
 	config worker.Config
+	shares []worker.Share
 }
 
 func newBench(t *testing.T, s *server, p *painter) *bench {
-	return &bench{t, s, worker.Config{
+	return &bench{t: t, server: s, config: worker.Config{
 		Farm: s, Renderer: p, WorkDir: t.TempDir(), Name: "test", Log: slog.New(slog.DiscardHandler),
 		Jitter: func() float64 { return 0.5 },
 	}}
@@ -36,7 +37,7 @@ func newBench(t *testing.T, s *server, p *painter) *bench {
 func (b *bench) run() (stop func() error) {
 	ctx, cancel := context.WithCancel(b.t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- worker.New(b.config).Run(ctx) }()
+	go func() { ended <- b.work(ctx) }()
 	return func() error {
 		cancel()
 		return <-ended
@@ -44,7 +45,14 @@ func (b *bench) run() (stop func() error) {
 }
 
 // ended runs the worker until it ends by itself.
-func (b *bench) ended() error { return worker.New(b.config).Run(b.t.Context()) }
+func (b *bench) ended() error { return b.work(b.t.Context()) }
+
+func (b *bench) work(ctx context.Context) error {
+	if b.shares != nil {
+		return worker.RunEach(ctx, b.config, b.shares)
+	}
+	return worker.New(b.config).Run(ctx)
+}
 
 // until waits for something to hold of the server.
 func (b *bench) until(what func() bool) {
