@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -202,6 +203,8 @@ func (a desk) rendersAndChangesNothing() {
 		t.Errorf("what is missing: %+v", m)
 	}
 
+	a.sendsAProject()
+
 	var ordered struct {
 		Look  []string `json:"look"`
 		JobID string   `json:"job_id"`
@@ -222,6 +225,7 @@ func (a desk) rendersAndChangesNothing() {
 	want := [][]any{
 		{"lost", "fetched", "completed", 1.0, []any{"frame_0001.png"}, beside},
 		{"Szene ä 影", "fetched", "completed", 2.0, []any{"frame_0001.png", "frame_0002.png"}, beside},
+		{"s010", "fetched", "completed", 2.0, []any{"frame_0001.png", "frame_0002.png"}, beside},
 	}
 	if fmt.Sprint(reopened.Jobs) != fmt.Sprint(want) {
 		t.Errorf("the jobs are\n%v, want\n%v", reopened.Jobs, want)
@@ -240,6 +244,40 @@ func (a desk) rendersAndChangesNothing() {
 	a.does("sign-out", &out, nil)
 	if out.Server != "" || !out.Refused {
 		t.Errorf("after signing out: %+v", out)
+	}
+}
+
+// sendsAProject has a scene priced and rendered with its files beside it, and asks what
+// Blender and the service list of them.
+func (a desk) sendsAProject() {
+	t := a.t
+	t.Helper()
+	type priced struct {
+		Untouched              bool
+		Missing, Differ, Files [][]string
+	}
+	var told struct {
+		Whole, Gone priced
+		Colours     []string
+	}
+	a.does("project", &told, nil)
+	spare := []string{"spare.png", "Blender lists it, but the picture does not need it", "images", "spare.png"}
+	files := [][]string{
+		{"image", "lib/tex/blue.png", "found"},
+		{"image", "tex/lamp.ies", "found"},
+		{"image", "tex/spare.png", "unused"},
+		{"library", "lib/library.blend", "found"},
+		{"sequence", "tex/run_0001.png", "found"},
+	}
+	if got, want := told.Whole, (priced{Untouched: true, Missing: [][]string{}, Differ: [][]string{spare}, Files: files}); !reflect.DeepEqual(got, want) {
+		t.Errorf("the project is\n%+v, want\n%+v", got, want)
+	}
+	// The sequence on the left, the library's picture on the right.
+	if !slices.Equal(told.Colours, []string{"r", "b", "g", "b"}) {
+		t.Errorf("the frames show %v", told.Colours)
+	}
+	if got, want := told.Gone.Missing, [][]string{{"gone.png", "images", "gone.png"}}; !told.Gone.Untouched || !reflect.DeepEqual(got, want) {
+		t.Errorf("with a picture that is gone: %+v, want %v missing", told.Gone, want)
 	}
 }
 
