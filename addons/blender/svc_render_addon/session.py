@@ -181,7 +181,7 @@ class Session:
 
 def words(error):
     """An error as a person reads it."""
-    if isinstance(error, (SignInNeeded, PackingFailed)):
+    if isinstance(error, (SignInNeeded, PackingFailed, RuntimeError)):
         return str(error)
     if isinstance(error, ConnectionFailed):
         return "The service cannot be reached (%s)." % (error.__cause__ or error)
