@@ -188,12 +188,13 @@ class Client:
         that you check prove less."""
         return cast("List[SigningKey]", self._transport.json("GET", "/v1/signing-keys")["keys"])
 
-    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None) -> Report:
+    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None, test: bool = False) -> Report:
         """Fetches receipt and proof of a job and verifies them with the ZIP at ``path``.
         Without ``keys`` those that the service publishes now are taken. It raises
-        VerificationError, also when a check of the ZIP, the log or the key was not made."""
+        VerificationError, also when a check of the ZIP, the log or the key was not made, and of
+        a receipt of test mode unless ``test`` takes it for what it is."""
         return verify(self.receipt(job_id), self.signing_keys() if keys is None else keys, artifact=path,
-                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"))
+                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"), test=test)
 
     # The workspace.
 
