@@ -17,7 +17,7 @@ var (
 	// ErrNotInLog: the receipt is not proven to be in the log.
 	ErrNotInLog = receipt.ErrNotInLog
 	// ErrTestReceipt: it is a receipt of test mode. Nothing was rendered, and nobody has
-	// paid; the other checks say whether it is sound for what it is.
+	// paid; [AcceptTest] takes it for what it is.
 	ErrTestReceipt = receipt.ErrTestReceipt
 )
 
@@ -28,12 +28,19 @@ type Check struct {
 	Text   string // the finding, in one line
 }
 
+// VerifyOption changes what [Verify] and [VerifyLog] take.
+type VerifyOption func(*receipt.Report)
+
+// AcceptTest takes a receipt of test mode for what it is: its first check, "test", says so
+// and does not fail.
+func AcceptTest() VerifyOption { return (*receipt.Report).TakeTest }
+
 // Verify checks a receipt against the service's keys, and the artifact, its ZIP of
 // size bytes, against the receipt. It uses no network. A nil artifact skips the ZIP.
 // It returns all checks, and an error when one failed: an ErrBadSignature or an
-// ErrBadArtifact. Keys that came together with the receipt prove less than keys that
+// ErrBadArtifact, or an ErrTestReceipt. Keys that came together with the receipt prove less than keys that
 // the caller knew before.
-func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64) ([]Check, error) {
+func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64, options ...VerifyOption) ([]Check, error) {
 	var zip receipt.Artifact
 	if artifact != nil {
 		zip = io.NewSectionReader(artifact, 0, size)
@@ -42,21 +49,21 @@ func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64) ([]
 	if err != nil {
 		return nil, err
 	}
-	return checksOf(report)
+	return checksOf(report, options)
 }
 
 // VerifyLog checks that a receipt is signed, and that the proof leads from it to a
 // checkpoint of the log that one of the keys has signed. It uses no network. An error
-// is an ErrBadSignature or an ErrNotInLog. known, which may be nil, is a checkpoint
+// is an ErrBadSignature, an ErrNotInLog or an ErrTestReceipt. known, which may be nil, is a checkpoint
 // of the same size from another source: a different root there means a different
 // history.
-func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte) ([]Check, error) {
+func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte, options ...VerifyOption) ([]Check, error) {
 	report, public, err := verify(r, keys, nil)
 	if err != nil {
 		return nil, err
 	}
 	report.InLog(&receipt.Inclusion{LogIndex: p.LogIndex, InclusionProof: p.InclusionProof, Checkpoint: p.Checkpoint}, public, known)
-	return checksOf(report)
+	return checksOf(report, options)
 }
 
 // verify hands the receipt to the verifier as the service would send it. The keys
@@ -78,7 +85,10 @@ func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report
 }
 
 // checksOf translates a report; the error is that of the first failed check.
-func checksOf(report receipt.Report) ([]Check, error) {
+func checksOf(report receipt.Report, options []VerifyOption) ([]Check, error) {
+	for _, option := range options {
+		option(&report)
+	}
 	var checks []Check
 	for _, c := range report.Checks {
 		checks = append(checks, Check{c.Name, string(c.Status), c.Text})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +13,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
@@ -19,6 +21,7 @@ import (
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
+	"svc.example/internal/work/testmode"
 )
 
 // What a command line needs before it runs.
@@ -59,6 +62,17 @@ func accountKey(r *take) { r.env["SVC_KEY"] = r.main.Account.Secret }
 func ownAccount(r *take) {
 	own(100)(r)
 	r.env["SVC_KEY"] = r.names["ACCOUNT"]
+}
+
+// testReceipt gives the run the receipt of a job of test mode, in the folder tested.
+func testReceipt(r *take) {
+	ownAccount(r)
+	var made struct{ Key string }
+	if err := json.Unmarshal(r.must("keys create tests --test --json"), &made); err != nil {
+		r.t.Fatal(err)
+	}
+	r.env["SVC_KEY"] = made.Key
+	r.must("render scene.blend --frames 1-2 --out tested --yes")
 }
 
 // noKey takes the key away.
@@ -146,6 +160,23 @@ func unknownPage(r *take) {
 	payable(r)
 	order := payment.Order{TopUpID: "TOP-00000000000000000000000000000000", AmountCents: 2500, SuccessURL: "https://renders.example.com/"}
 	if _, err := stripeapi.New(stripetest.Key, r.env["SVC_STRIPE_URL"], "credit").Create(r.t.Context(), order); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// tested is ownStore with a test world.
+func tested(r *take) {
+	ownStore(r)
+	d, err := db.Open(r.t.Context(), db.Config{URL: app.Config{Data: r.env["SVC_DATA"]}.DatabaseURL()})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	err = d.Write(r.t.Context(), func(tx *db.Tx) error { return testmode.Use(r.t.Context(), tx, r.names["WORKSPACE"], 1) })
+	if err = errors.Join(err, d.Close()); err != nil {
+		r.t.Fatal(err)
+	}
+	at := r.env["SVC_DATA"] + "/test/" + r.names["WORKSPACE"]
+	if err := errors.Join(os.MkdirAll(at, 0o700), os.WriteFile(at+"/svc.db", make([]byte, 3<<20), 0o600)); err != nil {
 		r.t.Fatal(err)
 	}
 }

@@ -106,6 +106,7 @@ var verbs = []verb{
 	}},
 	{words: "keys create", lines: []line{
 		{args: "'nightly renders of the second floor' --spend-limit-cents 500", with: ownAccount},
+		{args: "'pipeline tests' --test", with: ownAccount},
 		{args: "''", exit: 1, with: ownAccount},
 		{args: "nightly --spend-limit-cents -1", exit: 2, with: ownAccount},
 	}},
@@ -166,6 +167,8 @@ var verbs = []verb{
 	{words: "verify", lines: []line{
 		{args: "out/receipt.json"},
 		{args: "out/receipt.json --key out/signing-key.pem --artifact scene.blend", exit: 4},
+		{args: "tested/receipt.json", exit: 3, with: testReceipt},
+		{args: "tested/receipt.json --test", with: testReceipt},
 		{args: "scene.blend --key out/signing-key.pem", exit: 3},
 		{args: "nothing.json", exit: 2},
 	}},
@@ -302,6 +305,16 @@ var verbs = []verb{
 		{args: "{WORKER}", with: ownStore, types: asked},
 		{args: "NOD-none --yes", exit: 1, with: ownStore},
 		{exit: 2, with: ownStore},
+	}},
+	{words: "admin test-world list", lines: []line{
+		{with: tested},
+		{with: ownStore, plain: true},
+		{exit: 2, with: noStore},
+	}},
+	{words: "admin test-world remove", lines: []line{
+		{args: "{WORKSPACE}", with: tested, types: asked},
+		{args: "{WORKSPACE} --yes", exit: 1, with: ownStore},
+		{exit: 2, with: tested},
 	}},
 	{words: "admin key create", lines: []line{
 		{args: "--kind node --name rack-3", with: ownStore},

@@ -67,10 +67,17 @@ func hasPrefix(path string, prefixes ...string) bool {
 	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
 }
 
-// Serve implements front.Elsewhere. The credential is checked in the service's own store,
+// Serve implements front.Elsewhere. It answers errors itself, as those of a test world. The credential is checked in the service's own store,
 // and only there: the world knows its guests and none of their ends. Errors: unauthenticated,
 // route_not_found, wrong_mode, unavailable.
 func (t *testWorlds) Serve(w http.ResponseWriter, r *http.Request) error {
+	if err := t.serve(w, r); err != nil {
+		t.errs.Answer(w, r, err)
+	}
+	return nil
+}
+
+func (t *testWorlds) serve(w http.ResponseWriter, r *http.Request) error {
 	ctx, header := r.Context(), r.Header.Get("Authorization")
 	linked, _ := ctx.Value(linkedKey{}).(string)
 	switch {

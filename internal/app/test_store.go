@@ -8,6 +8,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -131,6 +133,49 @@ func (a *App) AuditTestWorld(ctx context.Context, workspaceID string) (found Aud
 	return world.Audit(ctx)
 }
 
+// TestWorldBytes is what the test world of a workspace takes in the data folder and in the
+// bucket, in bytes: its files, and with SQLite its rows. What goes meanwhile counts or does not.
+func TestWorldBytes(ctx context.Context, cfg Config, workspaceID string) (sum int64, err error) {
+	cfg.Log = slog.New(slog.DiscardHandler)
+	world := testConfig(cfg, workspaceID, "")
+	err = filepath.WalkDir(world.Data, func(_ string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		info, err := entry.Info()
+		if err == nil {
+			sum += info.Size()
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	})
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return 0, fmt.Errorf("measure a test world: %w", err)
+	}
+	if world.Blobs == "" {
+		return sum, nil
+	}
+	files, err := readBlobs(ctx, world)
+	if err == nil {
+		var inBucket int64
+		inBucket, err = bytesOf(ctx, files)
+		sum += inBucket
+	}
+	if err != nil {
+		return 0, fmt.Errorf("measure a test world: %w", err)
+	}
+	return sum, nil
+}
+
+// bytesOf is what a store of files has in it.
+func bytesOf(ctx context.Context, files blob.Store) (int64, error) {
+	return files.(interface {
+		Bytes(ctx context.Context) (int64, error)
+	}).Bytes(ctx)
+}
+
 // removeTestWorld removes the store of a test world that has ended, which no process has open
 // any more, and takes it off the list.
 func (a *App) removeTestWorld(ctx context.Context, workspaceID string) error {
@@ -180,9 +225,7 @@ func (w *testWorld) size(ctx context.Context) (int64, error) {
 		return w.found + w.stored.Load(), nil
 	}
 	w.stored.Store(0)
-	files, err := w.app.Blobs.(interface {
-		Bytes(ctx context.Context) (int64, error)
-	}).Bytes(ctx)
+	files, err := bytesOf(ctx, w.app.Blobs)
 	if err != nil {
 		return 0, fmt.Errorf("measure a test world: %w", err)
 	}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/door/web"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/blendfile/memory"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -64,6 +66,7 @@ type testWorlds struct {
 	app    *App
 	public string         // the service's own address
 	real   http.Handler   // the service's own routes
+	errs   *front.Errors  // of requests that reach no world
 	memory *memory.Budget // of inspections, shared with the service
 	files  *outbound.Guard
 	pace   pace
@@ -87,7 +90,7 @@ type openWorld struct {
 // newTestWorlds makes the test worlds of a service with these routes and uploads.
 func (a *App) newTestWorlds(public string, routes http.Handler, in *intake.Intake) *testWorlds {
 	return &testWorlds{
-		app: a, public: public, real: routes, memory: in.Memory, files: in.Guard,
+		app: a, public: public, real: routes, errs: &front.Errors{Log: a.Config.Log, Page: web.TestErrorPage}, memory: in.Memory, files: in.Guard,
 		pace: pace{every: time.Second / time.Duration(a.Config.TestMode.Rate)}, open: map[string]*openWorld{},
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/erase"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/testmode"
 )
 
 // tester makes a workspace with a key of test mode. Its client does not try again.
@@ -81,6 +82,17 @@ func TestAServiceThatNobodyTestsHasNoTestWorld(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		var listed []testmode.World
+		err := s.app.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
+			listed, err = testmode.Worlds(t.Context(), tx)
+			return err
+		})
+		if err != nil || len(listed) != 2 || listed[0].WorkspaceID != unused || listed[1].WorkspaceID != workspace {
+			t.Errorf("operators see the worlds %+v, %v; want both, the one that was used last first", listed, err)
+		}
+		if size, err := app.TestWorldBytes(t.Context(), s.app.Config, workspace); err != nil || size < int64(len(demo.Scene())) {
+			t.Errorf("a world with a scene of %d bytes takes %d, %v", len(demo.Scene()), size, err)
+		}
 		gone := func(workspace string) bool {
 			if err := s.app.TendTestWorlds(t.Context()); err != nil {
 				t.Error(err)
@@ -90,7 +102,7 @@ func TestAServiceThatNobodyTestsHasNoTestWorld(t *testing.T) {
 		if gone(workspace) {
 			t.Fatal("a world in use is gone")
 		}
-		err := s.app.DB.Write(t.Context(), func(tx *db.Tx) error {
+		err = s.app.DB.Write(t.Context(), func(tx *db.Tx) error {
 			_, err := erase.Workspace(t.Context(), tx, workspace)
 			return err
 		})

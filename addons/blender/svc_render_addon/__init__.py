@@ -2,8 +2,8 @@
 """The add-on of svc, a render service, for Blender: prices the open scene, renders it at that
 price on the service's computers and brings the frames back.
 
-account, jobs, files, scenecopy and work need no bpy; packing runs in a second Blender; openscene
-and ui drive them from Blender. This module imports none of them before Blender asks for it.
+account, jobs, files, scenecopy, project and work need no bpy; packing runs in a second Blender;
+openscene and ui drive them from Blender. This module imports none of them before Blender asks for it.
 Start reading at work.
 """
 

@@ -36,12 +36,16 @@ def default_folder(path):
     return os.path.join(os.path.dirname(path), "renders") if path else os.path.join(os.path.expanduser("~"), "renders")
 
 
-def save_copy(copy):
+def save_copy(copy, pack=True):
     """Saves a copy of the open scene as it is now. The open file keeps its name and its undo
     history. Where there is a window, follow it with mark_changed. Main thread only."""
     import bpy
-    # Paths are written so that they lead to the same files from where the copy lies.
-    bpy.ops.wm.save_as_mainfile(filepath=copy.path, copy=True, compress=False, relative_remap=True, check_existing=False)
+    # One that is packed leads to the same files from where it lies; in a project it lies
+    # where the open file does.
+    bpy.ops.wm.save_as_mainfile(filepath=copy.path, copy=True, compress=not pack, relative_remap=pack, check_existing=False)
+    if not pack:
+        from . import finder
+        copy.listed = finder.listed()
 
 
 def mark_changed():
@@ -65,25 +69,33 @@ def online():
     return getattr(bpy.app, "online_access", True)
 
 
-def submit(frames="", folder="", most_cents=-1, wait=True, say=print):
-    """Packs, prices and starts the open scene, and with ``wait`` brings its frames back.
-    ``most_cents`` is the highest price that is accepted; -1 is any. Returns the job's entry.
-    Errors: SvcError, RuntimeError."""
-    import bpy
+def check_online():
+    """Error: RuntimeError while Blender must not use the network."""
     if not online():
         raise RuntimeError("Online access is off. Start Blender with --online-mode, or allow it in the preferences (System > Network).")
+
+
+def submit(frames="", folder="", most_cents=-1, wait=True, pack=True, say=print):
+    """Sends, prices and starts the open scene, and with ``wait`` brings its frames back.
+    ``most_cents`` is the highest price that is accepted; -1 is any. ``pack`` packs the files
+    into the copy; without it they are sent beside it. Returns the job's entry. Errors:
+    SvcError, RuntimeError."""
+    import bpy
+    check_online()
     wanted = range_of(frames)
     account, jobs = Account(data_folder()), Jobs(data_folder())
     client, stop = account.client(), threading.Event()
     name = scene_name(bpy.data.filepath)
-    with Copy(name) as copy:
-        save_copy(copy)
+    with Copy(bpy.data.filepath) as copy:
+        save_copy(copy, pack)
         copy.pack(bpy.app.binary_path, stop)
-        quote = work.price(client, copy.path, wanted, lambda sent, total: None, stop)
+        quote, missing, differ = work.send(client, copy, wanted, lambda sent, total: None, stop)
         for warning in quote.get("warnings") or []:
             say("svc: %s: %s" % (warning.get("severity", "warning"), warning["message"]))
-        for file in work.missing(quote, copy.left):
+        for file in missing:
             say("svc: missing: %s (%s)" % (file["path"], file["name"] or file["owner"] or file["kind"]))
+        for file in differ:
+            say("svc: %s: %s (%s)" % (file["why"], file["path"], file["name"] or file["owner"] or "?"))
     say("svc: %d frames, %.2f %s" % (quote["frame_count"], quote["price_cents"] / 100, quote.get("currency", "USD")))
     if 0 <= most_cents < quote["price_cents"]:
         raise RuntimeError("The price is %d cents, and %d are allowed. Nothing was started." % (quote["price_cents"], most_cents))
@@ -96,6 +108,7 @@ def submit(frames="", folder="", most_cents=-1, wait=True, say=print):
 
 def fetch_all(say=print):
     """Follows every job that goes on, and brings its frames back."""
+    check_online()
     account, jobs = Account(data_folder()), Jobs(data_folder())
     client = account.client()
     for entry in jobs.unfinished(account.server()):

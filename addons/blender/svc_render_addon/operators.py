@@ -82,7 +82,7 @@ class SVCRENDER_OT_sign_out(Button):
 class SVCRENDER_OT_price(Button):
     bl_idname = "svcrender.price"
     bl_label = "Get Price"
-    bl_description = "Send a packed copy of the scene and get its price. This costs nothing, and the open file stays as it is"
+    bl_description = "Send a copy of the scene and get its price. This costs nothing, and the open file stays as it is"
 
     def act(self, context):
         if session().doing:
@@ -94,9 +94,9 @@ class SVCRENDER_OT_price(Button):
         if painted:
             return self.refuse("Save or pack what was painted first: %s" % ", ".join(painted[:5]))
         path, changed = bpy.data.filepath, bpy.data.is_dirty
-        copy = Copy(openscene.scene_name(path))
+        copy = Copy(path)
         try:
-            openscene.save_copy(copy)
+            openscene.save_copy(copy, preferences.get(context).pack)
         except RuntimeError as error:
             copy.remove()
             return self.refuse("The copy could not be saved: %s" % error)
@@ -311,10 +311,11 @@ class SVCRENDER_OT_submit(bpy.types.Operator):
     folder: bpy.props.StringProperty(subtype="DIR_PATH")
     most_cents: bpy.props.IntProperty(default=-1, min=-1, description="The highest price that is accepted; -1 is any")
     wait: bpy.props.BoolProperty(default=True, description="Bring the frames back before it returns")
+    pack: bpy.props.BoolProperty(default=True, description="Pack the scene's files into the copy; without it they are sent beside it")
 
     def execute(self, context):
         try:
-            openscene.submit(frames=self.frames, folder=bpy.path.abspath(self.folder), most_cents=self.most_cents, wait=self.wait)
+            openscene.submit(frames=self.frames, folder=bpy.path.abspath(self.folder), most_cents=self.most_cents, wait=self.wait, pack=self.pack)
         except Exception as error:  # reported, so that a script that calls it raises
             from .session import words
             return_text = words(error)

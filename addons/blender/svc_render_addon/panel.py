@@ -101,6 +101,7 @@ class RENDER_PT_svcrender(bpy.types.Panel):
                 for name in ("first", "last", "step"):
                     row.prop(mine, name)
             layout.prop(mine, "folder")
+            layout.prop(mine, "pack")
             layout.operator("svcrender.price", icon="FILE_REFRESH")
 
     def draw_doing(self, layout, now):
@@ -126,16 +127,10 @@ class RENDER_PT_svcrender(bpy.types.Panel):
         row.operator("svcrender.forget", text="", icon="X")
         if now.missing:
             text(box, context, "Missing: what the picture needs and did not come along", "ERROR")
-            for file in now.missing[:LISTED]:
-                row = box.row()
-                row.label(text=file["text"], icon="BLANK1")
-                if file["name"]:
-                    show = row.operator("svcrender.show_datablock", text=file["name"], icon="RESTRICT_SELECT_OFF")
-                    show.collection, show.name = file["collection"], file["name"]
-                else:
-                    row.label(text=file["owner"])
-            if len(now.missing) > LISTED:
-                box.label(text="and %d more" % (len(now.missing) - LISTED))
+            self.draw_files(box, now.missing)
+        for why in dict.fromkeys(file["why"] for file in now.differ):
+            text(box, context, why, "INFO")
+            self.draw_files(box, [file for file in now.differ if file["why"] == why])
         told = (now.look or {}).get("findings") or quote.get("warnings") or []
         for warning in told:
             text(box, context, warning["message"], ICONS.get(warning.get("severity"), "ERROR"))
@@ -152,6 +147,18 @@ class RENDER_PT_svcrender(bpy.types.Panel):
         row = box.row()
         row.scale_y = 1.4
         row.operator("svcrender.start", text="Start for %s" % money(quote["price_cents"], quote.get("currency")), icon="RENDER_ANIMATION")
+
+    def draw_files(self, box, files):
+        for file in files[:LISTED]:
+            row = box.row()
+            row.label(text=file["text"], icon="BLANK1")
+            if file["name"]:
+                show = row.operator("svcrender.show_datablock", text=file["name"], icon="RESTRICT_SELECT_OFF")
+                show.collection, show.name = file["collection"], file["name"]
+            else:
+                row.label(text=file["owner"])
+        if len(files) > LISTED:
+            box.label(text="and %d more" % (len(files) - LISTED))
 
     def draw_jobs(self, layout, context, now):
         jobs = now.jobs.all()

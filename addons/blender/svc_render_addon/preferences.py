@@ -16,6 +16,8 @@ class SVCRENDER_Preferences(bpy.types.AddonPreferences):
     first: bpy.props.IntProperty(name="First", default=1, min=1)
     last: bpy.props.IntProperty(name="Last", default=1, min=1)
     step: bpy.props.IntProperty(name="Step", default=1, min=1)
+    pack: bpy.props.BoolProperty(name="Pack Files", default=True, description=(
+        "Pack the scene's files into the copy that is sent. Without it they are sent beside it: sequences, films, caches and the textures of libraries too"))
     folder: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH",
                                      description="Where frames go, each job in a folder of its own. Empty: renders, beside the file")
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A copy of the scene with everything packed into it. A second Blender packs it, so that the
-open file, its undo history and its window stay as they are."""
+"""A copy of the scene. A second Blender packs everything into it, so that the open file, its undo
+history and its window stay as they are; or it is sent as a project, with its files beside it."""
 
 import json
 import os
@@ -22,13 +22,15 @@ class Stopped(Exception):
 
 class Copy:
     """A folder of its own with the copy in it. Use it in a ``with`` statement, or call
-    remove: the copy is as large as the scene with all its textures."""
+    remove: a packed copy is as large as the scene with all its textures."""
 
-    def __init__(self, name):
-        """``name`` is the scene's, without ".blend"; "" of a file that was never saved."""
+    def __init__(self, scene):
+        """``scene`` is the path of the open file; "" of one that was never saved."""
+        self.scene = scene
         self._folder = tempfile.mkdtemp(prefix="svc-render-")
-        self.path = os.path.join(self._folder, (name or "untitled") + ".blend")
-        self.left = []  # files that are not in it: kind, name, path (absolute), exists
+        self.path = os.path.join(self._folder, os.path.basename(scene) or "untitled.blend")
+        self.left = []  # of a packed one: what is not in it (finder)
+        self.listed = None  # of one that is sent as a project: what the scene names (finder)
 
     def __enter__(self):
         return self
@@ -40,8 +42,10 @@ class Copy:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def pack(self, blender, stop):
-        """Packs the copy, which was saved to ``path``, with the program ``blender``.
-        ``stop``, an event, ends it."""
+        """Packs the copy, which was saved to ``path``, with the program ``blender``, unless it
+        is sent as a project. ``stop``, an event, ends it."""
+        if self.listed is not None:
+            return
         told = os.path.join(self._folder, "packed.json")
         log = os.path.join(self._folder, "packing.log")
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "packing.py")

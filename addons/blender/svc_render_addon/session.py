@@ -37,7 +37,7 @@ class Session:
         self.sent, self.total = 0, 0
         self.scene = ""  # the file that was priced
         self.quote = None
-        self.missing = []  # of work.missing
+        self.missing, self.differ = [], []  # of work.send
         self.look = None
         self.look_path = ""
         self.live = {}  # quote id -> what is new of a job: job, picture
@@ -90,8 +90,8 @@ class Session:
     # The price, a look, the start.
 
     def price(self, copy, blender, name, frames):
-        """Packs and sends a saved copy, which is removed in the end."""
-        self.quote, self.look, self.look_path, self.missing = None, None, "", []
+        """Packs a saved copy unless it is a project, sends it, and removes it in the end."""
+        self.quote, self.look, self.look_path, self.missing, self.differ = None, None, "", [], []
 
         def act(stop):
             with copy:
@@ -99,8 +99,7 @@ class Session:
                 copy.pack(blender, stop)
                 self.doing, self.total = "upload", os.path.getsize(copy.path)
                 self.changes += 1
-                quote = work.price(client, copy.path, frames, self._moved, stop)
-                self.missing = work.missing(quote, copy.left)
+                quote, self.missing, self.differ = work.send(client, copy, frames, self._moved, stop)
                 self.scene, self.quote = name, quote
 
         return self.do("pack", act)
@@ -182,7 +181,7 @@ class Session:
 
 def words(error):
     """An error as a person reads it."""
-    if isinstance(error, (SignInNeeded, PackingFailed)):
+    if isinstance(error, (SignInNeeded, PackingFailed, RuntimeError)):
         return str(error)
     if isinstance(error, ConnectionFailed):
         return "The service cannot be reached (%s)." % (error.__cause__ or error)

@@ -11,6 +11,7 @@ import zipfile
 
 from . import files
 from .jobs import ENDED, FETCHED, RUNNING
+from .project import Project
 from .scenecopy import Stopped
 from .svc_render import LEGAL_V1, SvcError
 from .svc_render.transfer import PART
@@ -27,14 +28,30 @@ def price(client, path, frames, progress, stop):
     """Sends a file and returns its locked quote. ``frames`` is None for the scene's own range,
     or (first, last, step). ``progress`` gets bytes sent and all. What is larger than a part
     goes in parts: sent again after a failure, only what is missing travels."""
-    def moved(sent, total):
-        if stop.is_set():
-            raise Stopped
-        progress(sent, total)
-
+    moved = stoppable(progress, stop)
     if os.path.getsize(path) <= PART:
         return client.inspect(path, frames=frames, progress=moved)
     return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=frames, progress=moved)
+
+
+def send(client, copy, frames, progress, stop):
+    """Sends a copy that was packed, or as a project what is not. Returns its locked quote, what
+    is missing, and where Blender and the service name other files (project)."""
+    if copy.listed is None:
+        quote = price(client, copy.path, frames, progress, stop)
+        return quote, missing(quote, copy.left), []
+    project = Project(copy.scene, copy.path, copy.listed)
+    quote = project.price(client, frames, stoppable(progress, stop))
+    return (quote, *project.told(quote))
+
+
+def stoppable(progress, stop):
+    def moved(done, total):
+        if stop.is_set():
+            raise Stopped
+        progress(done, total)
+
+    return moved
 
 
 def look(client, quote, frame, path):
@@ -128,12 +145,7 @@ def fetch(client, entry, stop, progress):
     os.makedirs(folder, exist_ok=True)
     archive = os.path.join(folder, entry["job_id"] + ".zip")
 
-    def moved(got, total):
-        if stop.is_set():
-            raise Stopped
-        progress(got, total)
-
-    client.download(entry["job_id"], archive, progress=moved)
+    client.download(entry["job_id"], archive, progress=stoppable(progress, stop))
     # It verifies the bytes of the ZIP and of each frame in it against what was signed.
     client.verify(entry["job_id"], archive)
     unpack(archive, folder)

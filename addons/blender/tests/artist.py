@@ -77,12 +77,87 @@ def state():
 
 def priced(client, frames=None):
     """Prices the open scene as the panel does."""
-    copy = scenecopy.Copy(openscene.scene_name(bpy.data.filepath))
-    with copy:
+    with scenecopy.Copy(bpy.data.filepath) as copy:
         openscene.save_copy(copy)
         copy.pack(bpy.app.binary_path, never)
-        quote = work.price(client, copy.path, frames, lambda sent, total: None, never)
-        return quote, work.missing(quote, copy.left), os.path.exists(copy.path)
+        return work.send(client, copy, frames, lambda sent, total: None, never)
+
+
+def shining(image, sequence=False):
+    """A plate that shows a picture as it is, without light."""
+    bpy.ops.mesh.primitive_plane_add(size=40)
+    plate = bpy.context.object
+    plate.name = "Plate"
+    material = bpy.data.materials.new("Shining")
+    material.use_nodes = True
+    nodes, links = material.node_tree.nodes, material.node_tree.links
+    nodes.clear()
+    shown, shine, out = (nodes.new("ShaderNode" + kind) for kind in ("TexImage", "Emission", "OutputMaterial"))
+    shown.image = bpy.data.images.load(image)
+    if sequence:
+        shown.image.source = "SEQUENCE"
+        shown.image_user.frame_duration, shown.image_user.frame_start, shown.image_user.use_auto_refresh = 2, 1, True
+    links.new(shown.outputs["Color"], shine.inputs["Color"])
+    links.new(shine.outputs["Emission"], out.inputs["Surface"])
+    plate.data.materials.append(material)
+    return plate
+
+
+def colour(path, x):
+    """Which of red, green and blue a picture shows most, at a part of its width."""
+    image = bpy.data.images.load(path)
+    width, height = image.size
+    at = 4 * (height // 2 * width + int(x * width))
+    pixel = list(image.pixels[at:at + 3])
+    bpy.data.images.remove(image)
+    return "rgb"[pixel.index(max(pixel))]
+
+
+def film():
+    """A scene that no packing keeps whole: a sequence, a library with a picture of its own, a
+    light's profile, a picture that nothing shows, and one that is gone."""
+    at = os.path.join(folder, "fil m")
+    for below in ("shots", "tex", "lib/tex"):
+        os.makedirs(os.path.join(at, *below.split("/")))
+    setup()
+    picture(os.path.join(at, "lib", "tex", "blue.png"), [0.0, 0.0, 1.0, 1.0])
+    shining(os.path.join(at, "lib", "tex", "blue.png")).name = "Blue"
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(at, "lib", "library.blend"))
+    bpy.ops.file.make_paths_relative()
+    bpy.ops.wm.save_mainfile()
+    setup()
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(at, "shots", "s010.blend"))
+    for name, shade in (("run_0001", [1.0, 0.0, 0.0, 1.0]), ("run_0002", [0.0, 1.0, 0.0, 1.0]), ("spare", [1.0] * 4), ("gone", [1.0] * 4)):
+        picture(os.path.join(at, "tex", name + ".png"), shade)
+    plate = shining(os.path.join(at, "tex", "run_0001.png"), sequence=True)
+    bpy.data.images.load(os.path.join(at, "tex", "spare.png")).use_fake_user = True
+    with bpy.data.libraries.load(os.path.join(at, "lib", "library.blend"), link=True, relative=True) as (_, target):
+        target.objects = ["Blue"]
+    plate.location.x, blue = -20, bpy.data.objects.new("Blue here", target.objects[0].data)
+    bpy.context.collection.objects.link(blue)
+    blue.location.x = 20
+    with open(os.path.join(at, "tex", "lamp.ies"), "w", encoding="ascii") as profile:
+        profile.write("IESNA:LM-63-1995\nTILT=NONE\n1 1 1 2 1 1 2 1 1 1\n1 1 1\n0 90\n0\n1 1\n")
+    lamp = bpy.data.lights.new("Lamp", "POINT")
+    lamp.use_nodes = True
+    node = lamp.node_tree.nodes.new("ShaderNodeTexIES")
+    node.mode, node.filepath = "EXTERNAL", os.path.join(at, "tex", "lamp.ies")
+    lamp.node_tree.links.new(node.outputs["Fac"], lamp.node_tree.nodes["Emission"].inputs["Strength"])
+    bpy.context.collection.objects.link(bpy.data.objects.new("Lamp", lamp))
+    bpy.ops.file.make_paths_relative()
+    bpy.ops.wm.save_mainfile()
+    return os.path.join(at, "tex")
+
+
+def as_project(client):
+    """Prices the open scene with its files beside it."""
+    before = state()
+    with scenecopy.Copy(bpy.data.filepath) as copy:
+        openscene.save_copy(copy, pack=False)
+        quote, missing, differ = work.send(client, copy, None, lambda sent, total: None, never)
+    return quote, {"untouched": before == state(), "missing": [[one["text"], one["collection"], one["name"]] for one in missing],
+                   "differ": [[one["text"], one["why"], one["collection"], one["name"]] for one in differ],
+                   "files": sorted([one["kind"], one["path"], one["status"]] for one in quote["scene"]["files"])}
 
 
 if step == "sign-in":
@@ -147,6 +222,18 @@ elif step == "prices":
     before = state()
     quote, missing, _ = priced(client)
     told["linked"] = {"untouched": before == state(), "missing": missing, "warnings": [w["code"] for w in quote["warnings"]]}
+
+elif step == "project":
+    mine = account.Account(openscene.data_folder())
+    client, jobs, tex = mine.client(), jobs_module.Jobs(openscene.data_folder()), film()
+    quote, told["whole"] = as_project(client)
+    work.start(client, jobs, mine.server(), quote, "s010", os.path.join(folder, "out put"))
+    frames = work.frames_of(work.follow(client, jobs, quote["quote_id"], lambda job, picture: None, never))
+    told["colours"] = [colour(frame, x) for frame in frames for x in (0.2, 0.8)]
+    # The same, as it is now: with a picture that is gone, and without saving.
+    plate = shining(os.path.join(tex, "gone.png"))
+    os.unlink(os.path.join(tex, "gone.png"))
+    told["gone"] = as_project(client)[1]
 
 elif step == "order":
     mine = account.Account(openscene.data_folder())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An artist at the panel, in a Blender with a window: presses the buttons one after the other,
-as each becomes possible, and takes pictures of the window.
+"""An artist at the panel, in a Blender with windows: presses the buttons one after the other,
+as each becomes possible, and takes pictures of the screen.
 
     blender scene.blend --python window.py -- SERVER FOLDER TOLD SCREEN
 
@@ -18,33 +18,39 @@ import zlib
 
 import addon_utils
 import bpy
+import numpy
 
 server, folder, told_path, screen = sys.argv[sys.argv.index("--") + 1:]
 NAME = next(module.__name__ for module in addon_utils.modules() if module.__name__.endswith("svc_render_addon"))
-operators = importlib.import_module(NAME + ".operators")
-preferences = importlib.import_module(NAME + ".preferences")
+operators, panel, preferences, ui = (importlib.import_module(NAME + "." + part) for part in ("operators", "panel", "preferences", "ui"))
 told = {"ticks": []}
+#: A callback of the add-on that takes longer, in seconds, costs the window a frame of 30 a second.
+FRAME = 1 / 30
 
 
-def shoot(name):
-    """Writes the screen as a PNG. The file has the form of xwd: a header of big-endian words,
-    colours that nobody uses, and rows of blue, green, red and nothing."""
+def screen_rows():
+    """The screen's width, and its rows of red, green and blue. The file has the form of xwd: a
+    header of big-endian words, colours that nobody uses, and rows of blue, green, red and
+    nothing."""
     with open(screen, "rb") as file:
         shown = file.read()
     header = struct.unpack(">25I", shown[:100])
     start, width, height, stride = header[0] + 12 * header[19], header[4], header[5], header[12]
-    rows = bytearray()
-    for at in range(start, start + height * stride, stride):
-        row = bytearray(3 * width)
-        row[0::3], row[1::3], row[2::3] = (shown[at + i:at + 4 * width:4] for i in (2, 1, 0))
-        rows += b"\0" + row
+    rows = numpy.frombuffer(shown, numpy.uint8, height * stride, start).reshape(height, stride)[:, :4 * width]
+    return width, [row.tobytes() for row in rows.reshape(height, width, 4)[:, :, 2::-1]]
+
+
+def shoot(name):
+    """Writes the screen as a PNG."""
+    width, lines = screen_rows()
+    height, rows = len(lines), b"".join(b"\0" + line for line in lines)
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
     with open(os.path.join(folder, name + ".png"), "wb") as file:
         file.write(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">2I5B", width, height, 8, 2, 0, 0, 0))
-                   + chunk(b"IDAT", zlib.compress(bytes(rows))) + chunk(b"IEND", b""))
+                   + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
     told.setdefault("pictures", []).append([name, len(set(rows))])
 
 
@@ -61,7 +67,81 @@ def wait(until, seconds=120):
     told["ticks"].append(round(longest, 3))
 
 
+class Clock:
+    """Takes the time of the processor that the add-on's callbacks use in Blender's main thread,
+    and notes which windows the panel was drawn in. The processor's time, because on a busy
+    machine any callback takes long."""
+
+    def __init__(self):
+        self.spent, self.drawn = [], set()
+        draw = panel.RENDER_PT_svcrender.draw
+
+        def drawing(this, context):
+            self.drawn.add(context.window.as_pointer())
+            self.call(draw, this, context)
+
+        panel.RENDER_PT_svcrender.draw = drawing
+        bpy.app.timers.unregister(ui.tick)
+        bpy.app.timers.register(lambda: self.call(ui.tick), persistent=True)
+
+    def call(self, what, *arguments):
+        began = time.thread_time()
+        try:
+            return what(*arguments)
+        finally:
+            self.spent.append(time.thread_time() - began)
+
+
+def burden():
+    """Puts into the file what takes a while to send, and a picture that nothing shows."""
+    noise = bpy.data.images.new("noise", 2048, 1024)
+    noise.pixels.foreach_set(numpy.random.default_rng(1).random(8 << 20, numpy.float32))
+    noise.pack()
+    spare = bpy.data.images.new("spare", 8, 8)
+    spare.filepath_raw, spare.file_format = os.path.join(folder, "spare.png"), "PNG"
+    spare.save()
+    for image in (noise, spare):
+        image.source, image.use_fake_user = "FILE", True
+
+
+def middle(path):
+    """The row in the middle of a picture, as the screen shows it."""
+    picture = bpy.data.images.load(path)
+    width, height = picture.size
+    row = numpy.rint(numpy.array(picture.pixels[:]).reshape(height, width, 4)[height // 2, :, :3] * 255).astype(numpy.uint8).tobytes()
+    bpy.data.images.remove(picture)
+    return row
+
+
+def played(frames):
+    """Blender's own player shows every frame."""
+    unseen, player = {middle(frame) for frame in frames}, None
+    told["played"] = len(unseen)
+    launch = operators.subprocess.Popen
+
+    def launched(*arguments, **options):
+        nonlocal player
+        player = launch(*arguments, **options)
+        return player
+
+    operators.subprocess.Popen = launched
+    bpy.ops.svcrender.play(quote_id=operators.session().jobs.all()[0]["quote_id"])
+    operators.subprocess.Popen = launch
+
+    def all_seen():
+        lines = screen_rows()[1]
+        unseen.difference_update([row for row in unseen if any(row in line for line in lines)])
+        return not unseen
+
+    yield from wait(all_seen)
+    shoot("addon-player")
+    player.kill()
+    player.wait()
+
+
 def steps():
+    clock = Clock()
+    burden()
     session, mine = operators.session(), preferences.get(bpy.context)
     window = bpy.context.window_manager.windows[0]
     area = max(window.screen.areas, key=lambda one: one.width * one.height)
@@ -75,7 +155,7 @@ def steps():
             except RuntimeError:
                 pass
     mine.server, mine.folder = server, os.path.join(folder, "frames")
-    # Two steps can be undone. The add-on must add none, but for the one of its own by which
+    # Two steps can be undone. The add-on must add none, but for one of each price by which
     # Blender 3.4 knows again that the file has unsaved changes.
     camera = bpy.context.scene.camera.name
     for place in (1.0, 2.0):
@@ -85,7 +165,7 @@ def steps():
     yield 0.5  # Blender then knows that the file has changed
 
     def state():
-        return (bpy.data.is_dirty, bpy.data.filepath, len(bpy.data.images))
+        return (bpy.data.is_dirty, bpy.data.filepath, sum(one.name != operators.IMAGE for one in bpy.data.images))
 
     before = state()
     bpy.ops.svcrender.sign_in()
@@ -97,21 +177,54 @@ def steps():
     yield 0.6
     shoot("addon-order")
     bpy.ops.svcrender.price()
+    yield from wait(lambda: session.doing == "upload" and session.sent > 0)
+    clock.spent.clear()
+    yield from wait(lambda: session.doing != "upload")
+    told["callbacks"], told["slow"], told["slowest"] = len(clock.spent), sum(one > FRAME for one in clock.spent), max(clock.spent)
     yield from wait(lambda: session.quote and not session.doing)
     bpy.ops.svcrender.look()
     yield from wait(lambda: session.look_path and not session.doing)
     yield 0.6
     shoot("addon-price")
+    # The same as a project, in which the picture that nothing shows stays here.
+    bpy.ops.svcrender.forget()
+    mine.pack = False
+    bpy.ops.svcrender.price()
+    yield from wait(lambda: session.quote and not session.doing)
+    told["differ"] = [[one["text"], one["name"]] for one in session.differ]
+    yield 0.6
+    shoot("addon-project")
     told["price"] = session.quote["price_cents"]
+    # A second window: what changes is drawn in both, and its image editor shows the look.
+    with bpy.context.temp_override(window=window):
+        bpy.ops.wm.window_new_main()
+    second = bpy.context.window_manager.windows[-1]
+    areas = sorted(second.screen.areas, key=lambda one: one.width * one.height)
+    areas[-1].type, areas[-2].type = "PROPERTIES", "IMAGE_EDITOR"
+    yield 1.0
+    areas[-1].spaces.active.context = "RENDER"
+    bpy.ops.svcrender.look()
+    yield from wait(lambda: session.look_path and not session.doing)
+    clock.drawn.clear()
+    session.changes += 1
+    both = {one.as_pointer() for one in bpy.context.window_manager.windows}
+    yield from wait(lambda: clock.drawn >= both)
+    bpy.ops.svcrender.show_look()
+    told["windows"] = [len(both), len(bpy.context.window_manager.windows), areas[-2].spaces.active.image.filepath == session.look_path]
+    yield 0.6
+    shoot("addon-windows")
     bpy.ops.svcrender.start()
     yield from wait(lambda: any(live.get("picture") for live in session.live.values()))
+    # It is closed, and the job goes on in the first.
+    with bpy.context.temp_override(window=second):
+        bpy.ops.wm.window_close()
     yield 0.6
     shoot("addon-rendering")
     yield from wait(lambda: any(one["stage"] == "fetched" for one in session.jobs.all()))
     yield 0.6
     shoot("addon-frames")
     told["untouched"] = before == state() and before[0]
-    own = 1 if bpy.app.version < (4, 0) else 0
+    own = 2 if bpy.app.version < (4, 0) else 0  # of two prices
     told["note"] = session.note
     entry = session.jobs.all()[0]
     told["frames"] = sorted(name for name in os.listdir(entry["frames_folder"]) if name.endswith(".png"))
@@ -133,6 +246,7 @@ def steps():
     told["shown"] = [(space.image.source, space.image_user.frame_duration) for space in spaces if space.image]
     yield 0.6
     shoot("addon-shown")
+    yield from played([os.path.join(entry["frames_folder"], name) for name in told["frames"]])
 
 
 going = steps()

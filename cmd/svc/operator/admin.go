@@ -58,6 +58,10 @@ type Admin struct {
 		Hide leaderboardHide `cmd:"" help:"Take benchmark results off every page and out of every count. Their pages say why."`
 		Show leaderboardShow `cmd:"" help:"Show hidden results again."`
 	} `cmd:"" help:"Hide benchmark results, and show them again."`
+	TestWorld struct {
+		List   testWorldList   `cmd:"" help:"List the test worlds of workspaces: how large each is, and when it was used last."`
+		Remove testWorldRemove `cmd:"" help:"Remove a workspace's test world with everything in it. The next request of test mode makes a new one."`
+	} `cmd:"" help:"See which workspaces use test mode, and remove what is left of it."`
 	Person struct {
 		Operator personOperator `cmd:"" help:"Let a person do in the browser what operators do, at /admin; or list who may."`
 	} `cmd:"" help:"Say who operates the service in the browser."`

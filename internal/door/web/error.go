@@ -22,7 +22,16 @@ type back struct{ Path, Text string }
 // ErrorPage writes an error as a page. Package front calls it for browsers,
 // after it has set the headers that belong to the error, such as Retry-After.
 func ErrorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Body) {
-	p := page{Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, backLink(r.URL.Path)}, Status: status}
+	errorPage(w, r, status, body, false)
+}
+
+// TestErrorPage is ErrorPage in a test world: it has the stripe, which leads back.
+func TestErrorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Body) {
+	errorPage(w, r, status, body, true)
+}
+
+func errorPage(w http.ResponseWriter, r *http.Request, status int, body fault.Body, test bool) {
+	p := page{Test: test, Forms: test, Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, backLink(r.URL.Path)}, Status: status}
 	text, err := p.write()
 	if err != nil {
 		panic(err) // a programming error: the template takes every error

@@ -6,14 +6,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/links"
@@ -47,6 +54,7 @@ func (svc *service) addOnArchive(form string) string {
 type desk struct {
 	t       *testing.T
 	svc     *service
+	server  string // the service's address, as they know it
 	blender string
 	always  []string // what every run of it is told
 	screen  []string // what a run with a window begins with; nil = without one
@@ -56,7 +64,7 @@ type desk struct {
 
 // newDesk is a Blender in which nothing is installed. Its arguments come before all others.
 func (svc *service) newDesk(blender string, always ...string) desk {
-	return desk{t: svc.t, svc: svc, blender: blender, always: always, home: svc.t.TempDir(), folder: svc.t.TempDir()}
+	return desk{t: svc.t, svc: svc, server: svc.url, blender: blender, always: always, home: svc.t.TempDir(), folder: svc.t.TempDir()}
 }
 
 // desk installs the legacy add-on, as the service gives it, by Blender's own operator.
@@ -111,7 +119,7 @@ func (a desk) does(step string, told any, see func(line string)) {
 	if err != nil {
 		a.t.Fatal(err)
 	}
-	a.run(see, "-b", "--python-exit-code", "1", "--python", script, "--", step, a.svc.url, a.folder, path)
+	a.run(see, "-b", "--python-exit-code", "1", "--python", script, "--", step, a.server, a.folder, path)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		a.t.Fatal(err)
@@ -202,6 +210,8 @@ func (a desk) rendersAndChangesNothing() {
 		t.Errorf("what is missing: %+v", m)
 	}
 
+	a.sendsAProject()
+
 	var ordered struct {
 		Look  []string `json:"look"`
 		JobID string   `json:"job_id"`
@@ -222,6 +232,7 @@ func (a desk) rendersAndChangesNothing() {
 	want := [][]any{
 		{"lost", "fetched", "completed", 1.0, []any{"frame_0001.png"}, beside},
 		{"Szene ä 影", "fetched", "completed", 2.0, []any{"frame_0001.png", "frame_0002.png"}, beside},
+		{"s010", "fetched", "completed", 2.0, []any{"frame_0001.png", "frame_0002.png"}, beside},
 	}
 	if fmt.Sprint(reopened.Jobs) != fmt.Sprint(want) {
 		t.Errorf("the jobs are\n%v, want\n%v", reopened.Jobs, want)
@@ -243,6 +254,87 @@ func (a desk) rendersAndChangesNothing() {
 	}
 }
 
+// sendsAProject has a scene priced and rendered with its files beside it, and asks what
+// Blender and the service list of them.
+func (a desk) sendsAProject() {
+	t := a.t
+	t.Helper()
+	type priced struct {
+		Untouched              bool
+		Missing, Differ, Files [][]string
+	}
+	var told struct {
+		Whole, Gone priced
+		Colours     []string
+	}
+	a.does("project", &told, nil)
+	spare := []string{"spare.png", "Blender lists it, but the picture does not need it", "images", "spare.png"}
+	files := [][]string{
+		{"image", "lib/tex/blue.png", "found"},
+		{"image", "tex/lamp.ies", "found"},
+		{"image", "tex/spare.png", "unused"},
+		{"library", "lib/library.blend", "found"},
+		{"sequence", "tex/run_0001.png", "found"},
+	}
+	if got, want := told.Whole, (priced{Untouched: true, Missing: [][]string{}, Differ: [][]string{spare}, Files: files}); !reflect.DeepEqual(got, want) {
+		t.Errorf("the project is\n%+v, want\n%+v", got, want)
+	}
+	// The sequence on the left, the library's picture on the right.
+	if !slices.Equal(told.Colours, []string{"r", "b", "g", "b"}) {
+		t.Errorf("the frames show %v", told.Colours)
+	}
+	if got, want := told.Gone.Missing, [][]string{{"gone.png", "images", "gone.png"}}; !told.Gone.Untouched || !reflect.DeepEqual(got, want) {
+		t.Errorf("with a picture that is gone: %+v, want %v missing", told.Gone, want)
+	}
+}
+
+// screened is the desk with a screen that nobody sees, which is kept in a file.
+func (a desk) screened() (desk, string) {
+	folder := a.t.TempDir()
+	a.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + folder}
+	return a, filepath.Join(folder, "Xvfb_screen0")
+}
+
+// slowLine leads to a service over a line that sends a mebibyte a second.
+func (svc *service) slowLine() string {
+	svc.t.Helper()
+	target, err := url.Parse(svc.url)
+	if err != nil {
+		svc.t.Fatal(err)
+	}
+	line := httptest.NewUnstartedServer(&httputil.ReverseProxy{FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) {
+		r.SetURL(target)
+		if r.Out.Body != nil {
+			r.Out.Body = &slowBody{r.Out.Body, r.In.Context()}
+		}
+	}})
+	// What the kernel holds counts as sent: it holds little.
+	line.Config.ConnState = func(c net.Conn, state http.ConnState) {
+		if tcp, ok := c.(*net.TCPConn); ok && state == http.StateNew {
+			_ = tcp.SetReadBuffer(64 << 10)
+		}
+	}
+	line.Start()
+	svc.t.Cleanup(line.Close)
+	return line.URL
+}
+
+// slowBody is read at a mebibyte a second.
+type slowBody struct {
+	io.ReadCloser
+	caller context.Context
+}
+
+func (b *slowBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	select {
+	case <-time.After(time.Duration(n) * time.Second >> 20):
+	case <-b.caller.Done():
+		return n, b.caller.Err()
+	}
+	return n, err
+}
+
 // TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames presses the panel's buttons in a real
 // Blender with a window, on a screen that nobody sees.
 func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
@@ -252,7 +344,7 @@ func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
 	svc.desk().pressesThePanel()
 }
 
-// pressesThePanel leads from the code to the frames in a window.
+// pressesThePanel leads from the code to the frames, over a slow line, in one window and in two.
 func (a desk) pressesThePanel() {
 	t, svc := a.t, a.svc
 	t.Helper()
@@ -274,14 +366,12 @@ func (a desk) pressesThePanel() {
 		pictures = kept
 	}
 	tells := filepath.Join(t.TempDir(), "told.json")
-	shown := t.TempDir() // Xvfb keeps the screen in a file of it
-	screened := a
-	screened.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + shown}
+	screened, shown := a.screened()
 	screened.run(func(line string) {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
 			svc.letIn(c, code)
 		}
-	}, "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.url, pictures, tells, filepath.Join(shown, "Xvfb_screen0"))
+	}, "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.slowLine(), pictures, tells, shown)
 	text, err := os.ReadFile(tells)
 	if err != nil {
 		t.Fatal(err)
@@ -296,14 +386,19 @@ func (a desk) pressesThePanel() {
 		Ticks     []float64 `json:"ticks"`
 		Undone    float64   `json:"undone"` // where the camera is after one step back
 		Redone    float64   `json:"redone"`
-		Selected  bool      `json:"selected"` // the object whose datablock is shown, and no other
-		Shown     [][]any   `json:"shown"`    // image editors: source and frames
+		Selected  bool      `json:"selected"`  // the object whose datablock is shown, and no other
+		Shown     [][]any   `json:"shown"`     // image editors: source and frames
+		Callbacks int       `json:"callbacks"` // of the add-on in Blender's main thread, while it sends
+		Slow      int       `json:"slow"`      // of these, longer than a thirtieth of a second
+		Differ    [][]string
+		Windows   []any `json:"windows"` // before the look is shown, after it, and whether an open editor shows it
+		Played    int   `json:"played"`  // frames that differ, each of which the player has shown
 	}
 	if err := json.Unmarshal(text, &told); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%s", text)
-	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 6 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
+	if told.Error != "" || told.Note != "" || told.Price != 2 || !told.Untouched || len(told.Pictures) != 9 || !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
 		t.Errorf("the panel told %+v", told)
 	}
 	if told.Undone != 1 || told.Redone != 2 {
@@ -311,6 +406,15 @@ func (a desk) pressesThePanel() {
 	}
 	if !told.Selected || fmt.Sprint(told.Shown) != "[[SEQUENCE 2]]" {
 		t.Errorf("the object of a datablock is selected: %v; image editors show %v", told.Selected, told.Shown)
+	}
+	if told.Callbacks < 10 || told.Slow > 0 {
+		t.Errorf("while a file was sent, %d of %d callbacks of the add-on held the window for longer than a thirtieth of a second", told.Slow, told.Callbacks)
+	}
+	if fmt.Sprint(told.Differ) != "[[spare.png spare]]" {
+		t.Errorf("Blender and the service list other files: %v", told.Differ)
+	}
+	if fmt.Sprint(told.Windows) != "[2 2 true]" || told.Played != 2 {
+		t.Errorf("two windows: %v; the player has shown %d frames", told.Windows, told.Played)
 	}
 	for _, picture := range told.Pictures {
 		if values := picture[1].(float64); values < 100 {

@@ -23,19 +23,7 @@ func conforming(t *testing.T) []conformance.Client {
 	if output, err := exec.CommandContext(patient(t), "go", "build", "-o", programs, "svc.example/clients/conformance/goclient", "svc.example/clients/conformance/commandclient").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, output)
 	}
-	packages, err := blender.Packages("1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	module := filepath.Join(programs, "addon.zip") // Python imports from it as it is
-	for _, p := range packages {
-		if strings.HasSuffix(p.Name, "-legacy.zip") {
-			err = os.WriteFile(module, p.Bytes, 0o600)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	module := addOnModule(t)
 	python := []string{"python3", "-W", "error", "tests/conformance.py"}
 	return []conformance.Client{
 		{Name: "Go", Command: []string{filepath.Join(programs, "goclient")}},
@@ -45,6 +33,37 @@ func conforming(t *testing.T) []conformance.Client {
 			Env: []string{"DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1"}},
 		{Name: "add-on", Folder: addOn, Command: python, Env: []string{"PYTHONPATH=" + module, "PYTHONDONTWRITEBYTECODE=1"}},
 		{Name: "svc", Command: []string{filepath.Join(programs, "commandclient")}, Env: []string{"SVC_PROGRAM=" + apptest.Binary(t), "XDG_CONFIG_HOME=" + t.TempDir()}},
+	}
+}
+
+// addOnModule is the built add-on, from which Python imports as it is.
+func addOnModule(t *testing.T) string {
+	t.Helper()
+	packages, err := blender.Packages("1.2.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	module := filepath.Join(t.TempDir(), "addon.zip")
+	for _, p := range packages {
+		if strings.HasSuffix(p.Name, "-legacy.zip") {
+			err = os.WriteFile(module, p.Bytes, 0o600)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return module
+}
+
+// TestTheAddOnSendsOfAProjectWhatTheServiceWants runs the tests of the add-on's own rules,
+// for which no Blender is needed.
+func TestTheAddOnSendsOfAProjectWhatTheServiceWants(t *testing.T) {
+	t.Parallel()
+	command := exec.CommandContext(patient(t), "python3", "-W", "error", "tests/test_project.py")
+	command.Dir = addOn
+	command.Env = append(os.Environ(), "PYTHONPATH="+addOnModule(t), "PYTHONDONTWRITEBYTECODE=1")
+	if output, err := command.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, output)
 	}
 }
 

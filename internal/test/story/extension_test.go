@@ -3,6 +3,7 @@
 package story_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -139,4 +140,71 @@ func TestExtensionsPanelLeadsFromTheCodeToTheFrames(t *testing.T) {
 	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
 	svc.worker(worker.Blender{Path: newBlender(t)}, onCPU)
 	svc.extensionDesk(svc.url).pressesThePanel()
+}
+
+// TestExtensionAsksForNothingWhileBlenderIsOffline presses every button that needs the service in a
+// Blender whose person does not let it use the network. Only Blenders with extensions ask.
+func TestExtensionAsksForNothingWhileBlenderIsOffline(t *testing.T) {
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	a := svc.extensionDesk(svc.url)
+	target, err := url.Parse(svc.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked atomic.Int64
+	pass := httputil.NewSingleHostReverseProxy(target)
+	door := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
+		pass.ServeHTTP(w, r)
+	}))
+	t.Cleanup(door.Close)
+	a.server = door.URL
+	var signedIn struct{}
+	a.signIn(svc.caller(credit), &signedIn)
+	if asked.Swap(0) == 0 {
+		t.Fatal("signing in asked nothing of the service")
+	}
+
+	offline, _ := a.screened()
+	offline.always = []string{"--offline-mode"}
+	script, err := filepath.Abs(filepath.Join(addOn, "tests", "offline.py"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tells := filepath.Join(t.TempDir(), "told.json")
+	offline.run(nil, "--python", script, "--", door.URL, tells)
+	text, err := os.ReadFile(tells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told struct {
+		Error     string            `json:"error"`
+		Panel     []string          `json:"panel"`
+		Refused   map[string]string `json:"refused"`
+		SignedIn  string            `json:"signed in"`
+		Following int               `json:"following"`
+	}
+	if err := json.Unmarshal(text, &told); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%s", text)
+	if told.Error != "" || told.SignedIn != door.URL {
+		t.Errorf("the add-on told %+v", told)
+	}
+	if n := asked.Load(); n > 0 || told.Following > 0 {
+		t.Errorf("%d calls came from a Blender that is offline, and %d jobs were followed", n, told.Following)
+	}
+	for _, said := range told.Panel {
+		if !strings.Contains(said, "Allow Online Access") {
+			t.Errorf("the panel says %q", said)
+		}
+	}
+	for button, said := range told.Refused {
+		if !strings.Contains(said, "System > Network") || strings.Contains(said, "RuntimeError") {
+			t.Errorf("%s says %q: not where the network is allowed", button, said)
+		}
+	}
+	if len(told.Panel) == 0 || len(told.Refused) < 8 {
+		t.Errorf("the panel was drawn %d times, and %d buttons were pressed", len(told.Panel), len(told.Refused))
+	}
 }

@@ -2,6 +2,7 @@ package story_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"svc.example/client"
@@ -33,6 +34,8 @@ func TestTheConsoleShowsTestModeUnderAStripe(t *testing.T) {
 		p.until("the job, with the stripe", shows("test-black")+" && !!"+stripe)
 		p.open("/console/wallet")
 		p.until("the wallet of test mode", shows("999.99")+" && !!"+stripe)
+		p.open("/console/jobs/JOB-" + strings.Repeat("0", 32))
+		p.until("what is not there, with the stripe", shows("Back to your jobs")+" && !!"+stripe)
 		p.open("/console/keys")
 		p.until("the keys of the workspace, of both modes", shows("svc_agent_test_")+" && !"+stripe)
 		p.open("/console")

@@ -277,6 +277,9 @@ func (c caller) verifiedTestZIP(job *client.Job) {
 			c.t.Errorf("beyond that, it is not sound: %+v", check)
 		}
 	}
+	if _, err := client.Verify(signed, keys, bytes.NewReader(zip), int64(len(zip)), client.AcceptTest()); err != nil {
+		c.t.Errorf("who asks for one of test mode does not get it: %v", err)
+	}
 	logged, err := c.Proof(patient(c.t), job.JobID)
 	if err != nil {
 		c.t.Fatal(err)

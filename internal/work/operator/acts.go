@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
 )
 
@@ -138,6 +139,20 @@ func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act,
 		What:        fmt.Sprintf("let %s start jobs again", workspaceID),
 		WorkspaceID: workspaceID,
 		Do:          func(ctx context.Context, tx *db.Tx) error { return freeze.Lift(ctx, tx, workspaceID) },
+	}, err
+}
+
+// RemoveTestWorld ends the test world of a workspace; a service that runs removes it within
+// minutes. Error: workspace_not_found.
+func RemoveTestWorld(ctx context.Context, tx *db.Tx, workspaceID string) (Act, error) {
+	lives, err := testmode.Lives(ctx, tx, workspaceID)
+	if err == nil && !lives {
+		err = fault.New(fault.WorkspaceNotFound, "The workspace %s has no test world.", workspaceID)
+	}
+	return Act{
+		What:        fmt.Sprintf("remove the test world of %s with everything in it; a service that runs does it within minutes", workspaceID),
+		WorkspaceID: workspaceID,
+		Do:          func(ctx context.Context, tx *db.Tx) error { return testmode.End(ctx, tx, workspaceID) },
 	}, err
 }
 

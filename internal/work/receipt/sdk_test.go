@@ -26,6 +26,7 @@ type judged struct {
 	ZIP     []byte           `json:"zip,omitempty"`
 	Proof   []byte           `json:"proof,omitempty"`
 	Pinned  string           `json:"checkpoint,omitempty"`
+	Test    bool             `json:"test,omitempty"` // receipts of test mode are taken
 }
 
 // verdict is the name of the check that fails first in this package's verifier; "" when
@@ -55,6 +56,9 @@ func (c judged) verdict(t *testing.T) string {
 	var pinned []byte
 	if c.Pinned != "" {
 		pinned = []byte(c.Pinned)
+	}
+	if c.Test {
+		report.TakeTest()
 	}
 	report.InLog(proof, history.Keys(), pinned)
 	report.InTime(history, proof)
@@ -182,14 +186,38 @@ func forgeries(t *testing.T) (cases []judged) {
 			j.Pictures[0], j.Pictures[1] = j.Pictures[1], j.Pictures[0]
 			pack(t, j)
 		},
-		"a manifest that lies":  func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2"; pack(t, j) },
-		"a manifest with fewer": func(j *receipttest.Job) { j.Manifest.Frames = j.Manifest.Frames[1:]; pack(t, j) },
+		"a receipt of test mode": func(j *receipttest.Job) { j.Receipt.Test = true },
+		"a manifest that lies":   func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2"; pack(t, j) },
+		"a manifest with fewer":  func(j *receipttest.Job) { j.Manifest.Frames = j.Manifest.Frames[1:]; pack(t, j) },
 	} {
 		changed := honest(t, 3, 5, 11, change)
 		changed.name = name
 		cases = append(cases, changed)
+		changed.name, changed.Test = name+", which may be of test mode", true
+		cases = append(cases, changed)
+	}
+	for from, to := range map[string]string{receipt.PredicateType: receipt.TestPredicateType, receipt.TestPredicateType: receipt.PredicateType} {
+		changed := honest(t, 3, 5, 11, func(j *receipttest.Job) { j.Receipt.Test = from == receipt.TestPredicateType })
+		changed.name, changed.Test = "the type of the other mode for "+from, true
+		changed.Receipt = retyped(t, changed.Receipt, from, to)
+		cases = append(cases, changed)
 	}
 	return cases
+}
+
+// retyped is an envelope whose content is signed again under another type.
+func retyped(t *testing.T, envelope []byte, from, to string) []byte {
+	t.Helper()
+	key := testKey(t, "a")
+	payload, err := receipt.Unseal(envelope, []receipt.PublicKey{key.Public()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed, err := receipt.Seal(bytes.Replace(payload, []byte(from), []byte(to), 1), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed
 }
 
 func pack(t *testing.T, j *receipttest.Job, more ...string) {
@@ -247,7 +275,7 @@ func TestTheSDKsJudgeReceiptsAsThisPackageDoes(t *testing.T) {
 		verdicts[i] = c.verdict(t)
 	}
 	// Every check fails somewhere, or the comparison says little.
-	for _, check := range []string{"", "signature", "members", "artifact", "contents", "frames", "manifest", "log", "key"} {
+	for _, check := range []string{"", "test", "signature", "members", "artifact", "contents", "frames", "manifest", "log", "key"} {
 		if !slices.Contains(verdicts, check) {
 			t.Errorf("no case fails first at %q", check)
 		}

@@ -15,6 +15,7 @@ package testmode
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -136,6 +137,33 @@ func Lives(ctx context.Context, tx *db.Tx, workspaceID string) (bool, error) {
 		return false, nil
 	}
 	return err == nil && w.EndedAt == 0, err
+}
+
+// World is a workspace's test world as an operator sees it. EndedAt is nil of one that is kept.
+type World struct {
+	WorkspaceID string     `json:"workspace_id"`
+	CreatedAt   time.Time  `json:"created_at"`
+	UsedAt      time.Time  `json:"used_at"`
+	EndedAt     *time.Time `json:"ended_at"`
+}
+
+// Worlds lists every world, the one that was used last first.
+func Worlds(ctx context.Context, tx *db.Tx) ([]World, error) {
+	worlds := []World{}
+	for last := ""; ; {
+		page, err := tx.TestWorldsAfter(ctx, last)
+		if err != nil {
+			return nil, fmt.Errorf("list test worlds: %w", err)
+		}
+		for _, row := range page {
+			w := World{row.WorkspaceID, db.Time(row.CreatedAt), db.Time(row.UsedAt), db.OptionalTime(row.EndedAt)}
+			worlds, last = append(worlds, w), row.WorkspaceID
+		}
+		if len(page) == 0 {
+			slices.SortFunc(worlds, func(a, b World) int { return b.UsedAt.Compare(a.UsedAt) })
+			return worlds, nil
+		}
+	}
 }
 
 // rows carry checksums: who has a world follows from nothing else.

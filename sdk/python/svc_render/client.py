@@ -8,7 +8,7 @@ import ssl
 import threading
 import time
 import unicodedata
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union, cast
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union, cast
 from urllib.parse import quote as quoted, urlencode
 
 from . import transfer
@@ -59,14 +59,16 @@ class Client:
         body = transfer.upload_body(path, name, _range(frames), progress)
         return _quote(self._transport.json("POST", "/node/v1/uploads/inspect", body=body))
 
-    def inspect_project(self, root: transfer.Path, main: str, paths: Iterable[str], *,
+    def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,
                         frames: Optional[Frames] = None, progress: Optional[transfer.Progress] = None) -> Quote:
         """Sends what the service lacks of a project and returns a locked quote for its main
-        file. ``paths`` are all files, relative to ``root`` with "/" between folders. The same
-        call again goes on where an earlier one ended: what has arrived is not sent again."""
-        given = {unicodedata.normalize("NFC", path): path for path in [*paths, main]}
+        file. ``paths`` are all files, relative to ``root`` with "/" between folders; or a
+        mapping from these to where the files lie on this disk. The same call again goes on
+        where an earlier one ended: what has arrived is not sent again."""
+        places = dict(paths) if isinstance(paths, Mapping) else {path: os.path.join(*path.split("/")) for path in paths}
+        places.setdefault(main, os.path.join(*main.split("/")))
         main = unicodedata.normalize("NFC", main)
-        files = transfer.list_project(root, given.values())
+        files = transfer.list_project(root, {unicodedata.normalize("NFC", path): at for path, at in places.items()})
         listing: Dict[str, Any] = {"main": main, "files": [
             {"path": f.path, "size_bytes": f.size, "parts": f.parts} for f in files], **_range(frames)}
         for rounds in range(1, 6):
@@ -186,12 +188,13 @@ class Client:
         that you check prove less."""
         return cast("List[SigningKey]", self._transport.json("GET", "/v1/signing-keys")["keys"])
 
-    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None) -> Report:
+    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None, test: bool = False) -> Report:
         """Fetches receipt and proof of a job and verifies them with the ZIP at ``path``.
         Without ``keys`` those that the service publishes now are taken. It raises
-        VerificationError, also when a check of the ZIP, the log or the key was not made."""
+        VerificationError, also when a check of the ZIP, the log or the key was not made, and of
+        a receipt of test mode unless ``test`` takes it for what it is."""
         return verify(self.receipt(job_id), self.signing_keys() if keys is None else keys, artifact=path,
-                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"))
+                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"), test=test)
 
     # The workspace.
 

@@ -26,6 +26,7 @@ STATEMENT_TYPE = "https://in-toto.io/Statement/v1"
 RECEIPT_TYPE = "https://svc.example/receipt/v1"
 TEST_RECEIPT_TYPE = "https://svc.example/test-receipt/v1"
 FRAME_SET_TYPE = "https://svc.example/frame-set/v1"
+TEST_FRAME_SET_TYPE = "https://svc.example/test-frame-set/v1"
 
 _SPKI = bytes.fromhex("302a300506032b6570032100")  # of Ed25519 (RFC 8410), before the key
 
@@ -66,13 +67,14 @@ class _Failed(Exception):
 def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
            artifact: Union[None, str, "os.PathLike[str]", BinaryIO] = None,
            proof: Union[None, str, bytes, Dict[str, Any]] = None, checkpoint: str = "",
-           require: Sequence[str] = ()) -> Report:
+           require: Sequence[str] = (), test: bool = False) -> Report:
     """Verifies a receipt: an answer of the receipt's route, or a bare envelope.
 
     ``keys`` are those that the caller trusts: entries of /v1/signing-keys, which tell when a
     key ended, or PEM texts. ``artifact`` is the ZIP, ``proof`` the answer of the proof's route,
     ``checkpoint`` one of the same size from another source. ``require`` names checks that must
-    have been made. VerificationError has the whole report.
+    have been made. A receipt of test mode fails at the check "test", since nothing was rendered
+    and nobody has paid; ``test`` takes it for what it is. VerificationError has the whole report.
     """
     known = [_key(key) for key in keys]
     checks: List[Check] = []
@@ -91,6 +93,8 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
     proven = _read(proof) if proof is not None else None
     if (made("signature", lambda: _signature(document, known, state)) and made("statement", lambda: _statement(state, known))
             and ("envelope" not in document or made("members", lambda: _members(document, state)))):
+        if state["test"]:
+            checks.insert(0, Check("test", "ok" if test else "failed", "THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid"))
         if artifact is None:
             checks.append(Check("artifact", "skipped", "no ZIP was given: what was delivered is not checked"))
         else:
@@ -178,13 +182,14 @@ def _signature(document: Dict[str, Any], known: List[_Key], state: Dict[str, Any
 
 def _statement(state: Dict[str, Any], known: List[_Key]) -> Tuple[str, str]:
     statement = json.loads(state["payload"].decode("utf-8"), object_pairs_hook=_once)
-    if statement.get("predicateType") == TEST_RECEIPT_TYPE:
-        raise _Failed("THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid")
+    test = state["test"] = statement.get("predicateType") == TEST_RECEIPT_TYPE
     if set(statement) != {"_type", "subject", "predicateType", "predicate"} or (
-            statement["_type"], statement["predicateType"]) != (STATEMENT_TYPE, RECEIPT_TYPE):
+            statement["_type"], statement["predicateType"]) != (STATEMENT_TYPE, TEST_RECEIPT_TYPE if test else RECEIPT_TYPE):
         raise _Failed("the signed statement is not a receipt of version 1")
     receipt = statement["predicate"]
     check_receipt(receipt)
+    if receipt.get("test", False) is not test:
+        raise _Failed("its type says otherwise than its content whether it is of test mode")
     named = [(receipt[what]["filename"], receipt[what]["sha256"]) for what in ("artifact", "input")]
     named += [(f["path"], f["sha256"]) for f in receipt["input"].get("files", [])]
     if not same(statement["subject"], [{"name": name, "digest": {"sha256": sha256}} for name, sha256 in named]):
@@ -210,7 +215,7 @@ def _frame_set(receipt: Dict[str, Any], state: Dict[str, Any], known: List[_Key]
         _, end = decoder.raw_decode(text, at)
         leaves.append(text[at:end].encode("utf-8"))
         at = end + 1
-    want = {"_type": STATEMENT_TYPE, "predicateType": FRAME_SET_TYPE,
+    want = {"_type": STATEMENT_TYPE, "predicateType": TEST_FRAME_SET_TYPE if state["test"] else FRAME_SET_TYPE,
             "subject": [{"name": receipt["artifact"]["filename"], "digest": {"sha256": receipt["artifact"]["sha256"]}}],
             "predicate": {"receipt_id": receipt["receipt_id"], "job_id": receipt["job_id"], "frame_count": receipt["frame_count"],
                           "frames_root": base64.b64encode(tree_root(leaves)).decode("ascii")}}

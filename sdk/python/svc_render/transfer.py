@@ -7,7 +7,7 @@ import os
 import secrets
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, NamedTuple, Optional, Union
+from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Union
 from urllib.parse import urljoin
 
 from .errors import ApiError, ConnectionFailed, DownloadChanged, FileChanged, SvcError
@@ -68,11 +68,12 @@ class ProjectFile(NamedTuple):
     parts: List[str]  # SHA-256 of each part of 32 MiB, the last one shorter
 
 
-def list_project(root: Path, paths: Iterable[str]) -> List[ProjectFile]:
-    """Reads the files of a project below ``root`` and hashes them."""
+def list_project(root: Path, paths: Mapping[str, Path]) -> List[ProjectFile]:
+    """Reads the files of a project and hashes them. ``paths`` says where each lies, from
+    ``root``."""
     listed = []
-    for path in sorted(set(paths)):
-        at, parts, size = os.path.join(os.fspath(root), *path.split("/")), [], 0
+    for path, place in paths.items():
+        at, parts, size = os.path.join(os.fspath(root), os.fspath(place)), [], 0
         with open(at, "rb") as file:
             while True:
                 part, in_part = hashlib.sha256(), 0

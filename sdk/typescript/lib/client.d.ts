@@ -85,9 +85,10 @@ export declare class Client {
     proof(jobId: string, { signal }?: Call): Promise<Proof>;
     /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
     signingKeys({ signal }?: Call): Promise<SigningKey[]>;
-    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made. */
-    verify(jobId: string, artifact: Source, { keys, signal }?: Call & {
+    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
+    verify(jobId: string, artifact: Source, { keys, test, signal }?: Call & {
         keys?: Iterable<TrustedKey>;
+        test?: boolean;
     }): Promise<Report>;
     /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
     jobs({ status, limit, signal }?: Call & {

@@ -146,11 +146,11 @@ export class Client {
     async signingKeys({ signal } = {}) {
         return (await this.transport.json("GET", "/v1/signing-keys", { signal })).keys;
     }
-    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made. */
-    async verify(jobId, artifact, { keys, signal } = {}) {
+    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
+    async verify(jobId, artifact, { keys, test = false, signal } = {}) {
         const { text } = await this.transport.exchange("GET", this.jobPath(jobId, "/receipt"), { signal });
         const proof = await this.transport.exchange("GET", this.jobPath(jobId, "/proof"), { signal });
-        return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"] });
+        return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test });
     }
     // The workspace.
     /** The workspace's jobs, newest first; page after page, as far as the caller goes. */

@@ -1,7 +1,7 @@
 import { type Source } from "./files.js";
 import type { Receipt, SigningKey } from "./wire.js";
 /** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key";
+export type CheckName = "test" | "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key";
 /** One step of a verification. */
 export interface Check {
     name: CheckName;
@@ -30,6 +30,8 @@ export interface VerifyOptions {
     checkpoint?: string;
     /** Checks that must have been made. */
     require?: readonly CheckName[];
+    /** Takes a receipt of test mode for what it is. Without it one fails at the check "test": nothing was rendered, and nobody has paid. */
+    test?: boolean;
 }
 /** Verifies a receipt: an answer of the receipt's route, or a bare envelope. VerificationError has the whole report. */
 export declare function verify(receipt: Document, keys: Iterable<TrustedKey>, options?: VerifyOptions): Promise<Report>;

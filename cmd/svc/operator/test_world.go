@@ -1,0 +1,84 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/operator"
+	"svc.example/internal/work/testmode"
+)
+
+// testWorldList is svc admin test-world list.
+type testWorldList struct {
+	adminFlags
+}
+
+// measuredWorld is a test world with what it takes.
+type measuredWorld struct {
+	testmode.World
+	Bytes int64 `json:"size_bytes"`
+}
+
+// Run prints the test worlds, the one that was used last first, with their sizes.
+func (c *testWorldList) Run(k *kong.Context) error {
+	var worlds []testmode.World
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		worlds, err = testmode.Worlds(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	measured, sum := make([]measuredWorld, len(worlds)), int64(0)
+	for i, w := range worlds {
+		bytes, err := app.TestWorldBytes(context.Background(), c.config(), w.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		measured[i], sum = measuredWorld{w, bytes}, sum+bytes
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "test_worlds": measured, "size_bytes": sum})
+	}
+	if len(measured) == 0 {
+		terminal.Printf(k.Stdout, "no workspace has a test world")
+		return nil
+	}
+	list := terminal.NewList(terminal.Column{Title: "WORKSPACE"}, terminal.Column{Title: "SIZE"}, terminal.Column{Title: "LAST USED"},
+		terminal.Column{Title: "MADE", Spare: 1}, terminal.Column{Title: "STATE"})
+	for _, w := range measured {
+		state := "kept"
+		if w.EndedAt != nil {
+			state = "being removed"
+		}
+		list.Row(w.WorkspaceID, mebibytes(w.Bytes), w.UsedAt.Format(time.DateTime), w.CreatedAt.Format(time.DateTime), state)
+	}
+	list.Print(k.Stdout)
+	terminal.Printf(k.Stdout, "%d in all, %s", len(measured), mebibytes(sum))
+	return nil
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }
+
+// testWorldRemove is svc admin test-world remove.
+type testWorldRemove struct {
+	changeFlags
+	Workspace string `arg:"" help:"Workspace id, as svc admin test-world list prints it."`
+}
+
+// Run ends a workspace's test world. Error: workspace_not_found.
+func (c *testWorldRemove) Run(k *kong.Context) error {
+	err := c.change(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.RemoveTestWorld(ctx, tx, c.Workspace)
+	}, nil)
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"workspace_id", c.Workspace}, field{"state", "being removed"})
+}
