@@ -298,14 +298,31 @@ func (s *Server) decode(ctx context.Context, p frames.Picture, file io.Reader) (
 		return nil, "", err
 	}
 	defer s.decoding.Release(size)
-	picture, err := pixels.ReadAtMost(file, size)
+	read := &reading{Reader: file}
+	picture, err := pixels.ReadAtMost(read, size)
 	switch {
+	case read.failed != nil: // an outage of the store says nothing of the picture
+		return nil, "", fmt.Errorf("read frame: %w", read.failed)
 	case err == nil:
 		return &picture, "", nil
 	case errors.Is(err, pixels.ErrUnsupported) && onlyBlenderReads(p.File, err):
 		return nil, "", nil
 	}
 	return nil, err.Error(), nil
+}
+
+// reading tells a reader's failure from what a decoder makes of the bytes before it.
+type reading struct {
+	io.Reader
+	failed error
+}
+
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		r.failed = err
+	}
+	return n, err
 }
 
 // onlyBlenderReads reports whether a picture that package pixels cannot read

@@ -33,7 +33,8 @@ type Store interface {
 	Create(ctx context.Context, key string) (Writer, error)
 	// Open opens a committed blob, which the caller closes. When it is deleted
 	// meanwhile, a Read that has begun goes on to the end; other reads may fail with
-	// ErrNotFound. Error: ErrNotFound.
+	// ErrNotFound. Error: ErrNotFound, which says that the store is there and has no such
+	// blob: what is lost is rendered again, or ends a job.
 	Open(ctx context.Context, key string) (Reader, error)
 	// Delete removes a blob. A blob that does not exist is no error, so that a
 	// delete can be repeated after a crash.

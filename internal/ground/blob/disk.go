@@ -217,6 +217,11 @@ func (d *Disk) Open(_ context.Context, key string) (Reader, error) {
 		return nil, err
 	}
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if _, gone := os.Stat(d.root); gone != nil { // a disk that is not mounted has lost nothing
+			return nil, fmt.Errorf("open blob %s: the folder of all blobs is not there: %s", key, gone)
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open blob %s: %w", key, err)
 	}

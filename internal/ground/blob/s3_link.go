@@ -120,7 +120,7 @@ func (s *S3) Take(ctx context.Context, from, to string) error {
 	}
 	_, err = s.core.Client.CopyObject(ctx, minio.CopyDestOptions{Bucket: s.bucket, Object: target}, minio.CopySrcOptions{Bucket: s.bucket, Object: source})
 	if err != nil {
-		return fmt.Errorf("take blob %s: %w", from, readError(err))
+		return fmt.Errorf("take blob %s: %w", from, s.readError(ctx, err))
 	}
 	return s.Delete(ctx, from)
 }

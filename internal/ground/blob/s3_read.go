@@ -30,15 +30,23 @@ func (s *S3) Open(ctx context.Context, key string) (Reader, error) {
 	}
 	there, err := s.core.StatObject(ctx, s.bucket, object, minio.StatObjectOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("open blob %s: %w", key, readError(err))
+		return nil, fmt.Errorf("open blob %s: %w", key, s.readError(ctx, err))
 	}
 	return &s3Reader{ctx: ctx, store: s, key: key, object: object, size: there.Size, etag: there.ETag}, nil
 }
 
-// readError translates what the store says.
-func readError(err error) error {
+// readError translates what the store says. It says the same of a missing object and of a
+// missing bucket, in which every object would be missing.
+func (s *S3) readError(ctx context.Context, err error) error {
 	switch minio.ToErrorResponse(err).StatusCode {
 	case http.StatusNotFound:
+		there, unknown := s.core.BucketExists(ctx, s.bucket)
+		if unknown != nil {
+			return fmt.Errorf("look for the bucket %s: %w", s.bucket, unknown)
+		}
+		if !there {
+			return fmt.Errorf("the bucket %s is not there", s.bucket)
+		}
 		return ErrNotFound
 	case http.StatusPreconditionFailed:
 		return fmt.Errorf("%w: somebody has written over it", ErrDamaged)
@@ -163,7 +171,7 @@ func (r *s3Reader) get(at, end int64) (io.ReadCloser, error) {
 	}
 	body, _, _, err := r.store.core.GetObject(r.ctx, r.store.bucket, r.object, o)
 	if err != nil {
-		return nil, readError(err)
+		return nil, r.store.readError(r.ctx, err)
 	}
 	return body, nil
 }

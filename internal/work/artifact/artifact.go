@@ -43,8 +43,6 @@ type Frames interface {
 type Jobs interface {
 	// Complete completes the job whose lease of job.PackageQueue is l.
 	Complete(ctx context.Context, l lease.Lease, a job.Artifact) error
-	// FailPackaging fails the job whose frames cannot be packed, and releases its money.
-	FailPackaging(ctx context.Context, l lease.Lease) error
 	// Object is a job as callers see it.
 	Object(ctx context.Context, tx *db.Tx, jobID string) (job.Object, error)
 }

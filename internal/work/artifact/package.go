@@ -22,25 +22,23 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// maxPackings is the number of failed packings that fails the job. Their pauses outlast a
-// short outage.
-const maxPackings = 5
+// patience is the number of failed packings after which a frame that cannot be read counts as
+// lost, where the store works otherwise. Their pauses outlast a short outage.
+const patience = 5
 
-// Queue defines how the lease engine treats packing. Packing never becomes a dead letter:
-// after maxPackings failures it fails its job, which releases the money.
+// Queue defines how the lease engine treats packing. Packing never becomes a dead letter: what
+// fails is tried again until it succeeds, since an outage of the store, the database or a
+// program that signs says nothing of the job.
 func Queue() lease.Queue {
 	return lease.Queue{Name: job.PackageQueue, LongestPause: time.Minute, LongestDelay: 2 * time.Minute}
 }
 
 // Package packs the frames of l's job and completes the job. It is the work of a lease of
-// job.PackageQueue. After maxPackings failures the job fails with packaging_failed. A job
-// with frames whose files are lost goes back to rendering.
+// job.PackageQueue. A job with frames whose files are lost goes back to rendering; a frame that
+// is lost again and again ends its job, and nothing else does.
 // It may run again at any point: after a crash, or when its lease lapses while a large ZIP
 // is written. Each attempt writes a key of its own, and only one can complete the job.
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
-	if l.Failures >= maxPackings {
-		return a.Jobs.FailPackaging(ctx, l)
-	}
 	var record job.Record
 	var frames []Frame
 	err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -59,11 +57,12 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	// of its successor.
 	key := fmt.Sprintf("artifacts/%s-%d.zip", record.JobID, l.Attempt)
 	file, err := a.pack(ctx, key, record, frames)
-	if errors.Is(err, errFrameLost) {
-		return a.renderLost(ctx, l, frames)
-	}
 	if err != nil {
-		return fmt.Errorf("pack %s: %w", record.JobID, err)
+		err = fmt.Errorf("pack %s: %w", record.JobID, err)
+		if errors.Is(err, errFrameLost) || l.Failures >= patience {
+			return a.renderLost(ctx, l, frames, key, err)
+		}
+		return err
 	}
 	err = a.Jobs.Complete(ctx, l, summarize(key, file, frames))
 	if err != nil && !errors.Is(err, db.ErrUnknown) {
@@ -123,23 +122,65 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 var errFrameLost = errors.New("a stored frame is lost")
 
 // renderLost has all frames rendered again whose files are lost. It reads every file, so
-// that a job of many lost frames goes back once, and not once for each of them.
-func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []Frame) error {
+// that a job of many lost frames goes back once, and not once for each of them. What cannot be
+// read counts as lost only once packing has failed for long, in a store that works before and
+// after: else it is an outage. Where nothing is lost, it returns why.
+func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []Frame, key string, why error) error {
+	unreadable := l.Failures >= patience && a.works(ctx, key) == nil
+	doubtful := false
 	var lost []int64
 	for _, f := range frames {
 		err := a.copyFrame(ctx, io.Discard, f)
-		if errors.Is(err, errFrameLost) {
-			lost = append(lost, f.Frame)
+		switch {
+		case err == nil:
 			continue
+		case errors.Is(err, errFrameLost):
+		case unreadable:
+			doubtful = true
+		default:
+			return err
 		}
-		if err != nil {
+		lost = append(lost, f.Frame)
+	}
+	if len(lost) == 0 {
+		return why // it was lost a moment ago, or something else is in the way
+	}
+	if doubtful {
+		if err := a.works(ctx, key); err != nil {
 			return err
 		}
 	}
-	if len(lost) == 0 {
-		return errFrameLost // it was lost a moment ago: this packing has failed
-	}
 	return a.Frames.RenderAgain(ctx, l, lost)
+}
+
+// works tries the store: a blob beside the ZIP is written, read and removed. The sweep removes
+// one that is left.
+func (a *Artifacts) works(ctx context.Context, key string) (err error) {
+	key += ".trial"
+	if err := a.Blobs.Delete(ctx, key); err != nil { // of a process that died
+		return err
+	}
+	w, err := a.Blobs.Create(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer w.Abort()
+	if _, err := io.WriteString(w, key); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return err
+	}
+	r, err := a.Blobs.Open(ctx, key)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = r.Close() }()
+	text, err := io.ReadAll(r)
+	if err == nil && string(text) != key {
+		err = errors.New("the store gives back other bytes than it took")
+	}
+	return errors.Join(err, a.Blobs.Delete(ctx, key))
 }
 
 // packFrame copies one frame into the ZIP. Errors are those of copyFrame.
@@ -156,7 +197,7 @@ func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error
 
 // copyFrame copies the file of a frame and compares its hash on the way: a file that
 // changed on disk after its acceptance must not be delivered. Errors: errFrameLost, which
-// has frames rendered again; others fail this packing, and the fifth fails the job.
+// has frames rendered again; others fail this packing.
 func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, f Frame) error {
 	r, err := a.Blobs.Open(ctx, f.BlobKey)
 	if errors.Is(err, blob.ErrNotFound) {

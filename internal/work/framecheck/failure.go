@@ -35,9 +35,10 @@ func (f Failure) RetryDelay() time.Duration {
 // LongestRetryDelay bounds RetryDelay. The frame queue declares it to the lease engine.
 const LongestRetryDelay = 2 * time.Second
 
-// aboutWorkerOnly reports that the failure says nothing about the frame.
-func (f Failure) aboutWorkerOnly() bool {
-	return f.Code == fault.WorkerLost || f.Code == fault.GPUUnavailable
+// notAboutFrame reports that the failure says nothing about the frame: it is the worker's, or
+// the store's, which can lose all frames of a job at once.
+func (f Failure) notAboutFrame() bool {
+	return f.Code == fault.WorkerLost || f.Code == fault.GPUUnavailable || f.Code == fault.PackagingFailed
 }
 
 const (
@@ -103,7 +104,7 @@ func (f Failure) EndsJob(h History) bool {
 	case f.exhausts(h):
 		return f.Code == fault.PackagingFailed || h.agreed(h.Keys) // what the store lost is no worker's word
 	}
-	firstFramesAlike := !h.AnyAccepted && !f.aboutWorkerOnly() && h.SameCode >= sameCodeAttempts && h.SameCodeWorkers >= sameCodeWorkers
+	firstFramesAlike := !h.AnyAccepted && !f.notAboutFrame() && h.SameCode >= sameCodeAttempts && h.SameCodeWorkers >= sameCodeWorkers
 	return firstFramesAlike && h.agreed(h.SameCodeKeys)
 }
 

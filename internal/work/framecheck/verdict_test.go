@@ -133,6 +133,8 @@ func TestAFailedAttemptEndsTheJobWhenNoOtherCanHelp(t *testing.T) {
 		"alike on one worker":                {crash, framecheck.History{Attempts: 1, SameCode: 3, SameCodeWorkers: 1, OtherWorkers: true}, false},
 		"alike, but the job has begun":       {crash, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, AnyAccepted: true, OtherWorkers: true}, false},
 		"workers lost say nothing":           {lost, framecheck.History{Attempts: 1, SameCode: 9, SameCodeWorkers: 3, OtherWorkers: true}, false},
+		"a store that loses all frames":      {framecheck.Failure{Code: fault.PackagingFailed}, framecheck.History{Attempts: 1, SameCode: 5, SameCodeWorkers: 2, SameCodeKeys: 2, OtherKey: true}, false},
+		"a frame lost three times":           {framecheck.Failure{Code: fault.PackagingFailed}, framecheck.History{Attempts: 3, Keys: 0, OtherKey: true}, true},
 		"missing capability, others there":   {incapable, framecheck.History{OtherWorkers: true}, false},
 		"missing capability, nobody else":    {incapable, framecheck.History{}, true},
 		"a missing capability is no attempt": {incapable, framecheck.History{Attempts: 3, OtherWorkers: true}, false},

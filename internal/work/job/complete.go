@@ -105,9 +105,8 @@ func (j *Jobs) log(ctx context.Context, tx *db.Tx, job Record, a Artifact) error
 	return err
 }
 
-// FailPackaging fails a job whose frames cannot be packed, and finishes l, its lease of
-// PackageQueue, in the same transaction. The caller decides when packing has failed too
-// often.
+// FailPackaging fails a job of a test world as one whose frames are lost, and finishes l, its
+// lease of PackageQueue, in the same transaction.
 func (j *Jobs) FailPackaging(ctx context.Context, l lease.Lease) error {
 	return j.DB.Write(ctx, func(tx *db.Tx) error {
 		job, err := Lock(ctx, tx, l.Subject)

@@ -47,7 +47,7 @@ var moves = []move{
 	{Rendering, Failed, "a frame fails and no further attempt can help, or an operator ends it"},
 	{Packaging, Completed, "one transaction writes artifact, receipt and capture"},
 	{Packaging, Rendering, "a stored frame is gone or damaged, and is rendered again"},
-	{Packaging, Failed, "packing fails too often, or an operator ends it"},
+	{Packaging, Failed, "an operator ends it, or in test mode the name of its file"},
 }
 
 // Terminal reports whether a state never changes again. An unknown state is not
