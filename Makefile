@@ -170,12 +170,12 @@ screenshots: ## Take a picture of each page of the console and the leaderboard, 
 
 .PHONY: sdks
 sdks: ## Build the packages of the SDKs into dist, without a network: a wheel for Python, a tarball for npm
-	@go run ./sdk/write "$(DIST)"
+	@go run ./scripts/packages sdks "$(DIST)"
 
 .PHONY: addon
 addon: ## Build the add-on for Blender into dist: an extension, a legacy add-on, and a repository's listing
-	@go build -buildvcs=$(BUILDVCS) -o .tools/addon ./addons/blender/write
-	@.tools/addon "$(DIST)"
+	@go build -buildvcs=$(BUILDVCS) -o .tools/packages ./scripts/packages
+	@.tools/packages addon "$(DIST)"
 
 .PHONY: generate
 generate: .tools/built ## Write all generated code and documents anew

@@ -3,6 +3,7 @@ package web_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"regexp"
@@ -29,8 +30,11 @@ import (
 // in gives the browser the session of a person.
 func (p *person) in(tab context.Context) {
 	p.t.Helper()
-	err := chromedp.Do(tab, chromedp.Func(func(ctx context.Context, at *chromedp.Target) error {
-		_, err := cdp.Call(ctx, at, network.SetCookie, network.SetCookieParams{Name: contract.SessionCookie, Value: p.session, URL: p.base, HTTPOnly: new(true)})
+	err := chromedp.Do(tab, chromedp.Func(func(ctx context.Context, at *chromedp.Target) (err error) {
+		for name, value := range p.cookies() {
+			_, failed := cdp.Call(ctx, at, network.SetCookie, network.SetCookieParams{Name: name, Value: value, URL: p.base, HTTPOnly: new(true)})
+			err = errors.Join(err, failed)
+		}
 		return err
 	}))
 	if err != nil {
@@ -60,13 +64,16 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	w := &apptest.World{App: started, URL: base}
 	artist := w.WorkspaceOf(t, "artist@example.com", 30)
 	p := signIn(t, w, artist)
-	order := func(frames string) (upload, job string) {
+	order := func(p *person, frames string) (job string) {
 		priced := p.upload("demo.blend", demo.Scene())
 		priced = p.submit(priced.path+"/frames", "frames", frames)
 		begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).want(t, http.StatusOK)
-		return priced.path, begun.path
+		return begun.path
 	}
-	_, done := order("1-6")
+	done := order(p, "1-6")
+	tester := signIn(t, w, w.WorkspaceOf(t, "tester@example.com", 0))
+	tester.test = true
+	tested := order(tester, "1-6")
 	p.submit("/console/wallet/top-ups", "amount", "25")
 	if err := provider.Pay(provider.Newest()); err != nil {
 		t.Fatal(err)
@@ -78,9 +85,14 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	boss := operating(t, w, signIn(t, w, w.WorkspaceOf(t, "operator@example.com", 0)))
 	tab, _ := browse(t)
 	p.in(tab)
-	if err := chromedp.Do(tab, chromedp.Navigate(base+done), chromedp.WaitVisible(chromedp.CSS("#live .state.completed"))); err != nil {
-		t.Fatal(err)
+	completed := func(job string) {
+		if err := chromedp.Do(tab, chromedp.Navigate(base+job), chromedp.WaitVisible(chromedp.CSS("#live .state.completed"))); err != nil {
+			t.Fatal(err)
+		}
 	}
+	completed(done)
+	tester.in(tab)
+	completed(tested)
 	priced := p.upload("scene.blend", demo.Scene())
 	p.submit("/console/keys", "name", "render farm", "limit", "10")
 	boss.submit("/admin/acts", "act", "freeze", "subject", empty.ID, "reason", "Its payment is disputed.", "yes", "yes")
@@ -115,6 +127,8 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 			}
 			empty.in(tab)
 			svc.inspect(tab, s, "jobs-first", "/console", complaints)
+			tester.in(tab)
+			svc.inspect(tab, s, "test-job", tested, complaints)
 		})
 	}
 }

@@ -26,6 +26,7 @@ type person struct {
 	t       *testing.T
 	base    string
 	session string
+	test    bool // their browser is in test mode
 	apptest.Workspace
 }
 
@@ -61,6 +62,18 @@ type seen struct {
 	header     http.Header
 }
 
+// cookies are those that their browser has.
+func (p *person) cookies() map[string]string {
+	all := map[string]string{}
+	if p.session != "" {
+		all[contract.SessionCookie] = p.session
+	}
+	if p.test {
+		all[contract.ModeCookie] = contract.ModeTest
+	}
+	return all
+}
+
 // ask sends a request as a browser does, and follows where the answer leads.
 func (p *person) ask(method, path, kind string, body io.Reader, change ...func(*http.Request)) seen {
 	p.t.Helper()
@@ -77,13 +90,15 @@ func (p *person) ask(method, path, kind string, body io.Reader, change ...func(*
 	for _, c := range change {
 		c(r)
 	}
-	cookie := &http.Cookie{Name: contract.SessionCookie, Value: p.session}
-	if p.session != "" {
-		r.AddCookie(cookie)
+	known := func(r *http.Request) {
+		for name, value := range p.cookies() {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
 	}
+	known(r)
 	browser := &http.Client{CheckRedirect: func(next *http.Request, _ []*http.Request) error {
-		if p.session != "" && next.Header.Get("Cookie") == "" {
-			next.AddCookie(cookie)
+		if next.Header.Get("Cookie") == "" {
+			known(next)
 		}
 		return nil
 	}}

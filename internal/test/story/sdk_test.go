@@ -145,6 +145,30 @@ func TestTheSDKsHaveTheSameMethods(t *testing.T) {
 	}
 }
 
+// TestTheSDKsSetTheWalletsAlertByAKeyThatIsAskedFor runs a program in each language, whose key
+// is a function.
+func TestTheSDKsSetTheWalletsAlertByAKeyThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	svc := sharedOn(t, "sqlite")
+	for name, command := range map[string]*exec.Cmd{
+		"Python": pythonSDK.command(t, "-c", `import json, os, svc_render
+asked = []
+svc = svc_render.Client(os.environ["SVC_SERVER"], lambda: asked.append(1) or os.environ["SVC_KEY"])
+print(json.dumps([svc.set_wallet_alert(500)["alert_below_cents"], svc.wallet()["alert_below_cents"], svc.set_wallet_alert(0)["alert_below_cents"], len(asked)]))`),
+		"TypeScript": typescriptSDK.command(t, "--input-type=module", "-e", `import { Client } from "./lib/index.js";
+let asked = 0;
+const svc = new Client(process.env.SVC_SERVER, async () => (asked++, process.env.SVC_KEY));
+console.log(JSON.stringify([(await svc.setWalletAlert(500)).alert_below_cents, (await svc.wallet()).alert_below_cents, (await svc.setWalletAlert(0)).alert_below_cents, asked]));`),
+	} {
+		c := svc.caller(credit)
+		command.Env = append(command.Env, "SVC_SERVER="+svc.url, "SVC_KEY="+c.account.Secret)
+		told, err := command.Output()
+		if got := strings.ReplaceAll(strings.TrimSpace(string(told)), " ", ""); err != nil || got != "[500,500,null,3]" {
+			t.Errorf("%s: %s, %v; want what was set, what is read, nothing, and a key for each call", name, got, err)
+		}
+	}
+}
+
 func TestThePythonSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
 	eachShared(t, pythonSDK.rendersOverABadWire)
 }

@@ -207,6 +207,11 @@ class Client:
         """The balance."""
         return cast(Wallet, self._transport.json("GET", "/v1/wallet"))
 
+    def set_wallet_alert(self, cents: int) -> Wallet:
+        """Has the workspace told when less than so many cents are available, by mail and by
+        the event wallet.low; 0 means never. It takes an account key."""
+        return cast(Wallet, self._transport.json("PUT", "/v1/wallet/alert", {"below_cents": cents}))
+
     def transactions(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
         """The workspace's ledger, newest first."""
         return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)

@@ -1,6 +1,6 @@
 import { type Source } from "./files.js";
 import { type Progress, type ProjectFile } from "./project.js";
-import { type Options } from "./transport.js";
+import { type Key, type Options } from "./transport.js";
 import { type Report, type TrustedKey } from "./verify.js";
 import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
 /** A frame, [first, last] or [first, last, step]. */
@@ -10,7 +10,8 @@ export interface Call {
     signal?: AbortSignal;
 }
 /**
- * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+ * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…"). The key may
+ * be a function, which each try asks for an agent key: for tokens that end.
  *
  * Only {@link Client.start} spends, and starting one quote again gives the same job, so every
  * call may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
@@ -21,7 +22,7 @@ export declare class Client {
     private readonly jobsPath;
     private readonly listPath;
     private readonly uploadsPath;
-    constructor(baseUrl: string, key?: string, options?: Options);
+    constructor(baseUrl: string, key?: Key, options?: Options);
     /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. Content without a name needs `filename`. */
     inspect(file: Source, { frames, filename, signal }?: Call & {
         frames?: Frames;
@@ -97,6 +98,8 @@ export declare class Client {
     }): AsyncGenerator<Job, void>;
     /** The balance. */
     wallet({ signal }?: Call): Promise<Wallet>;
+    /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
+    setWalletAlert(cents: number, { signal }?: Call): Promise<Wallet>;
     /** The workspace's ledger, newest first. */
     transactions({ limit, signal }?: Call & {
         limit?: number;

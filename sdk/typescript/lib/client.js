@@ -9,7 +9,8 @@ import { verify } from "./verify.js";
 /** The most that one page of a list has. */
 const PAGE = 200;
 /**
- * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+ * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…"). The key may
+ * be a function, which each try asks for an agent key: for tokens that end.
  *
  * Only {@link Client.start} spends, and starting one quote again gives the same job, so every
  * call may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
@@ -22,7 +23,7 @@ export class Client {
     uploadsPath;
     constructor(baseUrl, key = "", options = {}) {
         this.transport = new Transport(baseUrl, key, options);
-        const account = key.startsWith("svc_") && !key.startsWith("svc_agent_");
+        const account = typeof key === "string" && key.startsWith("svc_") && !key.startsWith("svc_agent_");
         this.jobsPath = account ? "/v1/renders" : "/node/v1/jobs";
         this.listPath = account ? "/v1/workspace/renders" : "/node/v1/jobs";
         this.uploadsPath = account ? "/v1/uploads" : "/node/v1/uploads";
@@ -160,6 +161,10 @@ export class Client {
     /** The balance. */
     async wallet({ signal } = {}) {
         return this.transport.json("GET", "/v1/wallet", { signal });
+    }
+    /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
+    async setWalletAlert(cents, { signal } = {}) {
+        return this.transport.json("PUT", "/v1/wallet/alert", { value: { below_cents: cents }, signal });
     }
     /** The workspace's ledger, newest first. */
     transactions({ limit, signal } = {}) {

@@ -67,6 +67,8 @@ declare class Guard {
     /** What the caller is told: its own reason where it gave up. */
     failure(call: string, cause: unknown): unknown;
 }
+/** A key, or what each try asks for one: for tokens that end. */
+export type Key = string | (() => string | Promise<string>);
 /** Calls one server with one key. */
 export declare class Transport {
     private readonly key;
@@ -76,7 +78,7 @@ export declare class Transport {
     private readonly own;
     private readonly fetch;
     private readonly options;
-    constructor(base: string, key: string, options: Options);
+    constructor(base: string, key: Key, options: Options);
     /** One try. `url` is a path of the server, or a whole address without the key. */
     open(method: string, url: string, asked?: Asked): Promise<Answer>;
     /** An exchange of JSON, with retries: the text of the answer and what it says. All tries carry the same idempotency key: only so does the server know a repetition. */

@@ -144,7 +144,7 @@ export class Transport {
         const call = `${method} ${target.pathname}`; // the query of a link is the right to use it
         const headers = { Accept: "application/json", ...this.own, ...asked.headers };
         if (!asked.keyless && this.key)
-            headers["Authorization"] = "Bearer " + this.key;
+            headers["Authorization"] = "Bearer " + (typeof this.key === "string" ? this.key : await this.key());
         const guard = new Guard(asked.timeout ?? this.timeout, asked.signal);
         guard.watch((asked.size ?? 0) / 1024);
         try {

@@ -4,7 +4,7 @@ import { downloadBlob, downloadFile } from "./download.js";
 import { blobOf, type Source } from "./files.js";
 import { Follower } from "./follow.js";
 import { listProject, missingParts, sendParts, type Progress, type ProjectFile } from "./project.js";
-import { Transport, type Options } from "./transport.js";
+import { Transport, type Key, type Options } from "./transport.js";
 import { verify, type Report, type TrustedKey } from "./verify.js";
 import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
 
@@ -19,7 +19,8 @@ export interface Call {
 }
 
 /**
- * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…").
+ * Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…"). The key may
+ * be a function, which each try asks for an agent key: for tokens that end.
  *
  * Only {@link Client.start} spends, and starting one quote again gives the same job, so every
  * call may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
@@ -31,9 +32,9 @@ export class Client {
   private readonly listPath: string;
   private readonly uploadsPath: string;
 
-  constructor(baseUrl: string, key = "", options: Options = {}) {
+  constructor(baseUrl: string, key: Key = "", options: Options = {}) {
     this.transport = new Transport(baseUrl, key, options);
-    const account = key.startsWith("svc_") && !key.startsWith("svc_agent_");
+    const account = typeof key === "string" && key.startsWith("svc_") && !key.startsWith("svc_agent_");
     this.jobsPath = account ? "/v1/renders" : "/node/v1/jobs";
     this.listPath = account ? "/v1/workspace/renders" : "/node/v1/jobs";
     this.uploadsPath = account ? "/v1/uploads" : "/node/v1/uploads";
@@ -197,6 +198,11 @@ export class Client {
   /** The balance. */
   async wallet({ signal }: Call = {}): Promise<Wallet> {
     return this.transport.json("GET", "/v1/wallet", { signal });
+  }
+
+  /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
+  async setWalletAlert(cents: number, { signal }: Call = {}): Promise<Wallet> {
+    return this.transport.json("PUT", "/v1/wallet/alert", { value: { below_cents: cents }, signal });
   }
 
   /** The workspace's ledger, newest first. */

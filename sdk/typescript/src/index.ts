@@ -7,7 +7,7 @@ export { Client, type Call, type Frames } from "./client.js";
 export { ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer, SvcError, VerificationError, WebhookError } from "./errors.js";
 export type { Source } from "./files.js";
 export type { Progress, ProjectFile } from "./project.js";
-export { VERSION, type Options, type Retry } from "./transport.js";
+export { VERSION, type Key, type Options, type Retry } from "./transport.js";
 export { verify, type Check, type CheckName, type Document, type Report, type TrustedKey, type VerifyOptions } from "./verify.js";
 export { verifyWebhook, type CallHeaders, type WebhookEvent } from "./webhook.js";
 export { LEGAL_V1, TERMINAL, type Artifact, type Event, type Frame, type FrameEvent, type Job, type Preview, type Proof, type Quote,

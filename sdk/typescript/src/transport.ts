@@ -144,6 +144,9 @@ class Guard {
   }
 }
 
+/** A key, or what each try asks for one: for tokens that end. */
+export type Key = string | (() => string | Promise<string>);
+
 /** Calls one server with one key. */
 export class Transport {
   readonly base: string;
@@ -153,7 +156,7 @@ export class Transport {
   private readonly fetch: typeof fetch;
   private readonly options: Options;
 
-  constructor(base: string, private readonly key: string, options: Options) {
+  constructor(base: string, private readonly key: Key, options: Options) {
     this.base = base.replace(/\/+$/, "");
     const address = URL.canParse(this.base) ? new URL(this.base) : undefined;
     if (!address || !/^https?:$/.test(address.protocol) || !/^https?:\/\//i.test(this.base)) {
@@ -177,7 +180,7 @@ export class Transport {
     const target = new URL(url.startsWith("/") ? this.base + url : url);
     const call = `${method} ${target.pathname}`; // the query of a link is the right to use it
     const headers: Record<string, string> = { Accept: "application/json", ...this.own, ...asked.headers };
-    if (!asked.keyless && this.key) headers["Authorization"] = "Bearer " + this.key;
+    if (!asked.keyless && this.key) headers["Authorization"] = "Bearer " + (typeof this.key === "string" ? this.key : await this.key());
     const guard = new Guard(asked.timeout ?? this.timeout, asked.signal);
     guard.watch((asked.size ?? 0) / 1024);
     try {

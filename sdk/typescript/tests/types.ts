@@ -3,6 +3,9 @@ import { ApiError, Client, LEGAL_V1, verify, verifyWebhook, type Event, type Job
 
 export async function caller(): Promise<void> {
   const svc = new Client("https://render.example", "key", { attempts: 3, onRetry: ({ wait }) => wait.toFixed() });
+  new Client("https://render.example", async () => "key");
+  // @ts-expect-error a key is a text
+  new Client("https://render.example", () => 1);
   const quote: Quote = await svc.inspect("scene.blend", { frames: [1, 10, 2] });
   await svc.inspect(new Blob([]), { filename: "scene.blend" });
   await svc.inspect(new Uint8Array(1));
