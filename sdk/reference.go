@@ -88,40 +88,47 @@ var (
 
 // pythonOutline leaves the bodies of functions out: what is left are signatures, members and
 // docstrings.
-func pythonOutline(lines []string) (kept []string) {
-	signature, doc, hidden := false, false, false
-	for i, line := range lines {
-		bare := strings.TrimSpace(line)
-		if pythonDef.MatchString(line) {
-			hidden = pythonHidden.MatchString(line) && !strings.Contains(line, "def __init__")
-			signature = true
-			if !hidden && i > 0 {
-				kept = append(kept, "")
-			}
-		}
-		if member := pythonSelf.FindStringSubmatch(line); member != nil && !doc {
-			if strings.HasSuffix(kept[len(kept)-1], ":") {
-				kept = append(kept, "")
-			}
-			kept = append(kept, "    "+member[1]+member[2]+member[3])
-			continue
-		}
-		opens := !doc && strings.HasPrefix(bare, `"""`)
-		if !hidden && (i == 0 || signature || opens || doc || pythonMember.MatchString(line)) {
-			kept = append(kept, line)
-		}
-		if opens {
-			doc = true
-		}
-		if doc && strings.HasSuffix(bare, `"""`) && (!opens || len(bare) > 5) {
-			doc = false
-			if i+1 < len(lines) && !hidden {
-				kept = append(kept, "")
-			}
-		}
-		if strings.HasSuffix(line, ":") {
-			signature = false
-		}
+func pythonOutline(lines []string) []string {
+	o := outline{signature: true}
+	for _, line := range lines {
+		o.read(line)
 	}
-	return slices.CompactFunc(kept, func(a, b string) bool { return a == "" && b == "" })
+	return slices.CompactFunc(o.kept, func(a, b string) bool { return a == "" && b == "" })
+}
+
+// outline is what is kept of a declaration, and where in it the reader is.
+type outline struct {
+	kept                   []string
+	signature, doc, hidden bool
+}
+
+func (o *outline) read(line string) {
+	if pythonDef.MatchString(line) {
+		o.hidden = pythonHidden.MatchString(line) && !strings.Contains(line, "def __init__")
+		o.signature = true
+		o.keep("")
+	}
+	bare := strings.TrimSpace(line)
+	opens := !o.doc && strings.HasPrefix(bare, `"""`)
+	if member := pythonSelf.FindStringSubmatch(line); member != nil && !o.doc {
+		if strings.HasSuffix(o.kept[len(o.kept)-1], ":") {
+			o.keep("")
+		}
+		o.keep("    " + member[1] + member[2] + member[3])
+	} else if o.signature || opens || o.doc || pythonMember.MatchString(line) {
+		o.keep(line)
+	}
+	o.doc = o.doc || opens
+	if o.doc && strings.HasSuffix(bare, `"""`) && (!opens || len(bare) > len(`"""`)) {
+		o.doc = false
+		o.keep("")
+	}
+	o.signature = o.signature && !strings.HasSuffix(line, ":")
+}
+
+// keep keeps a line of what is not hidden.
+func (o *outline) keep(line string) {
+	if !o.hidden {
+		o.kept = append(o.kept, line)
+	}
 }
