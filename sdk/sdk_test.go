@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -107,5 +108,42 @@ func TestTheTarballHasTheFilesThatNpmPacks(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("it lacks %v", want)
+	}
+}
+
+// TestTheReferenceHasWhatThePackageExports reads the lists of exports. A constant of Python is
+// a value, which the README says; Schemas are the types of the OpenAPI document.
+func TestTheReferenceHasWhatThePackageExports(t *testing.T) {
+	t.Parallel()
+	for language, exports := range map[string]struct {
+		index, list, name string
+		least             int
+	}{
+		"Python":     {"python/svc_render/__init__.py", `(?s)__all__ = \[(.*)\]`, `"([A-Za-z]\w*[a-z]\w*)"`, 20},
+		"TypeScript": {"typescript/lib/index.d.ts", `(?s)\*/(.*)`, `(?:\{|,)\s*(?:type )?(\w+)`, 40},
+	} {
+		reference, err := sdk.Reference(language)
+		if err != nil {
+			t.Fatal(err)
+		}
+		index, err := os.ReadFile(exports.index)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := regexp.MustCompile(exports.list).FindSubmatch(index)
+		names := regexp.MustCompile(exports.name).FindAllSubmatch(list[1], -1)
+		for _, name := range names {
+			if heading := "\n## " + string(name[1]) + "\n"; string(name[1]) != "Schemas" && !strings.Contains(reference, heading) {
+				t.Errorf("the reference of %s lacks %s", language, name[1])
+			}
+		}
+		if len(names) < exports.least {
+			t.Errorf("%s exports %d names: the list was not read", language, len(names))
+		}
+		for _, hidden := range []string{"def _job", "def _pages", "private ", "self._transport"} {
+			if strings.Contains(reference, hidden) {
+				t.Errorf("the reference of %s has %q", language, hidden)
+			}
+		}
 	}
 }

@@ -2,7 +2,8 @@
 // from the error vocabulary, docs/warnings.md and docs/findings.md from the tables of
 // warnings and findings, docs/states.md from the table of job states, docs/gpu-names.md
 // from the tables of GPU names, docs/openapi.json from the API's routes,
-// docs/interface-coverage.md from the table of rules and tests.
+// docs/interface-coverage.md from the table of rules and tests, docs/sdk-python.md and
+// docs/sdk-typescript.md from the source of the SDKs.
 package main
 
 //go:generate go run .
@@ -11,6 +12,7 @@ import (
 	"log"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"svc.example/docs/coverage"
 	"svc.example/internal/door/api"
@@ -19,9 +21,19 @@ import (
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
+	"svc.example/sdk"
 )
 
 func main() {
+	for _, language := range []string{"Python", "TypeScript"} {
+		text, err := sdk.Reference(language)
+		if err == nil {
+			err = os.WriteFile(filepath.Join("..", "sdk-"+strings.ToLower(language)+".md"), []byte(text), 0o644)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
 	for name, text := range map[string]string{
 		"errors.md":             fault.Markdown(),
 		"findings.md":           framecheck.FindingsMarkdown(),

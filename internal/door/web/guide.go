@@ -52,7 +52,7 @@ func guideParts() []guidePart {
 		part("While it renders", "queue", "states", "findings", "overviews"),
 		part("Failures", "errors"),
 		part("Proof", "verify", "security"),
-		part("Programs and agents", "cli", "sdk", "interface", "agents", "oauth", "webhooks", "authorisation"),
+		part("Programs and agents", "cli", "sdk", "sdk-python", "sdk-typescript", "interface", "agents", "oauth", "webhooks", "authorisation"),
 		part("Workers", "farm", "gpu", "sandbox", "leaderboard"),
 		part("Running a service", "operate", "metrics", "runbook", "audit"),
 	}
