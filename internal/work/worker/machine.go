@@ -27,8 +27,8 @@ type machine struct {
 	since time.Time  // when the last one ended, or the first worker was ready
 }
 
-// openMachine locks a work folder and opens what is kept in it. close frees the folder.
-func openMachine(workDir string, cacheBytes int64) (m *machine, close func(), err error) {
+// openMachine locks a work folder and opens what is kept in it. unlock frees the folder.
+func openMachine(workDir string, cacheBytes int64) (m *machine, unlock func(), err error) {
 	home, err := filepath.Abs(workDir) // Blender has another current folder
 	if err != nil {
 		return nil, nil, fmt.Errorf("find the work folder: %w", err)
@@ -40,17 +40,17 @@ func openMachine(workDir string, cacheBytes int64) (m *machine, close func(), er
 	if err != nil {
 		return nil, nil, fmt.Errorf("open the work folder's lock: %w", err)
 	}
-	close = func() { _ = lock.Close() } // that frees the lock
+	unlock = func() { _ = lock.Close() } // closing it frees the lock
 	if err := osfile.TryLock(lock); err != nil {
-		close()
+		unlock()
 		return nil, nil, fmt.Errorf("another worker works in %s: %w", workDir, err)
 	}
 	m = &machine{kernels: filepath.Join(home, KernelFolder), making: make(chan struct{}, 1)}
 	if m.inputs, err = openCache(filepath.Join(home, "inputs"), cacheBytes); err != nil {
-		close()
+		unlock()
 		return nil, nil, err
 	}
-	return m, close, nil
+	return m, unlock, nil
 }
 
 // ready begins the time in which nothing is rendered, unless another worker has.
@@ -115,11 +115,11 @@ func OfCards(b Blender, m gpu.Machine, cards []gpu.Share, cores int) []Share {
 // ExitIdle counts from the last frame of any; everything else is as if each ran on a machine of
 // its own, so the server has them one by one.
 func RunEach(ctx context.Context, cfg Config, shares []Share) error {
-	m, close, err := openMachine(cfg.WorkDir, cfg.CacheBytes)
+	m, unlock, err := openMachine(cfg.WorkDir, cfg.CacheBytes)
 	if err != nil {
 		return err
 	}
-	defer close()
+	defer unlock()
 	ended := make(chan error)
 	for _, s := range shares {
 		own := cfg

@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -24,6 +25,14 @@ func shared(t *testing.T, s *server, painters ...*painter) *bench {
 		b.shares = append(b.shares, worker.Share{Name: fmt.Sprint("gpu", i), Renderer: p})
 	}
 	return b
+}
+
+// work runs a worker, or one for each share.
+func (b *bench) work(ctx context.Context) error {
+	if b.shares != nil {
+		return worker.RunEach(ctx, b.config, b.shares)
+	}
+	return worker.New(b.config).Run(ctx)
 }
 
 // renderers are the workers that delivered frames; s.mu is held.

@@ -64,11 +64,11 @@ func New(cfg Config) *Worker {
 // ErrVersion, ErrNoGPU, a refused first registration.
 func (w *Worker) Run(ctx context.Context) error {
 	// The lock comes first: what follows would empty the folders of a running worker.
-	m, close, err := openMachine(w.cfg.WorkDir, w.cfg.CacheBytes)
+	m, unlock, err := openMachine(w.cfg.WorkDir, w.cfg.CacheBytes)
 	if err != nil {
 		return err
 	}
-	defer close()
+	defer unlock()
 	return w.runOn(ctx, m)
 }
 

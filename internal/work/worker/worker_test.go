@@ -47,13 +47,6 @@ func (b *bench) run() (stop func() error) {
 // ended runs the worker until it ends by itself.
 func (b *bench) ended() error { return b.work(b.t.Context()) }
 
-func (b *bench) work(ctx context.Context) error {
-	if b.shares != nil {
-		return worker.RunEach(ctx, b.config, b.shares)
-	}
-	return worker.New(b.config).Run(ctx)
-}
-
 // until waits for something to hold of the server.
 func (b *bench) until(what func() bool) {
 	b.t.Helper()
