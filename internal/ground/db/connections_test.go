@@ -20,7 +20,7 @@ func TestAProcessOpensNoMoreConnectionsThanItMay(t *testing.T) {
 	other := dbtest.Raw(t, url)
 	other.SetMaxOpenConns(1)
 	open := func() (n int) {
-		err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()").Scan(&n)
+		err := other.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend' AND pid <> pg_backend_pid()").Scan(&n)
 		if err != nil {
 			t.Error(err)
 		}
