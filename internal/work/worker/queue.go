@@ -338,8 +338,8 @@ func (l *lane) enqueue(q *frameQueue, got leaseReply) {
 		return // requestFrames has logged it
 	case got.reply.Job == nil || len(got.reply.Leases) == 0:
 		q.waiting = 0
-		if a := l.pool.open; got.waited && q.running == nil && a != nil && time.Since(a.used) >= l.cfg.KeepScene {
-			l.pool.clear() // no further job of the scene has come: free the memory that it takes
+		if got.waited && q.running == nil { // while a frame renders, the pool is the renderer's
+			l.endUnused()
 		}
 		return
 	}
@@ -350,6 +350,14 @@ func (l *lane) enqueue(q *frameQueue, got leaseReply) {
 	q.waiting = got.reply.Job.FramesWaiting
 	for _, lease := range got.reply.Leases {
 		q.tasks = append(q.tasks, l.held.take(*got.reply.Job, lease))
+	}
+}
+
+// endUnused ends the process whose scene no further job has asked for, to free the memory that
+// it takes.
+func (l *lane) endUnused() {
+	if a := l.pool.open; a != nil && time.Since(a.used) >= l.cfg.KeepScene {
+		l.pool.clear()
 	}
 }
 
