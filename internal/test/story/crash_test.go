@@ -3,12 +3,14 @@ package story_test
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os/exec"
 	"sync"
 	"syscall"
@@ -18,6 +20,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
@@ -135,6 +138,13 @@ func newWebhookReceiver(t *testing.T) *webhookReceiver {
 	t.Cleanup(server.Close)
 	e.address = server.URL
 	return e
+}
+
+// trusting admits webhooks to receivers of this machine whose certificates are by pem.
+func trusting(pem string) outbound.Config {
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(pem))
+	return outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
 }
 
 // once checks that the job's end was sent, each time as the same event, signed with

@@ -3,13 +3,11 @@ package story_test
 import (
 	"bytes"
 	"context"
-	"crypto/x509"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"net/netip"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -22,7 +20,6 @@ import (
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/erase"
@@ -228,9 +225,7 @@ func (svc *service) operates(workspaceID, jobID string) {
 func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
 		receiver := newWebhookReceiver(t)
-		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM([]byte(receiver.pem))
-		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+		config.Webhooks = trusting(receiver.pem)
 		svc := start(t, config)
 		raw := rawDatabase(t, svc.app.Config.DatabaseURL())
 		workspaceID, agent, account := svc.personalPeople()

@@ -3,13 +3,11 @@ package story_test
 import (
 	"bufio"
 	"context"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net/netip"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -22,7 +20,6 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/synthetic"
@@ -88,9 +85,7 @@ func serverMain() int {
 		},
 	}
 	if given.WebhookCA != "" {
-		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM([]byte(given.WebhookCA))
-		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+		config.Webhooks = trusting(given.WebhookCA)
 	}
 	if !given.NoWorker {
 		config.Embedded = &app.EmbeddedWorker{Renderer: &painter{before: announced(given.HoldFrom)}}

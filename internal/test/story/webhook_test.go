@@ -143,9 +143,7 @@ func TestALowWalletCallsTheWebhooksOfItsWorkspaceOnce(t *testing.T) {
 	t.Parallel()
 	eachEngine(t, func(t *testing.T, config app.Config) {
 		receiver := newWebhookReceiver(t)
-		roots := x509.NewCertPool()
-		roots.AppendCertsFromPEM([]byte(receiver.pem))
-		config.Webhooks = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+		config.Webhooks = trusting(receiver.pem)
 		svc := start(t, config)
 		c := svc.caller(credit)
 		secret, _ := c.post(svc.url+"/v1/webhook-endpoints", c.account.Secret, `{"url":"`+receiver.address+`"}`)["secret"].(string)

@@ -37,12 +37,19 @@ func sceneOf(t *testing.T, path, script, name string) []byte {
 	return scene
 }
 
-func TestWorkerRendersWithARealBlender(t *testing.T) {
-	t.Parallel()
+// realBlender is the path of the Blender that a test drives.
+func realBlender(t *testing.T) (path string) {
+	t.Helper()
 	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
 	if err != nil {
 		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
 	}
+	return path
+}
+
+func TestWorkerRendersWithARealBlender(t *testing.T) {
+	t.Parallel()
+	path := realBlender(t)
 	s := newServer(0)
 	s.input = sceneOf(t, path, "render_light.py", "light.blend")
 	b := newBench(t, s, nil)
@@ -79,10 +86,7 @@ func TestWorkerRendersWithARealBlender(t *testing.T) {
 
 func TestSeveralRealBlendersPaintWhatOneDoes(t *testing.T) {
 	t.Parallel()
-	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
-	if err != nil {
-		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
-	}
+	path := realBlender(t)
 	input := sceneOf(t, path, "render_light.py", "light.blend")
 	rendered := func(blenders int) (pixels []string) {
 		s := newServer(0)
@@ -109,10 +113,7 @@ func TestSeveralRealBlendersPaintWhatOneDoes(t *testing.T) {
 // A worker that gets frames 4 to 6 of an animation renders those of the whole one.
 func TestRealSimulationIsPlayedToTheFrame(t *testing.T) {
 	t.Parallel()
-	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
-	if err != nil {
-		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
-	}
+	path := realBlender(t)
 	input := sceneOf(t, path, "simulations.py", "particles.blend")
 	rendered := func(frames ...int) map[int]string {
 		s := newServer(0)

@@ -2,7 +2,6 @@ package worker_test
 
 import (
 	"context"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -160,10 +159,7 @@ func (c counted) Open(ctx context.Context, in blender.Input) (blender.Opened, er
 // file, its frames say so, and its pictures are those of a Blender that has just opened it.
 func TestRealBlenderGoesOnWithTheNextJob(t *testing.T) {
 	t.Parallel()
-	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
-	if err != nil {
-		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
-	}
+	path := realBlender(t)
 	s := newServer(0)
 	s.input = sceneOf(t, path, "render_light.py", "light.blend")
 	b := newBench(t, s, nil)

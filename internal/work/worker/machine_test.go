@@ -143,10 +143,7 @@ func TestMachineHasOneCommand(t *testing.T) {
 // Rendering is on the processor: there is no card.
 func TestBlendersOfCardsStayApart(t *testing.T) {
 	t.Parallel()
-	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
-	if err != nil {
-		t.Fatalf("this test drives a real Blender: run scripts/install-blender, or set SVC_BLENDER: %v", err)
-	}
+	path := realBlender(t)
 	own := gpu.Own()
 	if len(own.CPUs) < 2 {
 		t.Fatal("this test needs two processors")
