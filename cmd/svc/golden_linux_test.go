@@ -13,6 +13,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/internal/test/await"
 	"svc.example/internal/test/screen"
 )
 
@@ -49,7 +50,7 @@ type line struct {
 	args string // behind the words; {NAME} is one of take.names
 	exit int
 	with func(*take) // what is prepared, each time
-	// types are pairs: what is waited for, and what is then typed.
+	// types are pairs: what is waited for, as the golden file has it, and what is then typed.
 	types []string
 	plain bool // it has no --json beside
 	loose bool // what it prints has other lengths in each run: its lines are joined
@@ -185,7 +186,8 @@ func (r *take) onTerminal(columns uint16, l line) (said string, code int) {
 		r.ready()
 	}
 	for i := 0; i < len(l.types); i += 2 {
-		shown.Type(r.t, l.types[i], l.types[i+1])
+		await.Until(r.t, l.types[i], func() bool { return strings.Contains(steady(shown.Text()), l.types[i]) })
+		shown.Type(r.t, "", l.types[i+1])
 	}
 	_ = command.Wait() // the exit code says it
 	shown.End(r.t)

@@ -1,5 +1,7 @@
 package main
 
+import "strings"
+
 // shownElsewhere are the verbs whose success needs what the stage has not.
 var shownElsewhere = map[string]string{
 	"worker doctor": "renders a frame with Blender: testdata/doctor.txtar of the stories",
@@ -15,7 +17,7 @@ const noJob = "JOB-00000000000000000000000000000000"
 // verbs is the table of the golden files.
 var verbs = []verb{
 	{words: "serve", lines: []line{
-		{args: "--worker none --listen 127.0.0.1:0", with: noStore, types: []string{"It works once", "\x03"}, plain: true},
+		{args: "--worker none --listen 127.0.0.1:0", with: noStore, types: []string{"token=" + strings.Repeat("X", 43) + "\n\n", "\x03"}, plain: true},
 		{args: "--worker none --listen {LISTEN}", with: noStore, exit: 1, plain: true},
 		{args: "--database mysql://127.0.0.1/svc", exit: 2},
 	}},

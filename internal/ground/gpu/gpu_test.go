@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/gpu"
+	"svc.example/internal/test/script"
 )
 
 // machine is one with the rows that nvidia-smi prints and the files that /sys has. The program
@@ -18,22 +19,20 @@ import (
 func machine(t *testing.T, rows string, files map[string]string) gpu.Machine {
 	t.Helper()
 	dir := t.TempDir()
-	write := func(name, content string, mode os.FileMode) string {
+	write := func(name, content string) {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(content), mode); err != nil {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		return path
 	}
-	write("rows", rows, 0o600)
+	write("rows", rows)
 	for name, content := range files {
-		write(filepath.Join("sys", name), content, 0o600)
+		write(filepath.Join("sys", name), content)
 	}
-	smi := write("nvidia-smi", `#!/bin/sh
-rows="$(dirname "$0")/rows"
+	smi := script.Write(t, filepath.Join(dir, "nvidia-smi"), `rows="$(dirname "$0")/rows"
 case "$1 $2" in
 "--query-gpu=index,uuid,name,pci.bus_id --format=csv,noheader,nounits") cut -d , -f 1-4 "$rows" ;;
 "--query-gpu=memory.free --format=csv,noheader,nounits") cut -d , -f 5 "$rows" ;;
@@ -42,7 +41,7 @@ esac | case "$3" in
 --id=*) grep -F "${3#--id=}" ;;
 *) cat ;;
 esac
-`, 0o700)
+`)
 	return gpu.Machine{SMI: smi, Sys: filepath.Join(dir, "sys")}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/script"
 )
 
 // rows is what nvidia-smi 535 and later print of two cards.
@@ -31,10 +32,7 @@ func TestAllGPUsAreTriedAndNoneIsMadeUp(t *testing.T) {
 	if err := os.Mkdir(filepath.Dir(smi), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	script := "#!/bin/sh\ncat <<'END'\n" + rows + "END\n"
-	if err := os.WriteFile(smi, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	script.Write(t, smi, "cat <<'END'\n"+rows+"END\n")
 	svc := apptest.Binary(t)
 	run := func(path string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/script"
 )
 
 // onSmallDisk serves from a disk of its own, a tmpfs of 40 MiB that only the service
@@ -24,11 +25,8 @@ import (
 func onSmallDisk(t *testing.T) (svc *service, data string) {
 	t.Helper()
 	mount := t.TempDir()
-	wrapper := filepath.Join(t.TempDir(), "svc")
-	script := fmt.Sprintf("#!/bin/sh\nexec bwrap --die-with-parent --dev-bind / / --size %d --tmpfs %q %q \"$@\"\n", 40<<20, mount, apptest.Binary(t))
-	if err := os.WriteFile(wrapper, []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	wrapper := script.Write(t, filepath.Join(t.TempDir(), "svc"),
+		fmt.Sprintf("exec bwrap --die-with-parent --dev-bind / / --size %d --tmpfs %q %q \"$@\"\n", 40<<20, mount, apptest.Binary(t)))
 	// The database is elsewhere: SQLite would resolve the path below to this process's own.
 	database := dbtest.URL(t, "postgres")
 	s, err := serveBinary(t, wrapper, mount, os.Environ(), "--worker", "none", "--min-free", "1MiB", "--database", database)

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"svc.example/internal/test/script"
 )
 
 // scriptTime bounds a script: a Windows program that hangs must not hold up the others.
@@ -31,10 +33,7 @@ func Open(t *testing.T, name string) *Windows {
 		t.Fatal("this test needs SVC_WINDOWS, an svc.exe, and Wine: run make wine")
 	}
 	w := &Windows{Tools: t.TempDir(), Prefix: prefix}
-	wrapper := fmt.Sprintf("#!/bin/sh\nexec wine '%s' \"$@\"\n", program)
-	if err := os.WriteFile(filepath.Join(w.Tools, name), []byte(wrapper), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	script.Write(t, filepath.Join(w.Tools, name), fmt.Sprintf("exec wine '%s' \"$@\"\n", program))
 	return w
 }
 

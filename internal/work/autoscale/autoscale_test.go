@@ -17,6 +17,7 @@ import (
 
 	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/test/script"
 )
 
 const ten = 10 * time.Minute
@@ -210,17 +211,13 @@ func TestADryRunAsksForNothing(t *testing.T) {
 func TestProgramsOfAnEngineAreCalled(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	script := func(name, text string) []string {
-		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte("#!/bin/sh\nset -e\ncd "+folder+"\n"+text), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		return []string{"/bin/sh", path}
+	program := func(name, text string) []string {
+		return []string{script.Write(t, filepath.Join(folder, name), "set -e\ncd "+folder+"\n"+text)}
 	}
 	e := Command{
-		ListWords:   script("list", `for j in job-*; do [ -e "$j" ] && echo "$j $(cat $j)"; done; true`),
-		StartWords:  script("start", `n=$(ls | grep -c ^job- || true); echo pending > job-$n`),
-		CancelWords: script("cancel", `rm "$@"`),
+		ListWords:   program("list", `for j in job-*; do [ -e "$j" ] && echo "$j $(cat $j)"; done; true`),
+		StartWords:  program("start", `n=$(ls | grep -c ^job- || true); echo pending > job-$n`),
+		CancelWords: program("cancel", `rm "$@"`),
 	}
 	for range 2 {
 		if err := e.Start(t.Context()); err != nil {
@@ -240,11 +237,11 @@ func TestProgramsOfAnEngineAreCalled(t *testing.T) {
 	if jobs, err := e.List(t.Context()); err != nil || len(jobs) != 1 {
 		t.Errorf("%+v, %v", jobs, err)
 	}
-	e.ListWords = script("broken", "echo 'the queue is down' >&2; exit 3")
+	e.ListWords = program("broken", "echo 'the queue is down' >&2; exit 3")
 	if _, err := e.List(t.Context()); err == nil || !strings.Contains(err.Error(), "the queue is down") {
 		t.Errorf("an engine that fails: %v", err)
 	}
-	e.ListWords = script("odd", "echo a b c")
+	e.ListWords = program("odd", "echo a b c")
 	if _, err := e.List(t.Context()); err == nil || !strings.Contains(err.Error(), "a b c") {
 		t.Errorf("a line that is none: %v", err)
 	}

@@ -9,19 +9,16 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/test/script"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 )
 
 // program writes a shell script.
-func program(t *testing.T, script string) signing.Command {
+func program(t *testing.T, text string) signing.Command {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "sign")
-	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	return signing.Command{Words: []string{"/bin/sh", path}}
+	return signing.Command{Words: []string{script.Write(t, filepath.Join(t.TempDir(), "sign"), text)}}
 }
 
 // openssl signs with the key of a file, and counts how often in another.
