@@ -138,10 +138,10 @@ check-operate: ## Follow docs/operate.md word by word on bare Debians with syste
 	@scripts/check-operate
 
 .PHONY: deploy-test
-deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame; in containers of podman; and by a real Kubernetes control plane (built once, ten minutes and more)
-	@scripts/install-tools slurm sandbox python openssl podman mmdebstrap
-	@scripts/with-blender scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story | \
-	  grep -E '^(---|ok|FAIL|PASS|panic)|slurm_test'
+deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame, and a farm of three processes with kills; in containers of podman; and by a real Kubernetes control plane (built once, ten minutes and more)
+	@scripts/install-tools postgres slurm sandbox python openssl podman mmdebstrap
+	@scripts/with-blender scripts/with-postgres scripts/with-s3 scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story | \
+	  grep -E '^(---|ok|FAIL|PASS|panic)|slurm_(farm_)?test'
 	@scripts/images .tools/images svc svc-worker
 	@SVC_IMAGES=$(CURDIR)/.tools/images scripts/with-blender go test -tags deploy -count=1 -timeout 15m -run '^TestPodman|^TestTheImage' -v ./internal/test/story | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|podman_test'

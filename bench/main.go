@@ -42,7 +42,8 @@ import (
 // after the other: two at once would measure each other.
 func groups(auditJobs, finishedJobs int) []rounds.Group {
 	return []rounds.Group{
-		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(), rendering.Device(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(),
+		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(),
+		rendering.DeviceLight(), rendering.DeviceHeavy(), rendering.DeviceScarce(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(),
 		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"), requests.Metrics(),
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),

@@ -19,6 +19,7 @@ import (
 // checkFlags say what svc serve accepts of the place where it starts.
 type checkFlags struct {
 	NewDatabase bool          `name:"new-database" env:"-" help:"Begin with an empty database, although the data folder belongs to a service with another one."`
+	LostFiles   bool          `name:"lost-files" env:"-" help:"Start although the store has none of the service's files. Frames are then rendered again, and jobs whose scene is gone fail."`
 	MinFree     terminal.Size `name:"min-free" env:"SVC_MIN_FREE" default:"256MiB" help:"Do not start with less free space in the data folder."`
 	IgnoreClock bool          `name:"ignore-clock" env:"-" help:"Start although the machine's clock is behind what is stored."`
 }
@@ -90,7 +91,16 @@ func (c *Serve) checkDatabase(ctx context.Context, cfg app.Config) error {
 		return fmt.Errorf("the database cannot be opened: %w", err)
 	}
 	defer func() { _ = d.Close() }()
-	return d.Read(ctx, func(tx *db.Tx) error { return c.checkClock(ctx, tx) })
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		if err := c.checkClock(ctx, tx); err != nil || c.LostFiles {
+			return err
+		}
+		return app.CheckFiles(ctx, tx, cfg)
+	})
+	if errors.Is(err, app.ErrOtherFiles) {
+		return terminal.WrongUsage(err)
+	}
+	return err
 }
 
 // checkClock compares the clock with the newest event in the store, which cannot lie in

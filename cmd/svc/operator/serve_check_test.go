@@ -14,12 +14,14 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/s3test"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/project"
 	"svc.example/internal/work/wallet"
 )
 
-// aService makes a service with a workspace whose clock is ahead.
-func aService(t *testing.T, data, database string, ahead time.Duration) {
+// aService makes a service with a workspace, whose id it returns, and a clock that is ahead.
+func aService(t *testing.T, data, database string, ahead time.Duration) (workspaceID string) {
 	t.Helper()
 	service, err := app.Open(t.Context(), app.Config{Data: data, Database: database, Skew: func() time.Duration { return ahead }})
 	if err != nil {
@@ -30,11 +32,13 @@ func aService(t *testing.T, data, database string, ahead time.Duration) {
 		if err != nil {
 			return err
 		}
+		workspaceID = p.WorkspaceID
 		return wallet.Credit(t.Context(), tx, p.WorkspaceID, "first", 100)
 	})
 	if err := errors.Join(err, service.Close()); err != nil {
 		t.Fatal(err)
 	}
+	return workspaceID
 }
 
 func checkOf(s store, set func(*Serve)) error {
@@ -109,6 +113,65 @@ func TestServeRefusesADatabaseOfANewerVersion(t *testing.T) {
 		}
 		refused(t, checkOf(store{Data: data, Database: url}, nil), terminal.ExitUsage, "newer version")
 	})
+}
+
+// TestServeRefusesAStoreWithoutItsFiles has one scene, in the right store, in an empty one, in
+// none, and on a disk that is not mounted.
+func TestServeRefusesAStoreWithoutItsFiles(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		data := t.TempDir()
+		aScene(t, data, url, aService(t, data, url, 0))
+		s := store{Data: data, Database: url}
+		if err := checkOf(s, nil); err != nil {
+			t.Errorf("the service's own files: %v", err)
+		}
+		wantRefused := func(s store) {
+			t.Helper()
+			refused(t, checkOf(s, nil), terminal.ExitUsage, "are elsewhere", "--lost-files")
+			if err := checkOf(s, func(s *Serve) { s.LostFiles = true }); err != nil {
+				t.Errorf("with --lost-files: %v", err)
+			}
+		}
+		other := s
+		other.Blobs = s3test.Address(t)
+		wantRefused(other)
+		if err := os.Rename(filepath.Join(data, "blobs"), filepath.Join(t.TempDir(), "blobs")); err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(s)
+		if err := os.Mkdir(filepath.Join(data, "blobs"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(s)
+	})
+}
+
+// aScene keeps a scene of a workspace.
+func aScene(t *testing.T, data, database, workspaceID string) {
+	t.Helper()
+	service, err := app.Open(t.Context(), app.Config{Data: data, Database: database})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const key = "uploads/UPL-0123"
+	file, err := service.Blobs.Create(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Write([]byte("BLENDER")); err != nil {
+		t.Fatal(err)
+	}
+	if err := file.Commit(); err != nil {
+		t.Fatal(err)
+	}
+	err = service.DB.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := project.Keep(t.Context(), tx, workspaceID, project.Content{SHA256: strings.Repeat("ab", 32), SizeBytes: 7, BlobKey: key})
+		return err
+	})
+	if err := errors.Join(err, service.Close()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestServeBeginsNoSecondDatabaseBesideTheFilesOfTheFirst holds a service of each database,

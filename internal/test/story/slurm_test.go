@@ -4,10 +4,12 @@ package story_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -39,48 +41,68 @@ func states(t *testing.T, name string) string {
 	return slurm(t, nil, "squeue", "--noheader", "--name="+name, "--format=%T")
 }
 
+// autoscaleSlurm has svc autoscale ask a real Slurm for workers with a real Blender, at most
+// max, until stop is called or the story ends.
+func autoscaleSlurm(t *testing.T, server, key string, max int) (stop func()) {
+	t.Helper()
+	if os.Getenv("SLURM_CONF") == "" {
+		t.Fatal("there is no Slurm here: run make deploy-test")
+	}
+	binary := apptest.Binary(t)
+	scaler := exec.Command(binary, "autoscale", "--engine=slurm", "--job="+scriptOf(t, "worker-cpu.sbatch"), fmt.Sprintf("--max=%d", max), "--every=1s")
+	scaler.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "SVC_SERVER="+server, "SVC_NODE_KEY="+key,
+		"SVC_BLENDER="+realBlender(t), "SVC_ALLOW_BLENDER_VERSION=true", "SVC_SANDBOX=auto", "SVC_EXIT_IDLE=5s", "SVC_WORK="+t.TempDir())
+	scaler.Dir, scaler.Stderr, scaler.WaitDelay = t.TempDir(), t.Output(), time.Second
+	if err := scaler.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stop = sync.OnceFunc(func() {
+		_ = scaler.Process.Signal(os.Interrupt)
+		_ = scaler.Wait()
+	})
+	t.Cleanup(stop)
+	return stop
+}
+
+// rendering is how many frames of a job are being rendered.
+func (svc *service) rendering(jobID string) (n int) {
+	svc.t.Helper()
+	svc.read(func(ctx context.Context, tx *db.Tx) error {
+		all, err := dispatch.HeldOf(ctx, tx, jobID)
+		for _, f := range all {
+			if f.Progress > 0 {
+				n++
+			}
+		}
+		return err
+	})
+	return n
+}
+
+// failures are the failed attempts of a job.
+func (svc *service) failures(jobID string) (failed []dispatch.FailedFrame) {
+	svc.t.Helper()
+	svc.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		failed, err = dispatch.FailuresOf(ctx, tx, jobID, 10)
+		return err
+	})
+	return failed
+}
+
 // TestSlurmRunsTheWorkersThatAJobIsWorth has svc autoscale ask a real Slurm for a worker. A
 // job of a better partition takes the machine in the middle of a frame: the frame is given
 // back at once, and is no failed attempt. Slurm requeues the worker, which finishes the
 // job, and ends when it is idle. make deploy-test runs this.
 func TestSlurmRunsTheWorkersThatAJobIsWorth(t *testing.T) {
-	if os.Getenv("SLURM_CONF") == "" {
-		t.Fatal("there is no Slurm here: run make deploy-test")
-	}
-	binary, blender := apptest.Binary(t), realBlender(t)
 	svc := start(t, app.Config{Listen: freeAddress(t), Data: t.TempDir(), Log: logOf(t)})
 	c := svc.caller(credit)
-	node := svc.nodeKey()
-	env := []string{
-		"PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH"), "SVC_SERVER=" + svc.url, "SVC_NODE_KEY=" + node.Secret, "SVC_BLENDER=" + blender,
-		"SVC_ALLOW_BLENDER_VERSION=true", "SVC_SANDBOX=auto", "SVC_EXIT_IDLE=5s", "SVC_WORK=" + t.TempDir(),
-	}
-	scaler := exec.Command(binary, "autoscale", "--engine=slurm", "--job="+scriptOf(t, "worker-cpu.sbatch"), "--max=1", "--every=1s")
-	scaler.Env, scaler.Dir, scaler.Stderr, scaler.WaitDelay = append(os.Environ(), env...), t.TempDir(), t.Output(), time.Second
-	if err := scaler.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = scaler.Process.Signal(os.Interrupt)
-		_ = scaler.Wait()
-	})
+	autoscaleSlurm(t, svc.url, svc.nodeKey().Secret, 1)
 
 	job, err := c.take(c.quote(6))
 	if err != nil {
 		t.Fatal(err)
 	}
-	held := func() (n int) {
-		svc.read(func(ctx context.Context, tx *db.Tx) error {
-			all, err := dispatch.HeldOf(ctx, tx, job.JobID)
-			for _, f := range all {
-				if f.Progress > 0 {
-					n++
-				}
-			}
-			return err
-		})
-		return n
-	}
+	held := func() int { return svc.rendering(job.JobID) }
 	await.Until(t, "a frame that renders", func() bool { return held() > 0 })
 	begun := time.Now()
 	slurm(t, nil, "sbatch", "--partition=high", "--exclusive", "--job-name=better", "--wrap=sleep 2")
@@ -90,13 +112,9 @@ func TestSlurmRunsTheWorkersThatAJobIsWorth(t *testing.T) {
 		t.Error("the worker still holds a frame")
 	}
 	done := c.await(job.JobID, client.StatusCompleted)
-	svc.read(func(ctx context.Context, tx *db.Tx) error {
-		failed, err := dispatch.FailuresOf(ctx, tx, job.JobID, 10)
-		if len(failed) != 0 {
-			t.Errorf("attempts failed: %+v", failed)
-		}
-		return err
-	})
+	if failed := svc.failures(job.JobID); len(failed) != 0 {
+		t.Errorf("attempts failed: %+v", failed)
+	}
 	c.verifiedZIP(done)
 	svc.wantMoney(c.workspace, credit-int64(done.FrameCount), wallet.Credited, wallet.Reserved, wallet.Captured)
 	await.Until(t, "the worker ends by itself", func() bool { return states(t, "svc-worker") == "" })

@@ -64,6 +64,10 @@ SELECT c.* FROM content c
 WHERE c.workspace_id = @workspace_id AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST(@hashes AS text) AS json)) AS h)
 ORDER BY c.sha256 FOR UPDATE;
 
+-- name: ContentSample :many
+-- Some keys, of the index.
+SELECT blob_key FROM content ORDER BY blob_key DESC LIMIT @most;
+
 -- name: ContentKeys :many
 SELECT blob_key FROM content;
 

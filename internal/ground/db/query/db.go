@@ -606,6 +606,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.contentRenewStmt, err = db.PrepareContext(ctx, contentRenew); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentRenew: %w", err)
 	}
+	if q.contentSampleStmt, err = db.PrepareContext(ctx, contentSample); err != nil {
+		return nil, fmt.Errorf("error preparing query ContentSample: %w", err)
+	}
 	if q.contentSumStmt, err = db.PrepareContext(ctx, contentSum); err != nil {
 		return nil, fmt.Errorf("error preparing query ContentSum: %w", err)
 	}
@@ -2887,6 +2890,11 @@ func (q *Queries) Close() error {
 	if q.contentRenewStmt != nil {
 		if cerr := q.contentRenewStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing contentRenewStmt: %w", cerr)
+		}
+	}
+	if q.contentSampleStmt != nil {
+		if cerr := q.contentSampleStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing contentSampleStmt: %w", cerr)
 		}
 	}
 	if q.contentSumStmt != nil {
@@ -5302,6 +5310,7 @@ type Queries struct {
 	contentOfProjectStmt            *sql.Stmt
 	contentRemoveUnusedStmt         *sql.Stmt
 	contentRenewStmt                *sql.Stmt
+	contentSampleStmt               *sql.Stmt
 	contentSumStmt                  *sql.Stmt
 	contentUnstartedStmt            *sql.Stmt
 	contentsOfStmt                  *sql.Stmt
@@ -5938,6 +5947,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		contentOfProjectStmt:            q.contentOfProjectStmt,
 		contentRemoveUnusedStmt:         q.contentRemoveUnusedStmt,
 		contentRenewStmt:                q.contentRenewStmt,
+		contentSampleStmt:               q.contentSampleStmt,
 		contentSumStmt:                  q.contentSumStmt,
 		contentUnstartedStmt:            q.contentUnstartedStmt,
 		contentsOfStmt:                  q.contentsOfStmt,

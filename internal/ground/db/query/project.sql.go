@@ -490,6 +490,34 @@ func (q *Queries) ContentRenew(ctx context.Context, arg ContentRenewParams) (Con
 	return i, err
 }
 
+const contentSample = `-- name: ContentSample :many
+SELECT blob_key FROM content ORDER BY blob_key DESC LIMIT $1
+`
+
+// Some keys, of the index.
+func (q *Queries) ContentSample(ctx context.Context, most int32) ([]string, error) {
+	rows, err := q.query(ctx, q.contentSampleStmt, contentSample, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var blob_key string
+		if err := rows.Scan(&blob_key); err != nil {
+			return nil, err
+		}
+		items = append(items, blob_key)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const contentSum = `-- name: ContentSum :exec
 UPDATE content SET row_sum = $1 WHERE workspace_id = $2 AND sha256 = $3
 `
