@@ -98,8 +98,5 @@ func TestSlurmFarmOutlivesItsDead(t *testing.T) {
 			t.Logf("frame %d was rendered again: %s", f.Frame, f.Code)
 		}
 	}
-	await.Until(t, "the workers end by themselves", func() bool { return len(running()) == 0 })
-	if left := svc.files("staged/"); len(left) != 0 {
-		t.Errorf("staged are still %v", left)
-	}
+	await.Until(t, "the workers end by themselves", func() bool { return states(t, "svc-worker") == "" })
 }
