@@ -45,8 +45,10 @@ const (
 )
 
 // see counts a frame that one of n Blenders has rendered, and says what follows. more reports
-// that other frames were waiting then: without them a further Blender has nothing to do.
-func (c *crew) see(n int, f blender.Frame, more bool) advice {
+// that other frames were waiting then: without them a further Blender has nothing to do. cores
+// are those of a device that is the processor, and 0 of another one: on a processor, a Blender
+// that does not render keeps one of them busy.
+func (c *crew) see(n int, f blender.Frame, more bool, cores int) advice {
 	whole := time.Duration(f.Seconds*float64(time.Second)) + f.Load
 	if f.Started.IsZero() || whole <= 0 { // a renderer that tells no parts
 		return stay
@@ -59,6 +61,9 @@ func (c *crew) see(n int, f blender.Frame, more bool) advice {
 		return stay
 	}
 	atOnce := float64(n) * float64(c.rendered) / float64(c.took)
+	if cores > 0 {
+		atOnce += (float64(n) - atOnce) / float64(cores)
+	}
 	c.forget()
 	switch {
 	case n > 1 && atOnce > shrinkAbove:
@@ -92,8 +97,12 @@ func (w *Worker) consider(ctx context.Context, t *task, f blender.Frame) {
 	}
 	c := &w.company
 	c.mu.Lock()
+	cores := 0
+	if w.cfg.Device == blender.CPU {
+		cores = w.cfg.Cores
+	}
 	n, apart := c.want, time.Now().Before(c.apart)
-	says := c.crew.see(n, f, !t.lastInSight)
+	says := c.crew.see(n, f, !t.lastInSight, cores)
 	crew := c.crew
 	c.mu.Unlock()
 	switch {

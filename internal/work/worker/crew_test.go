@@ -3,9 +3,11 @@ package worker_test
 import (
 	"context"
 	"errors"
+	"strconv"
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/worker"
 )
@@ -53,6 +55,24 @@ func TestHeavyFramesAreRenderedByOneBlender(t *testing.T) {
 			t.Errorf("%v; %d at once", err, p.busiest)
 		}
 	})
+}
+
+// TestOnAProcessorCoresAreTheDevice: what a Blender does beside rendering takes a core, which is
+// half of two and little of many.
+func TestOnAProcessorCoresAreTheDevice(t *testing.T) {
+	for cores, want := range map[int]int{1: 1, 2: 1, 16: 2} {
+		t.Run(strconv.Itoa(cores), func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				_, p, b := auto(t, 100, 0.65, worker.Free{Host: 1 << 40, Device: worker.NoMemory})
+				p.kind, b.config.Device, b.config.Cores = "CPU", blender.CPU, cores
+				stop := b.run()
+				b.untilDelivered(100)
+				if err := stop(); err != nil || p.busiest != want {
+					t.Errorf("%v; %d at once, want %d", err, p.busiest, want)
+				}
+			})
+		})
+	}
 }
 
 // TestBlendersThatWaitForEachOtherLeave: after light frames, heavy ones are rendered by one

@@ -26,6 +26,7 @@ import (
 // sets before it starts.
 type painter struct {
 	info       blender.Info
+	kind       string        // what renders: "GPU" or "CPU"
 	starts     time.Duration // how long a start takes
 	frameTime  time.Duration
 	fault      func(frame int) error // of a render; nil for a picture
@@ -60,8 +61,8 @@ type painter struct {
 
 func newPainter() *painter {
 	return &painter{
-		info:   blender.Info{Version: contract.BlenderVersion, BuildHash: "abc", Denoiser: true, Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Test GPU"}}},
-		starts: time.Second, frameTime: time.Second, device: make(chan struct{}, 1),
+		info: blender.Info{Version: contract.BlenderVersion, BuildHash: "abc", Denoiser: true, Devices: []blender.DeviceInfo{{Type: "OPTIX", Name: "Test GPU"}}},
+		kind: "GPU", starts: time.Second, frameTime: time.Second, device: make(chan struct{}, 1),
 	}
 }
 
@@ -177,7 +178,7 @@ func (p *painting) renderFrame(ctx context.Context, frame, like int, progress fu
 		return blender.Frame{}, &blender.Error{Code: blender.OutOfMemory, Message: "Blender ran out of memory"}
 	}
 	told := blender.Frame{Number: frame, Format: "PNG", Width: 8, Height: 6, Sampling: p.frameTime / 2,
-		Device: "GPU", DeviceName: "Test GPU", Log: "Saved it", Seconds: p.frameTime.Seconds()}
+		Device: p.kind, DeviceName: "Test GPU", Log: "Saved it", Seconds: p.frameTime.Seconds()}
 	if p.onDevice > 0 {
 		begun := time.Now()
 		if err := p.renderParts(ctx, &told); err != nil {
