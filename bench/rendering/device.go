@@ -17,8 +17,8 @@ var crews = []struct {
 	blenders int
 }{{"one Blender", 1}, {"two Blenders", 2}, {"auto", worker.Auto}}
 
-// DeviceLight measures light frames of 3840 x 2160 with one sample, while many of which the
-// device waits. The device is the CPU, on whose cores service and worker are too, so there is a
+// DeviceLight measures light frames of 3840 x 2160 with one sample, during which the
+// device often waits. The device is the CPU, on whose cores service and worker are too, so there is a
 // bound: where Blender by hand keeps the cores busy for 0.88 of the time, no ratio is below.
 func DeviceLight() rounds.Group {
 	return deviceJob{"light frames", []string{"1", "8", "3840", "2160"}, 0, rounds.Goal{}, rounds.RatioAtMost(0.75)}.group("8 frames of 3840x2160, one sample, upload to verified ZIP")

@@ -27,11 +27,11 @@ func CheckFiles(ctx context.Context, tx *db.Tx, cfg Config) error {
 		return err
 	}
 	blobs, err := readBlobs(ctx, cfg)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	if err != nil { // there is no folder of files at all
+	if errors.Is(err, fs.ErrNotExist) { // there is no folder of files at all
 		return otherFiles(cfg, keys)
+	}
+	if err != nil {
+		return err
 	}
 	for _, key := range keys {
 		file, missing := blobs.Open(ctx, key)

@@ -95,12 +95,12 @@ func (w *Worker) consider(ctx context.Context, t *task, f blender.Frame) {
 	if w.cfg.Blenders != Auto || t.job.Aside() {
 		return
 	}
-	c := &w.company
-	c.mu.Lock()
 	cores := 0
 	if w.cfg.Device == blender.CPU {
 		cores = w.cfg.Cores
 	}
+	c := &w.company
+	c.mu.Lock()
 	n, apart := c.want, time.Now().Before(c.apart)
 	says := c.crew.see(n, f, !t.lastInSight, cores)
 	crew := c.crew
