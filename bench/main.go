@@ -40,10 +40,10 @@ import (
 
 // groups lists everything that is measured, in the order of the table. Groups run one
 // after the other: two at once would measure each other.
-func groups(auditJobs, finishedJobs int) []rounds.Group {
+func groups(device string, auditJobs, finishedJobs int) []rounds.Group {
 	return []rounds.Group{
 		rendering.Light(), rendering.Geometry(), rendering.Textures(), rendering.Busy(), rendering.Workers(),
-		rendering.DeviceLight(), rendering.DeviceHeavy(), rendering.DeviceScarce(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(),
+		rendering.DeviceLight(device), rendering.DeviceHeavy(device), rendering.DeviceScarce(), rendering.Sandbox(), rendering.ETA(), rendering.Look(), rendering.Kept(),
 		requests.Upload(), requests.Project(), requests.API("sqlite"), requests.API("postgres"), requests.Metrics(),
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
@@ -63,6 +63,7 @@ func main() {
 	}
 	only := flag.String("only", "", "measure only rows whose name matches this `regexp`")
 	count := flag.Int("rounds", 5, "rounds to measure, each with one turn of subject and baseline")
+	device := flag.String("device", rendering.Processor, "what the rows device/light and device/heavy render on: cpu, or Cycles' `name` of a kind of GPU, such as cuda")
 	auditJobs := flag.Int("audit-jobs", storage.AuditJobs, "finished jobs in the store that is audited, 10 or more")
 	finishedJobs := flag.Int("finished-jobs", storage.FinishedJobs, "finished jobs in the store that callers ask, 1000 or more")
 	inspect := flag.String(reading.InspectFlag, "", "inspect this `file` and print time and memory as JSON; the benchmark starts itself with it")
@@ -77,7 +78,7 @@ func main() {
 		err = scale.Attack(ctx, os.Stdin, os.Stdout)
 		stop()
 	case *count >= 1 && *auditJobs >= 10 && *finishedJobs >= 1000 && flag.NArg() == 0:
-		err = run(*only, *count, *auditJobs, *finishedJobs)
+		err = run(*only, *count, groups(*device, *auditJobs, *finishedJobs))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -87,7 +88,7 @@ func main() {
 
 // run measures the groups that have a wanted row and prints the table. After an error
 // it prints what was measured before: some groups take many minutes.
-func run(only string, count, auditJobs, finishedJobs int) error {
+func run(only string, count int, all []rounds.Group) error {
 	wanted, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func run(only string, count, auditJobs, finishedJobs int) error {
 	defer func() { _ = os.RemoveAll(folder) }()
 	b := &rounds.Run{Count: count, Blender: path, Sandbox: box, Folder: folder}
 	var t rounds.Table
-	for _, g := range groups(auditJobs, finishedJobs) {
+	for _, g := range all {
 		rows := matching(g.Rows, wanted)
 		if len(rows) == 0 {
 			continue

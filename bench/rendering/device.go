@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"path/filepath"
 	"strconv"
+	"strings"
+	"time"
 
 	"svc.example/bench/rounds"
+	"svc.example/internal/ground/blender"
 	"svc.example/internal/work/worker"
 )
 
@@ -17,79 +20,107 @@ var crews = []struct {
 	blenders int
 }{{"one Blender", 1}, {"two Blenders", 2}, {"auto", worker.Auto}}
 
-// DeviceLight measures light frames of 3840 x 2160 with one sample, during which the
-// device often waits. The device is the CPU, on whose cores service and worker are too, so there is a
-// bound: where Blender by hand keeps the cores busy for 0.88 of the time, no ratio is below.
-func DeviceLight() rounds.Group {
-	return deviceJob{"light frames", []string{"1", "8", "3840", "2160"}, 0, rounds.Goal{}, rounds.RatioAtMost(0.75)}.group("8 frames of 3840x2160, one sample, upload to verified ZIP")
+// Processor is the device of the groups that render on no GPU.
+const Processor = "cpu"
+
+// DeviceLight measures light frames of 3840 x 2160 with one sample, during which the device
+// often waits. Where the device is the processor, service and worker are on its cores too, so
+// there is a bound: where Blender by hand keeps the cores busy for 0.88 of the time, no ratio
+// is below. device is Processor, or Cycles' name of a kind of GPU, "cuda"; so it is below.
+func DeviceLight(device string) rounds.Group {
+	return deviceJob{"light frames", device, []string{"1", "8", "3840", "2160"}, 0, rounds.Goal{}, rounds.RatioAtMost(0.75)}.group("8 frames of 3840x2160, one sample, upload to verified ZIP")
 }
 
 // DeviceHeavy measures heavy frames, which the device computes nearly all the time.
-func DeviceHeavy() rounds.Group {
-	return deviceJob{"heavy frames", []string{"256", "8", "320", "180"}, 0, rounds.RatioAtMost(1.02), rounds.RatioAtMost(1.02)}.group("8 frames of 256 samples, upload to verified ZIP")
+func DeviceHeavy(device string) rounds.Group {
+	samples, width, height := "256", "320", "180"
+	if device != Processor {
+		samples, width, height = "4096", "1920", "1080"
+	}
+	return deviceJob{"heavy frames", device, []string{samples, "8", width, height}, 0, rounds.RatioAtMost(1.02), rounds.RatioAtMost(1.02)}.group(
+		fmt.Sprintf("8 frames of %sx%s, %s samples, upload to verified ZIP", width, height, samples))
 }
 
 // DeviceScarce measures light frames of a device that is one core, beside which the others are
 // free, as they are beside a GPU.
 func DeviceScarce() rounds.Group {
-	return deviceJob{"light frames on one core", []string{"1", "8", "1920", "1080"}, 1, rounds.Goal{}, rounds.RatioAtMost(0.75)}.group("8 frames of 1920x1080, one sample, one thread, upload to verified ZIP")
+	return deviceJob{"light frames on one core", Processor, []string{"1", "8", "1920", "1080"}, 1, rounds.Goal{}, rounds.RatioAtMost(0.75)}.group("8 frames of 1920x1080, one sample, one thread, upload to verified ZIP")
 }
 
 // deviceJob is what a device renders.
 type deviceJob struct {
 	kind        string
+	device      string   // Processor or a kind of GPU
 	scene       []string // samples, frames, width and height
 	threads     int      // of Blender; 0 for all cores
 	alone, more rounds.Goal
 }
 
-// group has every crew render the job in turns with Blender by hand.
+func (j deviceJob) row(crew string) string { return fmt.Sprintf("device/%s, %s", j.kind, crew) }
+
+// group has Blender by hand and every crew render the job in turns. All crews are open
+// together; one that has nothing to do takes no time of the device.
 func (j deviceJob) group(note string) rounds.Group {
-	row := func(crew string) string { return fmt.Sprintf("device/%s, %s", j.kind, crew) }
-	g := rounds.Group{Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
-		file, err := b.Scene(ctx, fmt.Sprintf("device-%s.blend", j.kind), "render_light.py", j.scene...)
-		for _, c := range crews {
-			if err == nil {
-				err = measureCrew(ctx, b, into, worker.Blender{Threads: j.threads}, c.blenders, file, row(c.name))
-			}
-		}
-		return err
-	}}
+	g := rounds.Group{Measure: j.measure}
 	for _, c := range crews {
 		goal := j.more
 		if c.blenders == 1 {
 			goal = j.alone
 		}
-		g.Rows = append(g.Rows, rounds.Row{Name: row(c.name), Unit: rounds.Duration, Baseline: byHandAll, Goal: goal, Note: note})
+		g.Rows = append(g.Rows, rounds.Row{Name: j.row(c.name), Unit: rounds.Duration, Baseline: byHandAll, Goal: goal, Note: note})
 	}
 	return g
 }
 
-func measureCrew(ctx context.Context, b *rounds.Run, into rounds.Record, blender worker.Blender, blenders int, file, row string) (err error) {
-	on, err := openFarm(ctx, b, blender, 1, blenders)
+func (j deviceJob) measure(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
+	file, err := b.Scene(ctx, fmt.Sprintf("device-%s.blend", j.kind), "render_light.py", j.scene...)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, on.stop()) }()
-	return b.Rounds(ctx, into, func(r rounds.Record) error {
-		var job rendered
-		var manual rounds.BlenderRun
-		err := b.Turns(func() (err error) {
-			job, err = on.render(ctx, b, file)
+	device, byHand := blender.CPU, []string{"-t", strconv.Itoa(j.threads), "-b", file, "-o", "", "-a"}
+	if j.device != Processor {
+		device, byHand = blender.GPU, append(byHand, "--", "--cycles-device", strings.ToUpper(j.device))
+	}
+	var farms []*service
+	for _, c := range crews {
+		on, err := openFarm(ctx, b, worker.Blender{Threads: j.threads}, device, 1, c.blenders)
+		if err != nil {
 			return err
+		}
+		defer func() { err = errors.Join(err, on.stop()) }()
+		farms = append(farms, on)
+	}
+	return b.Rounds(ctx, into, func(r rounds.Record) error {
+		took := make([]time.Duration, len(crews))
+		var manual rounds.BlenderRun
+		err := b.Turns(func() error {
+			for n, on := range farms {
+				job, err := on.render(ctx, b, file)
+				if err != nil {
+					return fmt.Errorf("%s: %w", crews[n].name, err)
+				}
+				if got, want := len(job.frames), j.scene[1]; strconv.Itoa(got) != want {
+					return fmt.Errorf("%s: the service rendered %d frames, not %s", crews[n].name, got, want)
+				}
+				took[n] = job.took
+			}
+			return nil
 		}, func() error {
 			out, err := b.Dir("manual-")
 			if err != nil {
 				return err
 			}
-			manual, err = b.ByHand(ctx, "-t", strconv.Itoa(blender.Threads), "-b", file, "-o", filepath.Join(out, "frame_####"), "-a")
+			byHand[5] = filepath.Join(out, "frame_####")
+			manual, err = b.ByHand(ctx, byHand...)
 			return err
 		})
-		if err == nil && len(manual.Saves) != len(job.frames) {
-			err = fmt.Errorf("the service rendered %d frames, Blender by hand saved %d", len(job.frames), len(manual.Saves))
+		if got, want := len(manual.Saves), j.scene[1]; err == nil && strconv.Itoa(got) != want {
+			err = fmt.Errorf("blender by hand saved %d frames, not %s", got, want)
 		}
-		if err == nil {
-			r.Add(row, job.took.Seconds(), manual.Took.Seconds())
+		for n, c := range crews {
+			if err == nil {
+				r.Add(j.row(c.name), took[n].Seconds(), manual.Took.Seconds())
+			}
 		}
 		return err
 	})

@@ -52,7 +52,7 @@ func measureKept(ctx context.Context, b *rounds.Run, into rounds.Record) (err er
 	if err != nil {
 		return err
 	}
-	s, err := openFarm(ctx, b, worker.Blender{}, 0, 0)
+	s, err := openFarm(ctx, b, worker.Blender{}, blender.CPU, 0, 0)
 	if err != nil {
 		return err
 	}

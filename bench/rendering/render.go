@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 
 	"svc.example/bench/rounds"
+	"svc.example/internal/ground/blender"
 	"svc.example/internal/work/worker"
 )
 
@@ -142,12 +143,12 @@ func measureWorkers(ctx context.Context, b *rounds.Run, into rounds.Record) (err
 	if err != nil {
 		return err
 	}
-	alone, err := openFarm(ctx, b, worker.Blender{Threads: 1}, 1, 1)
+	alone, err := openFarm(ctx, b, worker.Blender{Threads: 1}, blender.CPU, 1, 1)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, alone.stop()) }()
-	pair, err := openFarm(ctx, b, worker.Blender{Threads: 1}, 2, 1)
+	pair, err := openFarm(ctx, b, worker.Blender{Threads: 1}, blender.CPU, 2, 1)
 	if err != nil {
 		return err
 	}

@@ -49,8 +49,8 @@ func openOne(ctx context.Context, b *rounds.Run, renderer worker.Blender) (*serv
 }
 
 // openFarm starts a service with so many workers outside, as on other machines but in
-// this process, each of so many Blenders (worker.Config). End it with stop.
-func openFarm(ctx context.Context, b *rounds.Run, renderer worker.Blender, workers, blenders int) (*service, error) {
+// this process, each of so many Blenders (worker.Config) on the device. End it with stop.
+func openFarm(ctx context.Context, b *rounds.Run, renderer worker.Blender, device blender.Device, workers, blenders int) (*service, error) {
 	s, err := openService(ctx, b, renderer, func(*service, *app.Config) error { return nil })
 	if err != nil {
 		return nil, err
@@ -65,7 +65,7 @@ func openFarm(ctx context.Context, b *rounds.Run, renderer worker.Blender, worke
 		work, err = b.Dir("worker-")
 		w := worker.New(worker.Config{
 			Farm: farmapi.NewClient(s.address, key), Renderer: s.watch, WorkDir: work, Name: fmt.Sprint(n), Log: s.log,
-			Device: blender.CPU, Denoise: blender.Keep, AllowBlenderVersion: true, Blenders: blenders,
+			Device: device, Denoise: blender.Keep, AllowBlenderVersion: true, Blenders: blenders,
 		})
 		s.farm.Go(func() { _ = w.Run(s.serving) }) // the log has why it ended
 	}
