@@ -32,14 +32,14 @@ func machine(t *testing.T, rows string, files map[string]string) gpu.Machine {
 	for name, content := range files {
 		write(filepath.Join("sys", name), content)
 	}
-	smi := script.Write(t, filepath.Join(dir, "nvidia-smi"), `rows="$(dirname "$0")/rows"
-case "$1 $2" in
-"--query-gpu=index,uuid,name,pci.bus_id --format=csv,noheader,nounits") cut -d , -f 1-4 "$rows" ;;
-"--query-gpu=memory.free --format=csv,noheader,nounits") cut -d , -f 5 "$rows" ;;
-*) echo "unknown question: $*" >&2; exit 2 ;;
-esac | case "$3" in
+	smi := script.Write(t, filepath.Join(dir, "nvidia-smi"), `case "$3" in
 --id=*) grep -F "${3#--id=}" ;;
 *) cat ;;
+esac <"$(dirname "$0")/rows" | case "$1 $2" in
+"--query-gpu=index,uuid,name,pci.bus_id --format=csv,noheader,nounits") cut -d , -f 1-4 ;;
+"--query-gpu=memory.free --format=csv,noheader,nounits") cut -d , -f 5 ;;
+"--query-gpu=compute_cap --format=csv,noheader,nounits") cut -d , -f 6 ;;
+*) echo "unknown question: $*" >&2; exit 2 ;;
 esac
 `)
 	return gpu.Machine{SMI: smi, Sys: filepath.Join(dir, "sys")}
@@ -47,10 +47,10 @@ esac
 
 // Rows in the form of nvidia-smi 535 to 580, and /sys of a machine with two sockets.
 const (
-	fourCards = `0, GPU-3a1f9f0e-52c6-9f1d-8f9e-2c5f1c5d0a01, NVIDIA RTX A6000, 00000000:01:00.0, 48105
-1, GPU-7be1a4c2-0f2b-1d6e-5a77-41c0f3b0aa02, NVIDIA RTX A6000, 00000000:3B:00.0, 512
-2, GPU-c90d8a77-93d1-44c1-b6a5-0a9d5e7faa03, NVIDIA RTX A6000, 00000000:81:00.0, 48105
-3, GPU-e1f27b10-6b2e-48a7-9d52-6d3f8c1faa04, NVIDIA L4, 00010000:C1:00.0, 23034
+	fourCards = `0, GPU-3a1f9f0e-52c6-9f1d-8f9e-2c5f1c5d0a01, NVIDIA RTX A6000, 00000000:01:00.0, 48105, 8.6
+1, GPU-7be1a4c2-0f2b-1d6e-5a77-41c0f3b0aa02, NVIDIA RTX A6000, 00000000:3B:00.0, 512, 8.6
+2, GPU-c90d8a77-93d1-44c1-b6a5-0a9d5e7faa03, NVIDIA RTX A6000, 00000000:81:00.0, 48105, 8.6
+3, GPU-e1f27b10-6b2e-48a7-9d52-6d3f8c1faa04, NVIDIA L4, 00010000:C1:00.0, 23034, 8.9
 `
 	first, second = "GPU-3a1f9f0e-52c6-9f1d-8f9e-2c5f1c5d0a01", "GPU-7be1a4c2-0f2b-1d6e-5a77-41c0f3b0aa02"
 )
@@ -133,6 +133,19 @@ func TestFullestCardCounts(t *testing.T) {
 }
 
 // TestProcessorsAreSharedOut between the cards that they are near to.
+func TestHighestCapabilityCounts(t *testing.T) {
+	t.Parallel()
+	m := machine(t, fourCards, nil)
+	for shown, want := range map[string]int{"": 890, first: 860} {
+		if got, err := m.Capability(t.Context(), shown); err != nil || got != want {
+			t.Errorf("of %q: %d, %v, want %d", shown, got, err, want)
+		}
+	}
+	if got, err := machine(t, "0, GPU-1, NVIDIA X, 00000000:01:00.0, 1, [N/A]\n", nil).Capability(t.Context(), ""); err == nil {
+		t.Errorf("what is no number reads %d", got)
+	}
+}
+
 func TestProcessorsAreSharedOut(t *testing.T) {
 	t.Parallel()
 	known, unknown := gpu.Card{Node: 0, CPUs: upTo(0, 7)}, gpu.Card{Node: gpu.Unknown}

@@ -23,6 +23,7 @@ type order struct {
 	Limits  Limits   `json:"limits"`
 	ByGroup bool     `json:"by_group"` // memory and tasks are limited by a control group
 	Wait    int      `json:"wait"`     // a descriptor to read one byte of first; 0: none
+	Threads bool     `json:"threads"`  // the program may name its threads
 }
 
 // Exec is the inner half: it applies landlock and the limits to this process and
@@ -87,7 +88,26 @@ func (o order) landlock() error {
 		landlock.RODirs(present(o.Read, true)...), landlock.ROFiles(present(o.Read, false)...),
 		landlock.RWDirs(append(present(o.Write, true), "/dev")...).WithIoctlDev(),
 	}
+	if o.Threads {
+		if err := keepThreads(); err != nil {
+			return err
+		}
+		rules = append(rules, landlock.PathAccess(ll.AccessFSWriteFile|ll.AccessFSTruncate, threads))
+	}
 	return landlock.V9.BestEffort().Restrict(rules...)
+}
+
+// threads holds the names of a program's own threads. NVIDIA's driver, from version 570 on,
+// writes them when it starts, and finds no GPU where it may not. The rest of /proc stays
+// read-only: without bubblewrap it is everybody's.
+const threads = "/proc/self/task"
+
+// keepThreads leaves the program a descriptor of that folder. A rule of landlock lasts as
+// long as the kernel remembers what it was made for, and of /proc it may forget at any time
+// what nobody holds open.
+func keepThreads() error {
+	_, err := unix.Open(threads, unix.O_PATH|unix.O_DIRECTORY, 0)
+	return os.NewSyscallError("open "+threads, err)
 }
 
 // present keeps the folders, or the other files, of those paths that exist. A path

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"svc.example/internal/ground/sandbox"
 )
 
@@ -33,6 +35,11 @@ func act(args []string) int {
 	case "write":
 		if err = os.WriteFile(args[1], []byte("written"), 0o600); err == nil {
 			fmt.Print("written")
+		}
+	case "name": // a thread of its own
+		err = os.WriteFile(fmt.Sprintf("/proc/self/task/%d/comm", unix.Gettid()), []byte("named"), 0)
+		if err == nil {
+			fmt.Print("named")
 		}
 	case "call":
 		_, err = net.DialTimeout("tcp", args[1], time.Minute)

@@ -116,6 +116,26 @@ func TestOnlyTheGivenFoldersAreThere(t *testing.T) {
 	}
 }
 
+// NVIDIA's driver names its threads, and takes a refusal for a machine without a GPU.
+func TestOnlyWhoIsToUseAGPUMayNameItsThreads(t *testing.T) {
+	t.Parallel()
+	box := open(t, sandbox.Required, sandbox.Limits{})
+	for _, try := range []struct {
+		gpu        bool
+		what, path string
+		want       string
+	}{
+		{true, "name", "", "named"},
+		{false, "name", "", "denied"},
+		{true, "write", "/proc/self/oom_score_adj", "denied"},
+		{true, "write", "/proc/sys/kernel/hostname", "denied|read-only"},
+	} {
+		if _, said := run(t, box, sandbox.Command{GPU: try.gpu}, try.what, try.path); !anyOf(said, try.want) {
+			t.Errorf("GPU %t, %s %s: %q, want %s", try.gpu, try.what, try.path, said, try.want)
+		}
+	}
+}
+
 // anyOf says that text has one of the words that are parted by bars.
 func anyOf(text, words string) bool {
 	for word := range strings.SplitSeq(words, "|") {

@@ -166,7 +166,7 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	if c.GPU {
 		read = append(read, gpuSystem...)
 	}
-	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil}
+	o := order{Read: read, Write: write, Limits: s.limits, ByGroup: s.groups != nil, Threads: c.GPU}
 	if s.bwrap == "" && s.groups != nil {
 		o.Wait = h.readyFD
 	}

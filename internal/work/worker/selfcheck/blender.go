@@ -6,13 +6,16 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/gpu"
 	"svc.example/internal/work/worker"
 )
 
@@ -29,11 +32,15 @@ func (e Examination) blender(ctx context.Context) []Finding {
 	if t.Started == 0 {
 		return []Finding{{"blender", Fail, fmt.Sprintf("%s does not start: %v", e.Blender, err), "start it by hand with --background; where it runs there, the sandbox lacks something it reads"}}
 	}
-	found := []Finding{e.version(t), e.device(t.Info), e.denoiser(t.Info)}
+	device := e.device(t.Info)
+	if device.Verdict == Fail && e.Sandbox != nil {
+		device.Do = e.outside(ctx, opts, device.Do)
+	}
+	found := []Finding{e.version(t), device, e.denoiser(t.Info)}
 	if f, needed := parts(t.Info); needed {
 		found = append(found, f)
 	}
-	if f, needed := e.compiler(t.Info); needed {
+	if f, needed := e.compiler(ctx, t.Info); needed {
 		found = append(found, f)
 	}
 	return append(found, e.trial(t, err))
@@ -73,6 +80,24 @@ func (e Examination) device(info blender.Info) Finding {
 	return f
 }
 
+// outside says what helps where Blender finds no GPU in the sandbox, otherwise do: it starts
+// one without, which opens no file, and sees what that finds.
+func (e Examination) outside(ctx context.Context, opts blender.Options, do string) string {
+	opts.Temp, opts.Out = e.WorkDir, e.WorkDir
+	session, err := worker.Blender{Path: e.Blender}.Start(ctx, opts)
+	if err != nil {
+		return do
+	}
+	info := session.Info()
+	if err := session.Close(); err != nil {
+		return do
+	}
+	if _, name, ok := info.Choose(e.Device); ok {
+		return fmt.Sprintf("outside of the sandbox Blender finds %s: the driver needs something that the sandbox hides (docs/sandbox.md). Please report it. --sandbox off works where every file is your own", name)
+	}
+	return do
+}
+
 // denoiser reports whether scenes that ask for denoising can be rendered. A missing
 // denoiser is a warning only: such a worker still renders all other scenes.
 func (e Examination) denoiser(info blender.Info) Finding {
@@ -94,11 +119,16 @@ func parts(info blender.Info) (f Finding, needed bool) {
 }
 
 // compiler reports whether nvcc is installed, for a Blender without compiled kernels
-// for an NVIDIA GPU. needed is false when that Blender needs no compiler.
-func (e Examination) compiler(info blender.Info) (f Finding, needed bool) {
+// for an NVIDIA GPU, and whether their source is for that GPU. needed is false when that
+// Blender needs no compiler.
+func (e Examination) compiler(ctx context.Context, info blender.Info) (f Finding, needed bool) {
 	nvidia := slices.ContainsFunc(info.Devices, func(d blender.DeviceInfo) bool { return d.Type == "CUDA" || d.Type == "OPTIX" })
 	if e.Device != blender.GPU || !nvidia || shipsKernels(e.Blender) {
 		return f, false
+	}
+	card, err := e.GPUs.Capability(ctx, os.Getenv(gpu.VisibleDevices))
+	if most := sourceLimit(scriptFolders(e.Blender)); err == nil && most > 0 && card > most {
+		return Finding{"nvcc", Fail, fmt.Sprintf("this Blender ships the source of its GPU kernels alone, and that is for compute capability %d.%d at most; the GPU has %d.%d", most/100, most/10%10, card/100, card/10%10), "take Blender's own build by scripts/install-blender"}, true
 	}
 	for _, name := range []string{"nvcc", "/usr/local/cuda/bin/nvcc"} {
 		if path, err := exec.LookPath(name); err == nil {
@@ -108,21 +138,45 @@ func (e Examination) compiler(info blender.Info) (f Finding, needed bool) {
 	return Finding{"nvcc", Fail, "not found, and this Blender ships no compiled GPU kernels", "install the CUDA toolkit (Debian: nvidia-cuda-toolkit), or take Blender's own build by scripts/install-blender"}, true
 }
 
-// shipsKernels looks for compiled CUDA kernels in the folders where Blender's own
-// builds and the distributions put the Cycles add-on.
+// shipsKernels looks for compiled CUDA kernels.
 func shipsKernels(path string) bool {
-	program, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return false
-	}
-	for _, scripts := range []string{filepath.Join(filepath.Dir(program), "*", "scripts"), "/usr/share/blender/scripts", "/usr/share/blender/*/scripts"} {
+	for _, folder := range scriptFolders(path) {
 		for _, kernel := range []string{"*.cubin*", "*.ptx*", "*.fatbin*"} {
-			if found, _ := filepath.Glob(filepath.Join(scripts, "addons*", "cycles", "lib", kernel)); len(found) > 0 { // the patterns are well-formed
+			if found, _ := filepath.Glob(filepath.Join(folder, "addons*", "cycles", "lib", kernel)); len(found) > 0 { // the patterns are well-formed
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// scriptFolders are the patterns of folders where Blender's own builds and the distributions
+// have the Cycles add-on.
+func scriptFolders(path string) []string {
+	program, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.Join(filepath.Dir(program), "*", "scripts"), "/usr/share/blender/scripts", "/usr/share/blender/*/scripts"}
+}
+
+// archOf is how the source of the kernels names the last GPUs that it has settings for.
+var archOf = regexp.MustCompile(`__CUDA_ARCH__ <= (\d{3,4})`)
+
+// sourceLimit is the highest compute capability that the kernels' source is for, 899 for 8.x; 0
+// where there is none.
+func sourceLimit(folders []string) (most int) {
+	for _, folder := range folders {
+		found, _ := filepath.Glob(filepath.Join(folder, "addons*", "cycles", "source", "kernel", "device", "cuda", "config.h")) // the patterns are well-formed
+		for _, path := range found {
+			text, _ := os.ReadFile(path) // what cannot be read limits nothing
+			for _, m := range archOf.FindAllSubmatch(text, -1) {
+				n, _ := strconv.Atoi(string(m[1])) // it is a number
+				most = max(most, n)
+			}
+		}
+	}
+	return most
 }
 
 // trial judges the frame that was rendered. Whether its pixels are right is not

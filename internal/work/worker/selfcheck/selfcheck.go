@@ -19,6 +19,7 @@ import (
 
 	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/osfile"
 	"svc.example/internal/ground/sandbox"
 )
@@ -51,6 +52,7 @@ type Examination struct {
 	Sandbox    *sandbox.Sandbox // nil means that the worker would run without one
 	SandboxErr error            // of sandbox.Open; Blender is not started then
 	Device     blender.Device
+	GPUs       gpu.Machine // what is asked about NVIDIA's cards; the zero value is this machine
 	Denoise    blender.Denoise
 	// AllowBlenderVersion admits a Blender of another version than the contract's.
 	AllowBlenderVersion bool
