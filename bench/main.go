@@ -117,11 +117,12 @@ func run(only string, count int, all []rounds.Group) error {
 		}
 		into := rounds.Record{}
 		b.Title = strings.SplitN(rows[0].Name, "/", 2)[0]
-		if err = g.Measure(ctx, b, into); err != nil {
+		err = g.Measure(ctx, b, into)
+		t.Add(rows, into)
+		if err != nil {
 			err = fmt.Errorf("measure %s: %w", b.Title, err)
 			break
 		}
-		t.Add(rows, into)
 	}
 	t.Print(os.Stdout)
 	return err

@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -71,7 +70,6 @@ type DB struct {
 	stop        context.CancelFunc
 	done        chan struct{}
 	group       *group         // SQLite only: writes that share a commit
-	grouped     sync.WaitGroup // the goroutine of group
 }
 
 // engine is what differs between the two databases.
@@ -131,17 +129,17 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}()
 	if cfg.Name() == "sqlite" {
 		d.group = newGroup(d)
-		d.grouped.Go(d.group.run)
+		go d.group.run()
 	}
 	return d, nil
 }
 
-// Close waits for the writes in progress, stops listening and closes the connections.
-// Call no method afterwards: a Write would panic on SQLite.
+// Close waits for the writes in progress, stops listening and closes the connections. What
+// is called during it or afterwards works or fails; it does nothing by half.
 func (d *DB) Close() error {
 	if d.group != nil {
-		close(d.group.queue)
-		d.grouped.Wait()
+		close(d.group.closing)
+		<-d.group.ended
 	}
 	d.stop()
 	<-d.done

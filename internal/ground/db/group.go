@@ -11,8 +11,10 @@ import (
 // disk sync. Each runs under its own savepoint: a failed one is undone alone. Every
 // caller waits for the commit, so an acknowledged write is on disk.
 type group struct {
-	d     *DB
-	queue chan *groupedWrite
+	d       *DB
+	queue   chan *groupedWrite
+	closing chan struct{} // closed by Close: nothing more is queued
+	ended   chan struct{} // closed when the last commit is done
 }
 
 // groupedWrite is one caller's write in a group. The group sets the results before it
@@ -30,7 +32,12 @@ type groupedWrite struct {
 // maxGroup bounds how many writes share a commit.
 const maxGroup = 64
 
-func newGroup(d *DB) *group { return &group{d: d, queue: make(chan *groupedWrite, maxGroup)} }
+func newGroup(d *DB) *group {
+	return &group{d: d, queue: make(chan *groupedWrite, maxGroup), closing: make(chan struct{}), ended: make(chan struct{})}
+}
+
+// errClosed is the error of a write that came too late.
+var errClosed = errors.New("the database is closed")
 
 // write runs do in the next group and waits for its commit.
 func (g *group) write(ctx context.Context, do func(*Tx) error) error {
@@ -39,8 +46,18 @@ func (g *group) write(ctx context.Context, do func(*Tx) error) error {
 	case g.queue <- j:
 	case <-ctx.Done():
 		return ctx.Err()
+	case <-g.closing:
+		return errClosed
 	}
-	<-j.done
+	select {
+	case <-j.done:
+	case <-g.ended:
+		select {
+		case <-j.done:
+		default:
+			return errClosed // it was queued behind the last commit
+		}
+	}
 	if j.panic != nil {
 		panic(j.panic) // on the caller's own stack, where its recover is
 	}
@@ -50,23 +67,28 @@ func (g *group) write(ctx context.Context, do func(*Tx) error) error {
 	return j.err
 }
 
-// run commits the queued writes, as many at once as wait, until the queue is closed.
+// run commits the queued writes, as many at once as wait, until the database closes.
 func (g *group) run() {
-	for first := range g.queue {
-		batch := []*groupedWrite{first}
-	more:
-		for len(batch) < maxGroup {
+	defer close(g.ended)
+	for closing := false; !closing; {
+		var batch []*groupedWrite
+		select {
+		case first := <-g.queue:
+			batch = append(batch, first)
+		case <-g.closing:
+			closing = true
+		}
+		for more := true; more && len(batch) < maxGroup; {
 			select {
-			case j, open := <-g.queue:
-				if !open {
-					break more
-				}
+			case j := <-g.queue:
 				batch = append(batch, j)
 			default:
-				break more
+				more = false
 			}
 		}
-		g.commit(batch)
+		if len(batch) > 0 {
+			g.commit(batch)
+		}
 	}
 }
 

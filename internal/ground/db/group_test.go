@@ -103,3 +103,54 @@ func TestAnInterruptedStatementUndoesNoOtherWrite(t *testing.T) {
 		}
 	})
 }
+
+// A request that nobody could wait for may write while its service closes, and after it.
+func TestAcknowledgedWriteDuringCloseIsKept(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		d, err := db.Open(t.Context(), db.Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write := func(id string) error {
+			return d.Write(t.Context(), func(tx *db.Tx) error {
+				return tx.WorkspaceCreate(t.Context(), query.WorkspaceCreateParams{WorkspaceID: id, CreatedAt: tx.Now})
+			})
+		}
+		var wg sync.WaitGroup
+		var kept atomic.Int64
+		some := make(chan struct{})
+		for i := range 16 {
+			wg.Go(func() {
+				for n := 0; write(fmt.Sprintf("WSP-%d-%d", i, n)) == nil; n++ {
+					if kept.Add(1) == 16 {
+						close(some)
+					}
+				}
+			})
+		}
+		<-some
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+		wg.Wait()
+		if write("WSP-late") == nil {
+			t.Error("a write after Close succeeds")
+		}
+		again, err := db.Open(t.Context(), db.Config{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer again.Close()
+		err = again.Read(t.Context(), func(tx *db.Tx) error {
+			n, err := tx.WorkspaceCount(t.Context())
+			if err == nil && n < kept.Load() {
+				t.Errorf("%d rows are there, %d writes were acknowledged", n, kept.Load())
+			}
+			return err
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
