@@ -124,7 +124,7 @@ var verbs = []verb{
 		{args: "--nonsense", exit: 2},
 	}},
 	{words: "listen", lines: []line{
-		{args: "--forward-to http://127.0.0.1:9/hooks --after 0", types: []string{"render.cancelled", "\x03"}, plain: true},
+		{args: "--forward-to http://127.0.0.1:9/hooks --after 0", types: []string{"render.cancelled", "\x03"}, plain: true, loose: true},
 		{args: "--forward-to http://127.0.0.1:9/hooks --after msg_unknown", exit: 1, plain: true},
 		{args: "--forward-to http://8.8.8.8/hooks", exit: 2},
 	}},
