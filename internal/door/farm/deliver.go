@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -104,7 +105,10 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	kept := false
-	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p, staged); err == nil {
+	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p, staged); err == nil && p.Seen != nil && s.Frames.Compares(p) {
+		p.Small, err = s.small(ctx, p)
+	}
+	if err == nil {
 		kept, err = s.Frames.Accept(ctx, p)
 	}
 	if !kept && !errors.Is(err, db.ErrUnknown) {
@@ -286,6 +290,30 @@ func (s *Server) decodePicture(ctx context.Context, p frames.Picture, staged boo
 		return nil, "", fmt.Errorf("read frame: %w", err)
 	}
 	return seen, unreadable, s.compare(ctx, p, file.Size(), hex.EncodeToString(sum.Sum(nil)))
+}
+
+// small makes a stored picture small; nil where that takes too much memory or the format
+// shows no colours.
+func (s *Server) small(ctx context.Context, p frames.Picture) (*image.RGBA, error) {
+	file, err := s.Blobs.Open(ctx, p.BlobKey)
+	if err != nil {
+		return nil, fmt.Errorf("open frame: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	size := int64(p.Width) * int64(p.Height)
+	if err := s.decoding.Acquire(ctx, size); err != nil {
+		return nil, err
+	}
+	defer s.decoding.Release(size)
+	read := &reading{Reader: file}
+	small, err := pixels.Thumbnail(read, frames.SmallSide)
+	if read.failed != nil {
+		return nil, fmt.Errorf("read frame: %w", read.failed)
+	}
+	if err != nil {
+		return nil, nil // it is sound, and cannot be compared
+	}
+	return small, nil
 }
 
 // decode is decodePicture of bytes.

@@ -69,7 +69,7 @@ type DB struct {
 	cfg         Config
 	stop        context.CancelFunc
 	done        chan struct{}
-	group       *group         // SQLite only: writes that share a commit
+	group       *group // SQLite only: writes that share a commit
 }
 
 // engine is what differs between the two databases.

@@ -118,27 +118,5 @@ func FrameDifference(a, b []byte) (float64, error) {
 	if err != nil {
 		return 1, err
 	}
-	return Difference(one, other), nil
-}
-
-// Difference is the root mean square over all channels of all pixels, each from 0 to 1. It
-// is 1 for pictures of different sizes. Squares make one wrong area count for more than
-// much faint noise.
-func Difference(a, b image.Image) float64 {
-	size := a.Bounds().Size()
-	if size != b.Bounds().Size() || size.X*size.Y == 0 {
-		return 1
-	}
-	sum := 0.0
-	for y := range size.Y {
-		for x := range size.X {
-			p, q := a.Bounds().Min.Add(image.Pt(x, y)), b.Bounds().Min.Add(image.Pt(x, y))
-			r1, g1, b1, _ := a.At(p.X, p.Y).RGBA()
-			r2, g2, b2, _ := b.At(q.X, q.Y).RGBA()
-			for _, d := range [3]float64{float64(r1) - float64(r2), float64(g1) - float64(g2), float64(b1) - float64(b2)} {
-				sum += d * d / (math.MaxUint16 * math.MaxUint16)
-			}
-		}
-	}
-	return math.Sqrt(sum / float64(3*size.X*size.Y))
+	return pixels.Difference(one, other), nil
 }

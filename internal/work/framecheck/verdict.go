@@ -153,11 +153,18 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 // another worker delivered it: a broken worker repeats its own mistakes.
 func confirmed(p Picture, earlier []Attempt) (same, byOther bool) {
 	for _, a := range earlier {
-		if a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256 {
+		if confirms(p, a) {
 			same, byOther = true, byOther || a.Holder != p.Holder
 		}
 	}
 	return same, byOther
+}
+
+// confirms reports whether an earlier suspect picture shows what this one shows. A GPU gives
+// a few pixels another value each time (pixels.GPUNoise), so there a second picture that is
+// as suspect as the first is enough.
+func confirms(p Picture, a Attempt) bool {
+	return a.PixelSHA256 != "" && (a.PixelSHA256 == p.PixelSHA256 || p.Device == contract.RenderDevice)
 }
 
 // Blank is the blank part of a picture in parts of a thousand; 0 if it was not decoded.
@@ -184,13 +191,14 @@ func SuspectBlank(blank int64, pixelSHA256 string) Failure {
 	}
 }
 
-// WorkersAtFault lists the workers whose earlier failure a good picture proves to be
-// their own. It leaves out missing capabilities, pictures that this one confirms, those
-// that the service has lost, and lost GPUs, which were counted when they were reported. The order is that of ids, so
-// that transactions lock workers' rows in one order.
-func WorkersAtFault(p Picture, earlier []Attempt) (workers []string) {
+// WorkersAtFault lists the workers whose earlier failure a good picture, with its finding,
+// proves to be their own. It leaves out missing capabilities, pictures that this one
+// confirms, those that the service has lost, and lost GPUs, which were counted when they
+// were reported. The order is that of ids, so that transactions lock workers' rows in one
+// order.
+func WorkersAtFault(p Picture, finding string, earlier []Attempt) (workers []string) {
 	for _, a := range earlier {
-		confirmed := a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256
+		confirmed := a.PixelSHA256 != "" && a.PixelSHA256 == p.PixelSHA256 || finding != "" && confirms(p, a)
 		if a.Holder != p.Holder && !a.MissingCapability && !confirmed && a.Code != fault.GPUUnavailable && a.Code != fault.PackagingFailed {
 			workers = append(workers, a.Holder)
 		}

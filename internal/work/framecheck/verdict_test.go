@@ -58,6 +58,7 @@ func TestAPictureThatMayBeIntendedIsSuspectUntilConfirmed(t *testing.T) {
 		defects pixels.Defects
 		missing bool // inspect warned of missing files
 		earlier []framecheck.Attempt
+		gpu     bool
 		finding string
 		suspect bool
 	}{
@@ -72,12 +73,19 @@ func TestAPictureThatMayBeIntendedIsSuspectUntilConfirmed(t *testing.T) {
 		"blank, confirmed by the only one": {defects: pixels.Defects{Blank: 1}, earlier: before("one", "pixels"), finding: framecheck.FindingUniform},
 		"blank in part, confirmed":         {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "pixels"), finding: framecheck.FindingBlank},
 		"blank in part, not the same":      {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "others")},
+		"pink, another otherwise, GPU":     {defects: pixels.Defects{Pink: 0.2}, earlier: before("two", "others"), gpu: true, finding: framecheck.FindingPink},
+		"pink, by the same worker, GPU":    {defects: pixels.Defects{Pink: 0.2}, earlier: before("one", "others"), gpu: true, suspect: true},
+		"blank in part, twice, GPU":        {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "others"), gpu: true, finding: framecheck.FindingBlank},
+		"ordinary, GPU":                    {earlier: before("two", "others"), gpu: true},
 		"black":                            {defects: pixels.Defects{Blank: 1, Black: true}, finding: framecheck.FindingBlack},
 		"black with noise":                 {defects: pixels.Defects{Black: true}, finding: framecheck.FindingBlack},
 		"a crash confirms nothing":         {defects: pixels.Defects{Blank: 1}, earlier: before("two", "")},
 	} {
 		p, s := soundPicture()
 		p.Seen.Defects = c.defects
+		if !c.gpu {
+			p.Device, p.Registered = "CPU", "CPU"
+		}
 		if c.missing {
 			s.MissingFiles = true
 		}

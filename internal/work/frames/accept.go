@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"image"
 	"slices"
 	"strings"
 	"time"
@@ -38,7 +39,10 @@ type Picture struct {
 	DeviceName string        // as the driver names it
 	Version    string        // of Blender
 	BuildHash  string
-	Switched   []string // settings that the worker changed to render at all
+	// Small is the picture at most SmallSide pixels wide and high, of a GPU's frame that
+	// Compares; else nil.
+	Small    *image.RGBA
+	Switched []string // settings that the worker changed to render at all
 }
 
 // Accept stores a frame of the worker that holds its lease, if the frame check passes it.
@@ -145,7 +149,7 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 	if err != nil {
 		return err
 	}
-	return f.credit(ctx, tx, p, earlier)
+	return f.credit(ctx, tx, p, finding, earlier)
 }
 
 // timesSlack is by how much the times of an attempt, by its worker's clock, may exceed those
@@ -217,11 +221,11 @@ func found(rows []query.FramesFoundRow) []framecheck.AcceptedFrame {
 // credit counts a good frame for its worker, and a fault for each worker that failed
 // the same frame before: now it is proven that the frame could be rendered.
 // Workers' rows are locked last, which is the order of every transaction here.
-func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, earlier []framecheck.Attempt) error {
+func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) error {
 	if err := f.Workers.RecordGoodFrame(ctx, tx, p.Lease.Holder); err != nil {
 		return err
 	}
-	for _, workerID := range framecheck.WorkersAtFault(p.Picture, earlier) {
+	for _, workerID := range framecheck.WorkersAtFault(p.Picture, finding, earlier) {
 		if err := f.Workers.RecordFault(ctx, tx, workerID); err != nil {
 			return err
 		}

@@ -9,9 +9,11 @@ import (
 	"errors"
 	"fmt"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/pixels"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
@@ -34,6 +36,16 @@ func (s Sample) has(jobID string, frame int) bool {
 	return binary.BigEndian.Uint64(h.Sum(nil))%100 < uint64(s.Percent)
 }
 
+// SmallSide is the longer side of a picture that is compared by what it shows, in pixels. So
+// many do not show what one pixel has by chance, and show the noise of fewer samples.
+const SmallSide = 64
+
+// Compares reports whether a picture is compared with another worker's, and by what it
+// shows: those of one GPU differ in a few pixels each time (pixels.GPUNoise).
+func (f *Frames) Compares(p Picture) bool {
+	return p.Device == contract.RenderDevice && f.DoubleRender.has(p.JobID, p.Frame)
+}
+
 // mostCandidates is how many pictures decide: of three, two may agree.
 const mostCandidates = 3
 
@@ -44,13 +56,22 @@ type candidate struct {
 	keyID, class string
 }
 
+// shows reports whether two pictures of one class of workers show the same.
+func (c candidate) shows(o candidate) bool {
+	if c.Small != nil && o.Small != nil {
+		return pixels.Difference(c.Small, o.Small) <= pixels.GPUNoise
+	}
+	return c.PixelSHA256 == o.PixelSHA256
+}
+
 // compare accepts a sound picture, unless its frame is in the sample and a worker is
 // there that can confirm it. Then the picture is kept, the frame waits for that worker,
 // and the first picture of two that agree is accepted. Where three differ, or nobody is
 // left to ask, the first of all is accepted. kept is whether the picture's bytes are
 // needed on.
 func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) (kept bool, err error) {
-	if !f.DoubleRender.has(p.JobID, p.Frame) {
+	// A GPU's picture in a format that is not decoded here cannot be compared.
+	if !f.DoubleRender.has(p.JobID, p.Frame) || (f.Compares(p) && p.Small == nil) {
 		return true, f.accept(ctx, tx, p.Lease, p, finding, earlier)
 	}
 	record, err := job.Lock(ctx, tx, p.JobID)
@@ -82,13 +103,13 @@ func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding stri
 	return f.settle(ctx, tx, p.Lease, all, agreed, earlier)
 }
 
-// agreement returns the candidates with the same pixels, the first one first; nil where
-// no two have.
+// agreement returns the candidates that show the same, the first one first; nil where no
+// two do.
 func agreement(all []candidate) (agreed []candidate) {
 	for i, a := range all {
 		agreed = []candidate{a}
 		for _, b := range all[i+1:] {
-			if a.PixelSHA256 == b.PixelSHA256 && a.class == b.class && a.Lease.Holder != b.Lease.Holder {
+			if a.shows(b) && a.class == b.class && a.Lease.Holder != b.Lease.Holder {
 				agreed = append(agreed, b)
 			}
 		}
@@ -179,7 +200,7 @@ func (f *Frames) settle(ctx context.Context, tx *db.Tx, held lease.Ref, all, agr
 	var compared []dispatch.Compared
 	for _, c := range all {
 		if c.class == winner.class {
-			compared = append(compared, dispatch.Compared{WorkerID: c.Lease.Holder, KeyID: c.keyID, Confirmed: c.PixelSHA256 == winner.PixelSHA256})
+			compared = append(compared, dispatch.Compared{WorkerID: c.Lease.Holder, KeyID: c.keyID, Confirmed: c.shows(winner)})
 		}
 	}
 	return kept, f.Workers.RecordCompared(ctx, tx, winner.JobID, int64(winner.Frame), compared)

@@ -2,6 +2,7 @@ package frames_test
 
 import (
 	"context"
+	"image"
 	"testing"
 	"time"
 
@@ -24,6 +25,7 @@ func (w *world) paint(l lease.Lease, pixels string) (kept bool) {
 	w.T.Helper()
 	p := jobtest.Picture(l, time.Second)
 	p.PixelSHA256, p.SHA256, p.BlobKey = pixels, pixels+l.Holder, pixels+l.Holder
+	p.Device, p.Registered = "CPU", "CPU"
 	kept, err := w.Frames.Accept(w.T.Context(), p)
 	if err != nil {
 		w.T.Fatal(err)
@@ -145,6 +147,41 @@ func TestTheMajoritysPictureIsDeliveredAndTheOthersKeyRefuted(t *testing.T) {
 		if keys := w.refuted(); len(keys) != 1 || keys[0].Refuted != 1 || keys[0].Confirmed != 0 {
 			t.Errorf("refuted: %+v", keys)
 		}
+	})
+}
+
+// No two renders of a frame by a GPU have the same hash.
+func TestPicturesOfGPUsAreComparedByWhatTheyShow(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		compareAll(w)
+		workspace, liar, one, two := w.Workspace(t), w.Worker(t), w.Worker(t), w.Worker(t)
+		shown := func(l lease.Lease, colour, noise byte) {
+			p := jobtest.Picture(l, time.Second)
+			p.PixelSHA256, p.SHA256, p.BlobKey = "pixels of "+l.Holder, l.Holder, l.Holder
+			p.Small = image.NewRGBA(image.Rect(0, 0, 64, 36))
+			for i := range p.Small.Pix {
+				p.Small.Pix[i] = colour
+			}
+			p.Small.Pix[0] += noise
+			if _, err := w.Frames.Accept(t.Context(), p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		jobID := w.Job(t, workspace, 1)
+		shown(w.ClaimOne(liar), 100, 0)
+		shown(w.ClaimOne(one), 102, 0)
+		shown(w.ClaimOne(two), 102, 2)
+		w.wantPainted(jobID, "pixels of "+one, one)
+		if keys := w.refuted(); len(keys) != 1 || keys[0].Refuted != 1 || keys[0].Confirmed != 0 {
+			t.Errorf("refuted: %+v", keys)
+		}
+
+		jobID = w.Job(t, workspace, 1) // in a format that nobody here decodes
+		p := jobtest.Picture(w.ClaimOne(one), time.Second)
+		if kept, err := w.Frames.Accept(t.Context(), p); !kept || err != nil {
+			t.Errorf("it is kept: %t, %v", kept, err)
+		}
+		w.WantStatus(jobID, job.Packaging, "")
 	})
 }
 

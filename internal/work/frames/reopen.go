@@ -25,7 +25,7 @@ func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record
 	}
 	for _, row := range rows {
 		switch {
-		case row.Confirmed || row.Finding == framecheck.FindingPink: // a second rendering had the same pixels, or was asked for already
+		case row.Confirmed || row.Finding == framecheck.FindingPink || row.Finding == framecheck.FindingBlank: // a second rendering had the same pixels, or was asked for already
 		case framecheck.DiffersFromNeighbours(row.Blank, row.BlankBefore, row.BlankBehind):
 			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs}, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
 		// No neighbour contradicts it, so the scene may be meant so. The receipt lists the

@@ -13,9 +13,15 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// deliverLook delivers a picture with the measured look; shows stands for its pixels.
+// deliverLook delivers a processor's picture with the measured look; shows stands for its
+// pixels.
 func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Defects) error {
+	return w.deliverFrom("CPU", l, shows, look)
+}
+
+func (w *world) deliverFrom(device string, l lease.Lease, shows string, look pixels.Defects) error {
 	p := jobtest.Picture(l, time.Second)
+	p.Device, p.Registered = device, device
 	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
 	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Defects: look}
 	_, err := w.Frames.Accept(w.T.Context(), p)
@@ -146,6 +152,27 @@ func TestAFrameOnWhoseBlankPartNoTwoAgreeFailsItsJob(t *testing.T) {
 			w.mustDeliver(w.ClaimOne(workers[i]), shows, pixels.Defects{Blank: 0.5})
 		}
 		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
+	})
+}
+
+// Two renders of a GPU differ in a few pixels, so their hashes say nothing.
+func TestOnAGPUABlankPartThatIsRenderedTwiceIsMeantSo(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		workspace := w.Workspace(t)
+		jobID := w.Job(t, workspace, 2)
+		first, second := w.Worker(t), w.Worker(t)
+		for _, d := range []struct {
+			worker, shows string
+			blank         float64
+		}{{first, "one", 0}, {first, "a half", 0.5}, {second, "a half with other noise", 0.5}} {
+			claimed := w.ClaimOne(d.worker)
+			w.WantStatus(jobID, job.Rendering, "")
+			if err := w.deliverFrom("GPU", claimed, d.shows, pixels.Defects{Blank: d.blank}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, "", framecheck.FindingBlank)
 	})
 }
 

@@ -76,6 +76,35 @@ func TestWatchedJobIsComparedPeriodically(t *testing.T) {
 	})
 }
 
+// Two renders of a frame by one GPU differ in a few pixels; on a processor they do not.
+func TestNoiseOfAGPUDoesNotSwitchKeptDataOff(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		device blender.Device
+		noise  byte
+		off    bool
+	}{
+		"a GPU's noise":  {blender.GPU, 1, false},
+		"more than that": {blender.GPU, 100, true},
+		"on a processor": {blender.CPU, 1, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s := newServer(4)
+				b, p := watchedBench(t, s)
+				b.config.Device, p.noise = c.device, c.noise
+				p.kind = map[blender.Device]string{blender.GPU: "GPU", blender.CPU: "CPU"}[c.device]
+				stop := b.run()
+				defer stop()
+				b.untilDelivered(4)
+				if off := slices.Contains(s.jobs[0].frames[3].done.Switched, "persistent_data_off"); off != c.off {
+					t.Errorf("kept data is off: %t, want %t", off, c.off)
+				}
+			})
+		})
+	}
+}
+
 func TestJobWithoutSimulationOrKeptDataIsNotCompared(t *testing.T) {
 	t.Parallel()
 	for name, set := range map[string]func(*painter){

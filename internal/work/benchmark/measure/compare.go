@@ -47,7 +47,7 @@ func compare(scene, path string) (comparison, error) {
 	if err != nil {
 		return comparison{}, fmt.Errorf("the reference: %w", err)
 	}
-	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: benchmark.Difference(reduce(found), wanted)}, nil
+	return comparison{pixels: pixels.Of(found).SHA256, reference: pixels.Of(wanted).SHA256, difference: pixels.Difference(reduce(found), wanted)}, nil
 }
 
 // reduce averages over squares of block pixels. It drops incomplete squares at the
