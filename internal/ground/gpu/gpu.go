@@ -168,6 +168,34 @@ func (m Machine) Free(ctx context.Context, shown string) (int64, error) {
 	return least, nil
 }
 
+// Busy is the part of the last moment, 0 to 1, in which the busiest of the cards that are shown
+// computed. Of AMD's cards, all count. Error: nothing tells.
+func (m Machine) Busy(ctx context.Context, shown string) (most float64, err error) {
+	rows, err := m.query(ctx, shown, "utilization.gpu")
+	if err != nil {
+		cards, _ := filepath.Glob(filepath.Join(m.sys(), "class/drm/card*/device/gpu_busy_percent")) // the pattern is well-formed
+		if len(cards) == 0 {
+			return 0, fmt.Errorf("measure how busy the GPU is: %w", err)
+		}
+		for _, card := range cards {
+			percent, err := readNumber(card)
+			if err != nil {
+				return 0, fmt.Errorf("measure how busy the GPU is: %w", err)
+			}
+			most = max(most, float64(percent)/100)
+		}
+		return most, nil
+	}
+	for _, row := range rows {
+		percent, err := strconv.ParseInt(row[0], 10, 64)
+		if err != nil {
+			return 0, fmt.Errorf("read what nvidia-smi says of how busy a card is: %w", err)
+		}
+		most = max(most, float64(percent)/100)
+	}
+	return most, nil
+}
+
 // Capability is the highest compute capability of the NVIDIA cards that are shown, as CUDA's
 // compiler counts it: 890 for 8.9. Error: nothing tells.
 func (m Machine) Capability(ctx context.Context, shown string) (most int, err error) {

@@ -39,6 +39,7 @@ esac <"$(dirname "$0")/rows" | case "$1 $2" in
 "--query-gpu=index,uuid,name,pci.bus_id --format=csv,noheader,nounits") cut -d , -f 1-4 ;;
 "--query-gpu=memory.free --format=csv,noheader,nounits") cut -d , -f 5 ;;
 "--query-gpu=compute_cap --format=csv,noheader,nounits") cut -d , -f 6 ;;
+"--query-gpu=utilization.gpu --format=csv,noheader,nounits") cut -d , -f 7 ;;
 *) echo "unknown question: $*" >&2; exit 2 ;;
 esac
 `)
@@ -47,10 +48,10 @@ esac
 
 // Rows in the form of nvidia-smi 535 to 580, and /sys of a machine with two sockets.
 const (
-	fourCards = `0, GPU-3a1f9f0e-52c6-9f1d-8f9e-2c5f1c5d0a01, NVIDIA RTX A6000, 00000000:01:00.0, 48105, 8.6
-1, GPU-7be1a4c2-0f2b-1d6e-5a77-41c0f3b0aa02, NVIDIA RTX A6000, 00000000:3B:00.0, 512, 8.6
-2, GPU-c90d8a77-93d1-44c1-b6a5-0a9d5e7faa03, NVIDIA RTX A6000, 00000000:81:00.0, 48105, 8.6
-3, GPU-e1f27b10-6b2e-48a7-9d52-6d3f8c1faa04, NVIDIA L4, 00010000:C1:00.0, 23034, 8.9
+	fourCards = `0, GPU-3a1f9f0e-52c6-9f1d-8f9e-2c5f1c5d0a01, NVIDIA RTX A6000, 00000000:01:00.0, 48105, 8.6, 3
+1, GPU-7be1a4c2-0f2b-1d6e-5a77-41c0f3b0aa02, NVIDIA RTX A6000, 00000000:3B:00.0, 512, 8.6, 97
+2, GPU-c90d8a77-93d1-44c1-b6a5-0a9d5e7faa03, NVIDIA RTX A6000, 00000000:81:00.0, 48105, 8.6, 3
+3, GPU-e1f27b10-6b2e-48a7-9d52-6d3f8c1faa04, NVIDIA L4, 00010000:C1:00.0, 23034, 8.9, 0
 `
 	first, second = "GPU-3a1f9f0e-52c6-9f1d-8f9e-2c5f1c5d0a01", "GPU-7be1a4c2-0f2b-1d6e-5a77-41c0f3b0aa02"
 )
@@ -133,6 +134,25 @@ func TestFullestCardCounts(t *testing.T) {
 }
 
 // TestProcessorsAreSharedOut between the cards that they are near to.
+func TestBusiestCardCounts(t *testing.T) {
+	t.Parallel()
+	m := machine(t, fourCards, map[string]string{"class/drm/card0/device/gpu_busy_percent": "12\n", "class/drm/card1/device/gpu_busy_percent": "40\n"})
+	for shown, want := range map[string]float64{"": 0.97, first: 0.03} {
+		if got, err := m.Busy(t.Context(), shown); err != nil || got != want {
+			t.Errorf("of %q: %g, %v, want %g", shown, got, err, want)
+		}
+	}
+	m.SMI = filepath.Join(t.TempDir(), "nvidia-smi")
+	if got, err := m.Busy(t.Context(), ""); err != nil || got != 0.4 {
+		t.Errorf("of AMD's %g, %v", got, err)
+	}
+	for _, rows := range []string{"", "0, GPU-1, NVIDIA L4, 00000000:01:00.0, 1, 8.9, [N/A]\n"} { // a part of a card tells nothing
+		if got, err := machine(t, rows, nil).Busy(t.Context(), ""); err == nil {
+			t.Errorf("%q gives %g", rows, got)
+		}
+	}
+}
+
 func TestHighestCapabilityCounts(t *testing.T) {
 	t.Parallel()
 	m := machine(t, fourCards, nil)

@@ -103,6 +103,9 @@ type Config struct {
 	Blenders int
 	// Free measures for Auto the memory that is left; nil measures this machine's.
 	Free func(context.Context) (Free, error)
+	// Busy measures for Auto in which part of the last moment a GPU computed, 0 to 1; nil
+	// measures this machine's.
+	Busy func(context.Context) (float64, error)
 
 	// Grace is how long a running frame may continue after Run is told to stop; 6 s
 	// when 0. After it, results have DeliveryGrace more to be sent.
@@ -150,6 +153,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Free == nil {
 		c.Free = freeOf(c.Device, gpu.Machine{}, os.Getenv(gpu.VisibleDevices), 1)
+	}
+	if c.Busy == nil {
+		c.Busy = busyOf(gpu.Machine{}, os.Getenv(gpu.VisibleDevices))
 	}
 	if c.Cores == 0 {
 		c.Cores = runtime.GOMAXPROCS(0)

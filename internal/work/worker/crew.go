@@ -14,10 +14,15 @@ const Auto = -1
 // MostBlenders bounds the Blenders of a worker: further ones would wait for each other.
 const MostBlenders = 16
 
-// A crew grows while on average fewer than growBelow of its Blenders render at once, so that
-// the device waits, and shrinks when more than shrinkAbove do, which wait for each other. What
-// leaves changes that number by at most 1, so a Blender that has left is not missed at once.
+// A crew grows while the device waits, and shrinks when its Blenders wait for each other. A
+// GPU says itself for which part of the time it computes: the crew grows below growBusy. Where
+// it does not, and on a processor, the parts of frames tell how many Blenders render at once on
+// average: the crew grows below growBelow. It shrinks above shrinkAbove, and a GPU must be busy
+// all the time then. What leaves changes that number by at most 1, so a Blender that has left is
+// not missed at once.
 const (
+	growBusy    = 0.9
+	allBusy     = 0.97
 	growBelow   = 0.8
 	shrinkAbove = 1.9
 )
@@ -26,13 +31,26 @@ const (
 // also two of them for each Blender. Shorter ones say too little.
 const evidenceTime = 10 * time.Second
 
+// A GPU is asked every sampleEvery while a frame renders; leastSamples say enough.
+const (
+	sampleEvery  = time.Second
+	leastSamples = 8
+)
+
+// coresEach is how many cores of the machine a Blender takes that renders on a GPU: it computes
+// the scene and encodes the picture on them.
+const coresEach = 2
+
 // crew says how many Blenders are good for what is rendered now. Of each frame, Blender tells
 // for which part of it the device had work; that of all Blenders together is how many render
 // at once. The zero value has no evidence. It is not safe for concurrent use.
 type crew struct {
 	frames           int
 	rendered, took   time.Duration
-	needHost, needOn int64 // bytes of the largest Blender, and of its scene on the device
+	tells            bool    // the GPU says how busy it is
+	samples          int     // of that
+	busy             float64 // their sum
+	needHost, needOn int64   // bytes of the largest Blender, and of its scene on the device
 }
 
 // advice is what the evidence says about a number of Blenders.
@@ -46,9 +64,9 @@ const (
 
 // see counts a frame that one of n Blenders has rendered, and says what follows. more reports
 // that other frames were waiting then: without them a further Blender has nothing to do. cores
-// are those of a device that is the processor, and 0 of another one: on a processor, a Blender
-// that does not render keeps one of them busy.
-func (c *crew) see(n int, f blender.Frame, more bool, cores int) advice {
+// are those of the machine; processor reports that they are the device, so that a Blender that
+// does not render keeps one of them busy too.
+func (c *crew) see(n int, f blender.Frame, more bool, cores int, processor bool) advice {
 	whole := time.Duration(f.Seconds*float64(time.Second)) + f.Load
 	if f.Started.IsZero() || whole <= 0 { // a renderer that tells no parts
 		return stay
@@ -57,26 +75,40 @@ func (c *crew) see(n int, f blender.Frame, more bool, cores int) advice {
 	c.frames++
 	c.took += whole
 	c.rendered += max(0, whole-f.Load-f.Sync-f.Encode)
-	if c.frames < 2*n || c.took < evidenceTime {
+	if c.frames < 2*n || c.took < evidenceTime || c.tells && c.samples < leastSamples {
 		return stay
 	}
 	atOnce := float64(n) * float64(c.rendered) / float64(c.took)
-	if cores > 0 {
+	if processor {
 		atOnce += (float64(n) - atOnce) / float64(cores)
+	}
+	waits, full := atOnce < growBelow, true
+	if c.tells {
+		busy := c.busy / float64(c.samples)
+		waits, full = busy < growBusy && coresEach*(n+1) <= cores, busy > allBusy
 	}
 	c.forget()
 	switch {
-	case n > 1 && atOnce > shrinkAbove:
+	case n > 1 && full && atOnce > shrinkAbove:
 		return shrink
-	case n < MostBlenders && atOnce < growBelow && more:
+	case n < MostBlenders && waits && more:
 		return grow
 	}
 	return stay
 }
 
-// forget begins anew, as with another number of Blenders. What a Blender needs stays known for
-// the life of the worker.
-func (c *crew) forget() { c.frames, c.rendered, c.took = 0, 0, 0 }
+// sample counts what the GPU says of itself, where it tells.
+func (c *crew) sample(busy float64, tells bool) {
+	if c.tells = tells; !tells {
+		return
+	}
+	c.samples++
+	c.busy += busy
+}
+
+// forget begins anew, as with another number of Blenders. What a Blender needs and whether the
+// GPU tells stay known for the life of the worker.
+func (c *crew) forget() { c.frames, c.rendered, c.took, c.samples, c.busy = 0, 0, 0, 0, 0 }
 
 // Room that stays free beside a further Blender: scenes differ, a spare and a comparison may
 // come to it, and a driver takes some memory of the device for each process.
@@ -95,14 +127,10 @@ func (w *Worker) consider(ctx context.Context, t *task, f blender.Frame) {
 	if w.cfg.Blenders != Auto || t.job.Aside() {
 		return
 	}
-	cores := 0
-	if w.cfg.Device == blender.CPU {
-		cores = w.cfg.Cores
-	}
 	c := &w.company
 	c.mu.Lock()
 	n, apart := c.want, time.Now().Before(c.apart)
-	says := c.crew.see(n, f, !t.lastInSight, cores)
+	says := c.crew.see(n, f, !t.lastInSight, w.cfg.Cores, w.cfg.Device == blender.CPU)
 	crew := c.crew
 	c.mu.Unlock()
 	switch {
@@ -120,6 +148,27 @@ func (w *Worker) consider(ctx context.Context, t *task, f blender.Frame) {
 		if crew.fits(free) {
 			w.resize(n, n+1)
 		}
+	}
+}
+
+// watchDevice asks a GPU how busy it is, while a frame renders, until ctx ends. One that does
+// not say is judged by the parts of frames.
+func (w *Worker) watchDevice(ctx context.Context) {
+	tick := time.NewTicker(sampleEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		if w.company.rendering.Load() == 0 {
+			continue
+		}
+		busy, err := w.cfg.Busy(ctx)
+		w.company.mu.Lock()
+		w.company.crew.sample(busy, err == nil)
+		w.company.mu.Unlock()
 	}
 }
 

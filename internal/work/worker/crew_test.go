@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -19,6 +20,7 @@ func auto(t *testing.T, frames int, onDevice float64, free worker.Free) (*server
 	b := newBench(t, s, p)
 	b.config.Blenders = worker.Auto
 	b.config.Free = func(context.Context) (worker.Free, error) { return free, nil }
+	b.config.Busy = func(context.Context) (float64, error) { return 0, errors.New("nobody knows") }
 	return s, p, b
 }
 
@@ -42,6 +44,58 @@ func TestBlendersAreAddedUntilTheDeviceIsBusy(t *testing.T) {
 		}
 		if len(s.fails) != 0 || len(s.released) != 0 || p.alive != 0 {
 			t.Errorf("failed %v, given back %v, %d processes are left", s.fails, s.released, p.alive)
+		}
+	})
+}
+
+// TestAGPUsOwnWordCounts: what Blender calls rendering is mostly the copy of the picture where
+// frames are light, and the GPU waits. There come as many Blenders as the machine has cores for.
+func TestAGPUsOwnWordCounts(t *testing.T) {
+	for name, c := range map[string]struct {
+		busy     float64
+		onDevice float64
+		want     int
+	}{
+		"light frames": {0.03, 0.69, 8},
+		"heavy frames": {0.95, 0.2, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				_, p, b := auto(t, 600, c.onDevice, plenty)
+				b.config.Cores = 16
+				b.config.Busy = func(context.Context) (float64, error) { return c.busy, nil }
+				stop := b.run()
+				b.untilDelivered(600)
+				if err := stop(); err != nil || p.busiest != c.want {
+					t.Errorf("%v; %d at once, want %d", err, p.busiest, c.want)
+				}
+			})
+		})
+	}
+}
+
+// TestBlendersOfAFullGPULeave once the GPU computes all the time and they wait for each other.
+func TestBlendersOfAFullGPULeave(t *testing.T) {
+	inBubble(t, func(t *testing.T) {
+		s, p, b := auto(t, 300, 0.2, plenty)
+		var busy atomic.Int64
+		busy.Store(20)
+		b.config.Cores = 16
+		b.config.Busy = func(context.Context) (float64, error) { return float64(busy.Load()) / 100, nil }
+		stop := b.run()
+		b.untilDelivered(300)
+		p.mu.Lock()
+		p.onDevice = 1
+		p.mu.Unlock()
+		busy.Store(100)
+		s.add("JOB-2", 400)
+		b.untilDelivered(600)
+		p.mu.Lock()
+		p.busiest = 0
+		p.mu.Unlock()
+		b.untilDelivered(700)
+		if err := stop(); err != nil || p.busiest != 1 || len(s.fails) != 0 {
+			t.Errorf("%v; %d at once, failed %v", err, p.busiest, s.fails)
 		}
 	})
 }

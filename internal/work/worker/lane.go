@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"svc.example/internal/ground/blender"
@@ -57,6 +58,8 @@ var errApart = errors.New("several Blenders had too little memory")
 
 // company is what the lanes of a worker know of each other.
 type company struct {
+	rendering atomic.Int64 // lanes that render
+
 	mu      sync.Mutex
 	apart   time.Time             // until when only the first lane works
 	further map[*lane]func(error) // further lanes that work, each with what ends it
@@ -95,15 +98,21 @@ func (l *lane) endSurplus() {
 // lane has given back what it had.
 func (w *Worker) runLanes(ctx, drainCtx context.Context, first *lane) {
 	var further sync.WaitGroup
+	watching, end := context.WithCancel(ctx)
+	defer end()
 	most := w.cfg.Blenders
 	w.company.want = most
 	if most == Auto {
 		most, w.company.want = MostBlenders, 1
+		if w.cfg.Device == blender.GPU {
+			further.Go(func() { w.watchDevice(watching) })
+		}
 	}
 	for i := 1; i < most; i++ {
 		further.Go(func() { w.runFurther(ctx, drainCtx, i) })
 	}
 	first.renderLoop(ctx, drainCtx)
+	end()
 	further.Wait()
 	w.leave() // one that drains, too, has only so long for what is not sent
 }

@@ -92,6 +92,7 @@ type Share struct {
 	Renderer Renderer
 	Cores    int // see Config
 	Free     func(context.Context) (Free, error)
+	Busy     func(context.Context) (float64, error)
 }
 
 // OfCards returns a share for each GPU: Blenders that see no other one, on the processors near
@@ -104,7 +105,7 @@ func OfCards(b Blender, m gpu.Machine, cards []gpu.Share, cores int) []Share {
 		}
 		b.Card, b.CPUs, b.Threads = c.UUID, c.Pin, c.Cores
 		shares = append(shares, Share{
-			Name: "gpu" + strconv.Itoa(c.Index), Renderer: b, Cores: c.Cores, Free: freeOf(blender.GPU, m, c.UUID, len(cards)),
+			Name: "gpu" + strconv.Itoa(c.Index), Renderer: b, Cores: c.Cores, Free: freeOf(blender.GPU, m, c.UUID, len(cards)), Busy: busyOf(m, c.UUID),
 		})
 	}
 	return shares
@@ -124,7 +125,7 @@ func RunEach(ctx context.Context, cfg Config, shares []Share) error {
 	for _, s := range shares {
 		own := cfg
 		own.Name, own.WorkDir = cfg.Name+"-"+s.Name, filepath.Join(cfg.WorkDir, s.Name)
-		own.Renderer, own.Cores, own.Free = s.Renderer, s.Cores, s.Free
+		own.Renderer, own.Cores, own.Free, own.Busy = s.Renderer, s.Cores, s.Free, s.Busy
 		go func() {
 			err := New(own).runOn(ctx, m)
 			if err != nil {

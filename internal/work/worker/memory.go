@@ -39,6 +39,11 @@ func freeOf(device blender.Device, m gpu.Machine, shown string, n int) func(cont
 	}
 }
 
+// busyOf measures how busy the cards are that are shown to a worker.
+func busyOf(m gpu.Machine, shown string) func(context.Context) (float64, error) {
+	return func(ctx context.Context) (float64, error) { return m.Busy(ctx, shown) }
+}
+
 // freeHost is what the machine has free, or less where a control group (version 2) gives less.
 func freeHost(meminfo, member, groups string) (int64, error) {
 	file, err := os.Open(meminfo)

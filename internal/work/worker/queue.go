@@ -116,11 +116,13 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 		q.tasks = q.tasks[1:]
 		var err error
 		l.machine.begin()
+		l.company.rendering.Add(1)
 		if next.job.Aside() {
 			err = l.preview(ctx, drainCtx, &q, next)
 		} else {
 			err = l.renderTask(ctx, drainCtx, &q, next)
 		}
+		l.company.rendering.Add(-1)
 		l.machine.end()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
