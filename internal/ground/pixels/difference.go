@@ -6,14 +6,15 @@ import (
 	"math"
 )
 
-// GPUNoise is the largest Difference between two renders of one frame by one kind of GPU,
-// which adds up what its threads find in whatever order they end. Of the same challenges of
-// the benchmark on one H100 it was 0.00016 at most; a picture with other noise had 0.037.
+// GPUNoise is the largest Difference at which two renders of one frame by one kind of GPU
+// count as alike: it adds up what its threads find in whatever order they end. Of the
+// benchmark's challenges on one H100 the Difference was 0.00016 at most; with other noise it
+// was 0.037.
 const GPUNoise = 0.0005
 
-// Difference is the root mean square over all channels of all pixels, each from 0 to 1. It
-// is 1 for pictures of different sizes. Squares make one wrong area count for more than
-// much faint noise.
+// Difference is the root mean square of what two pictures differ by, over all channels of
+// all pixels, each from 0 to 1. It is 1 for pictures of different sizes. Squares make one
+// wrong area count for more than much faint noise.
 func Difference(a, b image.Image) float64 {
 	size := a.Bounds().Size()
 	if size != b.Bounds().Size() || size.X*size.Y == 0 {

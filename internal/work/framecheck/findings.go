@@ -18,7 +18,7 @@ const (
 	FindingBlack    = "black"    // every pixel is opaque and black
 	FindingPink     = "pink"     // a part is in the pink of missing textures
 	FindingUniform  = "uniform"  // the picture is of one colour, and not black
-	FindingBlank    = "blank"    // a part is of one colour, as no neighbour has it; rendered twice with the same pixels
+	FindingBlank    = "blank"    // a part is of one colour, as no neighbour has it; rendered twice, and so both times
 	FindingRepeated = "repeated" // the pixels are those of the frame before, for longer than is usual in the job
 )
 
@@ -47,7 +47,7 @@ func FindingTable() []FindingRow {
 			"An empty shot looks like this.",
 			"Check camera, render visibility and compositor at these frames. To have them rendered again, order a rerender.",
 			"Look at another frame. If it is the same, check camera, render visibility and compositor, save the file and send it again."},
-		{FindingBlank, "A quarter of the picture or more has one colour, and the frames beside it do not; rendered twice, it had the same pixels.",
+		{FindingBlank, "A quarter of the picture or more has one colour, and the frames beside it do not; rendered twice, it was so both times.",
 			"A flash or a cut looks like this.",
 			"Compare these frames with their neighbours.", ""},
 		{FindingRepeated, "The pixels are those of the frame before, and elsewhere in the job they change.",
@@ -217,7 +217,7 @@ func FindingsMarkdown() string {
 	b.WriteString("\nThe service looks at the pixels that it decodes itself: PNG, JPEG and OpenEXR that is uncompressed, RLE or ZIP. Of other formats only `repeated` is seen, by the hashes.\n\n" +
 		"- Black is a value of at most 2 of 255 (0.0006 in linear light) in each colour of each pixel. A frame with a transparent pixel is not black: its content may be in its alpha.\n" +
 		"- Magenta is red and blue alike and no green. Light, gloss or a view transform such as Filmic or AgX turns it into another colour, which is not looked for.\n" +
-		"- Frames repeat when more of them in a row have the same pixels than is usual in the job: more than one where each frame differs, more than two in animation on twos, never in a still. Noise that changes with the frame makes every frame differ.\n")
+		"- Frames repeat when more of them in a row have the same pixels than is usual in the job: more than one where each frame differs, more than two in animation on twos, never in a still. Noise that changes with the frame makes every frame differ, and a GPU gives [a few pixels](gpu.md#two-renders-of-a-frame) another value each time, so it may hide a repeat.\n")
 	return b.String()
 }
 
