@@ -1,5 +1,5 @@
-// Package gpu tells which GPUs a machine has, how much of their memory is free, and which
-// processor cores are near each.
+// Package gpu tells which GPUs a machine has, how busy they are, how much of their memory is
+// free, and which processor cores are near each.
 //
 // What always holds: a card is named by its UUID, since numbers of cards differ between
 // programs; what the machine does not tell is said to be unknown and not guessed. It asks
