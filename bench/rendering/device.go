@@ -77,22 +77,18 @@ func (j deviceJob) measure(ctx context.Context, b *rounds.Run, into rounds.Recor
 	if err != nil {
 		return err
 	}
-	device, byHand := blender.CPU, []string{"-t", strconv.Itoa(j.threads), "-b", file, "-o", "", "-a"}
-	if j.device != Processor {
-		device, byHand = blender.GPU, append(byHand, "--", "--cycles-device", strings.ToUpper(j.device))
-	}
-	var farms []*service
-	for _, c := range crews {
-		on, err := openFarm(ctx, b, worker.Blender{Threads: j.threads}, device, 1, c.blenders)
-		if err != nil {
-			return err
+	farms, err := j.openFarms(ctx, b)
+	defer func() {
+		for _, on := range farms {
+			err = errors.Join(err, on.stop())
 		}
-		defer func() { err = errors.Join(err, on.stop()) }()
-		farms = append(farms, on)
+	}()
+	if err != nil {
+		return err
 	}
 	return b.Rounds(ctx, into, func(r rounds.Record) error {
 		took := make([]time.Duration, len(crews))
-		var manual rounds.BlenderRun
+		var manual time.Duration
 		err := b.Turns(func() error {
 			for n, on := range farms {
 				job, err := on.render(ctx, b, file)
@@ -102,23 +98,48 @@ func (j deviceJob) measure(ctx context.Context, b *rounds.Run, into rounds.Recor
 				took[n] = job.took
 			}
 			return nil
-		}, func() error {
-			out, err := b.Dir("manual-")
-			if err != nil {
-				return err
-			}
-			byHand[5] = filepath.Join(out, "frame_####")
-			manual, err = b.ByHand(ctx, byHand...)
+		}, func() (err error) {
+			manual, err = j.byHand(ctx, b, file)
 			return err
 		})
-		if got, want := len(manual.Saves), j.scene[1]; err == nil && strconv.Itoa(got) != want {
-			err = fmt.Errorf("blender by hand saved %d frames, not %s", got, want)
-		}
 		for n, c := range crews {
 			if err == nil {
-				r.Add(j.row(c.name), took[n].Seconds(), manual.Took.Seconds())
+				r.Add(j.row(c.name), took[n].Seconds(), manual.Seconds())
 			}
 		}
 		return err
 	})
+}
+
+// openFarms opens a service for each crew. Those that are open are returned with an error too.
+func (j deviceJob) openFarms(ctx context.Context, b *rounds.Run) (farms []*service, err error) {
+	device := blender.CPU
+	if j.device != Processor {
+		device = blender.GPU
+	}
+	for _, c := range crews {
+		on, err := openFarm(ctx, b, worker.Blender{Threads: j.threads}, device, 1, c.blenders)
+		if err != nil {
+			return farms, err
+		}
+		farms = append(farms, on)
+	}
+	return farms, nil
+}
+
+// byHand renders the file as a person does from a shell.
+func (j deviceJob) byHand(ctx context.Context, b *rounds.Run, file string) (time.Duration, error) {
+	out, err := b.Dir("manual-")
+	if err != nil {
+		return 0, err
+	}
+	args := []string{"-t", strconv.Itoa(j.threads), "-b", file, "-o", filepath.Join(out, "frame_####"), "-a"}
+	if j.device != Processor {
+		args = append(args, "--", "--cycles-device", strings.ToUpper(j.device))
+	}
+	run, err := b.ByHand(ctx, args...)
+	if got, want := len(run.Saves), j.scene[1]; err == nil && strconv.Itoa(got) != want {
+		err = fmt.Errorf("blender by hand saved %d frames, not %s", got, want)
+	}
+	return run.Took, err
 }

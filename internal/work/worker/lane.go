@@ -49,6 +49,17 @@ func (l *lane) startSession(ctx context.Context) (Session, error) {
 	})
 }
 
+// begin and end count the lanes that render.
+func (l *lane) begin() {
+	l.machine.begin()
+	l.company.rendering.Add(1)
+}
+
+func (l *lane) end() {
+	l.company.rendering.Add(-1)
+	l.machine.end()
+}
+
 // apartTime is how long a worker goes on with one Blender after several had too little
 // memory. Longer than most frames take, and short enough that another job gets its chance.
 const apartTime = 10 * time.Minute

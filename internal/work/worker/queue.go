@@ -115,15 +115,13 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 		next := q.tasks[0]
 		q.tasks = q.tasks[1:]
 		var err error
-		l.machine.begin()
-		l.company.rendering.Add(1)
+		l.begin()
 		if next.job.Aside() {
 			err = l.preview(ctx, drainCtx, &q, next)
 		} else {
 			err = l.renderTask(ctx, drainCtx, &q, next)
 		}
-		l.company.rendering.Add(-1)
-		l.machine.end()
+		l.end()
 		// Only this machine's own failures slow it down. A frame that fails is reported, and
 		// the next one may be sound.
 		if errors.Is(err, errUnable) && l.backOff(ctx, "render", unableTry, err) != nil {
