@@ -277,6 +277,10 @@ func (w farmWorker) accept(c claimed, sample frames.Sample) {
 	if _, err := blob.Write(content); errors.Join(err, blob.Commit()) != nil {
 		w.Fatal(err)
 	}
+	small, err := pixels.Thumbnail(bytes.NewReader(content), frames.SmallSide)
+	if err != nil {
+		w.Fatal(err)
+	}
 	log := slog.New(slog.DiscardHandler)
 	in := frames.Frames{DB: w.app.DB, Jobs: w.app.Jobs(w.app.Links(w.url)), Workers: &dispatch.Workers{DB: w.app.DB, Log: log}, LeaseLife: time.Hour, DoubleRender: sample, Log: log}
 	kept, err := in.Accept(w.Context(), frames.Picture{
@@ -284,7 +288,7 @@ func (w farmWorker) accept(c claimed, sample frames.Sample) {
 			Holder: w.id, File: result.File, PixelSHA256: result.PixelSHA256, Width: result.Width, Height: result.Height,
 			Device: result.Device, Registered: result.Device, Renderer: w.me.Renderer, Log: result.Log,
 		},
-		Lease: lease.Ref{ID: c.LeaseID, Holder: w.id, Attempt: int64(c.Attempt)}, JobID: c.jobID, Frame: c.Frame, BlobKey: key, SHA256: result.SHA256, SizeBytes: result.SizeBytes,
+		Small: small, Lease: lease.Ref{ID: c.LeaseID, Holder: w.id, Attempt: int64(c.Attempt)}, JobID: c.jobID, Frame: c.Frame, BlobKey: key, SHA256: result.SHA256, SizeBytes: result.SizeBytes,
 		RenderTime: time.Second, DeviceName: result.DeviceName, Version: result.BlenderVersion, BuildHash: result.BlenderBuildHash,
 	})
 	if err != nil || !kept {
