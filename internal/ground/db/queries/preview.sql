@@ -103,9 +103,10 @@ UPDATE preview SET row_sum = @row_sum WHERE preview_id = @preview_id;
 
 -- name: AuditPreviews :many
 -- A page of previews, each with its upload and its lease; '' and 0 where there is none.
+-- The bound stands in the join too: a merge would read all that is before the page.
 SELECT sqlc.embed(p), CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(u.removed_at, 0) AS bigint) AS removed_at, CAST(coalesce(l.state, '') AS text) AS lease_state, CAST(coalesce(l.holder, '') AS text) AS lease_holder
-FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id
+FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id AND l.subject > @after
 WHERE p.preview_id > @after ORDER BY p.preview_id LIMIT 500;
 
 -- name: AuditPreviewLeases :many

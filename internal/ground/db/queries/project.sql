@@ -101,9 +101,10 @@ WHERE c.size_bytes > CAST(@most AS bigint) AND NOT EXISTS (SELECT 1 FROM project
 -- name: AuditProjects :many
 -- A page of projects, each with its upload; '' and 0 where there is none. A manifest may
 -- list ten thousand files.
+-- The bound stands in the join too: a merge would read all that is before the page.
 SELECT sqlc.embed(p), CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.filename, '') AS text) AS filename,
   CAST(coalesce(u.sha256, '') AS text) AS sha256, CAST(coalesce(u.size_bytes, 0) AS bigint) AS size_bytes, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at
-FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id
+FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id AND u.upload_id > @after
 WHERE p.upload_id > @after ORDER BY p.upload_id LIMIT 50;
 
 -- name: AuditUses :many

@@ -15,10 +15,11 @@ SELECT quote_id FROM quote WHERE upload_id = @upload_id AND workspace_id = @work
 
 -- name: AuditQuotes :many
 -- A page of quotes, each with what its upload and its job say; '' and 0 where there is none.
+-- The bound stands in the join too: a merge would read all that is before the page.
 SELECT sqlc.embed(q), CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(j.job_id, '') AS text) AS taken_by,
   CAST(coalesce(f.upload_id, '') AS text) AS first_upload_id, CAST(coalesce(f.workspace_id, '') AS text) AS first_workspace_id
-FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id
+FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id AND j.quote_id > @after
   LEFT JOIN job f ON f.job_id = q.rerender_of AND q.rerender_of <> ''
 WHERE q.quote_id > @after ORDER BY q.quote_id LIMIT 500;
 

@@ -255,6 +255,7 @@ WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue =
 
 -- name: AuditWebhookDeliveries :many
 -- A page of deliveries, each with its event, its endpoint and its last attempt.
+-- The bound stands in the join too: a merge would read all that is before the page.
 SELECT sqlc.embed(d), e.workspace_id AS event_workspace_id, e.job_id AS event_job_id, e.created_at AS event_created_at,
   n.workspace_id AS endpoint_workspace_id, n.job_id AS endpoint_job_id, n.lane AS endpoint_lane,
   (SELECT count(*) FROM webhook_attempt a WHERE a.delivery_id = d.delivery_id) AS attempts,
@@ -263,7 +264,7 @@ SELECT sqlc.embed(d), e.workspace_id AS event_workspace_id, e.job_id AS event_jo
 FROM webhook_delivery d
 JOIN webhook_event e ON e.event_id = d.event_id
 JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
-LEFT JOIN webhook_attempt l ON l.delivery_id = d.delivery_id AND l.number = d.tries
+LEFT JOIN webhook_attempt l ON l.delivery_id = d.delivery_id AND l.number = d.tries AND l.delivery_id > @after
 WHERE d.delivery_id > @after ORDER BY d.delivery_id LIMIT 500;
 
 -- name: AuditWebhookOrphans :many

@@ -11,7 +11,7 @@ import (
 
 const auditAwaited = `-- name: AuditAwaited :many
 SELECT a.upload_id, a.workspace_id, a.source, a.created_at, a.expires_at, a.fault_code, a.fault_text, a.fault_action, a.fault_detail, a.row_sum, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
-FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id
+FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id AND u.upload_id > $1
 WHERE a.upload_id > $1 ORDER BY a.upload_id LIMIT 500
 `
 
@@ -22,6 +22,7 @@ type AuditAwaitedRow struct {
 }
 
 // A page of awaited uploads, each with its workspace and the workspace of its upload.
+// The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaitedRow, error) {
 	rows, err := q.query(ctx, q.auditAwaitedStmt, auditAwaited, after)
 	if err != nil {
@@ -63,7 +64,7 @@ SELECT u.upload_id, u.workspace_id, u.filename, u.sha256, u.size_bytes, u.scene,
   CAST(coalesce(p.created_at, 0) AS bigint) AS project_created_at,
   CAST(coalesce((SELECT min(q.created_at) FROM quote q WHERE q.upload_id = u.upload_id), 0) AS bigint) AS quoted_at,
   CAST(coalesce((SELECT min(q.workspace_id) FROM quote q WHERE q.upload_id = u.upload_id), '') AS text) AS quote_workspace_id
-FROM upload u LEFT JOIN workspace w ON w.workspace_id = u.workspace_id LEFT JOIN project p ON p.upload_id = u.upload_id
+FROM upload u LEFT JOIN workspace w ON w.workspace_id = u.workspace_id LEFT JOIN project p ON p.upload_id = u.upload_id AND p.upload_id > $1
 WHERE u.upload_id > $1 ORDER BY u.upload_id LIMIT 500
 `
 
@@ -78,6 +79,7 @@ type AuditUploadsRow struct {
 
 // A page of uploads, each with its workspace, its project and its first quote; ” and 0 where
 // there is none.
+// The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUploadsRow, error) {
 	rows, err := q.query(ctx, q.auditUploadsStmt, auditUploads, after)
 	if err != nil {

@@ -80,7 +80,7 @@ func (q *Queries) AuditPreviewPictures(ctx context.Context, after string) ([]Aud
 const auditPreviews = `-- name: AuditPreviews :many
 SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, p.needs, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(u.removed_at, 0) AS bigint) AS removed_at, CAST(coalesce(l.state, '') AS text) AS lease_state, CAST(coalesce(l.holder, '') AS text) AS lease_holder
-FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id
+FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id AND l.subject > $1
 WHERE p.preview_id > $1 ORDER BY p.preview_id LIMIT 500
 `
 
@@ -94,6 +94,7 @@ type AuditPreviewsRow struct {
 }
 
 // A page of previews, each with its upload and its lease; ” and 0 where there is none.
+// The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPreviewsRow, error) {
 	rows, err := q.query(ctx, q.auditPreviewsStmt, auditPreviews, after)
 	if err != nil {

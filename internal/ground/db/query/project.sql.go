@@ -80,7 +80,7 @@ func (q *Queries) AuditProjectless(ctx context.Context) ([]string, error) {
 const auditProjects = `-- name: AuditProjects :many
 SELECT p.upload_id, p.workspace_id, p.manifest, p.created_at, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.filename, '') AS text) AS filename,
   CAST(coalesce(u.sha256, '') AS text) AS sha256, CAST(coalesce(u.size_bytes, 0) AS bigint) AS size_bytes, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at
-FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id
+FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id AND u.upload_id > $1
 WHERE p.upload_id > $1 ORDER BY p.upload_id LIMIT 50
 `
 
@@ -95,6 +95,7 @@ type AuditProjectsRow struct {
 
 // A page of projects, each with its upload; ” and 0 where there is none. A manifest may
 // list ten thousand files.
+// The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditProjects(ctx context.Context, after string) ([]AuditProjectsRow, error) {
 	rows, err := q.query(ctx, q.auditProjectsStmt, auditProjects, after)
 	if err != nil {
