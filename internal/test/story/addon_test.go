@@ -371,7 +371,7 @@ func (a desk) pressesThePanel() {
 		if code, is := strings.CutPrefix(line, "CODE "); is {
 			svc.letIn(c, code)
 		}
-	}, "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.slowLine(), pictures, tells, shown)
+	}, "--python-exit-code", "1", "--window-geometry", "0", "0", "1100", "1000", path, "--python", script, "--", svc.slowLine(), pictures, tells, shown)
 	text, err := os.ReadFile(tells)
 	if err != nil {
 		t.Fatal(err)
