@@ -133,7 +133,6 @@ func TestFullestCardCounts(t *testing.T) {
 	}
 }
 
-// TestProcessorsAreSharedOut between the cards that they are near to.
 func TestBusiestCardCounts(t *testing.T) {
 	t.Parallel()
 	m := machine(t, fourCards, map[string]string{"class/drm/card0/device/gpu_busy_percent": "12\n", "class/drm/card1/device/gpu_busy_percent": "40\n"})
@@ -166,6 +165,7 @@ func TestHighestCapabilityCounts(t *testing.T) {
 	}
 }
 
+// TestProcessorsAreSharedOut between the cards that they are near to.
 func TestProcessorsAreSharedOut(t *testing.T) {
 	t.Parallel()
 	known, unknown := gpu.Card{Node: 0, CPUs: upTo(0, 7)}, gpu.Card{Node: gpu.Unknown}

@@ -71,7 +71,7 @@ func (c candidate) shows(o candidate) bool {
 // needed on.
 func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) (kept bool, err error) {
 	// A GPU's picture in a format that is not decoded here cannot be compared.
-	if !f.DoubleRender.has(p.JobID, p.Frame) || (f.Compares(p) && p.Small == nil) {
+	if !f.DoubleRender.has(p.JobID, p.Frame) || (p.Device == contract.RenderDevice && p.Small == nil) {
 		return true, f.accept(ctx, tx, p.Lease, p, finding, earlier)
 	}
 	record, err := job.Lock(ctx, tx, p.JobID)
