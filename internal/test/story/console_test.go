@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	cdppage "github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 
@@ -21,6 +22,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/await"
+	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
@@ -106,7 +108,9 @@ func (p *console) until(what, expression string) {
 		// A page that is on its way to another one answers nothing.
 		_, _ = chromedp.Run(p.tab, chromedp.Evaluate[bool](`new Promise(r => setTimeout(() => r(true), 50))`, func(e *runtime.EvaluateParams) { e.AwaitPromise = new(true) }))
 	}
-	p.t.Fatalf("%s: it never holds: %s", what, look[string](p.tab, p.t, "location.href + ' ' + document.body.innerText"))
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.t.Fatalf("%s: it never holds: %s; the browser says %q", what, look[string](p.tab, p.t, "location.href + ' ' + document.visibilityState + ' ' + document.body.innerText"), p.said)
 }
 
 // says waits until the page shows a text.
@@ -245,6 +249,34 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 			t.Errorf("the browser says %q", said)
 		}
 	})
+}
+
+// A page whose stream could not be opened, because the line was gone for a moment, opens it
+// later: nobody has to load the page again.
+func TestAPageWhoseStreamNeverBeganOpensItAgain(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	p := svc.console(svc.caller(credit))
+	job, err := p.take(p.quote(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: `
+			const fetched = window.fetch;
+			window.refused = 0;
+			window.fetch = (...request) => window.refused > 1 ? fetched(...request) : (window.refused++, Promise.reject(new TypeError("the line is gone")));
+		`})
+		return err
+	}))
+	p.open("/console/jobs/" + job.JobID)
+	p.says("queued", "0 of 3 frames")
+	p.until("its stream was asked for", "window.refused > 0")
+	svc.write(func(ctx context.Context, tx *db.Tx) error {
+		_, err := svc.app.Jobs(svc.app.Links(svc.url)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
+		return err
+	})
+	p.says("failed", "The power is cut on Sunday.")
 }
 
 // Over a line of 1.6 Mbit/s and 150 ms pages are painted once, where they stay. How soon is in

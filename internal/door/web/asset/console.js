@@ -21,6 +21,17 @@ document.addEventListener("htmx:sse:error", (event) => {
   if (event.detail?.status === 401) location.reload();
 });
 
+// htmx opens a stream again that broke, but not one that never began.
+document.addEventListener("htmx:finally:request", async ({ target, detail: { ctx } }) => {
+  const path = target.getAttribute?.("hx-sse:connect");
+  const { status, headers } = ctx.response ?? {};
+  if (!path || headers?.get("Content-Type")?.startsWith("text/event-stream")) return;
+  if (status === 401) return location.reload();
+  if (status === 404) return;
+  await pause(3000 + 4000 * Math.random());
+  if (target.isConnected) htmx.ajax("GET", path, { source: target });
+});
+
 // A form that spends is sent once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-once]");
