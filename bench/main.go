@@ -48,7 +48,7 @@ func groups(device string, auditJobs, finishedJobs int) []rounds.Group {
 		storage.Lease("sqlite"), storage.Lease("postgres"), storage.ReceiptLog("sqlite"), storage.ReceiptLog("postgres"),
 		requests.Leaderboard("sqlite"), requests.Leaderboard("postgres"),
 		scale.Workers("sqlite"), scale.Workers("postgres"), scale.Watchers("sqlite"), scale.Watchers("postgres"),
-		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"), scale.Processes(), scale.Streams(),
+		scale.Neighbour("sqlite"), scale.Neighbour("postgres"), scale.Looks("sqlite"), scale.Looks("postgres"), scale.Processes(), scale.SmallMachines(), scale.Streams(),
 		storage.Webhook("sqlite"), storage.Webhook("postgres"), storage.Console(), storage.Audit("sqlite", auditJobs), storage.Audit("postgres", auditJobs),
 		storage.Finished("postgres", finishedJobs),
 		reading.Small(), reading.Plain(), reading.Zstd(),

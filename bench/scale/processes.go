@@ -11,6 +11,7 @@ import (
 	"image"
 	"net/url"
 	"os"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,14 +35,16 @@ const (
 	severalWorkspaces = 20 // with a job each: a farm of one job is bound by its row
 	severalMost       = 24 // connections to PostgreSQL of all processes together
 	severalSample     = 50 * time.Millisecond
+	severalShared     = 8    // cores, from which on a machine has room for all of them
+	severalSmall      = 0.15 // of a core: a machine so small that the others share two cores
 )
 
 // Processes has a thousand plain clients of the workers' API render ten thousand frames
 // over three API processes on one PostgreSQL, which together have as many connections as
 // the one process of the baseline. Where clients, processes and database share few
-// processors, the frames per second say little of a farm. What does is the processors'
-// time for a frame, which must not grow with the processes, and how many statements wait
-// for another's lock.
+// processors, the frames per second say nothing of a farm: SmallMachines measures them.
+// What does is the processors' time for a frame, which must not grow with the processes,
+// and how many statements wait for another's lock.
 func Processes() rounds.Group {
 	const (
 		rate        = "processes/postgres frames a second"
@@ -50,23 +53,26 @@ func Processes() rounds.Group {
 		locks       = "processes/postgres statements that wait for a lock"
 		connections = "processes/postgres connections of a process"
 	)
-	baseline := "1 process"
+	baseline, goal := "1 process", rounds.Goal{}
+	if runtime.NumCPU() >= severalShared {
+		goal = rounds.RatioAtLeast(2)
+	}
 	note := fmt.Sprintf("%d processes; %d plain clients, %d jobs of %d workspaces, %d frames; clients and database on the same machine; one round",
 		severalProcesses, scaleWorkers, severalWorkspaces, severalWorkspaces, scaleFrames)
 	return rounds.Group{
 		Rows: []rounds.Row{
-			{Name: rate, Unit: rounds.PerSecond, Baseline: baseline, Goal: rounds.RatioAtLeast(2), Note: note},
+			{Name: rate, Unit: rounds.PerSecond, Baseline: baseline, Goal: goal, Note: note},
 			{Name: ours, Unit: rounds.Duration, Baseline: baseline, Goal: rounds.RatioAtMost(1.2), Note: "user and system time of the API processes; what does not grow can be spread over machines"},
 			{Name: theirs, Unit: rounds.Duration, Baseline: baseline, Goal: rounds.RatioAtMost(1.2), Note: "of all its processes; the part that more API processes do not spread"},
 			{Name: locks, Unit: rounds.Percent, Baseline: baseline, Note: "of the sessions that are at work, every 50 ms"},
 			{Name: connections, Unit: rounds.Count, Baseline: baseline, Goal: rounds.Under(severalMost/severalProcesses+1, rounds.Count), Note: "most at once; --database-connections shares " + strconv.Itoa(severalMost) + " among the processes"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
-			one, err := severalRun(ctx, b, 1)
+			one, err := severalRun(ctx, b, 1, 0)
 			if err != nil {
 				return err
 			}
-			many, err := severalRun(ctx, b, severalProcesses)
+			many, err := severalRun(ctx, b, severalProcesses, 0)
 			if err != nil {
 				return err
 			}
@@ -80,6 +86,44 @@ func Processes() rounds.Group {
 	}
 }
 
+// SmallMachines does the same over API processes that have little of a core each, as if
+// every one ran on a small machine of its own: then the API is what gives way first, and
+// two more processes are two more machines.
+func SmallMachines() rounds.Group {
+	const (
+		rate  = "machines/postgres frames a second"
+		ours  = "machines/postgres processor time of the API for a frame"
+		locks = "machines/postgres statements that wait for a lock"
+	)
+	baseline := "1 process"
+	note := fmt.Sprintf("as processes/, but each process has %v of a core; one round", severalSmall)
+	return rounds.Group{
+		Rows: []rounds.Row{
+			{Name: rate, Unit: rounds.PerSecond, Baseline: baseline, Goal: rounds.RatioAtLeast(2), Note: note},
+			{Name: ours, Unit: rounds.Duration, Baseline: baseline, Goal: rounds.RatioAtMost(1.2), Note: "user and system time of the API processes"},
+			{Name: locks, Unit: rounds.Percent, Baseline: baseline, Note: "of the sessions that are at work, every 50 ms"},
+		},
+		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
+			one, err := severalRun(ctx, b, 1, severalSmall)
+			if errors.Is(err, errors.ErrUnsupported) {
+				b.Say("no processes of small machines: %v", err)
+				return nil
+			}
+			if err != nil {
+				return err
+			}
+			many, err := severalRun(ctx, b, severalProcesses, severalSmall)
+			if err != nil {
+				return err
+			}
+			into.Add(rate, many.rate, one.rate)
+			into.Add(ours, many.api, one.api)
+			into.Add(locks, many.locks, one.locks)
+			return nil
+		},
+	}
+}
+
 // several is the result of one run.
 type several struct {
 	rate          float64 // frames per second, from the first lease to the last accepted frame
@@ -88,8 +132,9 @@ type several struct {
 	connections   float64 // most of one process
 }
 
-// severalRun renders the jobs over n processes on a new store, and audits it.
-func severalRun(ctx context.Context, b *rounds.Run, n int) (out several, err error) {
+// severalRun renders the jobs over n processes on a new store, and audits it. Each process
+// has so many cores; 0 = all of the machine's.
+func severalRun(ctx context.Context, b *rounds.Run, n int, cores float64) (out several, err error) {
 	limits := append([]string{"--database-connections", strconv.Itoa(severalMost / n)}, wide...)
 	s, err := serve(ctx, b, "postgres", limits...)
 	if err != nil {
@@ -119,6 +164,11 @@ func severalRun(ctx context.Context, b *rounds.Run, n int) (out several, err err
 	}
 	for _, c := range callers {
 		if _, err := s.startAs(ctx, c, scaleFrames/severalWorkspaces); err != nil {
+			return out, err
+		}
+	}
+	for _, p := range processes {
+		if err := p.confine(cores); err != nil {
 			return out, err
 		}
 	}

@@ -34,6 +34,7 @@ type server struct {
 	process   *exec.Cmd
 	store     app.Config   // opens the same store in this process, for keys and audit
 	drop      func() error // removes the database; call it after stop
+	free      func() error // ends what confine has begun; nil before
 	url       string
 	client    *client.Client
 	workspace string
@@ -144,9 +145,21 @@ func (s *server) launch(ctx context.Context, limits []string) error {
 	return errors.Join(errors.New("svc serve ended before it listened"), s.process.Wait())
 }
 
+// confine lets the process have so many cores; 0 = all of the machine's.
+func (s *server) confine(cores float64) (err error) {
+	if cores > 0 {
+		s.free, err = rounds.Confine(s.process.Process.Pid, cores)
+	}
+	return err
+}
+
 // stop ends the server as an operator does, waits for it and removes its database.
 func (s *server) stop() error {
-	return errors.Join(s.process.Process.Signal(syscall.SIGTERM), s.process.Wait(), s.drop())
+	err := errors.Join(s.process.Process.Signal(syscall.SIGTERM), s.process.Wait(), s.drop())
+	if s.free != nil {
+		err = errors.Join(err, s.free())
+	}
+	return err
 }
 
 // audit checks the whole store, and returns each breach as an error.

@@ -3,11 +3,8 @@ package db_test
 import (
 	"database/sql"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
-
-	"github.com/pressly/goose/v3"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/dbtest"
@@ -25,15 +22,12 @@ func before(t *testing.T, url string, version int64) (bare *sql.DB, do func(stat
 	if err != nil {
 		t.Fatal(err)
 	}
-	driver, dialect := "sqlite", goose.DialectSQLite3
-	if strings.HasPrefix(url, "postgres") {
-		driver, dialect = "pgx", goose.DialectPostgres
-	}
-	if bare, err = sql.Open(driver, url); err != nil {
+	engine := (db.Config{URL: url}).Name()
+	if bare, err = sql.Open(map[string]string{"sqlite": "sqlite", "postgres": "pgx"}[engine], url); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = bare.Close() })
-	migrations, err := goose.NewProvider(dialect, bare, os.DirFS("migrations"), goose.WithDisableGlobalRegistry(true))
+	migrations, err := db.Migrator(bare, engine)
 	if err != nil {
 		t.Fatal(err)
 	}

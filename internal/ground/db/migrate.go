@@ -14,22 +14,34 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// migrate applies the missing migrations. One process does it while others wait: an
-// advisory lock sees to that on PostgreSQL, the file's write lock on SQLite.
-func migrate(ctx context.Context, pool *sql.DB, engine string) error {
+// postgresOnly are the migrations that say nothing to SQLite.
+var postgresOnly = []int64{49}
+
+// migrator returns what applies the migrations to a database, or undoes them.
+func migrator(pool *sql.DB, engine string) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
-		return err
+		return nil, err
 	}
-	dialect, opts := goose.DialectSQLite3, []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if engine == "postgres" {
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
-			return fmt.Errorf("migrate: %w", err)
+			return nil, err
 		}
-		dialect, opts = goose.DialectPostgres, append(opts, goose.WithSessionLocker(locker))
+		return goose.NewProvider(goose.DialectPostgres, pool, files, append(opts, goose.WithSessionLocker(locker))...)
 	}
-	p, err := goose.NewProvider(dialect, pool, files, opts...)
+	opts = append(opts, goose.WithExcludeVersions(postgresOnly))
+	for _, version := range postgresOnly { // both engines count the same versions
+		opts = append(opts, goose.WithGoMigrations(goose.NewGoMigration(version, nil, nil)))
+	}
+	return goose.NewProvider(goose.DialectSQLite3, pool, files, opts...)
+}
+
+// migrate applies the missing migrations. One process does it while others wait: an
+// advisory lock sees to that on PostgreSQL, the file's write lock on SQLite.
+func migrate(ctx context.Context, pool *sql.DB, engine string) error {
+	p, err := migrator(pool, engine)
 	if err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}

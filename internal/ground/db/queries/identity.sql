@@ -92,7 +92,7 @@ SELECT * FROM agent_key WHERE workspace_id = @workspace_id ORDER BY key_id DESC;
 -- name: AgentKeysSpent :many
 -- What the agent keys of a workspace have spent since a time, as start counts it.
 SELECT j.key_id, CAST(sum(j.price_cents) AS bigint) AS cents
-FROM job j JOIN agent_key k ON k.key_id = j.key_id
+FROM job j JOIN agent_key k ON k.key_id = j.key_id AND j.key_id <> ''
 WHERE k.workspace_id = @workspace_id AND j.created_at >= @since AND j.status NOT IN ('failed', 'cancelled')
 GROUP BY j.key_id;
 

@@ -604,7 +604,7 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 
 const agentKeysSpent = `-- name: AgentKeysSpent :many
 SELECT j.key_id, CAST(sum(j.price_cents) AS bigint) AS cents
-FROM job j JOIN agent_key k ON k.key_id = j.key_id
+FROM job j JOIN agent_key k ON k.key_id = j.key_id AND j.key_id <> ''
 WHERE k.workspace_id = $1 AND j.created_at >= $2 AND j.status NOT IN ('failed', 'cancelled')
 GROUP BY j.key_id
 `

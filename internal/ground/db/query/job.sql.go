@@ -1394,7 +1394,7 @@ func (q *Queries) JobQueuedCount(ctx context.Context) (int64, error) {
 
 const jobSpentByKey = `-- name: JobSpentByKey :one
 SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
-WHERE key_id = $1 AND created_at >= $2
+WHERE key_id = $1 AND key_id <> '' AND created_at >= $2
 `
 
 type JobSpentByKeyParams struct {
