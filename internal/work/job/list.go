@@ -63,21 +63,29 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 // viewsOf reads the rows of a page that starts after before, and one more.
 func viewsOf(ctx context.Context, tx *db.Tx, r ListRequest, before string) (views []query.JobViewRow, err error) {
 	most := int64(r.Limit) + 1
-	if r.Status != "" && r.Text == "" {
+	switch {
+	case r.Text != "":
+		rows, err := tx.JobViewsNamed(ctx, query.JobViewsNamedParams{
+			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: most,
+			Queue: dispatch.FrameQueue, Name: namePattern(r.Text), Named: r.Text,
+		})
+		for _, row := range rows {
+			views = append(views, query.JobViewRow(row))
+		}
+		return views, err
+	case r.Status != "":
 		rows, err := tx.JobViewsOf(ctx, query.JobViewsOfParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: before, Max: most, Queue: dispatch.FrameQueue})
 		for _, row := range rows {
 			views = append(views, query.JobViewRow(row))
 		}
 		return views, err
+	default:
+		rows, err := tx.JobViews(ctx, query.JobViewsParams{WorkspaceID: r.WorkspaceID, Before: before, Max: most, Queue: dispatch.FrameQueue})
+		for _, row := range rows {
+			views = append(views, query.JobViewRow(row))
+		}
+		return views, err
 	}
-	rows, err := tx.JobViews(ctx, query.JobViewsParams{
-		WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: most,
-		Queue: dispatch.FrameQueue, Name: namePattern(r.Text), Named: r.Text,
-	})
-	for _, row := range rows {
-		views = append(views, query.JobViewRow(row))
-	}
-	return views, err
 }
 
 // Needing lists the jobs of a workspace that need a person: those that failed, and those
@@ -152,10 +160,7 @@ func ListAll(ctx context.Context, tx *db.Tx, r ListRequest) ([]Summary, error) {
 	return out, nil
 }
 
-// namePattern is what SQL compares names with that contain a text, in any case; "" for "".
+// namePattern is what SQL compares names with that contain a text, in any case.
 func namePattern(text string) string {
-	if text == "" {
-		return ""
-	}
 	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(text)) + "%"
 }

@@ -75,9 +75,9 @@ FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON o
 WHERE job.job_id = @job_id;
 
 -- name: JobViews :many
--- A page of a workspace's jobs as JobView shows one, the newest first; a status of ''
--- means any. name is a pattern of the file's name in lower case, '' for any; named is the
--- id of a job that counts whatever its file's name.
+-- A page of a workspace's jobs as JobView shows one, the newest first. It and the next two
+-- are statements of their own because one that takes anything walks all jobs of the
+-- workspace where few or none are meant, and sorts them where all are.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -92,14 +92,12 @@ SELECT sqlc.embed(job),
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.workspace_id = @workspace_id AND job.job_id < @before AND (CAST(@status AS text) = '' OR job.status = CAST(@status AS text))
-  AND (CAST(@name AS text) = '' OR job.job_id = CAST(@named AS text) OR lower(job.filename) LIKE CAST(@name AS text) ESCAPE '\')
+WHERE job.workspace_id = @workspace_id AND job.job_id < @before
 ORDER BY job.job_id DESC
 LIMIT CAST(@max AS bigint);
 
 -- name: JobViewsOf :many
--- JobViews of one status and any name. It is a statement of its own because one that
--- takes any status walks all jobs of the workspace where few or none have it.
+-- JobViews of one status.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -117,6 +115,32 @@ FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON o
 WHERE job.workspace_id = @workspace_id AND job.status = @status AND job.job_id < @before
 ORDER BY job.job_id DESC
 LIMIT CAST(@max AS bigint);
+
+-- name: JobViewsNamed :many
+-- JobViews of a name, which is a pattern of the file's name in lower case, or of one status
+-- and a name; a status of '' means any. named is the id of a job that counts whatever its
+-- file's name. The jobs are found before anything is joined to them: otherwise all of the
+-- workspace are joined, and sorted.
+SELECT sqlc.embed(job),
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
+  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
+WHERE job.job_id IN (
+  SELECT n.job_id FROM job n
+  WHERE n.workspace_id = @workspace_id AND n.job_id < @before AND (CAST(@status AS text) = '' OR n.status = CAST(@status AS text))
+    AND (n.job_id = CAST(@named AS text) OR lower(n.filename) LIKE CAST(@name AS text) ESCAPE '\')
+  ORDER BY n.job_id DESC LIMIT CAST(@max AS bigint))
+ORDER BY job.job_id DESC;
 
 -- name: JobsNeeding :many
 -- Jobs of a workspace that failed, or wait for their submit: made since, the newest first.

@@ -879,6 +879,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.jobViewsStmt, err = db.PrepareContext(ctx, jobViews); err != nil {
 		return nil, fmt.Errorf("error preparing query JobViews: %w", err)
 	}
+	if q.jobViewsNamedStmt, err = db.PrepareContext(ctx, jobViewsNamed); err != nil {
+		return nil, fmt.Errorf("error preparing query JobViewsNamed: %w", err)
+	}
 	if q.jobViewsOfStmt, err = db.PrepareContext(ctx, jobViewsOf); err != nil {
 		return nil, fmt.Errorf("error preparing query JobViewsOf: %w", err)
 	}
@@ -3347,6 +3350,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing jobViewsStmt: %w", cerr)
 		}
 	}
+	if q.jobViewsNamedStmt != nil {
+		if cerr := q.jobViewsNamedStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing jobViewsNamedStmt: %w", cerr)
+		}
+	}
 	if q.jobViewsOfStmt != nil {
 		if cerr := q.jobViewsOfStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing jobViewsOfStmt: %w", cerr)
@@ -5401,6 +5409,7 @@ type Queries struct {
 	jobSumStmt                      *sql.Stmt
 	jobViewStmt                     *sql.Stmt
 	jobViewsStmt                    *sql.Stmt
+	jobViewsNamedStmt               *sql.Stmt
 	jobViewsOfStmt                  *sql.Stmt
 	jobsAlikeStmt                   *sql.Stmt
 	jobsEraseStmt                   *sql.Stmt
@@ -6038,6 +6047,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobSumStmt:                      q.jobSumStmt,
 		jobViewStmt:                     q.jobViewStmt,
 		jobViewsStmt:                    q.jobViewsStmt,
+		jobViewsNamedStmt:               q.jobViewsNamedStmt,
 		jobViewsOfStmt:                  q.jobViewsOfStmt,
 		jobsAlikeStmt:                   q.jobsAlikeStmt,
 		jobsEraseStmt:                   q.jobsEraseStmt,

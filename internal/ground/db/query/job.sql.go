@@ -1592,19 +1592,15 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.workspace_id = $2 AND job.job_id < $3 AND (CAST($4 AS text) = '' OR job.status = CAST($4 AS text))
-  AND (CAST($5 AS text) = '' OR job.job_id = CAST($6 AS text) OR lower(job.filename) LIKE CAST($5 AS text) ESCAPE '\')
+WHERE job.workspace_id = $2 AND job.job_id < $3
 ORDER BY job.job_id DESC
-LIMIT CAST($7 AS bigint)
+LIMIT CAST($4 AS bigint)
 `
 
 type JobViewsParams struct {
 	Queue       string
 	WorkspaceID string
 	Before      string
-	Status      string
-	Name        string
-	Named       string
 	Max         int64
 }
 
@@ -1623,17 +1619,14 @@ type JobViewsRow struct {
 	PlayUs            int64
 }
 
-// A page of a workspace's jobs as JobView shows one, the newest first; a status of ”
-// means any. name is a pattern of the file's name in lower case, ” for any; named is the
-// id of a job that counts whatever its file's name.
+// A page of a workspace's jobs as JobView shows one, the newest first. It and the next two
+// are statements of their own because one that takes anything walks all jobs of the
+// workspace where few or none are meant, and sorts them where all are.
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
 	rows, err := q.query(ctx, q.jobViewsStmt, jobViews,
 		arg.Queue,
 		arg.WorkspaceID,
 		arg.Before,
-		arg.Status,
-		arg.Name,
-		arg.Named,
 		arg.Max,
 	)
 	if err != nil {
@@ -1643,6 +1636,144 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 	var items []JobViewsRow
 	for rows.Next() {
 		var i JobViewsRow
+		if err := rows.Scan(
+			&i.Job.JobID,
+			&i.Job.WorkspaceID,
+			&i.Job.KeyID,
+			&i.Job.Flow,
+			&i.Job.Status,
+			&i.Job.Seq,
+			&i.Job.UploadID,
+			&i.Job.QuoteID,
+			&i.Job.Filename,
+			&i.Job.InputSha256,
+			&i.Job.InputSizeBytes,
+			&i.Job.FrameStart,
+			&i.Job.FrameEnd,
+			&i.Job.FrameStep,
+			&i.Job.FrameCount,
+			&i.Job.FramesCompleted,
+			&i.Job.RenderUs,
+			&i.Job.PricingVersion,
+			&i.Job.PriceCents,
+			&i.Job.ChargedCents,
+			&i.Job.RenderDevice,
+			&i.Job.DeviceName,
+			&i.Job.BlenderVersion,
+			&i.Job.FailureCode,
+			&i.Job.FailureMessage,
+			&i.Job.CancelReason,
+			&i.Job.ArtifactKey,
+			&i.Job.ArtifactFilename,
+			&i.Job.ArtifactSha256,
+			&i.Job.ArtifactSize,
+			&i.Job.ArtifactRemovedAt,
+			&i.Job.CreatedAt,
+			&i.Job.SubmittedAt,
+			&i.Job.ClaimedAt,
+			&i.Job.CompletedAt,
+			&i.Job.FailedAt,
+			&i.Job.CancelledAt,
+			&i.Job.UpdatedAt,
+			&i.Job.Renderer,
+			&i.Job.RowSum,
+			&i.Job.Findings,
+			&i.Job.Frames,
+			&i.Job.RerenderOf,
+			&i.Notified,
+			&i.Held,
+			&i.Progress,
+			&i.Choosy,
+			&i.ServedUs,
+			&i.WorkspaceServedUs,
+			&i.Needs,
+			&i.Plays,
+			&i.PlaysFrom,
+			&i.Played,
+			&i.PlayUs,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobViewsNamed = `-- name: JobViewsNamed :many
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
+  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
+    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
+  CAST(CASE WHEN job.status = 'rendering' THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
+  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
+  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
+FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
+WHERE job.job_id IN (
+  SELECT n.job_id FROM job n
+  WHERE n.workspace_id = $2 AND n.job_id < $3 AND (CAST($4 AS text) = '' OR n.status = CAST($4 AS text))
+    AND (n.job_id = CAST($5 AS text) OR lower(n.filename) LIKE CAST($6 AS text) ESCAPE '\')
+  ORDER BY n.job_id DESC LIMIT CAST($7 AS bigint))
+ORDER BY job.job_id DESC
+`
+
+type JobViewsNamedParams struct {
+	Queue       string
+	WorkspaceID string
+	Before      string
+	Status      string
+	Named       string
+	Name        string
+	Max         int64
+}
+
+type JobViewsNamedRow struct {
+	Job               Job
+	Notified          bool
+	Held              int64
+	Progress          int64
+	Choosy            bool
+	ServedUs          int64
+	WorkspaceServedUs int64
+	Needs             int64
+	Plays             bool
+	PlaysFrom         int64
+	Played            int64
+	PlayUs            int64
+}
+
+// JobViews of a name, which is a pattern of the file's name in lower case, or of one status
+// and a name; a status of ” means any. named is the id of a job that counts whatever its
+// file's name. The jobs are found before anything is joined to them: otherwise all of the
+// workspace are joined, and sorted.
+func (q *Queries) JobViewsNamed(ctx context.Context, arg JobViewsNamedParams) ([]JobViewsNamedRow, error) {
+	rows, err := q.query(ctx, q.jobViewsNamedStmt, jobViewsNamed,
+		arg.Queue,
+		arg.WorkspaceID,
+		arg.Before,
+		arg.Status,
+		arg.Named,
+		arg.Name,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobViewsNamedRow
+	for rows.Next() {
+		var i JobViewsNamedRow
 		if err := rows.Scan(
 			&i.Job.JobID,
 			&i.Job.WorkspaceID,
@@ -1755,8 +1886,7 @@ type JobViewsOfRow struct {
 	PlayUs            int64
 }
 
-// JobViews of one status and any name. It is a statement of its own because one that
-// takes any status walks all jobs of the workspace where few or none have it.
+// JobViews of one status.
 func (q *Queries) JobViewsOf(ctx context.Context, arg JobViewsOfParams) ([]JobViewsOfRow, error) {
 	rows, err := q.query(ctx, q.jobViewsOfStmt, jobViewsOf,
 		arg.Queue,
