@@ -97,7 +97,7 @@ func TestABodyOfJSONThatStallsIsCutOff(t *testing.T) {
 func TestFortySlowUploadsDisturbNobody(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
-		const uploads, most = 40, 100 << 20
+		const uploads, most = 40, 2 * 40 * 2 << 20 // 2 MiB for each, of both engines at once
 		s := start(t, url)
 		before := held()
 		var waiting, all sync.WaitGroup
