@@ -35,8 +35,8 @@ const (
 	severalWorkspaces = 20 // with a job each: a farm of one job is bound by its row
 	severalMost       = 24 // connections to PostgreSQL of all processes together
 	severalSample     = 50 * time.Millisecond
-	severalShared     = 8    // cores, from which on a machine has room for all of them
-	severalSmall      = 0.15 // of a core: a machine so small that the others share two cores
+	severalShared     = 8   // cores, from which on a machine has room for all of them
+	severalSmall      = 0.2 // of a core: a machine so small that the others share two cores
 )
 
 // Processes has a thousand plain clients of the workers' API render ten thousand frames
@@ -279,13 +279,17 @@ func (s *server) work(ctx context.Context, hands []*hand, processes []*server) (
 // for whoever has it now.
 func (h *hand) work(ctx context.Context, accepted chan<- int) error {
 	for ctx.Err() == nil {
-		reply, err := h.farm.Lease(ctx, farmapi.LeaseRequest{WorkerID: h.workerID, JobID: h.open, Max: 1, WaitSeconds: 5})
+		var reply farmapi.LeaseReply
+		err := patiently(ctx, func() (err error) {
+			reply, err = h.farm.Lease(ctx, farmapi.LeaseRequest{WorkerID: h.workerID, JobID: h.open, Max: 1, WaitSeconds: 5})
+			return err
+		})
 		if err != nil {
 			return err
 		}
 		for _, l := range reply.Leases {
 			h.open = reply.Job.JobID
-			err := h.deliver(ctx, l)
+			err := patiently(ctx, func() error { return h.deliver(ctx, l) })
 			if lost, ok := errors.AsType[*farmapi.Error](err); ok && lost.Code == "lease_lost" {
 				continue
 			}
@@ -296,6 +300,15 @@ func (h *hand) work(ctx context.Context, accepted chan<- int) error {
 		}
 	}
 	return nil
+}
+
+// patiently calls again what has no answer in time, as a worker does.
+func patiently(ctx context.Context, call func() error) error {
+	for {
+		if err := call(); !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil {
+			return err
+		}
+	}
 }
 
 // deliver paints a frame and sends it.
