@@ -146,11 +146,40 @@ bpy.data.objects["Cube"].modifiers.new("cloth", "CLOTH")
 scene.camera.animation_data_clear()
 save("cloth")
 
-scene = base()
-scene.cycles.use_auto_tile = True
-scene.cycles.tile_size = 32  # 64x48: six of them, the outer ones cut
-scene.cycles.samples = 64
+
+def tiles(samples):
+    scene = base(samples)
+    scene.cycles.use_auto_tile = True
+    scene.cycles.tile_size = 32  # 64x48: six of them, the outer ones cut
+    return scene
+
+
+# As many samples as adaptive sampling takes of each pixel before it ends any.
+scene = tiles(64)
 save("tiles")
+
+scene = tiles(4)
+layer = scene.view_layers[0]
+layer.use_pass_normal = layer.use_pass_mist = layer.use_pass_cryptomatte_object = True
+scene.use_nodes = True
+nodes = scene.node_tree.nodes
+scene.node_tree.links.new(next(n for n in nodes if n.type == "R_LAYERS").outputs["Normal"], next(n for n in nodes if n.type == "COMPOSITE").inputs["Image"])
+save("tiles_passes")
+
+# Those whose tiles may show, or change with the frame.
+scene = tiles(65)
+save("tiles_adaptive")
+
+scene = tiles(4)
+scene.cycles.time_limit = 60
+save("tiles_timed")
+
+scene = tiles(4)
+for frame, samples in ((1, 4), (5, 400)):
+    scene.cycles.samples = samples
+    scene.cycles.keyframe_insert("samples", frame=frame)
+scene.cycles.samples = 4
+save("tiles_keyed")
 
 scene = base()
 scene.render.resolution_percentage = 50

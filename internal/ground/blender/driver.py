@@ -697,19 +697,62 @@ def picture_size(scene):
     return width, height
 
 
+def least_samples(cycles):
+    """Where adaptive sampling may end a pixel."""
+    if not cycles.use_adaptive_sampling:
+        return cycles.samples
+    # As Cycles itself chooses (3.0 to 4.x) where the scene leaves it open.
+    threshold = cycles.adaptive_threshold or max(0.001, 1 / cycles.samples)
+    return min(cycles.samples, cycles.adaptive_min_samples or max(4, math.ceil(16 / threshold**0.3)))
+
+
+# -- tiles -------------------------------------------------------------------
+
+# The most memory that a picture with its passes may take to be rendered whole.
+WHOLE_BYTES = 1 << 30
+
+
+def tiled_for_nothing(scene):
+    """Whether a scene's pictures are rendered in tiles that could as well be rendered whole.
+
+    Cycles writes tiles into a file, and reads all of them back at the end: of a frame of
+    few samples that is a third of the time. The pixels are the same where each is computed
+    for itself. Adaptive sampling, once it ends pixels, and path guiding look at those
+    beside them, within the tile; denoising, and what stops by the clock, was not compared.
+    """
+    cycles = scene.cycles
+    width, height = whole_size(scene)
+    if not getattr(cycles, "use_auto_tile", False) or max(width, height) <= cycles.tile_size:
+        return False
+    layers = [layer for layer in scene.view_layers if layer.use]
+    samples = max([layer.samples or cycles.samples for layer in layers], default=cycles.samples)
+    alone = not (
+        (cycles.use_adaptive_sampling and samples > least_samples(cycles))
+        or layers_to_denoise(scene)
+        or getattr(cycles, "use_guiding", False)
+        or cycles.time_limit > 0
+        or any(curve.data_path.startswith(("cycles.", "view_layers")) for curve in animation_curves(scene))
+    )
+    pixel = max([pass_floats(layer) for layer in layers], default=4) * 4
+    return alone and width * height * pixel <= WHOLE_BYTES
+
+
+def pass_floats(layer):
+    """The most floats that Cycles keeps of a layer for each pixel."""
+    floats = 4 + 4 * len(getattr(layer, "aovs", ())) + 4 * len(getattr(layer, "lightgroups", ()))
+    for owner in (layer, layer.cycles):
+        for name in dir(owner):
+            if name.startswith(("use_pass_", "pass_")) and getattr(owner, name) is True:
+                floats += 2 * layer.pass_cryptomatte_depth if "cryptomatte" in name else 4
+    return floats
+
+
 # -- previews ----------------------------------------------------------------
 
 def full_work(scene):
-    """What a frame takes by the scene's own settings; least_samples is where adaptive
-    sampling may end a pixel."""
+    """What a frame takes by the scene's own settings."""
     width, height = picture_size(scene)
-    cycles = scene.cycles
-    least = cycles.samples
-    if cycles.use_adaptive_sampling:
-        # As Cycles itself chooses (3.0 to 4.x) where the scene leaves it open.
-        threshold = cycles.adaptive_threshold or max(0.001, 1 / cycles.samples)
-        least = cycles.adaptive_min_samples or max(4, math.ceil(16 / threshold**0.3))
-    return {"width": width, "height": height, "samples": cycles.samples, "least_samples": min(least, cycles.samples)}
+    return {"width": width, "height": height, "samples": scene.cycles.samples, "least_samples": least_samples(scene.cycles)}
 
 
 def make_coarse(scene, side, samples):
@@ -752,6 +795,7 @@ class Driver:
         self.settings, self.commands, self.replies = settings, commands, replies
         self.backend, self.device_name = "", ""
         self.keeps = False  # whether the open scene's data is kept over frames
+        self.tiled = []  # the scenes that are rendered whole, and would be in tiles
         self.opening = None  # the command that opened the file
         self.run = None  # of a scene whose frames depend on the frames before them
         self.said = 0
@@ -851,6 +895,9 @@ class Driver:
         settle_colors(scene, switched)
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
+        whole = self.settings["whole"] and not plays and not preview
+        self.tiled = [other for other in rendered_scenes(scene) if tiled_for_nothing(other)] if whole else []
+        self.leave_tiles(True)
         compression = leave_packing(scene) if self.settings["uncompressed"] else 0
         if command.get("shot"):
             take_shot(scene, command["shot"])
@@ -870,6 +917,7 @@ class Driver:
             doubtful="doubtful" in risks and not plays,
             plays=plays,
             full=full,
+            whole=bool(self.tiled),
             compression=compression,
         )
 
@@ -877,6 +925,11 @@ class Driver:
         for other in rendered_scenes(scene):
             if other.render.use_persistent_data != kept:
                 other.render.use_persistent_data = kept  # off also frees what is kept
+
+    def leave_tiles(self, left):
+        for other in self.tiled:
+            if other.cycles.use_auto_tile == left:
+                other.cycles.use_auto_tile = not left
 
     def play(self, command):
         if self.run is None:
@@ -894,6 +947,7 @@ class Driver:
             self.load()
         scene, number = bpy.context.scene, command["frame"]
         self.keep_data(scene, self.keeps and not command["fresh"])
+        self.leave_tiles(not command["fresh"])
         path = scene.render.frame_path(frame=number)
         kept = scene.frame_start, scene.frame_end, scene.frame_step
         self.say(reply="frame_started", frame=number)

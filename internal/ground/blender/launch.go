@@ -55,7 +55,7 @@ func (p *Process) launch() error {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
 	settings, err := json.Marshal(map[string]any{
-		"out": p.out(), "device": p.opts.Device, "denoise": p.opts.Denoise, "uncompressed": p.opts.Uncompressed,
+		"out": p.out(), "device": p.opts.Device, "denoise": p.opts.Denoise, "uncompressed": p.opts.Uncompressed, "whole": p.opts.Whole,
 	})
 	if err != nil {
 		return fmt.Errorf("write Blender's settings: %w", err)

@@ -57,6 +57,10 @@ type Options struct {
 	// one core while the device waits. Opened.Compression says what the scene asks for; to
 	// pack them is the caller's duty (pixels.Compress).
 	Uncompressed bool
+	// Whole has large pictures rendered whole that the scene has in tiles, where that is known
+	// to give the same pixels. Cycles passes tiles through a file, which takes longer than
+	// the samples of a light frame do. Opened.Whole says whether that is so.
+	Whole bool
 }
 
 // Info describes a process that is ready.
@@ -125,6 +129,9 @@ type Opened struct {
 	// Full is what a frame takes by the scene's own settings; nil unless Input.Preview is
 	// set.
 	Full *Full `json:"full"`
+	// Whole reports whether pictures are rendered whole that would be in tiles: see
+	// Options.Whole. It takes memory on the device; RenderFresh goes by the scene.
+	Whole bool `json:"whole"`
 	// Compression is the level of zlib's, 1 to 9, that the scene's PNGs are to be packed with
 	// and are not; 0 where they are as the scene asks. See Options.Uncompressed.
 	Compression int `json:"compression"`

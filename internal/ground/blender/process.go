@@ -159,9 +159,9 @@ func (p *Process) Render(ctx context.Context, frame int, progress func(float64))
 	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
 }
 
-// RenderFresh is Render without data from earlier frames, for this and the following
-// frames until Render is called again. Where Opened.KeepsData is false, both are the
-// same.
+// RenderFresh is Render without data from earlier frames, and in tiles where the scene says
+// so, for this and the following frames until Render is called again. Where Opened.KeepsData
+// and Opened.Whole are false, both are the same.
 func (p *Process) RenderFresh(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame, Fresh: true}, progress)
 }

@@ -36,6 +36,7 @@ const (
 	differs   = "svc: persistent data gave other pixels in frame %d, compared with the frame rendered alone; it is off for this job on this worker\n"
 	unchecked = "svc: a frame failed while persistent data was compared; it is off for this job on this worker\n"
 	tooMuch   = "svc: Blender ended with persistent data kept; it is off for this job on this worker\n"
+	tooLarge  = "svc: Blender ended with a picture rendered whole; tiles are on, and persistent data is off, for this job on this worker\n"
 )
 
 // sampled reports whether the job's id puts it into the sample. Hashing spreads any kind
@@ -331,6 +332,23 @@ func (l *lane) newGuard(a *openJob) guard {
 		note:    note,
 		batch:   firstBatch,
 	}
+}
+
+// errInTiles gives a frame back that is to be rendered again in tiles.
+var errInTiles = errors.New("a picture that was rendered whole took too much memory")
+
+// wholeFailed reacts to a process that rendered pictures whole and ran out of memory or
+// crashed: in tiles they take less. It ends the frame with errInTiles, which is no failure of
+// it, once for a file.
+func (l *lane) wholeFailed(running context.Context, end context.CancelCauseFunc, a *openJob, err error) {
+	failed, known := errors.AsType[*blender.Error](err)
+	if !known || failed.Code != blender.OutOfMemory && failed.Code != blender.Crashed ||
+		!a.opened.Whole || a.guard.note != "" || context.Cause(running) != nil {
+		return
+	}
+	l.log.Warn("a frame failed that was rendered whole, and is rendered again in tiles", "code", failed.Code, "message", failed.Message)
+	l.disablePersistentData(a, tooLarge)
+	end(errInTiles)
 }
 
 // keptDataFailed reacts to a process that kept data and ran out of memory or crashed:

@@ -184,3 +184,33 @@ func TestProcessThatEndsWithKeptDataIsFollowedByOneWithout(t *testing.T) {
 		}
 	})
 }
+
+// TestAFrameThatFailsWholeIsRenderedAgainInTiles: a picture in tiles takes less memory. What
+// fails in tiles too has failed.
+func TestAFrameThatFailsWholeIsRenderedAgainInTiles(t *testing.T) {
+	for name, failing := range map[string]int{"whole": 1, "in tiles too": 2} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s, p := newServer(4), newPainter()
+				p.whole = true
+				tries := 0
+				p.fault = func(frame int) error {
+					if frame != 2 {
+						return nil
+					}
+					if tries++; tries > failing {
+						return nil
+					}
+					return &blender.Error{Code: blender.OutOfMemory, Message: "no memory"}
+				}
+				b := newBench(t, s, p)
+				stop := b.run()
+				defer stop()
+				b.until(func() bool { return len(s.delivered())+len(s.fails) == 4 })
+				if len(s.fails) != failing-1 || len(s.released) == 0 || !slices.Contains(p.fresh, 2) || slices.Contains(p.fresh, 1) {
+					t.Errorf("failed %+v, given back %v; in tiles were %v", s.fails, s.released, p.fresh)
+				}
+			})
+		})
+	}
+}

@@ -396,8 +396,8 @@ func (l *lane) render(ctx, drainCtx context.Context, t *task) (took time.Duratio
 			l.deliverOrHold(ctx, drainCtx, a, t, f)
 			return took, nil
 		}
-		// After a failed render the state of the process is unknown. It ends, and the frames
-		// that it holds are given back.
+		// The state of the process is unknown now. It ends and gives back what it holds.
+		l.wholeFailed(running, end, a, err)
 		l.keptDataFailed(a, err)
 		l.releaseHeld(drainCtx)
 		l.pool.clear()
@@ -466,7 +466,7 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
 		log.Warn("frame given up: it is not this worker's any longer", "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
-	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, errApart):
+	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, errApart), errors.Is(cause, errInTiles):
 		log.Info("frame given back", "reason", cause)
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):

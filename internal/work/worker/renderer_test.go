@@ -33,6 +33,7 @@ type painter struct {
 	cut        bool                  // pictures lack their end
 	small      bool                  // pictures are smaller than the scene says
 	keeps      bool                  // data is kept over frames
+	whole      bool                  // renders pictures whole that would be in tiles
 	simulation bool                  // the scene has one, so kept data is watched
 	stale      func(frame int) bool  // whether kept data spoils a frame
 	broken     bool                  // a frame without kept data fails
@@ -127,7 +128,7 @@ func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, er
 		p.previews++
 		full = &blender.Full{Width: 80, Height: 60, Samples: 128, LeastSamples: 64}
 	}
-	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, HasSimulation: p.simulation, Plays: p.plays, Compression: p.level}, nil
+	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Whole: p.whole, HasSimulation: p.simulation, Plays: p.plays, Compression: p.level}, nil
 }
 
 // Play notes the frames that were not rendered since the last one, from 1 on. A process

@@ -1,0 +1,53 @@
+package blender_test
+
+import (
+	"strings"
+	"testing"
+
+	"svc.example/internal/ground/blender"
+)
+
+// TestAPictureThatIsRenderedWholeIsTheSame: tiles change no pixel of a picture that is
+// rendered whole instead, and a frame that is rendered fresh has them as the scene says.
+func TestAPictureThatIsRenderedWholeIsTheSame(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"tiles", "tiles_passes"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, opened := open(t, name, blender.Options{Whole: true, KeepData: true})
+			if !opened.Whole {
+				t.Fatal("it is rendered in tiles")
+			}
+			fresh, err := p.RenderFresh(t.Context(), 1, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(fresh.Log, "Tiles") {
+				t.Errorf("a fresh frame is not rendered in tiles:\n%s", fresh.Log)
+			}
+			want := picture(t, fresh.Path)
+			for range 2 { // the second one with kept data
+				f := render(t, p, 1)
+				if strings.Contains(f.Log, "Tiles") {
+					t.Errorf("it is rendered in tiles:\n%s", f.Log)
+				}
+				if got := picture(t, f.Path); got != want {
+					t.Errorf("the picture is %+v, in tiles it is %+v", got, want)
+				}
+			}
+		})
+	}
+}
+
+// TestTilesThatMayShowStay: pixels look at those beside them, within the tile.
+func TestTilesThatMayShowStay(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"tiles_adaptive", "tiles_timed", "tiles_keyed", "plain"} {
+		if _, opened := open(t, name, blender.Options{Whole: true, KeepData: true}); opened.Whole {
+			t.Errorf("%s is rendered whole", name)
+		}
+	}
+	if _, opened := open(t, "tiles", blender.Options{KeepData: true}); opened.Whole {
+		t.Error("a scene is rendered whole unasked")
+	}
+}
