@@ -48,7 +48,7 @@ func TestBlendersAreAddedUntilTheDeviceIsBusy(t *testing.T) {
 	})
 }
 
-// TestAGPUsOwnWordCounts: what Blender calls rendering is mostly the copy of the picture where
+// TestAGPUsOwnWordCounts: what Blender calls rendering is more than the GPU does where
 // frames are light, and the GPU waits. There come as many Blenders as the machine has cores for.
 func TestAGPUsOwnWordCounts(t *testing.T) {
 	for name, c := range map[string]struct {
