@@ -50,6 +50,8 @@ type workerRun struct {
 	AllGPUs           bool     `name:"all-gpus" env:"SVC_ALL_GPUS" help:"A worker for each of this machine's NVIDIA GPUs, with its part of the processor cores, near the card where that is known, and of the memory."`
 	// Like the frames before it, a scene that is kept takes memory of machine and device.
 	KeepScene time.Duration `env:"SVC_KEEP_SCENE" default:"5m" help:"How long an idle worker keeps its scene open for a next job of the same files. A frame of another scene ends it at once."`
+	// On the processor a picture takes no more memory whole than in tiles; a device needs it.
+	WholePicture terminal.Size `env:"SVC_WHOLE_PICTURE" default:"1GiB" placeholder:"SIZE" help:"Most memory of a picture, with its passes, that is rendered whole where tiles change no pixel. With 1KiB all are in tiles as their scenes say."`
 	endFlags
 	syntheticFlags
 	terminal.LogFlags
@@ -149,7 +151,8 @@ func (c *workerRun) Run() error {
 		return terminal.WrongUsage(err)
 	}
 	config := worker.Config{
-		Blenders: int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), KeepScene: max(c.KeepScene, time.Nanosecond), // 0 would mean the default
+		WholePicture: int64(c.WholePicture),
+		Blenders:     int(c.BlendersPerDevice), ExitIdle: c.ExitIdle, Drain: drain, Grace: max(c.StopGrace, time.Nanosecond), KeepScene: max(c.KeepScene, time.Nanosecond), // 0 would mean the default
 		Farm: farmapi.NewClient(c.Server, key), Cores: c.Cores, WorkDir: c.Work, CacheBytes: c.Cache, Name: name, Log: slog.Default(),
 		Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion, Jitter: rand.Float64,
 	}

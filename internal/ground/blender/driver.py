@@ -708,12 +708,9 @@ def least_samples(cycles):
 
 # -- tiles -------------------------------------------------------------------
 
-# The most memory that a picture with its passes may take to be rendered whole.
-WHOLE_BYTES = 1 << 30
-
-
-def tiled_for_nothing(scene):
-    """Whether a scene's pictures are rendered in tiles that could as well be rendered whole.
+def tiled_for_nothing(scene, most):
+    """Whether a scene's pictures are rendered in tiles that could as well be rendered whole,
+    and take at most so many bytes then.
 
     Cycles writes tiles into a file, and reads all of them back at the end: of a frame of
     few samples that is a third of the time. The pixels are the same where each is computed
@@ -734,7 +731,7 @@ def tiled_for_nothing(scene):
         or any(curve.data_path.startswith(("cycles.", "view_layers")) for curve in animation_curves(scene))
     )
     pixel = max([pass_floats(layer) for layer in layers], default=4) * 4
-    return alone and width * height * pixel <= WHOLE_BYTES
+    return alone and width * height * pixel <= most
 
 
 def pass_floats(layer):
@@ -895,8 +892,8 @@ class Driver:
         settle_colors(scene, switched)
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
-        whole = self.settings["whole"] and not plays and not preview
-        self.tiled = [other for other in rendered_scenes(scene) if tiled_for_nothing(other)] if whole else []
+        most = 0 if plays or preview else self.settings["whole"]
+        self.tiled = [other for other in rendered_scenes(scene) if tiled_for_nothing(other, most)]
         self.leave_tiles(True)
         compression = leave_packing(scene) if self.settings["uncompressed"] else 0
         if command.get("shot"):

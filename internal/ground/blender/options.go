@@ -57,10 +57,11 @@ type Options struct {
 	// one core while the device waits. Opened.Compression says what the scene asks for; to
 	// pack them is the caller's duty (pixels.Compress).
 	Uncompressed bool
-	// Whole has large pictures rendered whole that the scene has in tiles, where that is known
-	// to give the same pixels. Cycles passes tiles through a file, which takes longer than
-	// the samples of a light frame do. Opened.Whole says whether that is so.
-	Whole bool
+	// Whole is how many bytes a picture may take with its passes that is rendered whole and that
+	// the scene has in tiles, where that is known to give the same pixels; 0 for none. Cycles
+	// passes tiles through a file, which takes longer than the samples of a light frame do.
+	// Opened.Whole says whether that is so.
+	Whole int64
 }
 
 // Info describes a process that is ready.

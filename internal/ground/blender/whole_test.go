@@ -14,7 +14,7 @@ func TestAPictureThatIsRenderedWholeIsTheSame(t *testing.T) {
 	for _, name := range []string{"tiles", "tiles_passes"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, opened := open(t, name, blender.Options{Whole: true, KeepData: true})
+			p, opened := open(t, name, blender.Options{Whole: 1 << 20, KeepData: true})
 			if !opened.Whole {
 				t.Fatal("it is rendered in tiles")
 			}
@@ -43,11 +43,13 @@ func TestAPictureThatIsRenderedWholeIsTheSame(t *testing.T) {
 func TestTilesThatMayShowStay(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"tiles_adaptive", "tiles_timed", "tiles_keyed", "plain"} {
-		if _, opened := open(t, name, blender.Options{Whole: true, KeepData: true}); opened.Whole {
+		if _, opened := open(t, name, blender.Options{Whole: 1 << 20, KeepData: true}); opened.Whole {
 			t.Errorf("%s is rendered whole", name)
 		}
 	}
-	if _, opened := open(t, "tiles", blender.Options{KeepData: true}); opened.Whole {
-		t.Error("a scene is rendered whole unasked")
+	for _, most := range []int64{0, 64*48*16 - 1} {
+		if _, opened := open(t, "tiles", blender.Options{Whole: most, KeepData: true}); opened.Whole {
+			t.Errorf("a scene is rendered whole where %d bytes are allowed", most)
+		}
 	}
 }

@@ -94,6 +94,10 @@ type Config struct {
 	// files; 5 min when 0. It may take as long as a poll more.
 	KeepScene time.Duration
 
+	// WholePicture is how many bytes a picture with its passes may take to be rendered whole
+	// where the scene has tiles that change nothing: on the device too. 1 GiB when 0.
+	WholePicture int64
+
 	// Cores is how many processor cores pack a picture; all when 0.
 	Cores int
 
@@ -133,6 +137,9 @@ const defaultGrace = 6 * time.Second
 // defaultKeepScene is longer than it takes to look at a picture, change the order and send it.
 const defaultKeepScene = 5 * time.Minute
 
+// defaultWholePicture has room for 8K with a few passes.
+const defaultWholePicture = 1 << 30
+
 // withDefaults fills in the zero fields. The default of CacheBytes depends on the disk, so
 // openCache chooses it.
 func (c Config) withDefaults() Config {
@@ -147,6 +154,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.KeepScene == 0 {
 		c.KeepScene = defaultKeepScene
+	}
+	if c.WholePicture == 0 {
+		c.WholePicture = defaultWholePicture
 	}
 	if c.Blenders == 0 {
 		c.Blenders = 1

@@ -45,7 +45,7 @@ func (w *Worker) newLane(i int) (*lane, error) {
 // data between frames; which frames make use of it is the guard's choice.
 func (l *lane) startSession(ctx context.Context) (Session, error) {
 	return l.cfg.Renderer.Start(ctx, blender.Options{
-		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Uncompressed: true, Whole: true, Kernels: l.machine.kernels,
+		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Uncompressed: true, Whole: l.cfg.WholePicture, Kernels: l.machine.kernels,
 	})
 }
 
