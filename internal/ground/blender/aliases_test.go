@@ -113,7 +113,8 @@ func TestNoAliasLeadsOutOfTheProcess(t *testing.T) {
 	t.Parallel()
 	in := spreadInput(t, 0)
 	out := t.TempDir()
-	for _, name := range []string{"/bin/x.png", "/usr/bin/x.png", "/etc/x.png", "/tmp/x.png", out + "/x.png", "/proc/x.png", "/home"} {
+	own := fmt.Sprintf("svc-alias-%d.png", os.Getpid()) // nobody else has such a file
+	for _, name := range []string{"/bin/" + own, "/usr/bin/" + own, "/etc/" + own, "/tmp/" + own, out + "/" + own, "/proc/" + own, "/home"} {
 		in.Aliases = append(in.Aliases, blender.File{Name: name, Path: in.Files[1].Path})
 	}
 	if got := seen(t, start(t, blender.Options{}), in); !slices.Equal(got, []int{0}) {
