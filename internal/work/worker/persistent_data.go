@@ -85,7 +85,7 @@ func (l *lane) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Fr
 // switched lists the settings that differ from the file's for a frame rendered now.
 func (a *openJob) switched() []string {
 	all := slices.Clone(a.opened.Switched)
-	if a.guard.note != "" {
+	if a.guard.note != "" && a.opened.KeepsData { // else none was kept
 		all = append(all, persistentDataOff)
 		slices.Sort(all)
 	}
