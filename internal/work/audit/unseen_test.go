@@ -11,6 +11,7 @@ import (
 // prints the same table.
 var unseen = []struct{ columns, why string }{
 	{"account_key.last_used_at agent_key.last_used_at node_key.last_used_at worker.seen_at", "It changes with every request. It is for people, and decides nothing but who counts as online."},
+	{"worker.left_at", "When a worker left. It decides nothing but who counts as online."},
 	{"lease.due_at lease.lapses_at lease.progress lease.last_code lease.last_error", "A lease changes too often for a checksum. A wrong time makes work late or has it done again, and fencing keeps its result single."},
 	{"turn.served_us turn.counted_us", "They grow with every frame, and decide whose turn is next."},
 	{"turn.plays turn.plays_from turn.played turn.play_us", "They decide which frames of a job a worker gets, and when. A frame's picture is the same whoever gets it."},

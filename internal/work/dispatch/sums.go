@@ -10,10 +10,10 @@ import (
 
 // What a worker registered with, its standing and its key's, and failed attempts carry checksums: they
 // follow from nothing else. A worker's sum leaves out when it was last seen, which every
-// report changes.
+// report changes, and when it left.
 var (
 	workerRows = rowsum.Table[query.Worker]{
-		Name: "worker", Key: 1, Except: []string{"SeenAt"},
+		Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"},
 		After: func(ctx context.Context, tx *db.Tx, last query.Worker) ([]query.Worker, error) {
 			return tx.WorkerAfter(ctx, last.WorkerID)
 		},

@@ -92,7 +92,7 @@ func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, er
 		if err != nil {
 			return fmt.Errorf("read worker: %w", err)
 		}
-		stale = tx.Now-row.SeenAt > seenInterval.Microseconds()
+		stale = row.LeftAt == 0 && tx.Now-row.SeenAt > seenInterval.Microseconds()
 		return nil
 	})
 	if err == nil && stale {
@@ -107,10 +107,11 @@ func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, er
 }
 
 // MarkOffline records that a worker has stopped. It counts as offline at once, so frames
-// that failed on the others do not wait WorkerOnline for it.
+// that failed on the others do not wait WorkerOnline for it, and stays so: a call that it
+// gave up may arrive later. A worker that starts again registers anew.
 func (w *Workers) MarkOffline(ctx context.Context, workerID string) error {
 	err := w.DB.Write(ctx, func(tx *db.Tx) error {
-		return tx.WorkerMarkOffline(ctx, query.WorkerMarkOfflineParams{SeenAt: onlineSince(tx) - 1, WorkerID: workerID})
+		return tx.WorkerMarkOffline(ctx, query.WorkerMarkOfflineParams{SeenAt: onlineSince(tx) - 1, Now: tx.Now, WorkerID: workerID})
 	})
 	if err != nil {
 		return fmt.Errorf("mark a worker offline: %w", err)

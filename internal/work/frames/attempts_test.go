@@ -198,6 +198,7 @@ func TestAWorkerThatStopsIsOfflineAtOnce(t *testing.T) {
 		w.Fail(w.ClaimOne(first), fault.OutOfMemory)
 		w.WantNoFrame(first) // it is the second's
 		w.markOffline(second)
+		w.report(second) // a call that it gave up arrives late
 		w.ClaimOne(first)
 		w.markOffline(first)
 		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
@@ -220,7 +221,21 @@ func (w *world) markOffline(worker string) {
 	}
 }
 
-// again registers another worker of a worker's key.
+// report is a call of a worker.
+func (w *world) report(worker string) {
+	w.T.Helper()
+	var keyID string
+	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
+		row, err := tx.WorkerGet(ctx, worker)
+		keyID = row.KeyID
+		return err
+	})
+	if _, err := w.Workers.Touch(w.T.Context(), keyID, worker); err != nil {
+		w.T.Fatal(err)
+	}
+}
+
+// registerAgain registers another worker of a worker's key.
 func (w *world) registerAgain(worker, name string) string {
 	w.T.Helper()
 	var again dispatch.Worker

@@ -7,11 +7,12 @@ RETURNING *;
 SELECT * FROM worker WHERE worker_id = @worker_id;
 
 -- name: WorkerSeen :exec
-UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint);
+UPDATE worker SET seen_at = @now WHERE worker_id = @worker_id AND seen_at < CAST(@before AS bigint) AND left_at = 0;
 
 -- name: WorkerMarkOffline :exec
--- It counts as one that was last heard then.
-UPDATE worker SET seen_at = CAST(@seen_at AS bigint) WHERE worker_id = @worker_id AND seen_at > CAST(@seen_at AS bigint);
+-- It counts as one that was last heard then, and stays so.
+UPDATE worker SET seen_at = CASE WHEN seen_at > CAST(@seen_at AS bigint) THEN CAST(@seen_at AS bigint) ELSE seen_at END, left_at = @now
+WHERE worker_id = @worker_id AND left_at = 0;
 
 -- name: WorkerPredecessor :one
 -- The newest of a key's workers of that name, but for one.

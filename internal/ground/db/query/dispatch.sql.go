@@ -1621,7 +1621,7 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 }
 
 const workerAfter = `-- name: WorkerAfter :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
 `
 
 func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, error) {
@@ -1652,6 +1652,7 @@ func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, erro
 			&i.RowSum,
 			&i.Colors,
 			&i.Lacks,
+			&i.LeftAt,
 		); err != nil {
 			return nil, err
 		}
@@ -1669,7 +1670,7 @@ func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, erro
 const workerCreate = `-- name: WorkerCreate :one
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at
 `
 
 type WorkerCreateParams struct {
@@ -1728,6 +1729,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.RowSum,
 		&i.Colors,
 		&i.Lacks,
+		&i.LeftAt,
 	)
 	return i, err
 }
@@ -1753,7 +1755,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1778,12 +1780,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.RowSum,
 		&i.Colors,
 		&i.Lacks,
+		&i.LeftAt,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1808,22 +1811,25 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.RowSum,
 		&i.Colors,
 		&i.Lacks,
+		&i.LeftAt,
 	)
 	return i, err
 }
 
 const workerMarkOffline = `-- name: WorkerMarkOffline :exec
-UPDATE worker SET seen_at = CAST($1 AS bigint) WHERE worker_id = $2 AND seen_at > CAST($1 AS bigint)
+UPDATE worker SET seen_at = CASE WHEN seen_at > CAST($1 AS bigint) THEN CAST($1 AS bigint) ELSE seen_at END, left_at = $2
+WHERE worker_id = $3 AND left_at = 0
 `
 
 type WorkerMarkOfflineParams struct {
 	SeenAt   int64
+	Now      int64
 	WorkerID string
 }
 
-// It counts as one that was last heard then.
+// It counts as one that was last heard then, and stays so.
 func (q *Queries) WorkerMarkOffline(ctx context.Context, arg WorkerMarkOfflineParams) error {
-	_, err := q.exec(ctx, q.workerMarkOfflineStmt, workerMarkOffline, arg.SeenAt, arg.WorkerID)
+	_, err := q.exec(ctx, q.workerMarkOfflineStmt, workerMarkOffline, arg.SeenAt, arg.Now, arg.WorkerID)
 	return err
 }
 
@@ -1860,7 +1866,7 @@ func (q *Queries) WorkerPredecessor(ctx context.Context, arg WorkerPredecessorPa
 }
 
 const workerSeen = `-- name: WorkerSeen :exec
-UPDATE worker SET seen_at = $1 WHERE worker_id = $2 AND seen_at < CAST($3 AS bigint)
+UPDATE worker SET seen_at = $1 WHERE worker_id = $2 AND seen_at < CAST($3 AS bigint) AND left_at = 0
 `
 
 type WorkerSeenParams struct {
@@ -1889,7 +1895,7 @@ func (q *Queries) WorkerSum(ctx context.Context, arg WorkerSumParams) error {
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at
 `
 
 type WorkerSuspendParams struct {
@@ -1926,6 +1932,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.RowSum,
 		&i.Colors,
 		&i.Lacks,
+		&i.LeftAt,
 	)
 	return i, err
 }
@@ -2234,7 +2241,7 @@ func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error)
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2271,6 +2278,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.RowSum,
 			&i.Colors,
 			&i.Lacks,
+			&i.LeftAt,
 		); err != nil {
 			return nil, err
 		}
@@ -2337,7 +2345,7 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2368,6 +2376,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.RowSum,
 			&i.Colors,
 			&i.Lacks,
+			&i.LeftAt,
 		); err != nil {
 			return nil, err
 		}

@@ -707,6 +707,7 @@ type Worker struct {
 	RowSum         string
 	Colors         string
 	Lacks          int64
+	LeftAt         int64
 }
 
 type Workspace struct {
