@@ -232,7 +232,7 @@ func TestNobodyIsWaitedForToComparePictures(t *testing.T) {
 		w.settle()
 		w.wantPainted(jobID, "sky", first)
 
-		w.Seen(second)
+		second = w.registerAgain(second, "test")
 		jobID = w.Job(t, workspace, 1)
 		w.paint(w.ClaimOne(first), "sky")
 		w.failFinally(w.ClaimOne(second))
