@@ -153,7 +153,15 @@ func TestABucketThatIsNotThereIsSaid(t *testing.T) {
 
 func TestUploadsThatStayUnfinishedAreCleared(t *testing.T) {
 	t.Parallel()
-	address := s3test.Address(t)
+	sent := make(chan struct{}, 8)
+	address := s3test.AddressAt(t, s3test.Proxy(t, func(pass http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			pass.ServeHTTP(w, r)
+			if r.Method == http.MethodPut && r.URL.Query().Get("partNumber") != "" {
+				sent <- struct{}{}
+			}
+		})
+	}))
 	s := openS3(t, address)
 	w, err := s.Create(t.Context(), "a/b") // a process that dies here leaves it
 	if err != nil {
@@ -162,6 +170,9 @@ func TestUploadsThatStayUnfinishedAreCleared(t *testing.T) {
 	defer w.Abort()
 	if _, err := w.Write(large()); err != nil {
 		t.Fatal(err)
+	}
+	for range 2 { // a part that arrives after the upload was cleared would bring it back
+		<-sent
 	}
 	unfinished := func() (n int) {
 		u, err := blob.ParseS3(address)
