@@ -203,12 +203,18 @@ func (c *company) part(l *lane) {
 	}
 }
 
-// crowded reports whether a failure of a lane may be the doing of the others: they take
-// memory too. The others then end, and the frame is rendered again without them. A Blender
-// that the system ended for want of memory looks like one that crashed.
-func (l *lane) crowded(err error) bool {
+// lacksMemory returns a failure that may be for want of memory: a Blender that the system
+// ended for that looks like one that crashed.
+func lacksMemory(err error) (failed *blender.Error, may bool) {
 	failed, known := errors.AsType[*blender.Error](err)
-	if !known || failed.Code != blender.OutOfMemory && failed.Code != blender.Crashed {
+	return failed, known && (failed.Code == blender.OutOfMemory || failed.Code == blender.Crashed)
+}
+
+// crowded reports whether a failure of a lane may be the doing of the others: they take
+// memory too. The others then end, and the frame is rendered again without them.
+func (l *lane) crowded(err error) bool {
+	failed, may := lacksMemory(err)
+	if !may {
 		return false
 	}
 	c := &l.company

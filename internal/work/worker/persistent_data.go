@@ -341,9 +341,8 @@ var errInTiles = errors.New("a picture that was rendered whole took too much mem
 // crashed: in tiles they take less. It ends the frame with errInTiles, which is no failure of
 // it, once for a file.
 func (l *lane) wholeFailed(running context.Context, end context.CancelCauseFunc, a *openJob, err error) {
-	failed, known := errors.AsType[*blender.Error](err)
-	if !known || failed.Code != blender.OutOfMemory && failed.Code != blender.Crashed ||
-		!a.opened.Whole || a.guard.note != "" || context.Cause(running) != nil {
+	failed, may := lacksMemory(err)
+	if !may || !a.opened.Whole || a.guard.note != "" || context.Cause(running) != nil {
 		return
 	}
 	l.log.Warn("a frame failed that was rendered whole, and is rendered again in tiles", "code", failed.Code, "message", failed.Message)
@@ -354,9 +353,7 @@ func (l *lane) wholeFailed(running context.Context, end context.CancelCauseFunc,
 // keptDataFailed reacts to a process that kept data and ran out of memory or crashed:
 // kept data takes memory, so the next try does without it.
 func (l *lane) keptDataFailed(a *openJob, err error) {
-	var failed *blender.Error
-	if a.opened.KeepsData && a.guard.began && a.guard.note == "" && errors.As(err, &failed) &&
-		(failed.Code == blender.OutOfMemory || failed.Code == blender.Crashed) {
+	if _, may := lacksMemory(err); may && a.opened.KeepsData && a.guard.began && a.guard.note == "" {
 		l.disablePersistentData(a, tooMuch)
 	}
 }
