@@ -34,8 +34,8 @@ import (
 	"svc.example/bench/rounds"
 	"svc.example/bench/scale"
 	"svc.example/bench/storage"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
 )
 
 // groups lists everything that is measured, in the order of the table. Groups run one

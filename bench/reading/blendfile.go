@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"svc.example/bench/rounds"
-	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/render/blendfile"
 )
 
 // InspectFlag makes this program inspect one file and end. Its time and memory are then

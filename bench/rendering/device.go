@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"svc.example/bench/rounds"
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/worker"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"svc.example/bench/rounds"
 	"svc.example/client"
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker"
 )
 

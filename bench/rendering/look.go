@@ -12,9 +12,9 @@ import (
 	"svc.example/bench/rounds"
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/worker"
 )

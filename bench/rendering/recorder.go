@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/worker"
 )
 

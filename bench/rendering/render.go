@@ -13,7 +13,7 @@ import (
 	"path/filepath"
 
 	"svc.example/bench/rounds"
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/worker"
 )
 

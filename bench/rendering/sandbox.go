@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"svc.example/bench/rounds"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
 )
 
 // Rows of one process each.

@@ -21,7 +21,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/wallet"

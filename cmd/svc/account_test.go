@@ -20,10 +20,10 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/synthetic"
@@ -71,7 +71,7 @@ func accountScripts(t *testing.T) testscript.Params {
 				ts.Check(os.WriteFile(ts.MkAbs(args[0]), demo.Scene(), 0o644))
 			},
 			"project": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS("../../internal/ground/scenefiles/testdata/"+args[0])))
+				ts.Check(os.CopyFS(ts.MkAbs(args[0]), os.DirFS("../../internal/render/scenefiles/testdata/"+args[0])))
 			},
 			"worker":      func(ts *testscript.TestScript, _ bool, _ []string) { serviceOf(ts).work(ts) },
 			"ended":       func(ts *testscript.TestScript, _ bool, args []string) { serviceOf(ts).ended(ts, args[0]) },

@@ -17,15 +17,15 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/leaderboardtest"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/synthetic"
@@ -144,7 +144,7 @@ func (s *stage) fetch() {
 			s.t.Fatal(err)
 		}
 	}
-	if err := os.CopyFS(filepath.Join(s.folder, "template", "shot"), os.DirFS("../../internal/ground/scenefiles/testdata/kinds")); err != nil {
+	if err := os.CopyFS(filepath.Join(s.folder, "template", "shot"), os.DirFS("../../internal/render/scenefiles/testdata/kinds")); err != nil {
 		s.t.Fatal(err)
 	}
 }

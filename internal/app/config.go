@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/overview"

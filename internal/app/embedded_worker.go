@@ -9,7 +9,7 @@ import (
 
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/worker"
 )

@@ -9,10 +9,10 @@ import (
 
 	"svc.example/internal/door/web"
 	"svc.example/internal/front"
-	"svc.example/internal/ground/blendfile/memory"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/testmode"
 )

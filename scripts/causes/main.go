@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/causes"
 )
 

@@ -20,8 +20,8 @@ import (
 	"runtime"
 	"slices"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/corpus"
 )
 

@@ -1,4 +1,4 @@
-"""Makes a scene for the tests of internal/ground/blender: a row of planes, each with a picture
+"""Makes a scene for the tests of internal/render/blender: a row of planes, each with a picture
 of its own colour, whose paths lead to many places.
 
     blender -b --factory-startup --python-exit-code 1 --python scripts/scenes/aliases.py -- FOLDER

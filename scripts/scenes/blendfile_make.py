@@ -1,8 +1,8 @@
-"""Makes the test files of internal/ground/blendfile, and writes beside each what
+"""Makes the test files of internal/render/blendfile, and writes beside each what
 Blender itself says of it after loading it again.
 
     blender -b --factory-startup --python-exit-code 1 \
-        --python scripts/scenes/blendfile_make.py -- internal/ground/blendfile/testdata
+        --python scripts/scenes/blendfile_make.py -- internal/render/blendfile/testdata
 
 Names behind the folder make those files only.
 

@@ -3,7 +3,7 @@ other versions: it fills in what those did not store, and converts what they
 stored otherwise.
 
     blender -b --factory-startup --python-exit-code 1 \
-        --python scripts/scenes/blendfile_versions.py -- internal/ground/blendfile/testdata/versions
+        --python scripts/scenes/blendfile_versions.py -- internal/render/blendfile/testdata/versions
 
 Writes settings.blend, with one scene for each case, and answers.json: for each
 version and scene what Blender said. Only the version numbers in the file are

@@ -1,4 +1,4 @@
-"""Makes the small scenes that the tests of internal/ground/blender render.
+"""Makes the small scenes that the tests of internal/render/blender render.
 
     blender --background --factory-startup --python render_tests.py -- FOLDER
 

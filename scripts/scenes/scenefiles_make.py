@@ -1,8 +1,8 @@
-"""Makes the projects that the tests of internal/ground/scenefiles search: folders with a
+"""Makes the projects that the tests of internal/render/scenefiles search: folders with a
 .blend and what it refers to, each once as Blender itself loads it.
 
     blender -b --factory-startup --python-exit-code 1 \
-        --python scripts/scenes/scenefiles_make.py -- internal/ground/scenefiles/testdata
+        --python scripts/scenes/scenefiles_make.py -- internal/render/scenefiles/testdata
 
 Beside each project stands a .json with the paths that Blender resolves after loading its
 main file, and whether a file is there. Where the folder lies is cut off.

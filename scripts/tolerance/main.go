@@ -18,7 +18,7 @@ import (
 	"os/signal"
 	"path/filepath"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 )

@@ -8,7 +8,7 @@ import (
 	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 // sent is what a command sends or packs, in the form of --json.

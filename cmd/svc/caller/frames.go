@@ -7,7 +7,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/framelist"
+	"svc.example/internal/render/framelist"
 )
 
 // FrameList is the value of --frames: frames and ranges, as in 1,3,5-9 or 10-100:5. The

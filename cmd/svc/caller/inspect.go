@@ -13,10 +13,10 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )

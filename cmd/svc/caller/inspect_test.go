@@ -10,11 +10,11 @@ import (
 	"testing"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/render/blendfile"
 )
 
 // scenes are files that Blender made, with its own answers beside them.
-const scenes = "../../../internal/ground/blendfile/testdata"
+const scenes = "../../../internal/render/blendfile/testdata"
 
 func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 }
 
 // projects are folders with a scene and its files, which Blender made.
-const projects = "../../../internal/ground/scenefiles/testdata"
+const projects = "../../../internal/render/scenefiles/testdata"
 
 func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 	t.Parallel()

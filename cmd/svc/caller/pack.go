@@ -20,7 +20,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 // Pack writes a .blend and the files that its scene needs into one archive, without a

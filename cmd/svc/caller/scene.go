@@ -10,7 +10,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 // FileFlags say which files go with a .blend.

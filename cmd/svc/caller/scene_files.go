@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 // fileNouns are what an artist calls the kinds of files, in the order of the summary, one

@@ -15,9 +15,9 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/redact"
+	"svc.example/internal/work/farmapi"
 )
 
 // Failure is a failure in the form of --json. Its members mirror the API's envelope

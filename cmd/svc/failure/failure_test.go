@@ -11,8 +11,8 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/failure"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/farmapi"
 )
 
 func TestAnErrorEndsWithWhatToDoNext(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/autoscale"
+	"svc.example/internal/work/farmapi"
 )
 
 // Autoscale is svc autoscale.

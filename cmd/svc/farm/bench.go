@@ -19,10 +19,10 @@ import (
 
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/worker"
 )

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/worker"
 )
 

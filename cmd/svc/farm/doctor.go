@@ -13,8 +13,8 @@ import (
 
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker/selfcheck"
 )
 

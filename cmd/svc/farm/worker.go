@@ -20,11 +20,11 @@ import (
 
 	"svc.example/cmd/svc/profile"
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/ground/tracing"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

@@ -126,7 +126,7 @@ func TestNoRefusalTellsASignedLink(t *testing.T) {
 func TestAgentSendsASceneWithItsFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("../../../internal/ground/scenefiles/testdata/kinds")); err != nil {
+	if err := os.CopyFS(folder, os.DirFS("../../../internal/render/scenefiles/testdata/kinds")); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "notes.txt"), []byte("private"), 0o600); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 // projectName is the name of the transfer of a project.

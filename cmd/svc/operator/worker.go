@@ -11,8 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 
 	"svc.example/cmd/svc/terminal"
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/operator"
 )

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"svc.example/client"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // Unreachable says in words why a service at an address cannot be called, and what to

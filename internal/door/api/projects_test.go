@@ -19,8 +19,8 @@ import (
 
 // A project with files of most kinds, and one whose libraries link each other in circles.
 const (
-	kindsFolder = "../../ground/scenefiles/testdata/kinds"
-	chainFolder = "../../ground/scenefiles/testdata/chain"
+	kindsFolder = "../../render/scenefiles/testdata/kinds"
+	chainFolder = "../../render/scenefiles/testdata/chain"
 )
 
 // sentFile is a file of a project as callers list it.

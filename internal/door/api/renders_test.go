@@ -19,9 +19,9 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 )
 

@@ -8,11 +8,11 @@ import (
 	"net/http"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 )
 

@@ -3,9 +3,9 @@ package farm
 import (
 	"net/http"
 
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/preview"
 )

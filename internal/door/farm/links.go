@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blob"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/preview"

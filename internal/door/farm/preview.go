@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/preview"
 )

@@ -16,10 +16,10 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/dispatch"

@@ -10,7 +10,7 @@ import (
 	"strconv"
 
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/framelist"
+	"svc.example/internal/render/framelist"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/watch"
 )

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 )
 
 func TestTheSceneStaysSmall(t *testing.T) {

@@ -13,9 +13,9 @@ import (
 	"slices"
 	"strings"
 
-	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/causes"
 )
 

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/corpus"
 )
 

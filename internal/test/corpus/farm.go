@@ -18,8 +18,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/worker"
 )
 

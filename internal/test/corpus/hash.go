@@ -8,7 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 )
 
 // hash returns the hash of the pixels of each file. Files that package pixels does not

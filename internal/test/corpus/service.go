@@ -15,10 +15,10 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"

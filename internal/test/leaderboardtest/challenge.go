@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"

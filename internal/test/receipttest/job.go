@@ -18,7 +18,7 @@ import (
 	"image/png"
 	"time"
 
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/receipt"
 )
 

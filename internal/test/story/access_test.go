@@ -16,8 +16,8 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/await"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 )
 

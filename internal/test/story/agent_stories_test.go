@@ -17,9 +17,9 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/wallet"
 )
@@ -212,7 +212,7 @@ func limitReached(_ *testing.T, m model, work func(*painter)) {
 
 func textureMissing(t *testing.T, m model, work func(*painter)) {
 	work(&painter{})
-	bare, err := os.ReadFile("../../ground/scenefiles/testdata/kinds/main.blend")
+	bare, err := os.ReadFile("../../render/scenefiles/testdata/kinds/main.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,11 +18,11 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/pixelstest"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/wallet"

@@ -11,14 +11,14 @@ import (
 	"time"
 
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/long"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/worker"
 )

@@ -10,9 +10,9 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/leaderboardtest"
 	"svc.example/internal/work/benchmark"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/receipt"
 )
 

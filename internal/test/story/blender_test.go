@@ -17,8 +17,8 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/worker"

@@ -7,13 +7,13 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/work/farmapi"
 )
 
 // The scene has a volume and a shader in Open Shading Language in itself.
 func TestAJobWaitsForAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
-	scene, err := os.ReadFile("../../ground/scenefiles/testdata/options/inside.blend")
+	scene, err := os.ReadFile("../../render/scenefiles/testdata/options/inside.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

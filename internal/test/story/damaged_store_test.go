@@ -8,7 +8,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/wallet"
 )
 

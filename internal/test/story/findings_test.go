@@ -8,7 +8,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 )
 
 // A job tells which frames to look at, wherever it is shown, and costs what it costs.

@@ -14,10 +14,10 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/script"
+	"svc.example/internal/work/farmapi"
 )
 
 // onSmallDisk serves from a disk of its own, a tmpfs of 40 MiB that only the service

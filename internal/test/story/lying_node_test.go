@@ -13,12 +13,12 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/farmapi"
 )
 
 // logged keeps what a service logs.

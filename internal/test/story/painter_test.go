@@ -9,8 +9,8 @@ import (
 	"slices"
 	"sync"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

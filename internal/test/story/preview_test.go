@@ -13,8 +13,8 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/await"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
 )

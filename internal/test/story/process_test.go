@@ -19,9 +19,9 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/blob"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

@@ -19,9 +19,9 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/worker"
 )

@@ -12,9 +12,9 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/s3test"
+	"svc.example/internal/work/farmapi"
 )
 
 // onS3 is a service on PostgreSQL with its files in an S3 store, without a worker.

@@ -14,8 +14,8 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

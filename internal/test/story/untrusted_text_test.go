@@ -14,9 +14,9 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/work/farmapi"
 )
 
 // hostile is what a stranger writes where a name belongs: a terminal's title, a turn of

@@ -19,8 +19,8 @@ import (
 	"slices"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/work/farmapi"
 )
 
 // Policy says how many workers some work is worth.

@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/test/script"
+	"svc.example/internal/work/farmapi"
 )
 
 const ten = 10 * time.Minute

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 )
 
 // Challenge is a picture that the service drew and a run must render (decisions 21): one

@@ -23,7 +23,7 @@ package dispatch
 import (
 	"time"
 
-	"svc.example/internal/ground/buildoption"
+	"svc.example/internal/render/buildoption"
 )
 
 // FrameQueue is the lease engine's queue of frames: the subject is the job's id, the

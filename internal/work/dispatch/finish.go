@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
+	"svc.example/internal/render/buildoption"
 )
 
 // FrameTime is how long frames took to render: their mean, the shortest and the longest.

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/buildoption"
 )
 
 // drained is the end of the suspension of a worker that an operator has drained: the year

@@ -9,9 +9,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/buildoption"
 )
 
 // Outlook is the queue and the workers at one moment. It foresees what Next will choose:

@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/buildoption"
 )
 
 // assumedPlayShare is what playing a frame takes beside rendering one, while none was

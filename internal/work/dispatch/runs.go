@@ -6,9 +6,9 @@ import (
 	"slices"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/buildoption"
 )
 
 // A job whose frames depend on the frames before is given out in runs: a worker goes on

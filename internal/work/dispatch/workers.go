@@ -7,13 +7,13 @@ import (
 	"slices"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/colour"
+	"svc.example/internal/work/farmapi"
 )
 
 // Workers registers workers and records their reports.

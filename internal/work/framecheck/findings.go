@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/framelist"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/pixels"
 )
 
 // Findings of accepted frames: unusual, but confirmed, explained, or possibly meant. A

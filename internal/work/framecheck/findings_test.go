@@ -6,7 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"svc.example/internal/ground/framelist"
+	"svc.example/internal/render/framelist"
 	"svc.example/internal/work/framecheck"
 )
 

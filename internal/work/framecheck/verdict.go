@@ -23,7 +23,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 )
 
 const (

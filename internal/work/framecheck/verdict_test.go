@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/framecheck"
 )
 

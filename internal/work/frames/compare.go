@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"

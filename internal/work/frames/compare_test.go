@@ -6,11 +6,11 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"

@@ -6,7 +6,7 @@ import (
 
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"

@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/project"
 )
 

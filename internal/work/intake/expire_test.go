@@ -57,7 +57,7 @@ func (h service) must(do func(tx *db.Tx) error) {
 // scene is a real file. Bytes behind its end make it another one.
 func scene(t *testing.T) []byte {
 	t.Helper()
-	file, err := os.ReadFile("../../ground/blendfile/testdata/settings.blend")
+	file, err := os.ReadFile("../../render/blendfile/testdata/settings.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

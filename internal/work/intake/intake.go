@@ -22,8 +22,6 @@ import (
 	"time"
 	"unicode"
 
-	"svc.example/internal/ground/blendfile"
-	"svc.example/internal/ground/blendfile/memory"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -31,6 +29,8 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"

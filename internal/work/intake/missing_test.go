@@ -3,7 +3,7 @@ package intake_test
 import (
 	"testing"
 
-	"svc.example/internal/ground/blendfile"
+	"svc.example/internal/render/blendfile"
 	"svc.example/internal/work/intake"
 )
 

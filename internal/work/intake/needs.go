@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"svc.example/internal/ground/blendfile"
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/quote"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/blendfile"
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )
@@ -69,7 +69,7 @@ func TestASceneNeedsWhatIsPackedInIt(t *testing.T) {
 
 // options are the files in which scripts/scenes/scenefiles_make.py has what a Blender may be
 // built without.
-const options = "../../ground/scenefiles/testdata/options"
+const options = "../../render/scenefiles/testdata/options"
 
 // needsOf is what a scene needs, in the order of options, with what needs it.
 func needsOf(s quote.Scene) (all []string) {

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 
-	"svc.example/internal/ground/blendfile"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles"
 )
 
 // complete adds to the facts of a file what the libraries that are packed in it say. Only a

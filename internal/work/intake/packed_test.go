@@ -15,7 +15,7 @@ import (
 // withPackedLibrary is a scene with a library packed in it, which needs an image of its own.
 func withPackedLibrary(t *testing.T) []byte {
 	t.Helper()
-	file, err := os.ReadFile("../../ground/scenefiles/testdata/packed/scene.blend")
+	file, err := os.ReadFile("../../render/scenefiles/testdata/packed/scene.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 
-	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )

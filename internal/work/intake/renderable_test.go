@@ -3,8 +3,8 @@ package intake_test
 import (
 	"testing"
 
-	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/blendfile"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )

@@ -5,7 +5,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/framelist"
+	"svc.example/internal/render/framelist"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 )

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/quote"
 )
 

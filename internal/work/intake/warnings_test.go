@@ -6,11 +6,11 @@ import (
 	"slices"
 	"testing"
 
-	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/render/colour"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
@@ -22,7 +22,7 @@ import (
 // The file asks for sRGB, Filmic and Low Contrast.
 func TestAFilesColorsAreJudgedByTheBlendersThatAreOnline(t *testing.T) {
 	t.Parallel()
-	file, err := os.ReadFile("../../ground/blendfile/testdata/colors.blend")
+	file, err := os.ReadFile("../../render/blendfile/testdata/colors.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

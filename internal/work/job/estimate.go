@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/quote"
 )

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/dispatch"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/HugoSmits86/nativewebp"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/artifact"
 )
 

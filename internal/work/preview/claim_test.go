@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/preview"
 )

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/quote"
 )

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/quote"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 // MaxAliases bounds the aliases of a manifest.

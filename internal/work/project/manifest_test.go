@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/scenefiles"
+	"svc.example/internal/render/scenefiles"
 )
 
 var sum = strings.Repeat("0a", 32)

@@ -3,7 +3,7 @@ package quote
 import (
 	"slices"
 
-	"svc.example/internal/ground/buildoption"
+	"svc.example/internal/render/buildoption"
 )
 
 // NeededOption is what Blender must be built with for a picture, and one file that needs it.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/quote"
 )
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc.example/internal/ground/colour"
+	"svc.example/internal/render/colour"
 )
 
 // ColorManagement is what a scene asks of Blender's colour management for its picture, as

@@ -1,6 +1,6 @@
 package quote
 
-import "svc.example/internal/ground/scenefiles"
+import "svc.example/internal/render/scenefiles"
 
 // SceneFile is a file that a scene of a project names, or files that belong together: the
 // tiles or the pictures of a set, a folder of caches.

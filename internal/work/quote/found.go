@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/colour"
 )
 
 // Farm is what a quote tells of the workers that are online. The zero value is a farm

@@ -7,7 +7,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/framelist"
+	"svc.example/internal/render/framelist"
 )
 
 // Frames is a range of frames: Start, Start+Step, ... up to End. Step is 1 or more. End

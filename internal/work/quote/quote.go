@@ -18,8 +18,8 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/framelist"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/render/framelist"
 )
 
 // Status of a quote. It is computed when the quote is read, never stored: a quote

@@ -5,9 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/buildoption"
-	"svc.example/internal/ground/colour"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/colour"
 	"svc.example/internal/work/quote"
 )
 

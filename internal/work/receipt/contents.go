@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 )
 
 const (

@@ -14,7 +14,7 @@ import (
 	"github.com/secure-systems-lab/go-securesystemslib/dsse"
 
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/ground/framelist"
+	"svc.example/internal/render/framelist"
 )
 
 // Types of the signed document.

@@ -10,7 +10,7 @@ import (
 	"path"
 	"strings"
 
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 )
 
 // InPictures adds the check "pictures": whether loose files in a folder, and in those below

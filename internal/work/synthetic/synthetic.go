@@ -22,9 +22,9 @@ import (
 	"slices"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/blendfile"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/blendfile"
 	"svc.example/internal/work/worker"
 )
 

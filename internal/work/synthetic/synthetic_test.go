@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

@@ -10,7 +10,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // aheadFetch holds the files of the next job, which are fetched while the last frames of

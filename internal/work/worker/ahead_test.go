@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/await"
+	"svc.example/internal/work/farmapi"
 )
 
 // distinct is a server whose jobs have a file each, which takes long to come.

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/osfile"
+	"svc.example/internal/render/blender"
 )
 
 // defaultCache applies where Config names no limit: it holds two hundred of the

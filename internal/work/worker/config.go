@@ -11,11 +11,11 @@ import (
 	"runtime"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
+	"svc.example/internal/work/farmapi"
 )
 
 // Farm is the part of the server that a worker calls; *farmapi.Client implements it. All

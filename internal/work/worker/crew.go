@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 )
 
 // Auto as Config.Blenders has the worker find out how many Blenders its device and its memory

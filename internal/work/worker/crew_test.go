@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/worker"
 )

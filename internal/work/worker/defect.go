@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 )
 
 // frameDefect returns what is wrong with a rendered frame, nil for nothing. It must be the

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 )
 
 func TestBrokenFrameIsRejected(t *testing.T) {

@@ -12,8 +12,8 @@
 // inside Farm.
 //
 // It leaves to the server which frame to render, how often to retry one and which lease
-// has expired; to internal/ground/blender how a frame is rendered; to
-// internal/ground/pixels whether a picture is sound.
+// has expired; to internal/render/blender how a frame is rendered; to
+// internal/render/pixels whether a picture is sound.
 //
 // Start reading at Worker.Run, then machine.go (several workers of one machine), lane.go and
 // crew.go (how many Blenders), queue.go (which frame is next), pool.go (which process renders

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // server is a farm in memory that keeps the contract of the farm API: one holder a

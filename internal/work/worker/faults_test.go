@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // slow is a server behind a slow network.

@@ -13,10 +13,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/pixels"
 	"svc.example/internal/ground/tracing"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
+	"svc.example/internal/work/farmapi"
 )
 
 // maxMessage bounds a failure's message as the farm API accepts it, in bytes.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 )
 
 // TestAPictureIsPackedAsItsSceneAsks: what Blender leaves unpacked is delivered packed, with

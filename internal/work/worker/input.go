@@ -13,9 +13,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 )
 
 // errDamaged reports that a job's files are not what the server described.

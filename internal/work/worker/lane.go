@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 )
 
 // lane is one line of work on the device: a queue of leased frames and the Blender that

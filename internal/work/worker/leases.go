@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // errLost ends a frame whose lease now belongs to another worker. errStopped ends a

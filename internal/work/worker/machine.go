@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/osfile"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
 )
 
 // machine is what the workers of one machine share: the work folder, the files of jobs, the

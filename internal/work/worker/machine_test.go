@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/gpu"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
 	"svc.example/internal/work/worker"
 )
 

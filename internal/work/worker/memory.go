@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/gpu"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
 )
 
 // Free is the memory that a machine has left, in bytes.

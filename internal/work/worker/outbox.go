@@ -14,7 +14,7 @@ import (
 	"sync"
 
 	"svc.example/internal/ground/atomicfile"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // report is the result of one lease. Exactly one field is set. Its JSON is kept on disk

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"sync"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 )
 
 // sampledOneIn is the share of jobs that are watched although their scene gives no

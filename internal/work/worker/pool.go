@@ -6,8 +6,8 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 )
 
 // processPool holds the Blender processes: one with a job's file open, and a spare

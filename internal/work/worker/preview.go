@@ -7,10 +7,10 @@ import (
 	"os"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
+	"svc.example/internal/work/farmapi"
 )
 
 // errFrameCame ends a preview: somebody pays for frames.

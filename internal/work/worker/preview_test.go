@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/test/await"
+	"svc.example/internal/work/farmapi"
 )
 
 func TestAnIdleWorkerRendersPreviewsInProcessesOfTheirOwn(t *testing.T) {

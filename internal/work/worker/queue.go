@@ -6,8 +6,8 @@ import (
 	"math"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 )
 
 // A worker prefetches as many frames as it renders in prefetchTime, so that a short

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 func TestWorkerPrefetchesSecondsOfWorkAndHalfOfTheRest(t *testing.T) {

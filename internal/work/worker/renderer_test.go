@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )

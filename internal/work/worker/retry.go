@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/farmapi"
 )
 
 // The pause before a repeated call doubles from the first to the last. A service that

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/demo"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 )
 
 // Trial is the result of rendering the built-in scene.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/farmapi"
+	"svc.example/internal/work/farmapi"
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.

@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"svc.example/internal/ground/blender"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 	"svc.example/internal/work/worker"
 )

@@ -9,7 +9,7 @@ import (
 	"math"
 	"os"
 
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/benchmark"
 )
 

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/benchmark/measure"
 )

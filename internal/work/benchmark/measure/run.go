@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"svc.example/internal/ground/blender"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/pixels"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/benchmark"
 )
 

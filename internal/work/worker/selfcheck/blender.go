@@ -12,10 +12,10 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/buildoption"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/gpu"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/gpu"
 	"svc.example/internal/work/worker"
 )
 

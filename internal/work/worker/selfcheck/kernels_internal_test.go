@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/gpu"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
 	"svc.example/internal/test/script"
 )
 

@@ -17,11 +17,11 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/blender"
-	"svc.example/internal/ground/farmapi"
-	"svc.example/internal/ground/gpu"
 	"svc.example/internal/ground/osfile"
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/render/gpu"
+	"svc.example/internal/work/farmapi"
 )
 
 // Verdict is what a finding means for a worker.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/farmapi"
 	"svc.example/internal/ground/redact"
+	"svc.example/internal/work/farmapi"
 )
 
 // serverTime bounds the service's answer.

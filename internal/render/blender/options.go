@@ -1,0 +1,180 @@
+package blender
+
+import (
+	"time"
+
+	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/colour"
+)
+
+// Device is the kind of device that Cycles renders on.
+type Device string
+
+// Devices. GPU is the first of OptiX, CUDA, HIP, Metal and oneAPI with a device; it
+// never falls back to the CPU.
+const (
+	GPU Device = "gpu"
+	CPU Device = "cpu"
+)
+
+// Denoise selects what happens to a scene's own denoising.
+type Denoise string
+
+// Keep renders as the scene says, and refuses a scene whose denoiser this Blender
+// lacks (denoiser_unavailable). Off disables denoising and reports it.
+const (
+	Keep Denoise = "keep"
+	Off  Denoise = "off"
+)
+
+// Options of a process.
+type Options struct {
+	Path    string  // the blender executable, see Find
+	Temp    string  // an existing folder; the process's own folder is created in it and removed by Close
+	Out     string  // an existing folder for the pictures, named frame_0001.png
+	Device  Device  // GPU when empty
+	Denoise Denoise // Keep when empty
+	Threads int     // of Cycles and the rest of Blender; 0 means one per core
+	CPUs    []int   // the processors that it runs on; nil for those of this process
+	// Card is the UUID of the only NVIDIA GPU that it sees; "" for those that this process's
+	// environment shows.
+	Card string
+	// Sandbox starts the process; nil starts it without one.
+	Sandbox *sandbox.Sandbox
+	// Kernels is the folder of compiled GPU kernels, shared by all processes of one
+	// Blender on a machine; "" for none. With MakeKernels the process may write
+	// there. Only a process that opens no customer's file should: the kernels run for
+	// every later job.
+	Kernels     string
+	MakeKernels bool
+	Patience    Patience // zero fields take the defaults
+	// KeepData keeps the scene inside Cycles between frames (Blender's persistent
+	// data), except where that is known to change pixels. Geometry and textures are
+	// then loaded once instead of once per frame.
+	KeepData bool
+	// Uncompressed has Blender write large PNGs without compression, which it would do on
+	// one core while the device waits. Opened.Compression says what the scene asks for; to
+	// pack them is the caller's duty (pixels.Compress).
+	Uncompressed bool
+	// Whole is how many bytes a picture may take with its passes that is rendered whole and that
+	// the scene has in tiles, where that is known to give the same pixels; 0 for none. Cycles
+	// passes tiles through a file, which takes longer than the samples of a light frame do.
+	// Opened.Whole says whether that is so.
+	Whole int64
+}
+
+// Info describes a process that is ready.
+type Info struct {
+	Version   string       `json:"version"`    // "4.1.1"
+	BuildHash string       `json:"build_hash"` // "unknown" where the build has none
+	Devices   []DeviceInfo `json:"devices"`    // GPUs first
+	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
+	Colors    colour.Offer `json:"colors"`     // for colour management
+	// Lacks is what scenes may need and this Blender was built without.
+	Lacks   []buildoption.Option `json:"lacks"`
+	Sandbox string               `json:"-"` // the sandbox layers in force, in one line
+	// Synthetic reports that this is not Blender; only package synthetic sets it.
+	Synthetic bool `json:"-"`
+}
+
+// DeviceInfo is one device that Cycles sees. A GPU may be listed once for each
+// backend, for example as OPTIX and as CUDA.
+type DeviceInfo struct {
+	Type string `json:"type"` // "OPTIX", "CUDA", "HIP", "METAL", "ONEAPI" or "CPU"
+	Name string `json:"name"`
+}
+
+// Choose returns the kind ("GPU" or "CPU") and name of the device that a process with
+// these Options would render on; ok is false without one.
+func (i Info) Choose(d Device) (kind, name string, ok bool) {
+	if d == CPU {
+		for _, dev := range i.Devices {
+			if dev.Type == "CPU" {
+				return "CPU", dev.Name, true
+			}
+		}
+		return "CPU", "CPU", true
+	}
+	for _, dev := range i.Devices {
+		if dev.Type != "CPU" {
+			return "GPU", dev.Name, true
+		}
+	}
+	return "", "", false
+}
+
+// Opened describes an opened file.
+type Opened struct {
+	Scene  string `json:"scene"`
+	Format string `json:"format"` // Blender's name of the still format: "PNG", "OPEN_EXR"
+	Width  int    `json:"width"`  // pixels of a picture, unless an animation changes it
+	Height int    `json:"height"`
+	// Switched lists what is rendered differently from the file's settings, sorted:
+	// color_conversions_off (compositor nodes that convert from or to a colour space that
+	// this Blender lacks), denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
+	// camera alone), output_colors_off (the scene's colour management, because Blender has
+	// not what the output's own names), special_files_dropped (paths to devices and the like count as
+	// missing files), stamp_names_off (no file or host name burnt in).
+	Switched []string `json:"switched"`
+	// KeepsData reports whether data is kept between frames: Options.KeepData is set,
+	// and the scene has nothing that is known to break it.
+	KeepsData bool `json:"keeps_data"`
+	// HasSimulation reports that the scene has a simulation, whose kept data may differ
+	// from a fresh frame's.
+	HasSimulation bool `json:"doubtful"`
+	// Plays reports that frames depend on the frames before. The process then renders
+	// frames in rising order only, and computes those that are left out: see Play. It
+	// keeps data between frames as the file says.
+	Plays bool `json:"plays"`
+	// Full is what a frame takes by the scene's own settings; nil unless Input.Preview is
+	// set.
+	Full *Full `json:"full"`
+	// Whole reports whether pictures are rendered whole that would be in tiles: see
+	// Options.Whole. It takes memory on the device; RenderFresh goes by the scene.
+	Whole bool `json:"whole"`
+	// Compression is the level of zlib's, 1 to 9, that the scene's PNGs are to be packed with
+	// and are not; 0 where they are as the scene asks. See Options.Uncompressed.
+	Compression int `json:"compression"`
+}
+
+// Full is the work of a frame.
+type Full struct {
+	Width        int `json:"width"` // pixels
+	Height       int `json:"height"`
+	Samples      int `json:"samples"`       // of a pixel, at most
+	LeastSamples int `json:"least_samples"` // of a pixel: fewer than Samples where adaptive sampling may end earlier
+}
+
+// Frame is a rendered frame.
+type Frame struct {
+	Number  int       `json:"frame"`
+	Started time.Time `json:"-"`      // when Blender began it
+	Path    string    `json:"-"`      // the picture, absolute
+	Format  string    `json:"format"` // as in Opened
+	Width   int       `json:"width"`  // pixels the scene's settings ask for
+	Height  int       `json:"height"`
+	Seconds float64   `json:"seconds"` // of rendering and writing
+	// Sampling is the part of Seconds in which Cycles took samples; the rest grows with the
+	// scene or with the picture, and not with the samples.
+	Sampling time.Duration `json:"-"`
+	// Load, before Seconds begins, is the time for which Blender loaded the file again.
+	// Sync and Encode are parts of Seconds: until the first sample, and what Blender says
+	// that it took to save the picture, its colours included.
+	Load   time.Duration `json:"-"`
+	Sync   time.Duration `json:"-"`
+	Encode time.Duration `json:"-"`
+	// Memory is the most, in bytes, that the process has had in memory so far, and
+	// DeviceMemory what Cycles says that it had on its device for this frame.
+	Memory       int64  `json:"memory"`
+	DeviceMemory int64  `json:"-"`
+	Device       string `json:"device"` // "GPU" or "CPU"
+	// DeviceName is the device's name as in DeviceInfo; several are joined by " + ".
+	// For a GPU it includes the backend: "NVIDIA RTX A6000 (OptiX)".
+	DeviceName string `json:"device_name"`
+	// PixelSHA256 is set for formats that internal/render/pixels cannot decode.
+	// Blender has then read its own file back, checked its size and hashed it in the
+	// float form that package pixels describes.
+	PixelSHA256 string `json:"pixel_sha256"`
+	Log         string `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
+}

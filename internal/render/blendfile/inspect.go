@@ -1,0 +1,159 @@
+package blendfile
+
+import (
+	"io"
+	"slices"
+	"strings"
+
+	"svc.example/internal/render/blendfile/reach"
+	"svc.example/internal/render/blendfile/records"
+)
+
+// Inspect reads a .blend from r in one forward pass and returns its facts. It stops
+// at the end mark unless o.ReadAll is set, though it may have read up to two
+// buffers of 64 KiB beyond. It keeps no reference to r, and may be called
+// concurrently.
+//
+// Errors: [ErrNotBlend], [TruncatedError], [DamagedError], [TooLargeError],
+// [UnsupportedError], each with the place and the reason; [ErrBusy]; or the error of r,
+// wrapped, so that a broken connection is never taken for a damaged file.
+func Inspect(r io.Reader, o Options) (*Facts, error) {
+	opened, err := Open(r, o)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	facts, err := opened.Facts()
+	if err != nil {
+		return nil, err
+	}
+	if o.ReadAll {
+		if err := opened.file.ReadAll(); err != nil {
+			return nil, err
+		}
+	}
+	facts.Unpacked = opened.Unpacked()
+	return facts, nil
+}
+
+// file is a .blend whose facts are gathered.
+type file struct {
+	*records.File
+	reach     *reach.Set            // what the picture comes from; nil = not known
+	sims      []found               // what runs from frame to frame in the active scene
+	moved     map[string]Simulation // what worlds of other files move: see Opened.Move
+	lastFrame int                   // of the active scene
+	scripts   bool                  // a scene of another file shades by them: see Opened.ShadeByScripts
+	answer    int                   // bytes of the answer that blocks could share: see spend
+
+	frameUses      map[uint64][]FrameUse // see uses
+	imageSequences map[uint64]bool       // see sequences
+	cyclesOf       map[uint64]cycles     // of scenes, by address
+	sampleCurves   map[uint32][]sampleCurve
+}
+
+// answerBudget bounds the parts of the answer that are made of blocks which many
+// others may point to: without it a small file could give a huge answer.
+const (
+	answerBudget = 2 << 20
+	entryCost    = 128
+)
+
+// spend takes n bytes and the cost of an entry from the answer's budget, and
+// reports whether they were left.
+func (f *file) spend(n int) bool {
+	f.answer += n + entryCost
+	return f.answer <= answerBudget
+}
+
+// reachOf is what the picture of the active scene comes from; nil where there is none, or
+// it is not known.
+func (f *file) reachOf(active records.Record, found bool) *reach.Set {
+	if !found {
+		return nil
+	}
+	return reach.Of(f.File, active)
+}
+
+// gather puts the facts together. Whatever a member's reader found wrong is
+// returned at the end.
+func (f *file) gather(active records.Record, found bool) (*Facts, error) {
+	var scene *Scene
+	var rendering *Rendering
+	if found {
+		f.sims = f.simulations(active.Int("r.efra"))
+		scene = f.scene(active) // first of all that has a part of the answer's bytes
+		rendering = f.rendering(active, scene)
+	}
+	facts := &Facts{
+		Scene:           scene,
+		Rendering:       rendering,
+		FileVersion:     f.Version,
+		FileSubversion:  f.subversion(),
+		BuildHash:       buildHash(f.Global),
+		PointerBits:     8 * f.Pointer,
+		BigEndian:       f.BigEndian,
+		Compression:     f.Compression(),
+		SceneCount:      f.sceneCount(),
+		LinkedLibraries: f.libraries(),
+		Externals:       f.externals(),
+		Texts:           f.texts(),
+		PythonDrivers:   f.pythonDrivers(),
+		Scripted:        f.scripted(),
+		Simulations:     f.simulationFacts(),
+		Thumbnail:       f.Thumbnail,
+	}
+	if found {
+		scene.Colors = f.colors(active, rendering.Sequenced)
+	}
+	facts.MissingFiles = missing(facts.LinkedLibraries, facts.Externals)
+	facts.Packed = f.packed(facts.Externals)
+	facts.Partial = f.partial()
+	return facts, f.Err()
+}
+
+// buildHash is the commit that the saving Blender was built from. Builds that
+// do not know it write "unknown".
+func buildHash(global records.Record) string {
+	if h := strings.TrimSpace(global.Text("build_hash")); h != "unknown" {
+		return h
+	}
+	return ""
+}
+
+// sceneCount counts the scenes of the file and those it links.
+func (f *file) sceneCount() int {
+	n := 0
+	for range f.Facts("SC", "Scene") {
+		n++
+	}
+	for r := range f.Facts("ID", "ID") {
+		if strings.HasPrefix(r.Text("name"), "SC") {
+			n++
+		}
+	}
+	return n
+}
+
+// partial names the lists that lost entries to the memory bound.
+func (f *file) partial() []string {
+	lists := []string{}
+	for lost := range f.Lost {
+		list := "externals"
+		switch lost {
+		case "ChannelDriver", "FCurve", "DriverVar":
+			list = "python_drivers"
+		case "Library":
+			list = "linked_libraries"
+		case "Text":
+			list = "texts"
+		case "Simulation":
+			list = "simulations"
+		}
+		if !slices.Contains(lists, list) {
+			lists = append(lists, list)
+		}
+	}
+	slices.Sort(lists)
+	return lists
+}

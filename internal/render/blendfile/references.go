@@ -1,0 +1,213 @@
+package blendfile
+
+import (
+	"strings"
+
+	"svc.example/internal/render/blendfile/reach"
+	"svc.example/internal/render/blendfile/records"
+)
+
+// Level says how much a picture has to do with something.
+type Level = reach.Level
+
+// The levels.
+const (
+	None     = reach.None
+	Loaded   = reach.Loaded
+	Computed = reach.Computed
+	Drawn    = reach.Drawn
+)
+
+// Reference is what a .blend says of another file: the path, and what it takes to find all
+// files that it stands for.
+type Reference struct {
+	External
+	Level  Level
+	UsedBy string // what uses the data-block, such as "material Floor"; "" when it is not known
+	// In is the stored path of the library that the data-block was packed out of; "" for
+	// one of this file. Its paths count from there.
+	In       string
+	Tiles    []int      // of image tiles: the numbers of the set
+	Names    []string   // of a strip: the names of its pictures, all in the folder of Path
+	More     bool       // Names lacks some
+	Uses     []FrameUse // of an image sequence: who shows which pictures; none = not known
+	Numbered bool       // a volume or a cache of one file for each frame
+	Bake     *Bake      // of a folder that something was baked to
+
+	aside bool // it is no External: nothing of the picture says that it is there
+}
+
+// FrameUse says which pictures of a sequence one user of it shows.
+type FrameUse struct {
+	Start  int  // the frame of the scene at which it begins
+	Frames int  // how many pictures it has
+	Offset int  // added to the picture's number
+	Cyclic bool // it begins again after the last
+}
+
+// Bake says which files of a folder belong to a cache.
+type Bake struct {
+	Implied  bool     // the folder is named for the .blend: Path is empty
+	OfMain   bool     // ... for the main file, also in a library
+	Prefixes []string // how the names of its files begin; one of "" is any
+	Folders  []string // where it has folders: those that belong to it, with all that is in them
+	Numbers  bool     // its folders have numbers as names
+	Baked    bool     // Blender reads it rather than to compute it again
+}
+
+const (
+	imageTileFirst = 1001
+	imageUserCycle = 1 // ImageUser.cycl
+	maxTiles       = 10000
+)
+
+// references lists every file that the data of this .blend refers to, except libraries.
+func (f *file) references() []Reference {
+	all := []Reference{}
+	libraries := f.packedFrom()
+	add := func(r records.Record, kind Kind, path string, packed bool) *Reference {
+		ref := Reference{External: External{Kind: kind, Path: path, Normalised: NormalisePath(path), Packed: packed, Owner: f.OwnerName(r), needed: f.needed(r, kind)}}
+		ref.Level, ref.In = f.level(r, ref.needed), libraries(r)
+		if ref.needed && !packed {
+			ref.UsedBy = f.user(r)
+			ref.usedBy = ref.UsedBy
+		}
+		if path == "" && !packed {
+			return &ref
+		}
+		if !f.spend(len(path) + len(ref.Normalised) + len(ref.Owner) + len(ref.UsedBy)) {
+			f.Lost["External"] = true
+			return &ref
+		}
+		all = append(all, ref)
+		return &all[len(all)-1]
+	}
+	f.images(add)
+	f.otherData(add)
+	f.strips(add)
+	f.modifierCaches(add)
+	f.bakes(add)
+	f.shaders(add)
+	return all
+}
+
+// level is that of a reference whose data-block is at least loaded.
+func (f *file) level(r records.Record, needed bool) Level {
+	if needed {
+		return Drawn
+	}
+	if f.reach == nil {
+		return Loaded
+	}
+	return min(f.reach.LevelOf(r), Computed)
+}
+
+// packedFrom finds the library that a data-block was packed out of, as Blender does from
+// 5.0 on.
+func (f *file) packedFrom() func(r records.Record) string {
+	paths := map[uint64]string{}
+	for r := range f.Facts("LI", "Library") {
+		if r.Ptr("archive_parent_library") != 0 {
+			paths[r.Addr()] = pathOf(r)
+		}
+	}
+	return func(r records.Record) string {
+		if len(paths) == 0 {
+			return ""
+		}
+		if lib := r.Ptr("id.lib"); lib != 0 {
+			return paths[lib]
+		}
+		return paths[f.Head(r.Owner(), "Object").Ptr("id.lib")]
+	}
+}
+
+// imageFacts adds what an image says of its tiles and its users of a sequence.
+func (f *file) imageFacts(r records.Record, ref *Reference) {
+	switch ref.Kind {
+	case KindImageTiles:
+		if f.Gone(r, "ImageTile") {
+			return
+		}
+		for tile := range r.List("tiles", "ImageTile") {
+			if n := tile.Int("tile_number"); n >= imageTileFirst && n < imageTileFirst+maxTiles && f.spend(0) {
+				ref.Tiles = append(ref.Tiles, n)
+			}
+		}
+		if len(ref.Tiles) == 0 {
+			ref.Tiles = []int{imageTileFirst}
+		}
+	case KindImageSequence:
+		ref.Uses = f.uses()[r.Addr()]
+	}
+}
+
+// stripNames adds the names of a strip's pictures.
+func (f *file) stripNames(element records.Record, ref *Reference) {
+	if element.Count() < 2 {
+		return
+	}
+	for e := range element.Each() {
+		name := e.Text("name")
+		if !f.spend(len(name)) {
+			break
+		}
+		ref.Names = append(ref.Names, name)
+	}
+	ref.More = int64(len(ref.Names)) < element.Count()
+}
+
+// uses finds who shows which pictures of the sequences of the file, by the address of the
+// image. It is empty when some of it was given up, or when it is animated.
+func (f *file) uses() map[uint64][]FrameUse {
+	if f.frameUses != nil {
+		return f.frameUses
+	}
+	all := map[uint64][]FrameUse{}
+	f.frameUses = map[uint64][]FrameUse{}
+	for _, as := range []string{"bNode", "NodeTexImage", "NodeTexEnvironment", "ImageUser", "FCurve"} {
+		for _, p := range []records.Part{records.InScenes, records.InTrees, records.InOthers} {
+			if f.GoneIn(p, as) {
+				return f.frameUses
+			}
+		}
+	}
+	for c := range f.Everywhere("FCurve") {
+		if strings.Contains(records.CString(f.Raw(c, c.Ptr("rna_path"))), "image_user") {
+			return f.frameUses
+		}
+	}
+	note := func(image uint64, r records.Record, at string) {
+		if image != 0 && r.Has(at+"frames") {
+			all[image] = append(all[image], FrameUse{
+				Start: r.Int(at + "sfra"), Frames: r.Int(at + "frames"), Offset: r.Int(at + "offset"), Cyclic: r.Int(at+"cycl")&imageUserCycle != 0,
+			})
+		}
+	}
+	for n := range f.Everywhere("bNode") {
+		id := n.Ptr("id")
+		if _, sequence := f.sequences()[id]; !sequence {
+			continue
+		}
+		for as, at := range map[string]string{"NodeTexImage": "iuser.", "NodeTexEnvironment": "iuser.", "ImageUser": ""} {
+			if s := n.Follow("storage", as); s.OK() {
+				note(id, s, at)
+			}
+		}
+	}
+	f.frameUses = all
+	return all
+}
+
+// sequences are the images that are sequences, by address.
+func (f *file) sequences() map[uint64]bool {
+	if f.imageSequences == nil {
+		f.imageSequences = map[uint64]bool{}
+		for r := range f.Facts("IM", "Image") {
+			if r.Int("source") == imageSequence {
+				f.imageSequences[r.Addr()] = true
+			}
+		}
+	}
+	return f.imageSequences
+}

@@ -1,0 +1,291 @@
+package scenefiles_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles"
+)
+
+// mains are the main files of the projects in testdata, which scripts/scenes/scenefiles_make.py
+// makes.
+var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend"}
+
+// find searches a project of testdata.
+func find(t *testing.T, project string, o scenefiles.Options) *scenefiles.Found {
+	t.Helper()
+	return findIn(t, filepath.Join("testdata", project), mains[project], o)
+}
+
+// findIn searches a folder.
+func findIn(t *testing.T, folder, main string, o scenefiles.Options) *scenefiles.Found {
+	t.Helper()
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	found, err := scenefiles.Find(t.Context(), root.FS(), main, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// fileOf is the file that a path of the .blend stands for.
+func fileOf(t *testing.T, found *scenefiles.Found, stored string) scenefiles.File {
+	t.Helper()
+	i := slices.IndexFunc(found.Files, func(f scenefiles.File) bool { return f.Stored == stored })
+	if i < 0 {
+		t.Fatalf("nothing is said of %s in %+v", stored, found.Files)
+	}
+	return found.Files[i]
+}
+
+func paths(names []scenefiles.Name) (all []string) {
+	for _, n := range names {
+		all = append(all, n.Path)
+	}
+	return all
+}
+
+func TestPathsLeadWhereBlenderResolvesThem(t *testing.T) {
+	t.Parallel()
+	for project := range mains {
+		text, err := os.ReadFile("testdata/" + project + ".json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var blender map[string]string
+		if err := json.Unmarshal(text, &blender); err != nil {
+			t.Fatal(err)
+		}
+		states := map[scenefiles.Status]string{
+			scenefiles.StatusFound: "there", scenefiles.StatusPacked: "packed", scenefiles.StatusMissing: "missing",
+			scenefiles.StatusOutside: "missing", scenefiles.StatusRemapped: "missing",
+		}
+		got := map[string]string{}
+		for _, f := range find(t, project, scenefiles.Options{}).Files {
+			at := f.Path
+			if f.Wanted != "" {
+				at = f.Wanted
+			}
+			kind := string(f.Kind)
+			if f.Kind == scenefiles.KindSequence {
+				kind = "image"
+			}
+			got[kind+" "+at] = states[f.Status]
+		}
+		for file, state := range blender {
+			if got[file] != state {
+				t.Errorf("%s: %s is %q, to Blender %q", project, file, got[file], state)
+			}
+		}
+	}
+}
+
+func TestEveryKindOfPathIsFound(t *testing.T) {
+	t.Parallel()
+	found := find(t, "kinds", scenefiles.Options{})
+	if found.Partial {
+		t.Error("partial")
+	}
+	type want struct {
+		kind   scenefiles.Kind
+		status scenefiles.Status
+		reach  scenefiles.Reach
+		names  string
+	}
+	for stored, w := range map[string]want{
+		`//tex\sub\..\back.png`:            {scenefiles.KindImage, scenefiles.StatusFound, scenefiles.ReachNeeded, "tex/back.png"},
+		"//Tex/CASE.PNG":                   {scenefiles.KindImage, scenefiles.StatusRemapped, scenefiles.ReachNeeded, "tex/case.png"},
+		`C:\Users\Anna\shot\tex\drive.png`: {scenefiles.KindImage, scenefiles.StatusRemapped, scenefiles.ReachNeeded, "tex/drive.png"},
+		"//../above.png":                   {scenefiles.KindImage, scenefiles.StatusOutside, scenefiles.ReachNeeded, ""},
+		"//tex/missing.png":                {scenefiles.KindImage, scenefiles.StatusMissing, scenefiles.ReachNeeded, ""},
+		"//tex/inside.png":                 {scenefiles.KindImage, scenefiles.StatusPacked, scenefiles.ReachUnneeded, ""},
+		"//tex/unused.png":                 {scenefiles.KindImage, scenefiles.StatusMissing, scenefiles.ReachPerhaps, ""},
+		"//tex/elsewhere.png":              {scenefiles.KindImage, scenefiles.StatusMissing, scenefiles.ReachPerhaps, ""},
+		"//tex/wall.<UDIM>.png":            {scenefiles.KindTiles, scenefiles.StatusFound, scenefiles.ReachNeeded, "tex/wall.1001.png tex/wall.1011.png"},
+		"//seq/plate98.png":                {scenefiles.KindSequence, scenefiles.StatusFound, scenefiles.ReachNeeded, "seq/plate100.png seq/plate98.png seq/plate99.png"},
+		"//vdb/cloud.v2.0001.vdb":          {scenefiles.KindVolume, scenefiles.StatusFound, scenefiles.ReachNeeded, "vdb/cloud.v2.0001.vdb vdb/cloud.v2.0002.vdb"},
+		"//lamp.ies":                       {scenefiles.KindLight, scenefiles.StatusFound, scenefiles.ReachNeeded, "lamp.ies"},
+		"//moved.mdd":                      {scenefiles.KindCache, scenefiles.StatusFound, scenefiles.ReachNeeded, "moved.mdd"},
+		"//blendcache_main":                {scenefiles.KindSimulation, scenefiles.StatusFound, scenefiles.ReachNeeded, "blendcache_main/436C6F7468_000001_00.bphys blendcache_main/436C6F7468_000002_00.bphys"},
+	} {
+		f := fileOf(t, found, stored)
+		if got := (want{f.Kind, f.Status, f.Reach, strings.Join(paths(f.Names), " ")}); got != w {
+			t.Errorf("%s: %+v, want %+v", stored, got, w)
+		}
+		if f.From != "main.blend" || f.Owner == "" {
+			t.Errorf("%s: from %q, owner %q", stored, f.From, f.Owner)
+		}
+	}
+	if tiles := fileOf(t, found, "//tex/wall.<UDIM>.png"); !slices.Equal(tiles.Lacking, []string{"tex/wall.1002.png"}) {
+		t.Errorf("tiles lack %v", tiles.Lacking)
+	}
+	if f := fileOf(t, found, "//tex/missing.png"); f.UsedBy != "material missing" || !f.Gone() {
+		t.Errorf("missing.png is used by %q", f.UsedBy)
+	}
+	var gone []string
+	for _, f := range found.Files {
+		if f.Gone() {
+			gone = append(gone, f.Path)
+		}
+	}
+	if !slices.Equal(gone, []string{"../above.png", "tex/missing.png"}) {
+		t.Errorf("the picture lacks %v", gone)
+	}
+}
+
+// The folder of a disk cache is named for the .blend, so another file of that name beside it
+// has another cache.
+func TestADiskCacheBelongsToTheNameOfItsBlend(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/kinds")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(filepath.Join(folder, "main.blend"), filepath.Join(folder, "other.blend")); err != nil {
+		t.Fatal(err)
+	}
+	found := findIn(t, folder, "other.blend", scenefiles.Options{})
+	if f := fileOf(t, found, "//blendcache_other"); !f.Gone() {
+		t.Errorf("the cache is %s and %s", f.Status, f.Reach)
+	}
+}
+
+func TestLibrariesAreFollowedAsFarAsTheSceneUsesThem(t *testing.T) {
+	t.Parallel()
+	found := find(t, "chain", scenefiles.Options{})
+	want := []string{
+		"library lib/mat/materials.blend needed found from shots/010/shot.blend",
+		"library lib/props/prop.blend needed found from shots/010/shot.blend",
+		"image lib/mat/tex/wood.png needed found from lib/mat/materials.blend",
+		"image lib/mat/tex/other.png unneeded missing from lib/mat/materials.blend",
+	}
+	var got []string
+	for _, f := range found.Files {
+		got = append(got, strings.Join([]string{string(f.Kind), f.Path, string(f.Reach), string(f.Status), "from", f.From}, " "))
+	}
+	for _, line := range want {
+		line, _, _ := strings.Cut(line, " from shots") // either of the files that link it
+		if !slices.ContainsFunc(got, func(g string) bool { return strings.HasPrefix(g, line) }) {
+			t.Errorf("no %s in\n%s", line, strings.Join(got, "\n"))
+		}
+	}
+	if len(got) != len(want) || found.Partial {
+		t.Errorf("%d files, partial %v:\n%s", len(got), found.Partial, strings.Join(got, "\n"))
+	}
+	if taken := paths(found.Taken(1)); !slices.Equal(taken, []string{"lib/mat/materials.blend", "lib/mat/tex/wood.png", "lib/props/prop.blend", "shots/010/shot.blend"}) {
+		t.Errorf("taken: %v", taken)
+	}
+}
+
+func TestAMissingLibraryIsToldWithWhatUsesIt(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/chain/shots")); err != nil {
+		t.Fatal(err)
+	}
+	found := findIn(t, folder, "010/shot.blend", scenefiles.Options{})
+	if f := fileOf(t, found, "//../../lib/props/prop.blend"); f.Status != scenefiles.StatusOutside || !f.Gone() || f.UsedBy == "" {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestAPackedLibraryIsReadAndItsFilesCountFromWhereItWas(t *testing.T) {
+	t.Parallel()
+	found := find(t, "packed", scenefiles.Options{})
+	if f := fileOf(t, found, "//src/m.blend"); f.Status != scenefiles.StatusPacked || f.Gone() || f.Problem != "" {
+		t.Errorf("library: %+v", f)
+	}
+	if f := fileOf(t, found, "//t.png"); f.Path != "src/t.png" || f.Status != scenefiles.StatusFound || f.Reach != scenefiles.ReachNeeded || f.From != "src/m.blend" {
+		t.Errorf("image: %+v", f)
+	}
+}
+
+func TestALibraryThatCannotBeReadSaysWhy(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	if err := os.CopyFS(folder, os.DirFS("testdata/chain")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "lib/props/prop.blend"), []byte("version https://git-lfs.github.com/spec/v1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f := fileOf(t, findIn(t, folder, mains["chain"], scenefiles.Options{}), "//../../lib/props/prop.blend")
+	if !strings.Contains(f.Problem, "git-LFS") || f.Status != scenefiles.StatusFound {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestTheMainFileMustBeRead(t *testing.T) {
+	t.Parallel()
+	for main, want := range map[string]error{"kinds.json": blendfile.ErrNotBlend, "none.blend": fs.ErrNotExist, "../scenefiles/doc.go": fs.ErrInvalid} {
+		if _, err := scenefiles.Find(t.Context(), os.DirFS("testdata"), main, scenefiles.Options{}); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", main, err, want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := scenefiles.Find(ctx, os.DirFS("testdata/kinds"), "main.blend", scenefiles.Options{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want Canceled", err)
+	}
+}
+
+// A file that was closed to make room is read again, and says the same.
+func TestOneOpenFileIsEnough(t *testing.T) {
+	t.Parallel()
+	for project := range mains {
+		all, one := find(t, project, scenefiles.Options{}), find(t, project, scenefiles.Options{MaxOpen: 1})
+		if !reflect.DeepEqual(all, one) {
+			t.Errorf("%s: %+v, with one open file %+v", project, all, one)
+		}
+	}
+}
+
+func TestBoundsAreKeptAndTold(t *testing.T) {
+	t.Parallel()
+	few := find(t, "kinds", scenefiles.Options{MaxNames: 3})
+	if f := fileOf(t, few, `//tex\sub\..\back.png`); !few.Partial || f.Status != scenefiles.StatusFound {
+		t.Errorf("of too many names: partial %v, %s", few.Partial, f.Status)
+	}
+	short := find(t, "kinds", scenefiles.Options{MaxAnswer: 500})
+	if !short.Partial || len(short.Files) == 0 || len(short.Files) > 5 {
+		t.Errorf("of a short answer: partial %v, %d files", short.Partial, len(short.Files))
+	}
+	single := find(t, "chain", scenefiles.Options{MaxBlends: 1})
+	if f := fileOf(t, single, "//../../lib/props/prop.blend"); !single.Partial || f.Status != scenefiles.StatusFound {
+		t.Errorf("of one .blend: partial %v, %s", single.Partial, f.Status)
+	}
+	main := unpackedSize(t, path.Join("testdata/chain", mains["chain"]))
+	cut := find(t, "chain", scenefiles.Options{MaxUnpacked: main + 1000})
+	if f := fileOf(t, cut, "//../../lib/props/prop.blend"); f.Problem == "" {
+		t.Errorf("of few bytes: %+v", f)
+	}
+}
+
+func unpackedSize(t *testing.T, file string) int64 {
+	t.Helper()
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	opened, err := blendfile.Open(f, blendfile.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer opened.Close()
+	return opened.Unpacked()
+}

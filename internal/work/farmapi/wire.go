@@ -1,0 +1,365 @@
+// Package farmapi is the protocol of the workers' API: wire.go defines the
+// messages, and client.go is the worker's half of it. The service's half is package
+// internal/door/farm.
+//
+// What always holds: a worker is known by a node key and touches only what it has
+// leased. Every report repeats worker and attempt, and a stale one is refused as
+// lease_lost. What a worker receives never names a workspace.
+//
+// The protocol is private to the two halves, which are released together (decisions
+// 14). It leaves to the worker when to call, and to package frames what a report
+// does. Start reading at wire.go.
+package farmapi
+
+import (
+	"encoding/json"
+	"time"
+
+	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/colour"
+)
+
+// Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a
+// part of a file is answered as bytes, and a frame is delivered as multipart (part
+// "meta" is FrameResult as JSON, part "file" the image's bytes, in that order, so
+// that the server knows what to expect before the first byte). Where the store can be
+// reached by workers, the bytes go there: a worker stages the frame, sends it to the link
+// that it is told, and delivers the description alone. Replies carry
+// ok=true; errors have the envelope of spec 7. Durations are seconds.
+const (
+	PathRegister  = "/farm/v1/register"
+	PathLease     = "/farm/v1/lease"
+	PathHeartbeat = "/farm/v1/heartbeat"
+	PathDeliver   = "/farm/v1/frames"
+	PathStage     = "/farm/v1/frames/stage"
+	PathFail      = "/farm/v1/fail"
+	PathRelease   = "/farm/v1/release"
+	PathDemand    = "/farm/v1/demand"
+	PathBenchmark = "/farm/v1/benchmarks"
+	PathChallenge = "/farm/v1/benchmark/challenges"
+	// PathInput is followed by the job id and answers with the job's Project, or by
+	// the job id, a slash and the SHA-256 of a part, and answers with its bytes. Only
+	// a worker that holds a lease of that job may read either.
+	PathInput = "/farm/v1/inputs/"
+)
+
+// What a worker does to scenes that ask for denoising.
+const (
+	DenoiseKeep = "keep" // what they ask for
+	DenoiseOff  = "off"  // it renders them without
+	DenoiseNone = "none" // it refuses them: its Blender has no denoiser
+)
+
+// RegisterRequest describes a worker. It is sent at start, and again whenever the
+// server answers worker_not_registered.
+type RegisterRequest struct {
+	Name             string `json:"name"`
+	Renderer         string `json:"renderer,omitempty"` // "blender", also when empty, or "synthetic"
+	BlenderVersion   string `json:"blender_version"`    // "4.1.1"
+	BlenderBuildHash string `json:"blender_build_hash"` // as Blender prints it; "unknown" where it prints none
+	Device           string `json:"device"`             // "GPU" or "CPU"
+	DeviceName       string `json:"device_name"`
+	Denoise          string `json:"denoise"` // DenoiseKeep, DenoiseOff or DenoiseNone
+	Sandbox          string `json:"sandbox"` // what is in force around its Blender, one line for the operator; "none"
+	// Colors is what its Blender has for colour management. One that is too long, or that
+	// no Blender can have, counts as not told.
+	Colors colour.Offer `json:"colors"`
+	// Lacks is what its Blender was built without and scenes may need. A worker that does
+	// not tell lacks nothing.
+	Lacks []buildoption.Option `json:"lacks,omitempty"`
+}
+
+// RegisterReply names the worker and the times that the server expects of it.
+type RegisterReply struct {
+	OK               bool    `json:"ok"`
+	WorkerID         string  `json:"worker_id"`
+	LeaseSeconds     float64 `json:"lease_seconds"`     // a lease without heartbeat lapses after this
+	HeartbeatSeconds float64 `json:"heartbeat_seconds"` // send one at least this often while holding leases
+	FrameSeconds     float64 `json:"frame_seconds"`     // a frame that takes longer fails, whatever progress it makes
+	PlaySeconds      float64 `json:"play_seconds"`      // so does one before which more is to be played than fits into this
+	// Links says that the store gives links: for parts, and for frames.
+	Links bool `json:"links,omitempty"`
+}
+
+// LeaseRequest asks for frames. The call is a long poll: it is answered as soon as
+// there is work, and with no leases after WaitSeconds. A reply that is lost on the
+// way costs nothing but time: its leases lapse without a heartbeat.
+type LeaseRequest struct {
+	WorkerID    string  `json:"worker_id"`
+	JobID       string  `json:"job_id,omitempty"` // the job whose file the worker has open: its frames are preferred
+	After       *int    `json:"after,omitempty"`  // the last frame of that job that the worker has, where frames depend on the frames before
+	Max         int     `json:"max"`              // frames wanted, 1 or more; of another job than JobID only one comes
+	WaitSeconds float64 `json:"wait_seconds"`
+	// Previews says that a worker with nothing else to do takes a free preview too.
+	Previews bool `json:"previews,omitempty"`
+}
+
+// LeaseReply hands out frames, all of one job; none when the wait ended.
+type LeaseReply struct {
+	OK     bool    `json:"ok"`
+	Job    *Job    `json:"job,omitempty"`
+	Leases []Lease `json:"leases"`
+}
+
+// Job is what a worker needs to know of a job. It never names the workspace: a
+// worker must not learn whose scene it renders.
+type Job struct {
+	JobID         string `json:"job_id"`
+	InputSHA256   string `json:"input_sha256"`   // of the main file
+	FramesWaiting int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
+	// Frames are all of the job: First, First+Step and so on up to Last, though not each.
+	Frames Frames `json:"frames"`
+	// Plays says that frames depend on the frames before: the worker plays those.
+	Plays bool `json:"plays,omitempty"`
+	// Preview is set for a free preview, which is reported as a frame of a job is. The
+	// worker ends it for a frame.
+	Preview *Preview `json:"preview,omitempty"`
+	// Reference is set for the reference render of a benchmark's challenge, which is
+	// reported as a frame of a job is. The worker has the scene, and ends it for a frame.
+	Reference *Challenge `json:"reference,omitempty"`
+}
+
+// Aside reports whether it is work that nobody pays for, which ends for a frame.
+func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil }
+
+// Challenge is a picture that the service drew: a scene of the benchmark with other noise
+// and from a moved camera.
+type Challenge struct {
+	ChallengeID string     `json:"challenge_id"`
+	Scene       string     `json:"scene"`
+	Seed        int        `json:"seed"`         // of Cycles
+	Frame       int        `json:"frame"`        // of the scene
+	CameraShift [2]float64 `json:"camera_shift"` // added to the camera's: to the right, up
+	Samples     int        `json:"samples"`      // of a pixel
+}
+
+// Frames is a range of frames.
+type Frames struct {
+	First int `json:"first"`
+	Last  int `json:"last"`
+	Step  int `json:"step"`
+}
+
+// Preview bounds a free preview.
+type Preview struct {
+	Side    int     `json:"side"`    // pixels of the longer side at most
+	Samples int     `json:"samples"` // of a pixel at most
+	Seconds float64 `json:"seconds"` // to open the file and render
+}
+
+// Project lists the files of a job. A worker fetches it once for each job, because
+// it may be long, while leases are frequent.
+type Project struct {
+	OK    bool   `json:"ok"`
+	Main  string `json:"main"` // path of the .blend to render
+	Files []File `json:"files"`
+	// Scene is the same for jobs of one workspace with the same files, and for no others: a
+	// Blender that has one open has the other. It names nobody, and "" says nothing.
+	Scene string `json:"scene,omitempty"`
+	// Aliases are further names of files, where the .blend looks for them; nil for none. A
+	// worker that can make one does.
+	Aliases []Alias `json:"aliases,omitempty"`
+}
+
+// Alias is a further name of the file at Path. At is relative to the project ("Tex/A.PNG"),
+// above it ("../a.png") or absolute ("/home/anna/a.png").
+type Alias struct {
+	Path string `json:"path"`
+	At   string `json:"at"`
+}
+
+// File is one file of a project: its parts in order, whose concatenation has
+// SHA256. Paths come from callers; a worker must not follow one out of its folder.
+type File struct {
+	Path      string `json:"path"` // relative, with "/" between folders
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
+	// Parts are the SHA-256 of each; a file that came whole is one part.
+	Parts []string `json:"parts"`
+}
+
+// Lease is the right to render one frame until it lapses. Attempt is the fencing
+// number: every report must repeat it, and one with an older number is refused.
+type Lease struct {
+	LeaseID string `json:"lease_id"`
+	Attempt int    `json:"attempt"` // 1 for the first try
+	Frame   int    `json:"frame"`
+}
+
+// Held names a lease in a heartbeat or a release.
+type Held struct {
+	LeaseID  string  `json:"lease_id"`
+	Attempt  int     `json:"attempt"`
+	Progress float64 `json:"progress,omitempty"` // 0 to 1 inside the frame
+}
+
+// HeartbeatRequest extends the leases that it names and carries their progress. A
+// lease that is named in no heartbeat for LeaseSeconds lapses.
+type HeartbeatRequest struct {
+	WorkerID string `json:"worker_id"`
+	Leases   []Held `json:"leases"`
+}
+
+// HeartbeatReply names the leases that no longer belong to the worker. It stops
+// rendering them: a delivery would be refused.
+type HeartbeatReply struct {
+	OK   bool     `json:"ok"`
+	Lost []string `json:"lost"`
+}
+
+// FrameResult describes a rendered frame; the image's bytes travel beside it. The
+// server checks the description against the bytes and the scene before it accepts
+// the frame.
+type FrameResult struct {
+	WorkerID         string   `json:"worker_id"`
+	LeaseID          string   `json:"lease_id"`
+	Attempt          int      `json:"attempt"`
+	JobID            string   `json:"job_id"`
+	Frame            int      `json:"frame"`
+	File             string   `json:"file"` // "frame_0001.png"
+	SHA256           string   `json:"sha256"`
+	PixelSHA256      string   `json:"pixel_sha256"`
+	SizeBytes        int64    `json:"size_bytes"`
+	Width            int      `json:"width"`
+	Height           int      `json:"height"`
+	RenderSeconds    float64  `json:"render_seconds"`
+	Played           int      `json:"played,omitempty"`       // frames that were computed before it, and not rendered
+	PlaySeconds      float64  `json:"play_seconds,omitempty"` // that these took
+	Device           string   `json:"device"`                 // what really rendered it: "GPU" or "CPU"
+	DeviceName       string   `json:"device_name"`
+	BlenderVersion   string   `json:"blender_version"`
+	BlenderBuildHash string   `json:"blender_build_hash"`
+	Switched         []string `json:"switched"` // what was changed against the file, e.g. "denoise_off", "file_output_muted"; sorted
+	Log              string   `json:"log"`      // Blender's lines for this frame, paths of the machine removed, at most 16 KiB
+	// Times are where the time of this attempt went; nil from a worker that does not tell.
+	Times *FrameTimes `json:"times,omitempty"`
+	// Full is set for a free preview: what a frame takes that is not one.
+	Full *FullFrame `json:"full,omitempty"`
+	// Staged is the key of StageReply, when the bytes are there and not beside.
+	Staged string `json:"staged,omitempty"`
+}
+
+// FrameTimes are the parts of an attempt in seconds, none of them in another: from the
+// lease to the last byte of the picture, without what was played before and without the
+// worker's check of the picture. Load, Sync, Render and Encode are Blender's own.
+type FrameTimes struct {
+	Load     float64 `json:"load"`     // until the file was open; 0 where it was already
+	Sync     float64 `json:"sync"`     // until the first sample: the scene, its geometry and textures
+	Render   float64 `json:"render"`   // samples, denoising, compositing
+	Encode   float64 `json:"encode"`   // colours and encoding of the picture
+	Transfer float64 `json:"transfer"` // waiting for the job's files, and sending the picture
+	Waiting  float64 `json:"waiting"`  // in the worker's hands before its rendering began
+}
+
+// StageReply says where the bytes of a described frame go: with a PUT to URL that has all
+// headers. Without a URL they go beside the description.
+type StageReply struct {
+	OK     bool              `json:"ok"`
+	URL    string            `json:"url,omitempty"`
+	Header map[string]string `json:"header,omitempty"`
+	Key    string            `json:"key,omitempty"` // FrameResult.Staged repeats it
+}
+
+// FullFrame is the work of a frame by the scene's own settings, and how much of a
+// preview's time went into its samples.
+type FullFrame struct {
+	Width           int     `json:"width"`
+	Height          int     `json:"height"`
+	Samples         int     `json:"samples"`       // of a pixel at most
+	LeastSamples    int     `json:"least_samples"` // where adaptive sampling may end
+	SamplingSeconds float64 `json:"sampling_seconds"`
+}
+
+// FailRequest reports a frame that could not be rendered. Code is one of the
+// failure codes of decisions 10. Final reports that any other worker would fail as
+// well, so that the server makes no further attempt.
+type FailRequest struct {
+	WorkerID string `json:"worker_id"`
+	LeaseID  string `json:"lease_id"`
+	Attempt  int    `json:"attempt"`
+	Code     string `json:"code"`
+	Message  string `json:"message"`
+	Log      string `json:"log"`
+	Final    bool   `json:"final"`
+}
+
+// ReleaseRequest gives leases back unrendered, as a worker does that stops. It does
+// not count as a failed attempt, so it must not be used for a frame that failed.
+type ReleaseRequest struct {
+	WorkerID string `json:"worker_id"`
+	Leases   []Held `json:"leases"`
+	Leaving  bool   `json:"leaving,omitempty"` // the worker's last word: it counts as offline at once
+}
+
+// DemandReply says what workers are wanted for.
+type DemandReply struct {
+	OK bool `json:"ok"`
+	// Workspaces has an entry for each workspace with frames that wait or are in workers'
+	// hands. It names none.
+	Workspaces []WorkspaceDemand `json:"workspaces"`
+}
+
+// WorkspaceDemand is the frames of a workspace that wait or are in workers' hands.
+type WorkspaceDemand struct {
+	// Frames has an entry for each set of options.
+	Frames []FrameDemand `json:"frames"`
+}
+
+// FrameDemand is some frames that wait or are in workers' hands.
+type FrameDemand struct {
+	// Options are what the Blender that renders them must be built with; often none.
+	Options []buildoption.Option `json:"options,omitempty"`
+	Waiting int64                `json:"waiting"`
+	Held    int64                `json:"held"`
+	// Measured are those, of both, whose jobs have finished frames, and MeasuredSeconds is
+	// how long they take if they are like those.
+	Measured        int64   `json:"measured"`
+	MeasuredSeconds float64 `json:"measured_seconds"`
+}
+
+// BenchmarkRequest submits a benchmark receipt (see benchmark.Sign). The worker has
+// registered with the device and the Blender that it measured. Repeating the
+// request returns the first answer.
+type BenchmarkRequest struct {
+	WorkerID     string          `json:"worker_id"`
+	Envelope     json.RawMessage `json:"envelope"`        // the signed receipt
+	PublicKeyPEM string          `json:"public_key_pem"`  // of the key that signed; the node key is bound to it from the first receipt on
+	Frame        []byte          `json:"frame,omitempty"` // the picture of the receipt's challenge, a PNG; none without one
+}
+
+// ChallengeRequest asks for the challenge of a benchmark run. Another one of the same node
+// key ends the one before.
+type ChallengeRequest struct {
+	WorkerID string `json:"worker_id"`
+	Scene    string `json:"scene,omitempty"` // to render; empty: the service draws one
+}
+
+// ChallengeReply is a drawn challenge. Its answer comes with the receipt of the run.
+type ChallengeReply struct {
+	OK bool `json:"ok"`
+	Challenge
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// What can become of a benchmark receipt.
+const (
+	BenchmarkAccepted = "accepted" // countersigned, logged and shown
+	BenchmarkRejected = "rejected" // kept, and shown nowhere
+)
+
+// BenchmarkReply is the judgement of a benchmark receipt.
+type BenchmarkReply struct {
+	OK              bool    `json:"ok"`
+	ResultID        string  `json:"result_id"`
+	Status          string  `json:"status"`            // BenchmarkAccepted or BenchmarkRejected
+	Reason          *string `json:"reason"`            // why it was rejected; null when accepted
+	Detail          *string `json:"detail"`            // the reason in one line; null when accepted
+	ReceiptID       *string `json:"receipt_id"`        // null when rejected
+	PublicResultURL *string `json:"public_result_url"` // null when rejected
+	Verification    *string `json:"verification"`      // verified, waiting, unverified, outlier or synthetic; null when rejected
+}
+
+// OKReply answers reports whose success is the whole answer.
+type OKReply struct {
+	OK bool `json:"ok"`
+}
