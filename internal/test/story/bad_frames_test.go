@@ -174,7 +174,7 @@ func (svc *service) failedTries(jobID string) (n int) {
 
 func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 	codes := map[string]string{
-		"pink": "frame_check_failed", "cut": "frame_check_failed", "no picture": "frame_check_failed", "wrong size": "frame_check_failed",
+		"cut": "frame_check_failed", "no picture": "frame_check_failed", "wrong size": "frame_check_failed",
 		"no numbers": "frame_check_failed", "CPU": "gpu_unavailable", "out of GPU memory": "out_of_memory",
 	}
 	each(t, func(t *testing.T, config app.Config) {
@@ -196,31 +196,36 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 	})
 }
 
-// A picture of one colour may be what the scene shows. Where nobody else can tell,
+// A black or a pink picture may be what the scene shows. Where nobody else can tell,
 // it is delivered, and the finding stands wherever frames are listed.
-func TestABlackFrameThatNobodyElseCanJudgeIsDeliveredAndReported(t *testing.T) {
+func TestAFrameThatNobodyElseCanJudgeIsDeliveredAndReported(t *testing.T) {
 	each(t, func(t *testing.T, config app.Config) {
-		svc := start(t, config)
-		c := svc.caller(credit)
-		p := &defectiveRenderer{defect: defects()["black"], chosen: func(frame int) bool { return frame == 2 }}
-		svc.worker(p)
-		job := c.await(c.start(3).JobID, client.StatusCompleted)
-		receipt, err := c.Receipt(patient(t), job.JobID)
-		if err != nil {
-			t.Fatal(err)
+		for _, finding := range []string{framecheck.FindingBlack, framecheck.FindingPink} {
+			t.Run(finding, func(t *testing.T) { wantFoundAndDelivered(t, start(t, config), finding) })
 		}
-		for where, text := range map[string]string{
-			"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": svc.frames(job.JobID)[1].Finding,
-		} {
-			if !strings.Contains(text, framecheck.FindingBlack) {
-				t.Errorf("%s does not say that a frame is black:\n%s", where, text)
-			}
-		}
-		if got := len(p.frames()); got != 4 {
-			t.Errorf("%d frames were painted, want the black one twice", got)
-		}
-		svc.settledOnce(c, 3)
 	})
+}
+
+func wantFoundAndDelivered(t *testing.T, svc *service, finding string) {
+	c := svc.caller(credit)
+	p := &defectiveRenderer{defect: defects()[finding], chosen: func(frame int) bool { return frame == 2 }}
+	svc.worker(p)
+	job := c.await(c.start(3).JobID, client.StatusCompleted)
+	receipt, err := c.Receipt(patient(t), job.JobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for where, text := range map[string]string{
+		"the receipt": string(receipt.Members), "the log": c.texts(job.JobID)["render-log.txt"], "the list of frames": svc.frames(job.JobID)[1].Finding,
+	} {
+		if !strings.Contains(text, finding) {
+			t.Errorf("%s does not say that a frame is %s:\n%s", where, finding, text)
+		}
+	}
+	if got := len(p.frames()); got != 4 {
+		t.Errorf("%d frames were painted, want the %s one twice", got, finding)
+	}
+	svc.settledOnce(c, 3)
 }
 
 // A worker may lie: what the service can see by itself it does not believe.

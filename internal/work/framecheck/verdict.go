@@ -125,12 +125,12 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 	if p.Seen == nil {
 		return "", nil
 	}
-	same, byOther := confirmed(p, earlier)
+	same := confirmed(p, earlier)
 	defects := p.Seen.Defects
 	if defects.Pink >= minPink {
 		// Of OpenEXR no second rendering is asked for: its light has no view transform,
 		// in which a purple lamp looks like the pink.
-		if scene.MissingFiles || byOther || p.Seen.Format == "exr" {
+		if scene.MissingFiles || same || p.Seen.Format == "exr" {
 			return FindingPink, nil
 		}
 		return "", &Failure{
@@ -149,15 +149,11 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 	return "", nil // recheckBlanks of frames compares a blank one once all are there
 }
 
-// confirmed reports whether an earlier suspect picture had the same pixels, and whether
-// another worker delivered it: a broken worker repeats its own mistakes.
-func confirmed(p Picture, earlier []Attempt) (same, byOther bool) {
-	for _, a := range earlier {
-		if confirms(p, a) {
-			same, byOther = true, byOther || a.Holder != p.Holder
-		}
-	}
-	return same, byOther
+// confirmed reports whether an earlier suspect picture shows the same. The queue asks
+// another worker first. Where there is none, the same worker's second picture counts: a
+// scene may be meant so, and one worker must be able to finish it.
+func confirmed(p Picture, earlier []Attempt) bool {
+	return slices.ContainsFunc(earlier, func(a Attempt) bool { return confirms(p, a) })
 }
 
 // confirms reports whether an earlier suspect picture shows what this one shows. A GPU gives

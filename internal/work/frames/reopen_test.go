@@ -200,11 +200,11 @@ func TestPinkWithoutAWarningOfInspectIsSuspect(t *testing.T) {
 		w.Advance(dispatch.OtherKeyWait + time.Second)
 		w.Seen(first) // the only one now
 		jobID = w.Job(t, workspace, 1)
-		for range 2 {
-			w.wantRejected(w.deliverLook(w.ClaimOne(first), "pink", pink))
-			w.Advance(2 * time.Second)
-		}
-		w.WantStatus(jobID, job.Failed, fault.FrameCheckFailed)
+		w.wantRejected(w.deliverLook(w.ClaimOne(first), "pink", pink))
+		w.Advance(2 * time.Second)
+		w.mustDeliver(w.ClaimOne(first), "pink", pink)
+		w.WantStatus(jobID, job.Packaging, "")
+		w.wantFindings(workspace, jobID, framecheck.FindingPink)
 	})
 }
 
