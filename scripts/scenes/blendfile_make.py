@@ -1103,6 +1103,31 @@ def scripts_in_use(s):
         bpy.data.texts.new(name).use_module = registers
 
 
+def freestyle():
+    """Style modules of Freestyle: those that draw lines are in layers named need."""
+    s = bpy.context.scene
+    add_camera("Camera")
+    s.render.use_freestyle = True
+    s.view_layers[0].name = "need"
+    text = bpy.data.texts.new("lines.py")
+
+    def style(name, module=True):
+        layer = s.view_layers.get(name) or s.view_layers.new(name)
+        layer.use_freestyle = True
+        layer.freestyle_settings.mode = "SCRIPT"
+        if module:
+            layer.freestyle_settings.modules.new().script = text
+        return layer
+
+    style("need")
+    style("not_modules", module=False)
+    style("not_lines").freestyle_settings.mode = "EDITOR"
+    style("not_switched_on").use_freestyle = False
+    style("not_rendered").use = False
+    style("not_used").freestyle_settings.modules[0].use = False
+    style("not_there").freestyle_settings.modules[0].script = None
+
+
 def simulations():
     """Each kind of simulation: running, baked, stored in the file, and not part of the
     picture."""
@@ -1226,7 +1251,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

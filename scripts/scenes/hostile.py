@@ -107,6 +107,37 @@ base()
 driven("sum(1 for _ in iter(int, 1))")
 save("endless_driver")
 
+# Style modules of Freestyle, which Blender runs though scripts are disabled: in the first
+# view layer, in another one, and in one that keyframes switch over to them.
+def style(layer):
+    settings = layer.freestyle_settings
+    settings.mode = "SCRIPT"
+    module = settings.modules.new()
+    module.script = bpy.data.texts.new("style.py")
+    module.script.from_string(CODE)
+
+
+scene = base()
+scene.render.use_freestyle = True
+style(scene.view_layers[0])
+save("freestyle")
+
+scene = base()
+scene.render.use_freestyle = True
+scene.view_layers[0].use_freestyle = False
+style(scene.view_layers.new("second"))
+save("freestyle_layer")
+
+scene = base()
+scene.render.use_freestyle = True
+style(scene.view_layers[0])
+settings = scene.view_layers[0].freestyle_settings
+for value, frame in (("EDITOR", 0), ("SCRIPT", 1)):
+    settings.mode = value
+    scene.keyframe_insert('view_layers["%s"].freestyle_settings.mode' % scene.view_layers[0].name, frame=frame)
+settings.mode = "EDITOR"
+save("freestyle_keyed")
+
 # Two drivers that wait for each other, without a line of Python.
 base()
 for index, other in ((0, "location.y"), (1, "location.x")):

@@ -465,6 +465,19 @@ def drop_special_files(switched):
                 switched.add("special_files_dropped")
 
 
+def drop_style_modules(switched):
+    """Freestyle's style modules are Python, which Blender runs even where scripts are
+    disabled. All are removed: an animation can switch the layer, the mode and the module."""
+    for layer in (layer for scene in bpy.data.scenes for layer in scene.view_layers):
+        settings = getattr(layer, "freestyle_settings", None)  # a build without Freestyle
+        if settings is None:
+            continue
+        if settings.mode == "SCRIPT" and len(settings.modules) > 0:
+            switched.add("style_modules_off")
+        while len(settings.modules) > 0:
+            settings.modules.remove(settings.modules[0])
+
+
 # Cycles keeps its meshes as they are when these change (seen in 3.4).
 UNNOTICED = ("render.use_simplify", "render.simplify_")
 
@@ -873,6 +886,7 @@ class Driver:
         switched = set()
         settle_engines(scene, switched)
         drop_special_files(switched)
+        drop_style_modules(switched)
         risks = {kept_data_risk(other) for other in rendered_scenes(scene)}
         plays = command["plays"] or any(has_state(other) for other in rendered_scenes(scene))
         self.keeps = command["keep_data"] and "unsafe" not in risks and not plays

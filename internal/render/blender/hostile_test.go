@@ -113,7 +113,7 @@ func TestHostileFileHarmsNothing(t *testing.T) {
 
 func (e *enemy) withoutEffect(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output"} {
+	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output", "freestyle", "freestyle_layer", "freestyle_keyed"} {
 		p := start(t, blender.Options{Sandbox: tight(t)})
 		opened, err := p.Open(t.Context(), blender.SingleFile(e.file(name)))
 		if err != nil {
@@ -125,6 +125,9 @@ func (e *enemy) withoutEffect(t *testing.T) {
 			t.Errorf("%s: its code ran:\n%s", name, f.Log)
 		}
 		if name == "file_output" && !slices.Contains(opened.Switched, "file_output_muted") {
+			t.Errorf("%s: switched %v", name, opened.Switched)
+		}
+		if strings.HasPrefix(name, "freestyle") && !slices.Contains(opened.Switched, "style_modules_off") {
 			t.Errorf("%s: switched %v", name, opened.Switched)
 		}
 	}

@@ -115,7 +115,8 @@ type Opened struct {
 	// this Blender lacks), denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
 	// camera alone), output_colors_off (the scene's colour management, because Blender has
 	// not what the output's own names), special_files_dropped (paths to devices and the like count as
-	// missing files), stamp_names_off (no file or host name burnt in).
+	// missing files), stamp_names_off (no file or host name burnt in), style_modules_off (Python
+	// that would draw Freestyle's lines).
 	Switched []string `json:"switched"`
 	// KeepsData reports whether data is kept between frames: Options.KeepData is set,
 	// and the scene has nothing that is known to break it.

@@ -48,8 +48,9 @@ func (f *file) pythonDrivers() int {
 	return n
 }
 
-// scripted lists the Python that the picture can depend on: texts that run on load, and
-// drivers that Blender cannot compute without it, of data that the picture comes from.
+// scripted lists the Python that the picture can depend on: texts that run on load, style
+// modules of Freestyle, and drivers that Blender cannot compute without it, of data that the
+// picture comes from.
 func (f *file) scripted() []Script {
 	all := []Script{}
 	add := func(s Script) bool {
@@ -63,6 +64,11 @@ func (f *file) scripted() []Script {
 	for r := range f.Facts("TX", "Text") {
 		// Blender runs no other names, and of a library what it loads of it.
 		if r.Int("flags")&textRegisters != 0 && f.reach.LevelOf(r) > None && strings.HasSuffix(r.Name(), ".py") && !add(Script{Owner: "text " + r.Name()}) {
+			return all
+		}
+	}
+	for s := range f.styleModules {
+		if !add(s) {
 			return all
 		}
 	}
@@ -86,6 +92,34 @@ func (f *file) scripted() []Script {
 		}
 	}
 	return all
+}
+
+const (
+	modeFreestyle   = 1 << 25 // RenderData.mode
+	layerFreestyle  = 1 << 2  // ViewLayer.flag
+	freestyleScript = 1       // FreestyleConfig.mode: style modules draw the lines
+	moduleUsed      = 1 << 0  // FreestyleModuleConfig.is_displayed
+)
+
+// styleModules yields the style modules of Freestyle that would draw lines in scenes that
+// are rendered. Files of before 2.80, which had render layers, are not looked through.
+func (f *file) styleModules(yield func(Script) bool) {
+	for scene := range f.Facts("SC", "Scene") {
+		if scene.Int("r.mode")&modeFreestyle == 0 || f.reach.LevelOf(scene) == None {
+			continue
+		}
+		for l := range scene.List("view_layers", "ViewLayer") {
+			if flag := l.Int("flag"); flag&layerRendered == 0 || flag&layerFreestyle == 0 || l.Int("freestyle_config.mode") != freestyleScript {
+				continue
+			}
+			for m := range l.List("freestyle_config.modules", "FreestyleModuleConfig") {
+				text := f.DataBlockName("TX", m.Ptr("script"))
+				if text != "" && m.Int("is_displayed")&moduleUsed != 0 && !yield(Script{Owner: "view layer " + l.Text("name"), Property: "Freestyle module " + text}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // python reports whether a driver needs Python. Without an expression it gives 0 in any

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"svc.example/internal/render/blendfile"
 )
 
 // In testdata/reach.blend the names begin with "need" or "not". Those of the scenes that
@@ -78,5 +80,14 @@ func TestScriptsAreToldOnlyWhereThePictureCanDependOnThem(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("scripts\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// In testdata/freestyle.blend the layers whose lines a script draws are named need.
+func TestAStyleModuleIsToldWhereItWouldDraw(t *testing.T) {
+	t.Parallel()
+	want := []blendfile.Script{{Owner: "view layer need", Property: "Freestyle module lines.py"}}
+	if got := inspectFile(t, "testdata/freestyle.blend").Scripted; !slices.Equal(got, want) {
+		t.Errorf("scripts %+v, want %+v", got, want)
 	}
 }
