@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/door/farm"
-	"svc.example/internal/door/web"
+	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
@@ -77,7 +77,7 @@ func (a *App) Serve(ctx context.Context) error {
 
 	mux := http.NewServeMux()
 	a.worlds = a.newTestWorlds(public, mux, in)
-	errs := &front.Errors{Log: a.Config.Log, Page: web.ErrorPage}
+	errs := &front.Errors{Log: a.Config.Log, Page: page.ErrorPage}
 	a.doors(mux, errs, p, in)
 	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"svc.example/internal/door/farm"
-	"svc.example/internal/door/web"
+	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -100,7 +100,7 @@ func (t *testWorlds) start(ctx context.Context, workspaceID string) (w *testWorl
 	p.jobs.Test, p.jobs.Refusal = true, w.refusal
 	in := app.intake(t.files)
 	in.Memory = t.memory
-	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: web.TestErrorPage}
+	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: page.TestErrorPage}
 	app.clock = w.clock
 	app.doors(mux, errs, p, in)
 	w.routes = mux

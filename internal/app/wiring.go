@@ -12,6 +12,9 @@ import (
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/grant"
 	"svc.example/internal/door/web"
+	"svc.example/internal/door/web/console"
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/door/web/public"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
@@ -125,8 +128,12 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 // pages makes the HTML pages.
 func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oauth.Server) *web.Site {
 	c := web.Config{
-		DB: a.DB, Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Board: p.board, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Proofs: p.jobs,
-		Test: a.test, TestMode: !a.Config.TestMode.Off, Terms: a.Config.Terms, Leave: a.leave, Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
+		Shared: page.Shared{DB: a.DB, Test: a.test, TestMode: !a.Config.TestMode.Off, Links: p.at, Errors: errs, Log: a.Config.Log},
+		Console: console.Config{
+			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn,
+			Leave: a.leave, UploadStall: a.Config.UploadStall,
+		},
+		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms},
 	}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath

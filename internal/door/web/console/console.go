@@ -1,0 +1,134 @@
+// Package console serves the pages of a workspace: its jobs and their frames, uploads,
+// money, keys, webhooks and settings, the questions of programs that want a key, and signing
+// in.
+//
+// What always holds: without script every page works: forms post and links link; script
+// makes it live. No cache keeps a page, and its forms work only for a person who is signed
+// in and submits them from this site.
+//
+// Start reading at Site.Routes. Each page has a file of its own and a template of the same
+// name. stream.go keeps pages live.
+package console
+
+import (
+	"context"
+	"embed"
+	"html/template"
+	"net/http"
+	"time"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/links"
+	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/oauth"
+	"svc.example/internal/work/overview"
+	"svc.example/internal/work/payment"
+	"svc.example/internal/work/preview"
+	"svc.example/internal/work/watch"
+	"svc.example/internal/work/webhook"
+)
+
+//go:embed template
+var files embed.FS
+
+var pages = page.Templates(files, template.FuncMap{"last": lastTry, "reason": reasonText})
+
+// Config holds what the console is made from. All fields are required. The package closes
+// none of them.
+type Config struct {
+	Jobs      *job.Jobs
+	Watch     *watch.Reader
+	Artifacts *artifact.Artifacts
+	Overviews *overview.Overviews
+	Previews  *preview.Previews
+	Intake    *intake.Intake
+	Webhooks  *webhook.Hooks
+	Payments  *payment.Payments
+	OAuth     *oauth.Server
+	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
+	// money_reserved, workspace_frozen.
+	Leave func(ctx context.Context, workspaceID string) error
+	// UploadStall is how long an upload may go without a new byte; 0 means one
+	// minute.
+	UploadStall time.Duration
+}
+
+// Site serves the console. It is safe for concurrent use.
+type Site struct {
+	*page.Base
+	Config
+}
+
+// New makes the console.
+func New(shared page.Shared, c Config) *Site {
+	return &Site{Base: page.NewBase(shared, pages), Config: c}
+}
+
+// Paths of the console.
+const (
+	newPath      = "/console/new"
+	uploadsPath  = "/console/uploads/"
+	jobsPath     = "/console/jobs/"
+	walletPath   = links.WalletPath
+	keysPath     = "/console/keys"
+	settingsPath = "/console/settings"
+)
+
+// Routes adds the pages of a workspace, and the pictures, files and streams that they show.
+//
+// Each chain reads from the inside out: a function builds a page, form or signedIn admits
+// the person, page renders and sends.
+func (s *Site) Routes(mux *http.ServeMux) {
+	s.authorizeRoutes(mux)
+	mux.Handle("GET /sign-in", s.Page(s.SignInPage))
+	mux.Handle("POST /console/sign-in", s.Page(s.AskForLink))
+	mux.Handle("POST /console/sign-out", s.Page(s.SignOut))
+	mux.Handle("GET "+page.ConsolePath, s.Page(s.Admit(s.jobs)))
+	mux.Handle("GET "+page.ConsolePath+"/live", s.AdmitRaw(s.liveJobs))
+
+	mux.Handle("GET "+newPath, s.Page(s.Admit(s.newRender)))
+	mux.Handle("POST "+newPath, s.Errors.Handle(s.receive))
+	upload := uploadsPath + "{upload_id}"
+	mux.Handle("GET "+upload, s.Page(s.Admit(s.upload)))
+	mux.Handle("POST "+upload+"/frames", s.Page(s.Form(s.requote)))
+	mux.Handle("POST "+upload+"/look", s.Page(s.Form(s.look)))
+	mux.Handle("GET "+upload+"/look", s.AdmitRaw(s.lookState))
+	mux.Handle("GET "+upload+"/look/{preview_id}", s.AdmitRaw(s.lookPicture))
+	mux.Handle("POST "+upload+"/start", s.Page(s.Form(s.start)))
+
+	one := jobsPath + "{job_id}"
+	mux.Handle("GET "+one, s.Page(s.Admit(s.job)))
+	mux.Handle("GET "+one+"/live", s.AdmitRaw(s.liveJob))
+	mux.Handle("POST "+one+"/cancel", s.Page(s.Form(s.cancel)))
+	mux.Handle("POST "+one+"/rerender", s.Page(s.Form(s.rerender)))
+	mux.Handle("GET "+one+"/frames/{frame}", s.Page(s.Admit(s.frame)))
+	mux.Handle("GET "+one+"/frames/{frame}/small", s.AdmitRaw(s.smallFrame))
+	mux.Handle("GET "+one+"/frames/{frame}/file", s.AdmitRaw(s.wholeFrame))
+	mux.Handle("GET "+one+"/sheet", s.AdmitRaw(s.overview(overview.ContactSheet)))
+	mux.Handle("GET "+one+"/loop", s.AdmitRaw(s.overview(overview.Loop)))
+	mux.Handle("GET "+one+"/log", s.AdmitRaw(s.log))
+	mux.Handle("GET "+one+"/download", s.AdmitRaw(s.download))
+	mux.Handle("GET "+one+"/receipt", s.AdmitRaw(s.receipt))
+
+	mux.Handle("GET "+walletPath, s.Page(s.Admit(s.wallet)))
+	mux.Handle("POST "+walletPath+"/top-ups", s.Page(s.Form(s.topUp)))
+	mux.Handle("POST "+walletPath+"/alert", s.Page(s.Form(s.walletAlert)))
+	mux.Handle("GET "+walletPath+"/ledger.csv", s.AdmitRaw(s.ledger))
+	mux.Handle("GET "+keysPath, s.Page(s.Admit(s.keys)))
+	mux.Handle("POST "+keysPath, s.Page(s.Form(s.createKey)))
+	mux.Handle("POST "+keysPath+"/{key_id}/revoke", s.Page(s.Form(s.revokeKey)))
+	mux.Handle("POST "+modePath, s.Page(s.Form(s.switchMode)))
+	mux.Handle("GET "+settingsPath, s.Page(s.Admit(s.settings)))
+	mux.Handle("POST "+settingsPath+"/sessions", s.Page(s.Form(s.endOtherSessions)))
+	mux.Handle("GET "+settingsPath+"/export", s.AdmitRaw(s.export))
+	mux.Handle("POST "+settingsPath+"/name", s.Page(s.Form(s.rename)))
+	mux.Handle("POST "+settingsPath+"/leave", s.Page(s.Form(s.leave)))
+	mux.Handle("POST "+settingsPath+"/proof-pages", s.Page(s.Form(s.setProofPages)))
+
+	mux.Handle("GET "+webhook.ConsolePage, s.Page(s.Admit(s.webhooks)))
+	mux.Handle("POST "+webhook.ConsolePage, s.Page(s.Form(s.addEndpoint)))
+	mux.Handle("POST "+webhook.ConsolePage+"/{endpoint_id}/{action}", s.Page(s.Form(s.changeEndpoint)))
+	mux.Handle("POST "+webhook.ConsolePage+"/{endpoint_id}/deliveries/{delivery_id}", s.Page(s.Form(s.redeliver)))
+}

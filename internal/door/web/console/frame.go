@@ -1,0 +1,180 @@
+package console
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/framelist"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/watch"
+)
+
+// frameView is the content of a frame's page: the viewer.
+type frameView struct {
+	jobRow
+	cell
+	// Previous and Next are the accepted frames beside it; nil for none.
+	Previous, Next *cell
+	// First and Last are the ends of what is accepted.
+	First, Last int
+	// With is the frame that this one is compared with; nil for none.
+	With *cell
+	// Numbers are all accepted frames, for the flipbook; FPS is its speed.
+	Numbers string
+	FPS     float64
+}
+
+// Path is the frame's page.
+func (v frameView) Path() string { return v.cell.Path() }
+
+// JobPath is the page of its job.
+func (v frameView) JobPath() string { return v.jobRow.Path() }
+
+// Picture is the address of what is looked at: the frame's own file where browsers show
+// such files, else its small picture.
+func (c cell) Picture() string {
+	if shown(c.View.File) {
+		return c.Path() + "/file?v=" + c.View.SHA256[:8]
+	}
+	return c.Small()
+}
+
+// Whole reports whether Picture is the frame's own file.
+func (c cell) Whole() bool { return shown(c.View.File) }
+
+// frame builds the page of one frame. Errors: render_not_found, frame_not_found.
+func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	o, err := s.Jobs.Get(ctx, who.WorkspaceID, jobID)
+	if err != nil {
+		return page.Page{}, err
+	}
+	if why := (jobRow{o}).Removed(); why != "" {
+		return page.Page{}, fault.New(fault.FrameNotFound, "%s", why)
+	}
+	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)
+	if err != nil {
+		return page.Page{}, err
+	}
+	slices.SortFunc(views, func(a, b watch.FrameView) int { return a.Frame - b.Frame })
+	find := func(text string) int {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return -1
+		}
+		return slices.IndexFunc(views, func(f watch.FrameView) bool { return f.Frame == n })
+	}
+	at := find(r.PathValue("frame"))
+	if at < 0 {
+		return page.Page{}, fault.New(fault.FrameNotFound, "Frame %q of this job is not rendered, or not yet.", r.PathValue("frame"))
+	}
+	cellAt := func(i int) *cell {
+		if i < 0 || i >= len(views) {
+			return nil
+		}
+		return &cell{jobID, views[i].Frame, &views[i]}
+	}
+	v := frameView{jobRow: jobRow{o}, cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
+	v.With = cellAt(find(r.URL.Query().Get("with")))
+	numbers := make([]int, len(views))
+	for i, f := range views {
+		numbers[i] = f.Frame
+	}
+	v.Numbers = framelist.Of(numbers).String()
+	i, err := s.Intake.Inspected(ctx, who.WorkspaceID, o.UploadID)
+	switch {
+	case err == nil:
+		v.FPS = i.Scene.FPS
+	case !fault.Is(err, fault.UploadNotFound):
+		return page.Page{}, err
+	}
+	if v.FPS <= 0 {
+		v.FPS = 24
+	}
+	return page.Page{Template: "frame", Title: fmt.Sprintf("Frame %d of %s", v.Frame, o.Filename), Section: page.JobsSection, Content: &v}, nil
+}
+
+// previewOf finds the frame that a request names.
+func (s *Site) previewOf(r *http.Request, who identity.Principal) (watch.Preview, error) {
+	n, err := strconv.Atoi(r.PathValue("frame"))
+	if err != nil {
+		return watch.Preview{}, fault.New(fault.FrameNotFound, "There is no frame %q.", r.PathValue("frame"))
+	}
+	return s.Watch.Preview(r.Context(), who.WorkspaceID, r.PathValue("job_id"), n)
+}
+
+// smallFrame serves the small picture of a frame.
+func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	found, err := s.previewOf(r, who)
+	if err != nil {
+		return err
+	}
+	return sendPicture(w, r, "image/jpeg", found.SHA256, func() ([]byte, error) { return found.JPEG(r.Context()) })
+}
+
+// pictureKinds are the first bytes of the pictures that browsers show, with their types.
+var pictureKinds = []struct{ begins, kind string }{
+	{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"RIFF", "image/webp"},
+}
+
+// shown reports whether browsers show files of a name's kind.
+func shown(name string) bool {
+	for _, ending := range []string{".png", ".jpg", ".jpeg", ".webp"} {
+		if len(name) > len(ending) && name[len(name)-len(ending):] == ending {
+			return true
+		}
+	}
+	return false
+}
+
+// shownAs is the media type of a file by its first bytes, and whether a browser shows it
+// ("inline") or saves it ("attachment").
+func shownAs(head []byte, name string) (kind, how string) {
+	for _, k := range pictureKinds {
+		if shown(name) && bytes.HasPrefix(head, []byte(k.begins)) {
+			return k.kind, "inline"
+		}
+	}
+	return "application/octet-stream", "attachment"
+}
+
+// wholeFrame serves the file of a frame as it was rendered. What is no picture that
+// browsers show is saved, never opened: a worker made it.
+func (s *Site) wholeFrame(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	found, err := s.previewOf(r, who)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("ETag", `"`+found.SHA256+`"`)
+	h.Set("Cache-Control", "private, no-cache")
+	if r.Header.Get("If-None-Match") == `"`+found.SHA256+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	file, name, size, err := found.File(r.Context())
+	if err != nil {
+		h.Del("ETag")
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	in := bufio.NewReader(file)
+	head, _ := in.Peek(16) // a shorter file is no picture
+	kind, how := shownAs(head, name)
+	if r.URL.Query().Has("save") {
+		how = "attachment"
+	}
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", fmt.Sprintf("%s; filename=%q", how, name))
+	h.Set("Content-Length", strconv.FormatInt(size, 10))
+	h.Set("Content-Security-Policy", "default-src 'none'; sandbox")
+	_, _ = io.Copy(w, in) // a failed write means the browser is gone
+	return nil
+}

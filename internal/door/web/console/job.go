@@ -1,0 +1,344 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/front"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/framelist"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/overview"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/watch"
+)
+
+// framesOnPage is how many frames a job's page shows at once.
+const framesOnPage = 120
+
+// jobView is the content of a job's page.
+type jobView struct {
+	jobRow
+	Cells []cell
+	// Shown says which of the frames these are; "" for all.
+	Shown string
+	// Before and After are the addresses of the frames before and behind; "" for none.
+	Before, After string
+	// Live is the address of the stream that keeps the page true; "" for a job that has
+	// ended.
+	Live string
+	// Problem is why the last form was refused; nil when none was.
+	Problem *fault.Wire
+}
+
+// cell is the place of one frame in the grid.
+type cell struct {
+	JobID string
+	Frame int
+	// View is nil until the frame is accepted.
+	View *watch.FrameView
+}
+
+// Path is the frame's page.
+func (c cell) Path() string { return fmt.Sprintf("%s%s/frames/%d", jobsPath, c.JobID, c.Frame) }
+
+// Small is the address of its small picture. It changes when the frame is rendered again.
+func (c cell) Small() string { return c.Path() + "/small?v=" + c.View.SHA256[:8] }
+
+// Percent is the job's progress, for a bar.
+func (j jobRow) Percent() string { return strconv.FormatFloat(j.ProgressPercent, 'f', 1, 64) }
+
+// ETA says when the last frame is expected and what that rests on; "" when it is not known.
+func (j jobRow) ETA() string {
+	if j.ETASeconds == nil {
+		return ""
+	}
+	text := "The last frame is expected in about " + page.SpanText(*j.ETASeconds)
+	if r := j.ETARange; r != nil && r.HighSeconds > 1.3*r.LowSeconds {
+		text += fmt.Sprintf(" (%s to %s)", page.SpanText(r.LowSeconds), page.SpanText(r.HighSeconds))
+	}
+	return text + map[job.EstimateBasis]string{
+		job.JobFrames: ", by the frames so far.", job.FreePreview: ", by the free preview.",
+		job.SimilarScenes: ", by your last job over a like scene.", job.FirstFrames: ", by its first frame.",
+	}[*j.ETABasis]
+}
+
+// Waits says why no worker renders a frame now; "" while one does.
+func (j jobRow) Waits() string {
+	if j.WaitingReason == nil {
+		return ""
+	}
+	text := page.WaitText(j.Object)
+	return "It " + text + "."
+}
+
+// Removed says why a job that has ended has no frames to look at; "" where it has.
+func (j jobRow) Removed() string {
+	switch {
+	case !j.Ended() || j.Pictures():
+		return ""
+	case j.Status == job.Completed:
+		return "The frames are removed, as they are some weeks after a job. The receipt and its proof stay."
+	}
+	return "A job that does not complete keeps no frames, and costs nothing."
+}
+
+// job builds the page of a job.
+func (s *Site) job(r *http.Request, who identity.Principal) (page.Page, error) {
+	return s.jobPage(r, who, nil)
+}
+
+func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.Wire) (page.Page, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	seq, err := s.seqOf(ctx, who, jobID) // before the rest, so that the stream misses nothing
+	if err != nil {
+		return page.Page{}, err
+	}
+	o, err := s.Jobs.Get(ctx, who.WorkspaceID, jobID)
+	if err != nil {
+		return page.Page{}, err
+	}
+	v := jobView{jobRow: jobRow{o}, Problem: problem}
+	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)
+	if err != nil {
+		return page.Page{}, err
+	}
+	from, err := v.fill(views, r.URL.Query().Get("from"))
+	if err != nil {
+		return page.Page{}, err
+	}
+	p := page.Page{Template: "job", Title: o.Filename, Section: page.JobsSection, Content: &v}
+	if !v.Ended() {
+		v.Live = fmt.Sprintf("%s%s/live?seq=%d&from=%d", jobsPath, jobID, seq, from)
+		p.Reload = 10
+	}
+	return p, nil
+}
+
+// seqOf is how many durable changes a job has seen.
+func (s *Site) seqOf(ctx context.Context, who identity.Principal, jobID string) (seq int64, err error) {
+	err = s.DB.Read(ctx, func(tx *db.Tx) error {
+		record, err := job.Find(ctx, tx, who.WorkspaceID, jobID)
+		seq = record.Seq
+		return err
+	})
+	return seq, err
+}
+
+// fill puts the frames of a job into the page, from the first one at or behind a number on.
+func (v *jobView) fill(views []watch.FrameView, from string) (first int, err error) {
+	all, err := framelist.Parse(v.FrameList, contract.MaxFrames)
+	if err != nil {
+		return 0, fmt.Errorf("read the frames of %s: %w", v.JobID, err)
+	}
+	begin := 0
+	if n, err := strconv.Atoi(from); err == nil {
+		for begin < len(all) && all[begin] < n {
+			begin++
+		}
+	}
+	begin = min(begin, max(0, len(all)-1))
+	end := min(len(all), begin+framesOnPage)
+	accepted := map[int]*watch.FrameView{}
+	for i := range views {
+		accepted[views[i].Frame] = &views[i]
+	}
+	for _, n := range all[begin:end] {
+		v.Cells = append(v.Cells, cell{v.JobID, n, accepted[n]})
+	}
+	at := func(i int) string { return fmt.Sprintf("%s%s?from=%d#frames", jobsPath, v.JobID, all[i]) }
+	if begin > 0 {
+		v.Before = at(max(0, begin-framesOnPage))
+	}
+	if end < len(all) {
+		v.After = at(end)
+	}
+	if len(all) > framesOnPage {
+		v.Shown = fmt.Sprintf("%d to %d of %s", begin+1, end, page.NumberText(int64(len(all))))
+	}
+	if len(all) == 0 {
+		return 0, nil
+	}
+	return all[begin], nil
+}
+
+// liveJob streams the parts of a job's page that change: its state, and each frame that
+// comes in.
+func (s *Site) liveJob(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	seq, err := strconv.ParseInt(r.URL.Query().Get("seq"), 10, 64)
+	if err != nil || seq < 0 {
+		seq = 0
+	}
+	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && last > seq {
+		seq = last
+	}
+	if _, err := s.seqOf(ctx, who, jobID); err != nil { // a miss must be a 404, before the status is sent
+		return err
+	}
+	return s.stream(w, r, func(out *stream) error {
+		send := func(events []watch.Delivery) error {
+			if len(events) == 0 {
+				return nil
+			}
+			return s.sendJob(ctx, out, who, jobID, events)
+		}
+		return s.Watch.Watch(out.ctx, who.WorkspaceID, jobID, watch.Watcher{From: watch.Cursor{Seq: seq}, Send: send, Idle: out.idle})
+	})
+}
+
+// sendJob sends a job's state once, and the frames that events tell of.
+func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal, jobID string, events []watch.Delivery) error {
+	o, err := s.Jobs.Get(ctx, who.WorkspaceID, jobID)
+	if err != nil {
+		return err
+	}
+	html, err := pages.Fragment("job", "live", jobRow{o})
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if e.Kind != watch.FrameEvent {
+			continue
+		}
+		var f watch.FrameAccepted
+		if err := json.Unmarshal(e.Data, &f); err != nil {
+			return err
+		}
+		c := cell{jobID, f.Frame, &watch.FrameView{Frame: f.Frame, SHA256: f.SHA256, Width: f.Width, Height: f.Height, RenderSeconds: f.RenderSeconds}}
+		text, err := pages.Fragment("job", "arrived", c)
+		if err != nil {
+			return err
+		}
+		html = append(html, text...)
+	}
+	return out.html(strconv.FormatInt(events[len(events)-1].After.Seq, 10), html)
+}
+
+// refusedJob builds a job's page with what was refused.
+func (s *Site) refusedJob(r *http.Request, who identity.Principal, err error) (page.Page, error) {
+	status, envelope := fault.Envelope(err, "")
+	if status >= http.StatusInternalServerError || status == http.StatusNotFound {
+		return page.Page{}, err
+	}
+	p, err := s.jobPage(r, who, &envelope.Error)
+	p.Status = status
+	return p, err
+}
+
+// cancel ends a job that no worker has claimed.
+func (s *Site) cancel(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	err := s.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := s.Jobs.Cancel(ctx, tx, who.WorkspaceID, jobID)
+		return err
+	})
+	if err != nil {
+		return s.refusedJob(r, who, err)
+	}
+	return page.Page{Location: jobsPath + jobID}, nil
+}
+
+// rerender locks a price for frames of an ended job, and leads to it.
+func (s *Site) rerender(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	frames, err := quote.ReadList(r.PostForm.Get("frames"))
+	var i intake.Inspection
+	if err == nil {
+		err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+			i, err = s.Intake.Rerender(ctx, tx, who.WorkspaceID, jobID, frames)
+			return err
+		})
+	}
+	if err != nil {
+		return s.refusedJob(r, who, err)
+	}
+	return page.Page{Location: uploadsPath + i.UploadID}, nil
+}
+
+// overview returns the handler of a job's contact sheet or loop.
+func (s *Site) overview(kind overview.Kind) func(http.ResponseWriter, *http.Request, identity.Principal) error {
+	return func(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+		found, err := s.Overviews.Find(r.Context(), who.WorkspaceID, r.PathValue("job_id"), kind)
+		if err != nil {
+			return err
+		}
+		return sendPicture(w, r, kind.ContentType(), found.Tag, func() ([]byte, error) {
+			if !found.Kept { // it is made for this browser alone, so it counts as the work that it is
+				if err := front.Charge(r.Context(), found.Shown); err != nil {
+					return nil, err
+				}
+			}
+			return found.Content(r.Context())
+		})
+	}
+}
+
+// log serves what Blender said, frame after frame.
+func (s *Site) log(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	jobID := r.PathValue("job_id")
+	if _, err := s.Jobs.Get(r.Context(), who.WorkspaceID, jobID); err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/plain; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	if err := s.Watch.WriteLog(r.Context(), who.WorkspaceID, jobID, io.Writer(w)); err != nil && r.Context().Err() == nil {
+		s.Log.Error("a log broke off", "job_id", jobID, "err", err)
+	}
+	return nil
+}
+
+// download leads to the ZIP, at an address that works for a while.
+func (s *Site) download(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	_, d, err := s.Artifacts.Download(r.Context(), who.WorkspaceID, r.PathValue("job_id"))
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.Redirect(w, r, d.URL, http.StatusSeeOther)
+	return nil
+}
+
+// receipt serves the signed receipt as a file.
+func (s *Site) receipt(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	o, signed, err := s.Jobs.Receipt(r.Context(), who.WorkspaceID, r.PathValue("job_id"))
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "receipt-"+o.JobID+".json"))
+	_, _ = w.Write(signed.Envelope) // a failed write means the browser is gone
+	return nil
+}
+
+// sendPicture sends a picture that a browser may keep and has to ask for again. It is made
+// only for a browser that has another one.
+func sendPicture(w http.ResponseWriter, r *http.Request, kind, tag string, content func() ([]byte, error)) error {
+	h := w.Header()
+	h.Set("ETag", `"`+tag+`"`)
+	h.Set("Cache-Control", "private, no-cache")
+	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	picture, err := content()
+	if err != nil {
+		h.Del("ETag")
+		return err
+	}
+	h.Set("Content-Type", kind)
+	_, _ = w.Write(picture) // a failed write means the browser is gone
+	return nil
+}

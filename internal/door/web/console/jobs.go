@@ -1,0 +1,221 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+)
+
+// jobsOnPage is how many jobs a page of the list shows.
+const jobsOnPage = 25
+
+// jobsView is the content of the list of jobs.
+type jobsView struct {
+	Jobs []jobRow
+	// Status is the state that is shown; "" for all.
+	Status string
+	// Search is what the search field has.
+	Search string
+	Tabs   []page.Tab
+	// Next is the address of the older jobs; "" where there are none.
+	Next string
+	// Needed are jobs that wait for the person, or failed lately: they come first.
+	Needed []jobRow
+	// Begun says that the workspace has had a job: else the page shows the first
+	// steps.
+	Begun bool
+	// Live is the address of the stream that keeps this page true.
+	Live string
+}
+
+// jobRow is a job in the list.
+type jobRow struct{ job.Object }
+
+// Path is the job's page.
+func (j jobRow) Path() string { return jobsPath + j.JobID }
+
+// Pictures reports whether there are frames to look at: those of a job that failed, was
+// cancelled, or expired are removed.
+func (j jobRow) Pictures() bool { return j.ContactSheetURL != nil }
+
+// Thumbnail is the address of a small picture: the job's first frame.
+func (j jobRow) Thumbnail() string {
+	if !j.Pictures() {
+		return ""
+	}
+	return fmt.Sprintf("%s%s/frames/%d/small", jobsPath, j.JobID, j.FrameStart)
+}
+
+// Ended reports whether the job's state changes no more.
+func (j jobRow) Ended() bool {
+	return j.Status == job.Completed || j.Status == job.Failed || j.Status == job.Cancelled
+}
+
+// State is the job's state in words.
+func (j jobRow) State() string { return page.StateText(j.Status) }
+
+// Says is one line on what a person wants to know next.
+func (j jobRow) Says() string {
+	switch {
+	case j.Status == job.Failed && j.Failure != nil:
+		return j.Failure.Message
+	case j.Status == job.Completed && len(j.Findings) > 0:
+		return fmt.Sprintf("%s to look at", page.FrameCount(findingFrames(j.Object)))
+	case j.WaitingReason != nil:
+		return page.WaitText(j.Object)
+	case j.ETASeconds != nil:
+		return "ready in about " + page.SpanText(*j.ETASeconds)
+	case j.Status == job.AwaitingSubmit:
+		return "waits for its submit"
+	}
+	return ""
+}
+
+// findingFrames is how many frames a person should look at.
+func findingFrames(o job.Object) (n int) {
+	for _, f := range o.Findings {
+		n += f.FrameCount
+	}
+	return n
+}
+
+// jobs builds the list of a workspace's jobs, the newest first.
+func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) {
+	v, err := s.jobList(r, who)
+	if err == nil {
+		v.Begun = len(v.Jobs) > 0 || v.Status != "" || v.Search != "" || r.URL.Query().Has("before")
+		if v.Begun && r.URL.RawQuery == "" {
+			v.Needed, err = s.neededJobs(r, who)
+		}
+	}
+	return page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v, Reload: 10}, err
+}
+
+// Bounds of what needs the person.
+const (
+	mostNeeded = 5
+	neededFor  = 3 * 24 * time.Hour
+)
+
+// neededJobs lists jobs that wait for their submit, and those that failed lately.
+func (s *Site) neededJobs(r *http.Request, who identity.Principal) (needed []jobRow, err error) {
+	all, err := s.Jobs.Needing(r.Context(), who.WorkspaceID, neededFor, mostNeeded)
+	for _, o := range all {
+		needed = append(needed, jobRow{o})
+	}
+	return needed, err
+}
+
+// jobList reads the page of jobs that a request names. A state that no job can have is
+// none.
+func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error) {
+	q := r.URL.Query()
+	v := jobsView{Search: strings.TrimSpace(page.CutQuery(q.Get("q")))}
+	for _, t := range []struct{ name, status string }{
+		{"All", ""}, {"Queued", string(job.Queued)}, {"Rendering", string(job.Rendering)}, {"Completed", string(job.Completed)},
+		{"Failed", string(job.Failed)}, {"Cancelled", string(job.Cancelled)},
+	} {
+		here := t.status == q.Get("status")
+		at := url.Values{}
+		if t.status != "" {
+			at.Set("status", t.status)
+		}
+		if v.Search != "" {
+			at.Set("q", v.Search)
+		}
+		path := strings.TrimSuffix(page.ConsolePath+"?"+at.Encode(), "?")
+		if here {
+			v.Status = t.status
+		}
+		v.Tabs = append(v.Tabs, page.Tab{Name: t.name, Path: path, Here: here})
+	}
+	all, more, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: job.Status(v.Status), Text: v.Search, Before: q.Get("before"), Limit: jobsOnPage})
+	if err != nil {
+		return v, err
+	}
+	for _, o := range all {
+		v.Jobs = append(v.Jobs, jobRow{o})
+	}
+	at := url.Values{}
+	if v.Status != "" {
+		at.Set("status", v.Status)
+	}
+	if v.Search != "" {
+		at.Set("q", v.Search)
+	}
+	if more {
+		at.Set("before", all[len(all)-1].JobID)
+		v.Next = page.ConsolePath + "?" + at.Encode()
+		at.Del("before")
+	}
+	if before := q.Get("before"); before != "" {
+		at.Set("before", before)
+	}
+	v.Live = page.ConsolePath + "/live?" + at.Encode()
+	return v, nil
+}
+
+// liveJobsEvery is how often the stream of the list looks for changes.
+const liveJobsEvery = 2 * time.Second
+
+// liveJobs streams the rows of the list that change, and the whole list where other jobs
+// belong to it.
+func (s *Site) liveJobs(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	return s.stream(w, r, func(out *stream) error {
+		shown := shownJobs{}
+		for {
+			v, err := s.jobList(r, who)
+			if err == nil {
+				err = shown.update(out, v)
+			}
+			if err == nil {
+				err = out.wait(liveJobsEvery)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	})
+}
+
+// shownJobs is what a browser has of the list.
+type shownJobs struct {
+	ids  string            // of the jobs, in their order; "" before the first look
+	rows map[string]string // by id
+}
+
+// update sends what has changed since the last call. The first one sends nothing: the page
+// has what it finds.
+func (shown *shownJobs) update(out *stream, v jobsView) error {
+	rows, ids := map[string]string{}, "-"
+	for _, j := range v.Jobs {
+		text, err := pages.Fragment("jobs", "row", j)
+		if err != nil {
+			return err
+		}
+		rows[j.JobID], ids = string(text), ids+j.JobID
+	}
+	before := *shown
+	*shown = shownJobs{ids, rows}
+	switch before.ids {
+	case "":
+		return nil
+	case ids:
+	default: // a job is new, or not of the chosen state any more
+		return out.part("jobs", "rows", v)
+	}
+	for _, j := range v.Jobs {
+		if rows[j.JobID] != before.rows[j.JobID] {
+			if err := out.part("jobs", "changed", j); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,117 @@
+package console
+
+import (
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
+)
+
+// newView is the content of the page where a person sends a scene.
+type newView struct {
+	// Problem is why the last file was refused; nil when none was.
+	Problem *fault.Wire
+	// PartBytes is how the script cuts files, and MiB the most that a form may carry.
+	PartBytes, MiB int64
+}
+
+// newPage builds the page of a new render. problem is nil for none.
+func newPage(problem *fault.Wire) page.Page {
+	return page.Page{Template: "new", Title: "New render", Section: page.NewSection, Content: newView{problem, contract.MaxPartBytes, contract.MaxUploadBytes >> 20}}
+}
+
+// newRender builds the page that takes a scene.
+func (s *Site) newRender(*http.Request, identity.Principal) (page.Page, error) {
+	return newPage(nil), nil
+}
+
+// formSlack is how many bytes a form may have beside the file.
+const formSlack = 64 << 10
+
+// receive takes a file that a form sends, prices its own frames, and leads to the price. A
+// person who is not signed in is refused before the file has come.
+func (s *Site) receive(w http.ResponseWriter, r *http.Request) error {
+	if err := s.CheckOrigin(r); err != nil {
+		return err
+	}
+	p, err := s.Admit(func(r *http.Request, who identity.Principal) (page.Page, error) {
+		r.Body = intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
+		received, err := s.fileOf(r, who)
+		if err != nil {
+			return refusedOn(newPage, err)
+		}
+		defer received.Abort()
+		i, err := received.Quote(r.Context(), quote.RequestedFrames{}, func(*db.Tx, intake.Inspection) error { return nil })
+		if err != nil {
+			return refusedOn(newPage, err)
+		}
+		return page.Page{Location: uploadsPath + i.UploadID}, nil
+	})(r)
+	if err != nil {
+		return err
+	}
+	return s.Show(w, r, p)
+}
+
+// refusedOn builds a page with what was refused. An error of the service itself is
+// returned: it belongs on the error page.
+func refusedOn(build func(problem *fault.Wire) page.Page, err error) (page.Page, error) {
+	status, envelope := fault.Envelope(err, "")
+	if status >= http.StatusInternalServerError || fault.Is(err, fault.Unauthenticated) {
+		return page.Page{}, err
+	}
+	p := build(&envelope.Error)
+	p.Status = status
+	return p, nil
+}
+
+// fileOf receives the file of a form: a .blend, or a .zip with one and its files. The
+// caller ends it. Errors: those of intake.Receive and of Archive.Unpack, invalid_request.
+func (s *Site) fileOf(r *http.Request, who identity.Principal) (*intake.Received, error) {
+	if r.ContentLength > contract.MaxUploadBytes+formSlack {
+		return nil, intake.TooLarge()
+	}
+	parts, err := r.MultipartReader()
+	if err != nil {
+		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
+	}
+	for {
+		part, err := parts.NextPart()
+		if errors.Is(err, io.EOF) {
+			return nil, fault.New(fault.InvalidRequest, "The form has no file. Choose one.")
+		}
+		if err != nil {
+			if f, ok := errors.AsType[*fault.Error](err); ok {
+				return nil, f // the body's own reason, such as its speed
+			}
+			return nil, fault.New(fault.InvalidRequest, "The form breaks off.").Wrap(err)
+		}
+		if part.FormName() == "file" {
+			return s.receivePart(r, who, part)
+		}
+	}
+}
+
+func (s *Site) receivePart(r *http.Request, who identity.Principal, part *multipart.Part) (*intake.Received, error) {
+	file := intake.File{Name: part.FileName(), Body: part, Announced: r.ContentLength - formSlack}
+	if file.Name == "" {
+		return nil, fault.New(fault.InvalidRequest, "No file was chosen.")
+	}
+	if !intake.IsArchive(file.Name) {
+		return s.Intake.Receive(r.Context(), who.WorkspaceID, file)
+	}
+	archive, err := s.Intake.ReceiveArchive(r.Context(), who.WorkspaceID, file)
+	if err != nil {
+		return nil, err
+	}
+	defer archive.Abort()
+	return archive.Unpack(r.Context(), "")
+}

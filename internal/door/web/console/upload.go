@@ -1,0 +1,224 @@
+package console
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/intake"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/preview"
+	"svc.example/internal/work/quote"
+	"svc.example/internal/work/wallet"
+)
+
+// uploadView is the content of an upload's page: what stands in the scene, what it will
+// cost, and what will be different.
+type uploadView struct {
+	intake.Inspection
+	// Frames is what the field of frames has.
+	Frames string
+	Money  wallet.Balance
+	Look   lookView
+	// Problem is why the last form was refused; nil when none was.
+	Problem *fault.Wire
+}
+
+// Missing is what the wallet lacks of the price, in cents; 0 for nothing.
+func (v uploadView) Missing() int64 { return max(0, v.Quote.PriceCents-v.Money.AvailableCents) }
+
+// Startable reports whether the order can be placed.
+func (v uploadView) Startable() bool {
+	return v.Quote.Status == quote.Open && v.Quote.Qualified1C && v.Missing() == 0
+}
+
+// JobID is the job that has taken this price; "" while none has.
+func (v uploadView) JobID() string { return v.Quote.JobID }
+
+// lookView is the free preview of an upload.
+type lookView struct {
+	UploadID string
+	// View is nil before one was ordered.
+	View *preview.View
+}
+
+// Waiting reports whether the picture may still come.
+func (v lookView) Waiting() bool {
+	return v.View != nil && (v.View.Status == preview.Queued || v.View.Status == preview.Rendering)
+}
+
+// Ready reports whether there is a picture.
+func (v lookView) Ready() bool { return v.View != nil && v.View.Status == preview.Ready }
+
+// Says is one line on the preview.
+func (v lookView) Says() string {
+	switch {
+	case v.View == nil:
+		return ""
+	case v.View.Failure != nil:
+		return v.View.Failure.Message
+	case v.View.Status == preview.Expired:
+		return "No worker was free in time. Ask again."
+	case v.View.WaitingReason != nil && *v.View.WaitingReason == preview.NoWorkerOnline:
+		return "It waits: no worker is online."
+	case v.View.WaitingReason != nil:
+		return "It waits for a worker that is free."
+	case v.Waiting():
+		return "A worker renders it."
+	case v.View.Estimate != nil && v.View.Estimate.TotalLow != nil:
+		return fmt.Sprintf("Your frames would take %s to %s.", page.SpanText(*v.View.Estimate.TotalLow), page.SpanText(*v.View.Estimate.TotalHigh))
+	}
+	return ""
+}
+
+// Seen are the findings of the picture itself: those of the quote stand above.
+func (v lookView) Seen() (seen []quote.Warning) {
+	for _, f := range v.View.Findings {
+		if !quote.IsWarning(f.Code) {
+			seen = append(seen, f)
+		}
+	}
+	return seen
+}
+
+// Picture is the address of the picture.
+func (v lookView) Picture() string { return uploadsPath + v.UploadID + "/look/" + v.View.PreviewID }
+
+// upload builds the page of an upload with its newest price.
+func (s *Site) upload(r *http.Request, who identity.Principal) (page.Page, error) {
+	return s.uploadPage(r, who, nil, "")
+}
+
+// uploadPage builds the page with what was refused, and the frames that were asked for then.
+func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *fault.Wire, frames string) (page.Page, error) {
+	ctx, uploadID := r.Context(), r.PathValue("upload_id")
+	v := uploadView{Problem: problem}
+	var err error
+	if v.Inspection, err = s.Intake.Inspected(ctx, who.WorkspaceID, uploadID); err != nil {
+		return page.Page{}, err
+	}
+	v.Frames = cmp.Or(frames, v.Quote.FrameList)
+	if v.Look, err = s.lookOf(ctx, who, uploadID); err != nil {
+		return page.Page{}, err
+	}
+	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
+		v.Money, err = wallet.Get(ctx, tx, who.WorkspaceID)
+		return err
+	})
+	p := page.Page{Template: "upload", Title: v.Quote.Filename, Section: page.NewSection, Content: v}
+	if v.Look.Waiting() {
+		p.Reload = 3
+	}
+	return p, err
+}
+
+// lookOf reads the newest preview of an upload.
+func (s *Site) lookOf(ctx context.Context, who identity.Principal, uploadID string) (lookView, error) {
+	v := lookView{UploadID: uploadID}
+	found, err := s.Previews.Find(ctx, who.WorkspaceID, uploadID, nil)
+	if fault.Is(err, fault.PreviewNotFound) {
+		return v, nil
+	}
+	v.View = &found
+	return v, err
+}
+
+// refusedUpload builds an upload's page with what was refused.
+func (s *Site) refusedUpload(r *http.Request, who identity.Principal, frames string, err error) (page.Page, error) {
+	status, envelope := fault.Envelope(err, "")
+	if status >= http.StatusInternalServerError || status == http.StatusNotFound {
+		return page.Page{}, err
+	}
+	p, err := s.uploadPage(r, who, &envelope.Error, frames)
+	p.Status = status
+	return p, err
+}
+
+// requote locks a price for other frames, and leads back to the page.
+func (s *Site) requote(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, uploadID, asked := r.Context(), r.PathValue("upload_id"), strings.TrimSpace(r.PostForm.Get("frames"))
+	frames, err := quote.ReadList(asked)
+	if err == nil {
+		err = s.DB.Write(ctx, func(tx *db.Tx) error {
+			_, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames})
+			return err
+		})
+	}
+	if err != nil {
+		return s.refusedUpload(r, who, asked, err)
+	}
+	return page.Page{Location: uploadsPath + uploadID}, nil
+}
+
+// look orders a free preview: of the frame that the form names, else of the middle one.
+func (s *Site) look(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, uploadID := r.Context(), r.PathValue("upload_id")
+	var frame *int
+	if text := r.PostForm.Get("frame"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return s.refusedUpload(r, who, "", fault.Field("frame", "must be the number of a frame"))
+		}
+		frame = &n
+	}
+	err := s.DB.Write(ctx, func(tx *db.Tx) error {
+		_, err := s.Previews.Order(ctx, tx, who.WorkspaceID, uploadID, frame)
+		return err
+	})
+	if err != nil {
+		return s.refusedUpload(r, who, "", err)
+	}
+	return page.Page{Location: uploadsPath + uploadID + "#look"}, nil
+}
+
+// lookState answers the part of the page with the preview.
+func (s *Site) lookState(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	v, err := s.lookOf(r.Context(), who, r.PathValue("upload_id"))
+	if err != nil {
+		return err
+	}
+	text, err := pages.Fragment("upload", "look", v)
+	if err != nil {
+		return err
+	}
+	h := w.Header()
+	h.Set("Content-Type", "text/html; charset=utf-8")
+	h.Set("Cache-Control", "no-store")
+	_, _ = w.Write(text) // a failed write means the browser is gone
+	return nil
+}
+
+// lookPicture serves the picture of a preview.
+func (s *Site) lookPicture(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	picture, err := s.Previews.Picture(r.Context(), who.WorkspaceID, r.PathValue("preview_id"))
+	if err != nil {
+		return err
+	}
+	return sendPicture(w, r, "image/jpeg", r.PathValue("preview_id"), func() ([]byte, error) { return picture, nil })
+}
+
+// start begins the job at the price that the page has shown. The same form sent again
+// leads to the same job.
+func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, uploadID := r.Context(), r.PathValue("upload_id")
+	if r.PostForm.Get("terms") != contract.LegalAcceptance {
+		return s.refusedUpload(r, who, "", fault.New(fault.LegalRequired, "Accept the terms to render."))
+	}
+	var o job.Object
+	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		o, err = s.Jobs.Start(ctx, tx, job.StartRequest{Principal: who, UploadID: uploadID, QuoteID: r.PostForm.Get("quote_id"), Flow: job.FlowJobAPI})
+		return err
+	})
+	if err != nil {
+		return s.refusedUpload(r, who, "", err)
+	}
+	return page.Page{Location: jobsPath + o.JobID}, nil
+}

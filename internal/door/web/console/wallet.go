@@ -1,0 +1,154 @@
+package console
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/alert"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/payment"
+	"svc.example/internal/work/wallet"
+)
+
+// entriesOnPage is how many entries of the ledger a page shows.
+const entriesOnPage = 50
+
+// walletView is the content of the wallet's page.
+type walletView struct {
+	wallet.Balance
+	Currency string
+	// Low is set when what is available does not cover another job like the newest one.
+	Low *wallet.Shortage
+	// Below is the amount below which the workspace is told, as it is typed; "" for none.
+	Below string
+	// Holding are the jobs that money is reserved for.
+	Holding []jobRow
+	Entries []entry
+	// Payable reports whether people can pay by themselves; TopUps are their payments, and
+	// Chosen is the one that they came from.
+	Payable bool
+	TopUps  []topUpRow
+	Chosen  *topUpRow
+	// Amount is what was typed and refused, and Problem says why.
+	Amount  string
+	Problem *fault.Wire
+	// Older is the address of the entries before; "" where there are none.
+	Older string
+}
+
+// entry is one entry of the ledger.
+type entry struct{ wallet.Entry }
+
+// Words says what the entry did.
+func (e entry) Words() string {
+	return map[wallet.Kind]string{
+		wallet.Credited: "Credit", wallet.Reserved: "Reserved for a job", wallet.Captured: "Paid for a completed job",
+		wallet.Released: "Given back by a job", wallet.Refunded: "Refund",
+		wallet.TopUp: "Payment", wallet.TopUpRefunded: "Payment refunded: owed", wallet.ChargedBack: "Payment taken back by its bank: owed",
+		wallet.ChargebackWon: "Payment given back by its bank", wallet.Settled: "Paid what was owed",
+	}[e.Kind]
+}
+
+// wallet builds the page of a workspace's money.
+func (s *Site) wallet(r *http.Request, who identity.Principal) (page.Page, error) {
+	return s.walletPage(r, who, walletView{})
+}
+
+func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView) (page.Page, error) {
+	v.Currency, v.Payable = contract.Currency, s.Payments.Available()
+	var found []wallet.Entry
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		found, err = v.read(r.Context(), tx, who.WorkspaceID, r.URL.Query())
+		return err
+	})
+	if err != nil {
+		return page.Page{}, err
+	}
+	if len(found) > entriesOnPage {
+		found = found[:entriesOnPage]
+		v.Older = walletPath + "?before=" + found[entriesOnPage-1].ID
+	}
+	for _, e := range found {
+		v.Entries = append(v.Entries, entry{e})
+	}
+	if v.ReservedCents > 0 {
+		for _, status := range []job.Status{job.AwaitingSubmit, job.Queued, job.Rendering, job.Packaging} {
+			all, _, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: status, Limit: jobsOnPage})
+			if err != nil {
+				return page.Page{}, err
+			}
+			for _, o := range all {
+				v.Holding = append(v.Holding, jobRow{o})
+			}
+		}
+	}
+	return page.Page{Template: "wallet", Title: "Wallet", Section: page.WalletSection, Content: v}, nil
+}
+
+// read reads a workspace's money into the view, and returns the entries of the page that the
+// query names, with one more where there are older ones.
+func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (found []wallet.Entry, err error) {
+	if v.Balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
+		return nil, err
+	}
+	below, err := alert.Below(ctx, tx, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	if v.Below == "" && below > 0 {
+		v.Below = fmt.Sprintf("%d.%02d", below/100, below%100)
+	}
+	if v.Low, err = job.LowBalance(ctx, tx, workspaceID, v.Balance); err != nil {
+		return nil, err
+	}
+	paid, err := payment.List(ctx, tx, workspaceID, "", topUpsOnPage)
+	if err != nil {
+		return nil, err
+	}
+	v.TopUps, v.Chosen = nil, nil
+	for _, t := range paid {
+		v.TopUps = append(v.TopUps, topUpRow{t})
+		if t.ID == asked.Get("top_up") {
+			v.Chosen = &topUpRow{t}
+		}
+	}
+	return wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
+}
+
+// ledger serves all entries as CSV, the newest first.
+func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	h := w.Header()
+	h.Set("Content-Type", "text/csv; charset=utf-8")
+	h.Set("Content-Disposition", `attachment; filename="ledger.csv"`)
+	h.Set("Cache-Control", "no-store")
+	out := csv.NewWriter(w)
+	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency"}) // Flush tells
+	before := ""
+	for {
+		var found []wallet.Entry
+		err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+			found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, 1000)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		for _, e := range found {
+			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency})
+		}
+		if out.Flush(); len(found) < 1000 || out.Error() != nil {
+			return nil // a failed write means the browser is gone
+		}
+		before = found[len(found)-1].ID
+	}
+}

@@ -1,0 +1,323 @@
+// Package operate serves the operators' pages: what the service does now, and the acts of
+// operators, each asked for, done and recorded.
+//
+// What always holds: for anybody else these pages are not there.
+//
+// Start reading at Site.Routes.
+package operate
+
+import (
+	"cmp"
+	"context"
+	"embed"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/operator"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/wallet"
+)
+
+//go:embed template
+var files embed.FS
+
+var pages = page.Templates(files, nil)
+
+// Config holds what the operators' pages are made from. All fields are required. The package
+// closes none of them.
+type Config struct {
+	Jobs  *job.Jobs
+	Board *leaderboard.Board
+}
+
+// Site serves the operators' pages. It is safe for concurrent use.
+type Site struct {
+	*page.Base
+	Config
+}
+
+// New makes the operators' pages.
+func New(shared page.Shared, c Config) *Site {
+	return &Site{Base: page.NewBase(shared, pages), Config: c}
+}
+
+// Paths of the operators' pages (decisions 24).
+const (
+	adminWorkersPath    = "/admin/workers"
+	adminJobsPath       = "/admin/jobs"
+	adminWorkspacesPath = "/admin/workspaces"
+	adminLettersPath    = "/admin/dead-letters"
+	adminResultsPath    = "/admin/results"
+	adminKeysPath       = "/admin/keys"
+	adminActsPath       = "/admin/acts"
+)
+
+// Routes adds the operators' pages. For others they are not there.
+func (s *Site) Routes(mux *http.ServeMux) {
+	for path, build := range map[string]func(r *http.Request, who identity.Principal) (page.Page, error){
+		page.AdminPath: s.adminOverview, adminWorkersPath: s.adminWorkers, adminWorkersPath + "/{worker_id}": s.adminWorker,
+		adminJobsPath: s.adminJobs, adminJobsPath + "/{job_id}": s.adminJob,
+		adminWorkspacesPath: s.adminWorkspaces, adminWorkspacesPath + "/{workspace_id}": s.adminWorkspace,
+		adminLettersPath: s.adminDeadLetters, adminResultsPath: s.adminResults, adminKeysPath: s.adminKeys, adminActsPath: s.adminActs,
+	} {
+		mux.Handle("GET "+path, s.Page(s.Admit(s.operates(build))))
+	}
+	mux.Handle("POST "+adminKeysPath, s.Page(s.Form(s.operates(s.createNodeKey))))
+	mux.Handle("POST "+adminActsPath, s.Page(s.Form(s.operates(s.act))))
+}
+
+// operates admits operators. Others learn nothing: route_not_found.
+func (s *Site) operates(build func(r *http.Request, who identity.Principal) (page.Page, error)) func(r *http.Request, who identity.Principal) (page.Page, error) {
+	return func(r *http.Request, who identity.Principal) (page.Page, error) {
+		if _, err := operator.Person(who); err != nil {
+			return page.Page{}, err
+		}
+		p, err := build(r, who)
+		p.Section = page.AdminSection
+		return p, err
+	}
+}
+
+// adminView is what every operators' page shows: which page it is, and what has just been
+// done.
+type adminView struct {
+	Here string
+	// Done says that an act has just been done.
+	Done bool
+}
+
+// viewOf is the view of the operators' page at a path.
+func viewOf(r *http.Request, path string) adminView {
+	return adminView{Here: path, Done: r.URL.Query().Get("did") == "act"}
+}
+
+// Tabs lead from one operators' page to the others.
+func (v adminView) Tabs() []page.Tab {
+	all := []page.Tab{
+		{Name: "Overview", Path: page.AdminPath}, {Name: "Jobs", Path: adminJobsPath}, {Name: "Workers", Path: adminWorkersPath},
+		{Name: "Workspaces", Path: adminWorkspacesPath}, {Name: "Dead letters", Path: adminLettersPath}, {Name: "Results", Path: adminResultsPath},
+		{Name: "Keys", Path: adminKeysPath}, {Name: "Record", Path: adminActsPath},
+	}
+	for i := range all {
+		all[i].Here = all[i].Path == v.Here
+	}
+	return all
+}
+
+// Bounds of the overview's lists.
+const (
+	shownParties = 10
+	shownActs    = 5
+)
+
+// overviewView is the content of the operators' first page.
+type overviewView struct {
+	adminView
+	// WaitingFrames wait for a worker, those of Parties the most; HeldFrames are in
+	// workers' hands.
+	WaitingFrames, HeldFrames int64
+	Parties                   []dispatch.Waiting
+	Workers                   []stateCount
+	Paused                    []dispatch.PausedKey
+	DeadLetters               int64
+	// Rendering are the jobs that workers render, the newest.
+	Rendering []job.Summary
+	// Audit is the last one; nil before the first.
+	Audit *operator.AuditRun
+	Acts  []operator.Done
+}
+
+// stateCount is how many workers are in a state.
+type stateCount struct {
+	State dispatch.WorkerState
+	Count int
+}
+
+// adminOverview builds the operators' first page.
+func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, error) {
+	ctx, v := r.Context(), overviewView{adminView: viewOf(r, page.AdminPath)}
+	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if v.Parties, v.WaitingFrames, err = dispatch.WaitingOf(ctx, tx, shownParties); err != nil {
+			return err
+		}
+		workers, err := dispatch.ListWorkers(ctx, tx, workersWithin)
+		if err != nil {
+			return err
+		}
+		v.countWorkers(workers)
+		if v.Paused, err = dispatch.PausedKeys(ctx, tx); err != nil {
+			return err
+		}
+		if v.DeadLetters, err = tx.DeadLetterCount(ctx); err != nil {
+			return err
+		}
+		if v.Rendering, err = job.ListAll(ctx, tx, job.ListRequest{Status: job.Rendering, Limit: shownParties}); err != nil {
+			return err
+		}
+		if v.Audit, err = operator.LastAudit(ctx, tx); err != nil {
+			return err
+		}
+		v.Acts, err = operator.Acts(ctx, tx, "", shownActs)
+		return err
+	})
+	return page.Page{Template: "admin", Title: "Operate", Content: v, Reload: 30}, err
+}
+
+// countWorkers counts workers by their state, and the frames that they hold.
+func (v *overviewView) countWorkers(workers []dispatch.WorkerView) {
+	at := map[dispatch.WorkerState]int{}
+	for _, w := range workers {
+		i, ok := at[w.State]
+		if !ok {
+			i = len(v.Workers)
+			at[w.State] = i
+			v.Workers = append(v.Workers, stateCount{State: w.State})
+		}
+		v.Workers[i].Count++
+		v.HeldFrames += int64(w.Frames)
+	}
+}
+
+// askView is the content of the page that asks before an act.
+type askView struct {
+	adminView
+	What, Reason string
+	// Fields are sent with the yes; Back is where the act leads.
+	Fields []field
+	Back   string
+	// Problem is why the act is refused; nil when it is not.
+	Problem *fault.Wire
+}
+
+// field is a hidden field of a form.
+type field struct{ Name, Value string }
+
+// act asks before an act, and performs it after the yes. The asking page carries what was
+// asked for; what the act then does is read and checked again.
+func (s *Site) act(r *http.Request, who identity.Principal) (page.Page, error) {
+	back := adminBack(r.PostForm.Get("back"))
+	propose := acts[r.PostForm.Get("act")]
+	if propose == nil {
+		return page.Page{}, fault.Field("act", "is unknown")
+	}
+	by, err := operator.Person(who)
+	if err != nil {
+		return page.Page{}, err
+	}
+	var proposed operator.Act
+	if r.PostForm.Get("yes") == "" {
+		if r.PostForm.Get("reference") == "" { // a yes that is sent twice moves money once
+			r.PostForm.Set("reference", wallet.NewReference())
+		}
+		err = s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+			proposed, err = propose(r.Context(), tx, s, r.PostForm)
+			return err
+		})
+		return s.asking(r.PostForm, proposed, back, err)
+	}
+	err = s.DB.Write(r.Context(), func(tx *db.Tx) error {
+		proposed, err := propose(r.Context(), tx, s, r.PostForm)
+		if err == nil {
+			err = proposed.Perform(r.Context(), tx, by)
+		}
+		return err
+	})
+	if err != nil {
+		return s.asking(r.PostForm, proposed, back, err)
+	}
+	return page.Page{Location: back + "?did=act"}, nil
+}
+
+// asking is the page that asks, or says why it does not.
+func (s *Site) asking(form url.Values, act operator.Act, back string, err error) (page.Page, error) {
+	v := askView{What: act.What, Reason: act.Reason, Back: back}
+	p := page.Page{Template: "admin_ask", Title: "Are you sure?"}
+	if err != nil {
+		var e *fault.Error
+		if !errors.As(err, &e) {
+			return page.Page{}, err
+		}
+		status, envelope := fault.Envelope(err, "")
+		if p.Status = status; fault.Lookup(e.Code).Door == fault.DoorOperator { // it has no status of its own
+			p.Status = http.StatusConflict
+		}
+		v.Problem, p.Title = &envelope.Error, "It cannot be done"
+	}
+	for _, name := range []string{"act", "subject", "reason", "amount", "reference", "back"} {
+		if form.Get(name) != "" {
+			v.Fields = append(v.Fields, field{name, form.Get(name)})
+		}
+	}
+	p.Content = v
+	return p, nil
+}
+
+// adminBack is the operators' page that a form names, and no other address.
+func adminBack(path string) string {
+	if strings.HasPrefix(path, page.AdminPath+"/") && !strings.ContainsAny(path, "?#\\\n") {
+		return path
+	}
+	return page.AdminPath
+}
+
+// acts are the acts of operators by the name that forms give them. Each makes its act of
+// the form's fields subject, reason, amount (in dollars) and reference.
+var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error){
+	"drain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.DrainWorker(ctx, tx, form.Get("subject"), false)
+	},
+	"undrain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.DrainWorker(ctx, tx, form.Get("subject"), true)
+	},
+	"forget": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.ForgetWorker(ctx, tx, form.Get("subject"))
+	},
+	"fail": func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error) {
+		return operator.FailJob(ctx, tx, s.Jobs, form.Get("subject"), form.Get("reason"))
+	},
+	"credit": moved(operator.Credit), "refund": moved(operator.Refund),
+	"freeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.FreezeWorkspace(ctx, tx, form.Get("subject"), form.Get("reason"))
+	},
+	"unfreeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.UnfreezeWorkspace(ctx, tx, form.Get("subject"))
+	},
+	"requeue": func(_ context.Context, _ *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.Requeue([]string{form.Get("subject")}), nil
+	},
+	"hide": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.HideResults(ctx, tx, []string{form.Get("subject")}, form.Get("reason"), nil)
+	},
+	"show": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.ShowResults(ctx, tx, []string{form.Get("subject")}, nil)
+	},
+	"revoke": func(_ context.Context, _ *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.RevokeKey(form.Get("subject")), nil
+	},
+	"end-key": func(_ context.Context, _ *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.EndSigningKey(form.Get("subject"), 0, "now", cmp.Or(form.Get("reason"), receipt.Superseded)), nil
+	},
+}
+
+// moved is an act that moves an amount of money.
+func moved(move func(ctx context.Context, tx *db.Tx, subject, reference string, cents int64) (operator.Act, error)) func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+	return func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		cents, err := page.Dollars("amount", strings.TrimSpace(form.Get("amount")))
+		if err != nil {
+			return operator.Act{}, err
+		}
+		if cents == nil {
+			return operator.Act{}, fault.Field("amount", "is empty; say how many dollars")
+		}
+		return move(ctx, tx, form.Get("subject"), form.Get("reference"), *cents)
+	}
+}

@@ -1,0 +1,102 @@
+package page
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"net/http"
+	"path"
+	"strings"
+	"sync"
+
+	"svc.example/internal/ground/fault"
+)
+
+// AssetFolder is the URL path below which assets are served.
+const AssetFolder = "/assets/"
+
+// asset is a file that pages load. Its name contains its hash, so that caches
+// may keep it for good and a new version has a new address.
+type asset struct {
+	// name is base.hash.extension; hash is the first 8 bytes of the SHA-256, in
+	// hex.
+	name      string
+	mediaType string
+	body      []byte
+	zipped    []byte // body by gzip
+}
+
+// assets holds the embedded files by the names that templates use. It is built
+// once, at first use.
+var assets = sync.OnceValue(func() map[string]asset {
+	entries, err := files.ReadDir("asset")
+	if err != nil {
+		panic(err) // a programming error
+	}
+	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
+	all := map[string]asset{}
+	for _, entry := range entries {
+		body, err := files.ReadFile("asset/" + entry.Name())
+		if err != nil {
+			panic(err) // a programming error
+		}
+		sum, extension := sha256.Sum256(body), path.Ext(entry.Name())
+		name := strings.TrimSuffix(entry.Name(), extension) + "." + hex.EncodeToString(sum[:8]) + extension
+		all[entry.Name()] = asset{name, types[extension], body, zip(body)}
+	}
+	return all
+})
+
+// zip compresses what a browser loads once.
+func zip(body []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(body)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err) // a programming error: memory takes everything
+	}
+	return out.Bytes()
+}
+
+// assetPath returns the URL path of an asset. It panics for a name that does
+// not exist in the folder, as a template would otherwise link to nothing.
+func assetPath(name string) string { return AssetFolder + assets()[name].name }
+
+// AssetBody is the content of an asset, by the name that templates use.
+func AssetBody(name string) []byte { return assets()[name].body }
+
+// ServeAsset serves an asset by its hashed name. An old hash is not found: the
+// page that names it is older than this process. Errors: route_not_found.
+func ServeAsset(w http.ResponseWriter, r *http.Request) error {
+	for _, a := range assets() {
+		if a.name != r.PathValue("file") {
+			continue
+		}
+		h := w.Header()
+		h.Set("Content-Type", a.mediaType)
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+		h.Set("Vary", "Accept-Encoding")
+		body := a.body
+		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+			h.Set("Content-Encoding", "gzip")
+			body = a.zipped
+		}
+		_, _ = w.Write(body) // a failed write means the browser is gone
+		return nil
+	}
+	return fault.New(fault.RouteNotFound, "There is no file %s.", r.URL.Path)
+}
+
+// ServeIcon serves the icon where browsers look that have read no page.
+func ServeIcon(w http.ResponseWriter, _ *http.Request) error {
+	icon := assets()["icon.svg"]
+	h := w.Header()
+	h.Set("Content-Type", icon.mediaType)
+	h.Set("Cache-Control", "public, max-age=86400")
+	_, _ = w.Write(icon.body) // a failed write means the browser is gone
+	return nil
+}

@@ -1,0 +1,215 @@
+package page
+
+import (
+	"cmp"
+	"fmt"
+	"html/template"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/job"
+)
+
+// templateFuncs returns the functions that templates write figures with. Every
+// page uses these, so that a score or a price looks the same everywhere.
+func templateFuncs() template.FuncMap {
+	return template.FuncMap{
+		"score": func(v any) string { return maybe(v, ScoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
+		"results": CountText, "number": NumberText, "count": func(n int) string { return NumberText(int64(n)) }, "day": DayText, "moment": MomentText, "gb": gbText, "bytes": bytesText,
+		"percent": func(v *float64) string {
+			return maybe(v, func(f float64) string { return signedText(f) + " %" })
+		},
+		"at":    func(v *float64) string { return strconv.FormatFloat(*v, 'f', 1, 64) },
+		"share": func(v, of float64) float64 { return 100 * v / of },
+		"place": func(v *float64) string {
+			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
+		},
+		"money": moneyText, "size": fileSizeText, "usd": usdText, "usdp": func(cents *int64) string { return usdText(*cents) }, "signed": signedUSDText,
+		"frames": FrameCount, "when": whenText, "short": shortList,
+		"first": func(list string) string { return list[:cmp.Or(max(0, strings.IndexAny(list, ",-:")), len(list))] },
+		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
+	}
+}
+
+// maybe writes a figure that can be unknown: a float64 or a *float64. Unknown
+// is a dash, never 0, because the leaderboard invents no figure (spec 4.6).
+func maybe(v any, write func(float64) string) string {
+	switch v := v.(type) {
+	case float64:
+		return write(v)
+	case *float64:
+		if v != nil {
+			return write(*v)
+		}
+	}
+	return "–"
+}
+
+// ScoreText writes a score: one decimal below 100, where it matters, and whole
+// numbers above.
+func ScoreText(v float64) string {
+	if v < 100 {
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	}
+	return NumberText(int64(math.Round(v)))
+}
+
+// NumberText separates the thousands of a number that is not negative.
+func NumberText(n int64) string {
+	text := strconv.FormatInt(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
+
+// CountText writes a number of results with the right plural.
+func CountText(n int64) string {
+	if n == 1 {
+		return "1 result"
+	}
+	return NumberText(n) + " results"
+}
+
+// secondsText writes a duration in seconds.
+func secondsText(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + " s" }
+
+// signedText writes a difference with its sign. What rounds to zero has none.
+func signedText(v float64) string {
+	text := strconv.FormatFloat(math.Abs(v), 'f', 1, 64)
+	switch {
+	case text == "0.0":
+		return "0"
+	case v < 0:
+		return "−" + text
+	}
+	return "+" + text
+}
+
+// DayText writes a date. Times of the service are UTC.
+func DayText(t time.Time) string { return t.Format("2 Jan 2006") }
+
+// MomentText writes a date and time. The zone stands in the text, so t must be
+// UTC.
+func MomentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
+
+// gbText writes the size of a GPU's memory, in the units of its maker.
+func gbText(gb *int64) string {
+	if gb == nil {
+		return "–"
+	}
+	return strconv.FormatInt(*gb, 10) + " GB"
+}
+
+// bytesText writes a memory size in GiB.
+func bytesText(n *int64) string {
+	if n == nil {
+		return "unknown"
+	}
+	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + " GiB"
+}
+
+// usdText writes an amount in cents, such as "$1,200.50".
+func usdText(cents int64) string {
+	sign := ""
+	if cents < 0 {
+		sign, cents = "−", -cents
+	}
+	return fmt.Sprintf("%s$%s.%02d", sign, NumberText(cents/100), cents%100)
+}
+
+// signedUSDText is usdText with a sign in any case.
+func signedUSDText(cents int64) string {
+	if cents > 0 {
+		return "+" + usdText(cents)
+	}
+	return usdText(cents)
+}
+
+// shortList cuts a list of frames that is too long for a line.
+func shortList(list string) string {
+	const longest = 60
+	if len(list) <= longest {
+		return list
+	}
+	return list[:strings.LastIndexByte(list[:longest], ',')] + ", …"
+}
+
+// StateText is a state in words.
+func StateText(s job.Status) string { return strings.ReplaceAll(string(s), "_", " ") }
+
+// WaitText says why a job waits.
+func WaitText(o job.Object) string {
+	place := ""
+	if o.QueuePosition != nil && *o.QueuePosition > 1 {
+		place = fmt.Sprintf("; number %d in the queue", *o.QueuePosition)
+	}
+	switch *o.WaitingReason {
+	case job.NoWorkerOnline:
+		return "waits: no worker is online" + place
+	case job.NoCapableWorker:
+		return "waits: no worker that is online may take it" + place
+	}
+	return "waits: all workers are busy" + place
+}
+
+// FrameCount writes a number of frames.
+func FrameCount(n int) string {
+	if n == 1 {
+		return "1 frame"
+	}
+	return NumberText(int64(n)) + " frames"
+}
+
+// SpanText writes a duration in seconds for people: "40 s", "3 min", "2 h 10 min".
+func SpanText(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", max(1, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
+	}
+	d = d.Round(time.Minute)
+	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
+}
+
+// whenText writes a moment for a list: the time of a day that is near, else the date.
+func whenText(t time.Time) string { return t.Format("2 Jan, 15:04") }
+
+// moneyText writes an amount in cents, such as "2.50 USD".
+func moneyText(cents int64, currency string) string {
+	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, currency)
+}
+
+// fileSizeText writes a size in bytes in the largest binary unit that it fills.
+func fileSizeText(n int64) string {
+	switch {
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	case n >= 1<<10:
+		return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// amount is an amount of dollars, with cents or without.
+var amount = regexp.MustCompile(`^\$?([0-9]{1,9})(?:\.([0-9]{2}))?$`)
+
+// Dollars reads the amount of money in a field, such as "10" or "2.50", into cents; nil for
+// "". Error: invalid_request.
+func Dollars(field, text string) (*int64, error) {
+	if text == "" {
+		return nil, nil
+	}
+	m := amount.FindStringSubmatch(text)
+	if m == nil {
+		return nil, fault.Field(field, "must be an amount in US dollars, such as 10 or 2.50")
+	}
+	cents, err := strconv.ParseInt(m[1]+cmp.Or(m[2], "00"), 10, 64)
+	return &cents, err
+}

@@ -1,0 +1,116 @@
+package page
+
+import (
+	"net/http"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+)
+
+// formBytes bounds the body of a form. The largest field is a webhook address
+// of 2048 characters.
+const formBytes = 64 << 10
+
+// Admit admits the people of a workspace to one of its pages. Anybody else
+// gets the sign-in page with status 401, at the same address, so that reloading
+// it after signing in shows what was asked for.
+func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
+	return func(r *http.Request) (Page, error) {
+		who, err := s.principal(r)
+		var p Page
+		if err == nil {
+			err = who.Require(identity.ScopeRead)
+		}
+		if err == nil {
+			identity.RecordWorkspace(r.Context(), who.WorkspaceID)
+			p, err = build(r, who)
+		}
+		if fault.Is(err, fault.Unauthenticated) {
+			return s.signIn(http.StatusUnauthorized, signInView{Wanted: true}), nil
+		}
+		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
+		p.Test, p.TestMode = s.Test, s.TestMode
+		if !p.NoScript {
+			p.Scripts = []string{"console.js", "htmx.js", "hx-sse.js"} // ours hears what htmx says from the first
+		}
+		return p, err
+	}
+}
+
+// principal authenticates the session cookie of a request. Errors:
+// unauthenticated.
+func (s *Base) principal(r *http.Request) (identity.Principal, error) {
+	token, err := identity.SessionToken(r)
+	if err != nil {
+		return identity.Principal{}, err
+	}
+	return identity.Session(r.Context(), s.DB, token)
+}
+
+// AdmitRaw admits the people of a workspace to what is no page: a picture, a file, a
+// stream. Anybody else gets an error. Errors: unauthenticated.
+func (s *Base) AdmitRaw(do func(w http.ResponseWriter, r *http.Request, who identity.Principal) error) http.Handler {
+	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
+		who, err := s.principal(r)
+		if err == nil {
+			err = who.Require(identity.ScopeRead)
+		}
+		if err != nil {
+			return err
+		}
+		identity.RecordWorkspace(r.Context(), who.WorkspaceID)
+		return do(w, r, who)
+	})
+}
+
+// Form runs do for a form of this site, on behalf of the signed-in person. The
+// form is read before the session is checked, because a form of another site
+// must be refused whoever submits it. Errors: cross_origin_refused,
+// invalid_request.
+func (s *Base) Form(do func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
+	admitted := s.Admit(do)
+	return func(r *http.Request) (Page, error) {
+		if err := s.readForm(r); err != nil {
+			return Page{}, err
+		}
+		return admitted(r)
+	}
+}
+
+// readForm parses a form that one of this site's pages sent. It refuses a form
+// from another site, which would otherwise act with the person's cookie.
+// Errors: cross_origin_refused, invalid_request.
+func (s *Base) readForm(r *http.Request) error {
+	if err := s.CheckOrigin(r); err != nil {
+		return err
+	}
+	r.Body = http.MaxBytesReader(nil, r.Body, formBytes)
+	if err := r.ParseForm(); err != nil {
+		return fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
+	}
+	return nil
+}
+
+// CheckOrigin refuses a request that a page of another site makes. Errors:
+// cross_origin_refused.
+func (s *Base) CheckOrigin(r *http.Request) error {
+	if err := s.sameOrigin.Check(r); err != nil {
+		return fault.New(fault.CrossOriginRefused, "Forms are accepted only from this service's own pages.").Wrap(err)
+	}
+	return nil
+}
+
+// SignOut ends the session and clears the cookie. Without a session it
+// succeeds: the person wants to be signed out, and is.
+func (s *Base) SignOut(r *http.Request) (Page, error) {
+	if err := s.readForm(r); err != nil {
+		return Page{}, err
+	}
+	p := Page{Location: "/", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}
+	token, err := identity.SessionToken(r)
+	if err != nil {
+		return p, nil // who has no session is signed out
+	}
+	return p, s.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.SignOut(r.Context(), tx, token) })
+}
