@@ -70,9 +70,12 @@ type Config struct {
 	// Envelope is the most work of a frame, pixels x samples, that the price of
 	// 1 cent covers; 0 means contract.QualifiedPixelSamples.
 	Envelope quote.Envelope
-	// Unstarted bounds the bytes of a workspace's uploads that no job uses; 0 means
-	// contract.UnstartedStorage.
+	// Unstarted bounds the bytes of a workspace's uploads, and of rows about them, that no
+	// job pays for; 0 means contract.UnstartedStorage.
 	Unstarted int64
+	// Unpaid bounds what all workspaces store together that never had a credit or a payment;
+	// 0 means no bound. svc serve takes a tenth of the disk.
+	Unpaid int64
 	// ProjectSize bounds the bytes of all files of a project; 0 means contract.ProjectSize.
 	ProjectSize int64
 	// FreePreviews bounds the free previews of an upload and of a workspace; nil means the

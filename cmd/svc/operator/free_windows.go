@@ -2,13 +2,13 @@ package operator
 
 import "golang.org/x/sys/windows"
 
-// freeBytes is the space in folder that is free for this user.
-func freeBytes(folder string) (int64, error) {
+// diskOf is the space of the disk of a folder: what this user may still use, and all of it.
+func diskOf(folder string) (free, size int64, err error) {
 	path, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var free uint64
-	err = windows.GetDiskFreeSpaceEx(path, &free, nil, nil)
-	return int64(free), err
+	var available, total uint64
+	err = windows.GetDiskFreeSpaceEx(path, &available, &total, nil)
+	return int64(available), int64(total), err
 }

@@ -53,7 +53,8 @@ type Serve struct {
 	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
 	Inspecting  terminal.Size `name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
 	ProjectSize terminal.Size `name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of all files of a project together."`
-	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes of a workspace's uploads that no job uses."`
+	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes that a workspace stores and that no job pays for: uploads, and what the database keeps about them."`
+	Unpaid      terminal.Size `name:"unpaid-storage" env:"SVC_UNPAID_STORAGE" placeholder:"SIZE" help:"Most bytes that all workspaces store together that never had a credit or a payment. Without it, a tenth of the data folder's disk."`
 	Previews    previewLimits `name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews of one upload, and of one workspace within 24 hours. Workers render them when no frame waits. 0 means none."`
 	SheetFrames int           `name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. One of a longer job shows an even choice. Making one reads a picture for each."`
 	LoopFrames  int           `env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, in the same way."`
@@ -100,6 +101,11 @@ func (c *Serve) Run(k *kong.Context) error {
 	if err := c.check(ctx, cfg); err != nil {
 		return err
 	}
+	if cfg.Unpaid == 0 {
+		if cfg.Unpaid, err = unpaidStorage(c.Data); err != nil {
+			return err
+		}
+	}
 	var service *app.App
 	// Announce is called once, when the service listens; service is set by then.
 	cfg.Announce = func(address string) {
@@ -141,7 +147,7 @@ func (c *Serve) service() (app.Config, error) {
 			return cfg, err
 		}
 	}
-	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Inspecting), int64(c.ProjectSize)
+	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)
 	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}

@@ -38,7 +38,7 @@ func (c *Serve) check(ctx context.Context, cfg app.Config) error {
 	if err := writable(c.Data); err != nil {
 		return fmt.Errorf("the data folder %s cannot be written: %w; give it to the user of this process, or name another with --data", c.Data, err)
 	}
-	free, err := freeBytes(c.Data)
+	free, _, err := diskOf(c.Data)
 	if err != nil {
 		return fmt.Errorf("read the free space of %s: %w", c.Data, err)
 	}
@@ -57,6 +57,16 @@ func (c *Serve) check(ctx context.Context, cfg app.Config) error {
 		}
 	}
 	return listens(ctx, c.Listen, "--listen")
+}
+
+// unpaidStorage is what workspaces that never paid may store together unless the operator
+// says otherwise: a tenth of the disk.
+func unpaidStorage(folder string) (int64, error) {
+	_, size, err := diskOf(folder)
+	if err != nil {
+		return 0, fmt.Errorf("read the size of the disk of %s: %w", folder, err)
+	}
+	return max(1, size/10), nil
 }
 
 // writable creates the folder where it is missing, and a file in it, which it removes.

@@ -25,7 +25,6 @@ type draft struct {
 	workspaceID string
 	place       *place
 	contents    []*content
-	isPart      bool // a part of a project, which may be a few bytes
 }
 
 // content is bytes of a draft, and their blob until that is committed.
@@ -46,7 +45,7 @@ func (in *Intake) begin(ctx context.Context, workspaceID string, announced int64
 	if err != nil {
 		return nil, err
 	}
-	return &draft{in: in, workspaceID: workspaceID, place: p, isPart: isPart}, nil
+	return &draft{in: in, workspaceID: workspaceID, place: p}, nil
 }
 
 // beginKnown makes a draft of what the workspace has, which costs no storage.
@@ -81,11 +80,14 @@ func (in *Intake) beginOne(ctx context.Context, workspaceID, sha256 string, anno
 	return d, c, nil
 }
 
-// add begins another content.
+// add begins another content. Errors: storage_limit_reached.
 func (d *draft) add(ctx context.Context) (*content, error) {
 	// The key is of its own: the same bytes may arrive twice at once, and a replaced blob
 	// must never be read under the old name.
 	c := &content{in: d.in, place: d.place, key: "uploads/" + id.New(id.Upload)}
+	if err := d.place.take(ctx, project.ContentOverhead); err != nil {
+		return nil, err
+	}
 	w, err := d.in.Blobs.Create(ctx, c.key)
 	if err != nil {
 		return nil, fmt.Errorf("store upload: %w", err)
@@ -182,7 +184,7 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 					c.abort()
 				}
 				if c.added {
-					added += c.size
+					added += c.size + project.ContentOverhead
 				}
 			}
 		}()
@@ -251,25 +253,21 @@ func (c *content) commit() error {
 	return nil
 }
 
-// keep registers the contents in the transaction of write, and checks the bound of the
-// workspace, whose row the caller has locked. If the workspace has the same bytes, those are
-// used, and nothing is added. Errors: storage_limit_reached, goneError.
-func (d *draft) keep(ctx context.Context, tx *db.Tx) error {
-	var added int64
+// keep registers the contents in the transaction of write, and returns how many bytes that
+// adds. If the workspace has the same bytes, those are used, and nothing is added. The caller
+// has locked the workspace's row, and checks its bound (checkStored). Error: goneError.
+func (d *draft) keep(ctx context.Context, tx *db.Tx) (added int64, err error) {
 	for _, c := range d.contents {
 		kept, err := project.Keep(ctx, tx, d.workspaceID, project.Content{SHA256: c.sha256, SizeBytes: c.size, BlobKey: c.key})
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if kept && !c.stored {
-			return &goneError{c}
+			return 0, &goneError{c}
 		}
 		if c.added = kept; kept {
 			added += c.size
 		}
 	}
-	if added == 0 || d.isPart && d.place.roomy() {
-		return nil
-	}
-	return d.in.checkStored(ctx, tx, d.workspaceID, added)
+	return added, nil
 }

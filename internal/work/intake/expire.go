@@ -90,12 +90,16 @@ func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) erro
 	return deleteBlobs(ctx, in.Blobs, unused)
 }
 
-// remove marks a locked upload as removed, ends its previews and removes its project. It
+// remove marks a locked upload as removed, ends its previews and removes its project. If no
+// job pays for it, what inspect found and its quotes go too: nothing but a small row stays. It
 // returns the keys of the blobs that go with it, for deleteBlobs after the commit.
 func remove(ctx context.Context, tx *db.Tx, uploadID string) (unused []string, err error) {
 	row, err := tx.UploadRemove(ctx, query.UploadRemoveParams{Now: tx.Now, UploadID: uploadID})
 	if _, err := uploadRows.Changed(ctx, tx, row, err); err != nil {
 		return nil, fmt.Errorf("remove upload %s: %w", uploadID, err)
+	}
+	if err := dropUnpaid(ctx, tx, uploadID); err != nil {
+		return nil, err
 	}
 	pictures, err := preview.Drop(ctx, tx, uploadID)
 	if err != nil {
@@ -103,6 +107,21 @@ func remove(ctx context.Context, tx *db.Tx, uploadID string) (unused []string, e
 	}
 	unused, err = project.Remove(ctx, tx, uploadID)
 	return append(unused, pictures...), err
+}
+
+func dropUnpaid(ctx context.Context, tx *db.Tx, uploadID string) error {
+	paid, err := tx.UploadPaidJobs(ctx, uploadID)
+	if err != nil {
+		return fmt.Errorf("count the jobs of %s: %w", uploadID, err)
+	}
+	if paid > 0 { // later estimates learn from its scene
+		return nil
+	}
+	row, err := tx.UploadDropScene(ctx, uploadID)
+	if _, err := uploadRows.Changed(ctx, tx, row, err); err != nil {
+		return fmt.Errorf("drop the scene of %s: %w", uploadID, err)
+	}
+	return quote.Drop(ctx, tx, uploadID)
 }
 
 // deleteBlobs deletes blobs after their rows: the sweep finds a blob without a row, but

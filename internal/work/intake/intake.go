@@ -36,7 +36,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Intake receives uploads. Every field is required except Unstarted and Memory. Make one for each
+// Intake receives uploads. Every field is required except Unstarted, Unpaid and Memory. Make one for each
 // process: it counts what arrives. Safe for concurrent use.
 type Intake struct {
 	DB       *db.DB
@@ -44,10 +44,14 @@ type Intake struct {
 	Envelope quote.Envelope // bound on a frame's work
 	// FrameTime is how long a worker may render a frame. Callers are told with the price.
 	FrameTime time.Duration
-	// Unstarted bounds the bytes of a workspace's uploads that no job uses; equal
-	// bytes count once. 0 means contract.UnstartedStorage. Several processes hold it
+	// Unstarted bounds the bytes that a workspace stores and that no job pays for: uploads,
+	// and rows about them. Equal bytes of files count once. 0 means contract.UnstartedStorage. Several processes hold it
 	// together for what is stored, each alone for what arrives.
 	Unstarted int64
+	// Unpaid bounds what all workspaces store together that never had a credit or a payment;
+	// 0 means no bound. Each process reads the sum now and then, so several can exceed it by
+	// what they admit meanwhile.
+	Unpaid int64
 	// ProjectSize bounds the bytes of all files of a project together. 0 means
 	// contract.ProjectSize.
 	ProjectSize int64
@@ -59,6 +63,7 @@ type Intake struct {
 	Fetcher *http.Client
 
 	arrivals arrivals
+	unpaid   unpaid
 	projects struct {
 		once   sync.Once
 		places chan struct{}
@@ -299,7 +304,7 @@ func removed() error {
 
 // Requote locks a price for other frames of an upload, in the caller's transaction. It
 // reads the scene that inspect stored, not the file. Older quotes stay as they are.
-// Errors: upload_not_found and those of quote.RequestedFrames.Resolve.
+// Errors: upload_not_found, storage_limit_reached and those of quote.RequestedFrames.Resolve.
 func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, requested quote.RequestedFrames) (Inspection, error) {
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {
@@ -317,6 +322,9 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 		return Inspection{}, err
 	}
 	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested)
+	if err == nil {
+		err = in.checkStored(ctx, tx, workspaceID, 0)
+	}
 	return Inspection{UploadID: uploadID, Scene: kept, Quote: q, FrameTime: in.FrameTime}, err
 }
 

@@ -170,7 +170,7 @@ func TestPartsCannotFillTheDisk(t *testing.T) {
 				for n := 0; ; n++ {
 					_, err := h.sendPart(file(t, 100*sender+n))
 					if used, limit, refused := full(t, err); refused {
-						if limit != most*fileSize || used > limit {
+						if limit != h.Unstarted || used > limit {
 							t.Errorf("%d of %d bytes are said to be used", used, limit)
 						}
 						return
@@ -184,7 +184,7 @@ func TestPartsCannotFillTheDisk(t *testing.T) {
 			})
 		}
 		all.Wait()
-		if stored.Load() > most || disk.most > most*fileSize || disk.now != stored.Load()*fileSize {
+		if stored.Load() > most || disk.most > h.Unstarted || disk.now != stored.Load()*fileSize {
 			t.Errorf("%d parts are stored; %d bytes lie on the disk, %d did at most", stored.Load(), disk.now, disk.most)
 		}
 		h.sound()

@@ -61,7 +61,8 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 		return out, linkUsed() // another file for this id was faster
 	}
 	tx.Announce(topic(r.uploadID))
-	if err = r.makeProject(ctx, tx); err != nil {
+	added, err := r.makeProject(ctx, tx)
+	if err != nil {
 		return out, err
 	}
 	row, err := tx.UploadByID(ctx, r.uploadID)
@@ -76,16 +77,19 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	if out.Quote, err = r.in.Envelope.Lock(ctx, tx, row, r.scene, farm, requested); err != nil {
 		return out, err
 	}
+	if err := r.in.checkStored(ctx, tx, r.workspaceID, added+int64(len(scene))); err != nil {
+		return out, err
+	}
 	// Scheduled with the upload itself, so that no crash leaves one that nobody
 	// removes.
 	return out, lease.Add(ctx, tx, lease.ExpireQueue, ExpireUpload+"/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention))
 }
 
-// makeProject creates the upload's project. Errors: those of draft.keep, and parts_missing
-// when parts of a project were removed meanwhile.
-func (r *Received) makeProject(ctx context.Context, tx *db.Tx) error {
-	if err := r.keep(ctx, tx); err != nil {
-		return err
+// makeProject creates the upload's project, and returns the bytes of content that it adds.
+// Error: parts_missing when parts of a project were removed meanwhile.
+func (r *Received) makeProject(ctx context.Context, tx *db.Tx) (added int64, err error) {
+	if added, err = r.keep(ctx, tx); err != nil {
+		return 0, err
 	}
 	lacks, err := project.Hold(ctx, tx, r.workspaceID, r.manifest.Parts())
 	if err == nil && len(lacks) > 0 {
@@ -94,5 +98,5 @@ func (r *Received) makeProject(ctx context.Context, tx *db.Tx) error {
 	if err == nil {
 		err = project.Create(ctx, tx, r.workspaceID, r.uploadID, r.manifest)
 	}
-	return err
+	return added, err
 }

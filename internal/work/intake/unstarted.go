@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -14,15 +15,17 @@ import (
 // arrivals counts, for this process, the bytes of files that arrive and are not stored
 // yet. The zero value is ready.
 type arrivals struct {
-	mu sync.Mutex // of the map and of each arriving's counts
-	of map[string]*arriving
+	mu     sync.Mutex // of the map and of each arriving's counts
+	of     map[string]*arriving
+	unpaid int64 // held by workspaces that never paid
 }
 
 // arriving is what one workspace sends at the moment. What is on disk for it and paid
 // for by nobody is at most stored + held.
 type arriving struct {
-	stored int64 // unstarted bytes, as last read from the database
+	stored int64 // unstarted bytes of content and rows, as last read from the database
 	loose  int64 // parts without a project, likewise
+	paid   bool  // likewise
 	readAt time.Time
 	held   int64 // bytes of all its places
 	places int   // without any the entry goes after figureAge
@@ -40,6 +43,7 @@ type place struct {
 	workspaceID string
 	of          *arriving // nil once the place was left, and of a file that costs nothing
 	held        int64     // announced first, then what came where that is more
+	unpaid      int64     // of that, as arrivals.unpaid counts it
 	got         int64
 }
 
@@ -110,8 +114,13 @@ func (p *place) take(ctx context.Context, n int) error {
 
 // grow gives a place n more bytes, where they fit. The caller holds arrivals.mu.
 func (p *place) grow(n int64) bool {
-	if p.of.stored+p.of.held+n > p.in.limit() {
+	all := &p.in.arrivals
+	if p.of.stored+p.of.held+n > p.in.limit() || !p.in.roomUnpaid(p.of.paid, all.unpaid+n) {
 		return false
+	}
+	if !p.of.paid {
+		all.unpaid += n
+		p.unpaid += n
 	}
 	p.of.held += n
 	p.held += n
@@ -122,9 +131,9 @@ func (p *place) grow(n int64) bool {
 func (p *place) growExactly(ctx context.Context, n int64) error {
 	p.of.settling.Lock()
 	defer p.of.settling.Unlock()
-	var waiting project.Waiting
-	err := p.in.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		waiting, err = project.Unstarted(ctx, tx, p.workspaceID)
+	var u usage
+	err := p.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		u, err = p.in.usage(ctx, tx, p.workspaceID)
 		return err
 	})
 	if err != nil {
@@ -132,11 +141,15 @@ func (p *place) growExactly(ctx context.Context, n int64) error {
 	}
 	p.in.arrivals.mu.Lock()
 	defer p.in.arrivals.mu.Unlock()
-	p.of.stored, p.of.loose, p.of.readAt = waiting.Bytes, waiting.Loose, time.Now()
-	if !p.grow(n) {
-		return p.in.full(waiting.Bytes + p.of.held - p.held)
+	p.of.stored, p.of.loose, p.of.paid, p.of.readAt = u.bytes, u.loose, u.paid, time.Now()
+	used := u.bytes + p.of.held - p.held
+	switch {
+	case p.grow(n):
+		return nil
+	case u.bytes+p.of.held+n > p.in.limit():
+		return p.in.full(used)
 	}
-	return nil
+	return p.in.noRoomUnpaid(used)
 }
 
 // settle runs do, which stores the file and returns how many bytes that added to what
@@ -168,6 +181,7 @@ func (p *place) leave(added int64) {
 		a.loose++ // of an upload it is one too many, until it is read anew
 	}
 	a.held -= p.held
+	p.in.arrivals.unpaid -= p.unpaid
 	a.places--
 }
 
@@ -179,29 +193,59 @@ func (in *Intake) limit() int64 {
 	return in.Unstarted
 }
 
-// checkStored is the exact check, in the transaction that stores a file: it sees what
-// other processes have stored. The caller has locked the workspace's row. added is
-// what the file adds. Errors: storage_limit_reached.
-func (in *Intake) checkStored(ctx context.Context, tx *db.Tx, workspaceID string, added int64) error {
-	waiting, err := project.Unstarted(ctx, tx, workspaceID)
-	if err == nil && waiting.Loose > contract.MaxLooseParts {
-		err = fault.New(fault.StorageLimitReached, "%d parts of this workspace are in no project, the most at once.", waiting.Loose-1).
-			With(storageDetail{waiting.Bytes - added, in.limit()}).WithAction("Make the projects of these parts, or wait: a part without a project goes a day after it was sent.")
-	}
-	if err == nil && waiting.Bytes > in.limit() {
-		err = in.full(waiting.Bytes - added)
-	}
-	return err
+// usage is what a workspace has stored that no job pays for.
+type usage struct {
+	bytes int64 // of content and rows
+	loose int64 // parts without a project
+	paid  bool  // the workspace has had a credit or a payment
 }
 
-// storageDetail is the detail of storage_limit_reached. UsedBytes does not count the
-// refused file.
+// usage reads it, and renews the sum over unpaid workspaces if that is old.
+func (in *Intake) usage(ctx context.Context, tx *db.Tx, workspaceID string) (usage, error) {
+	waiting, err := project.Unstarted(ctx, tx, workspaceID)
+	if err != nil {
+		return usage{}, err
+	}
+	rows, err := tx.UnstartedRows(ctx, workspaceID)
+	if err != nil {
+		return usage{}, fmt.Errorf("sum the unstarted rows of %s: %w", workspaceID, err)
+	}
+	u := usage{bytes: waiting.Bytes + rows.Bytes, loose: waiting.Loose, paid: rows.Paid == 1}
+	if !u.paid && in.Unpaid > 0 {
+		err = in.unpaid.refresh(ctx, tx)
+	}
+	return u, err
+}
+
+// checkStored is the exact check, in the transaction that stores something: it sees what
+// other processes have stored. The caller has locked the workspace's row. added is what the
+// transaction adds. Errors: storage_limit_reached.
+func (in *Intake) checkStored(ctx context.Context, tx *db.Tx, workspaceID string, added int64) error {
+	u, err := in.usage(ctx, tx, workspaceID)
+	switch {
+	case err != nil:
+		return err
+	case u.loose > contract.MaxLooseParts:
+		return fault.New(fault.StorageLimitReached, "%d parts of this workspace are in no project, the most at once.", u.loose-1).
+			With(storageDetail{u.bytes - added, in.limit()}).WithAction("Make the projects of these parts, or wait: a part without a project goes a day after it was sent.")
+	case u.bytes > in.limit():
+		return in.full(u.bytes - added)
+	case !in.roomUnpaid(u.paid, added):
+		return in.noRoomUnpaid(u.bytes - added)
+	case !u.paid:
+		in.unpaid.bytes.Add(added)
+	}
+	return nil
+}
+
+// storageDetail is the detail of storage_limit_reached. UsedBytes does not count what is
+// refused.
 type storageDetail struct {
 	UsedBytes  int64 `json:"used_bytes"`
 	LimitBytes int64 `json:"limit_bytes"`
 }
 
 func (in *Intake) full(used int64) error {
-	return fault.New(fault.StorageLimitReached, "Uploads that no job uses have %d bytes in this workspace; with this one they would have more than %d.", used, in.limit()).
-		With(storageDetail{used, in.limit()})
+	return fault.New(fault.StorageLimitReached, "Uploads, quotes and kept answers that no job pays for use %d bytes in this workspace. With this one they would use more than %d.", min(used, in.limit()), in.limit()).
+		With(storageDetail{min(used, in.limit()), in.limit()})
 }

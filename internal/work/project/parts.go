@@ -10,6 +10,10 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
+// ContentOverhead is what a content counts beyond its size: for its row, and for the rest of
+// its last block on a disk. ContentUnstarted has the same number.
+const ContentOverhead = 4096
+
 // Waiting is what a workspace stores that no job uses.
 type Waiting struct {
 	Bytes int64

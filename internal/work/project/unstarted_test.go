@@ -42,7 +42,7 @@ func (s *shelf) unstarted() (w project.Waiting) {
 			}
 		}
 		if !paid {
-			w.Bytes += 1 << n
+			w.Bytes += 1<<n + 4096
 		}
 		if !used {
 			w.Loose++

@@ -135,6 +135,9 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 		return Quote{}, err
 	}
 	row, err := tx.QuoteLock(ctx, query.QuoteLockParams{QuoteID: quoteID, WorkspaceID: workspaceID})
+	if db.IsNotFound(err) && upload.RemovedAt != 0 {
+		return Quote{}, gone()
+	}
 	if db.IsNotFound(err) || (err == nil && row.UploadID != uploadID) {
 		return Quote{}, fault.New(fault.QuoteNotFound, "There is no quote %s of this upload.", quoteID)
 	}
@@ -143,9 +146,22 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 	}
 	q, err := of(row, upload, tx.Now)
 	if err == nil && q.JobID == "" && upload.RemovedAt != 0 {
-		err = fault.New(fault.UploadNotFound, "The upload was deleted, or not used in time, and is gone.")
+		err = gone()
 	}
 	return q, err
+}
+
+// gone is the error of an upload that was removed. Its quotes may have gone with it.
+func gone() error {
+	return fault.New(fault.UploadNotFound, "The upload was deleted, or not used in time, and is gone.")
+}
+
+// Drop removes the quotes of an upload that no job has taken.
+func Drop(ctx context.Context, tx *db.Tx, uploadID string) error {
+	if err := tx.QuotesDrop(ctx, uploadID); err != nil {
+		return fmt.Errorf("drop the quotes of %s: %w", uploadID, err)
+	}
+	return nil
 }
 
 // Startable refuses an expired quote and one outside the envelope. It does not look at

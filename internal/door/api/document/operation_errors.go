@@ -48,7 +48,7 @@ func operationCodes() map[string][]fault.Code {
 	money := codes{fault.InsufficientFunds, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
-	rerender := all(result, json, once, frames, codes{fault.UploadNotFound})
+	rerender := all(result, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached})
 	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	overview := all(job, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
@@ -65,7 +65,7 @@ func operationCodes() map[string][]fault.Code {
 			fault.EngineNotSupported, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached,
 		}),
 		"sendPart":    all(session, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),
-		"quoteUpload": all(session, json, once, frames, codes{fault.UploadNotFound}),
+		"quoteUpload": all(session, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached}),
 		"startUpload": all(session, json, once, money, hook, codes{
 			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
 		}),

@@ -20,6 +20,38 @@ SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('comple
 -- When the last job of an upload completed or failed; 0 for none.
 SELECT CAST(coalesce(max(CASE WHEN completed_at > failed_at THEN completed_at ELSE failed_at END), 0) AS bigint) FROM job WHERE upload_id = @upload_id;
 
+-- name: UnstartedRows :one
+-- The bytes of rows that a workspace keeps and that no job pays for: what inspections found,
+-- manifests, quotes that no job has taken, and answers kept for idempotency keys. A manifest
+-- counts twice, for itself and for the rows that name its content. octet_length reads no text.
+-- paid is 1 after the workspace's first credit or payment.
+SELECT CAST(coalesce((SELECT sum(CASE WHEN EXISTS (
+      SELECT 1 FROM job j WHERE j.upload_id = u.upload_id AND j.status NOT IN ('failed', 'cancelled') LIMIT 1 OFFSET 0) THEN 0
+    ELSE 256 + octet_length(u.scene) + 2 * coalesce((SELECT octet_length(p.manifest) FROM project p WHERE p.upload_id = u.upload_id), 0) END
+    + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames)) FROM quote q WHERE q.upload_id = u.upload_id AND q.job_id = ''), 0))
+  FROM upload u WHERE u.workspace_id = @workspace_id AND u.removed_at = 0), 0)
+  + coalesce((SELECT sum(256 + octet_length(i.body)) FROM idempotency i WHERE i.workspace_id = @workspace_id), 0) AS bigint) AS bytes,
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM ledger_transaction t WHERE t.workspace_id = @workspace_id AND t.kind IN ('credit', 'top_up')) THEN 1 ELSE 0 END AS bigint) AS paid;
+
+-- name: UnpaidStorage :one
+-- What all workspaces store together that never had a credit or a payment: content as
+-- ContentUnstarted counts it, and rows as UnstartedRows does. None of their jobs is paid for.
+SELECT CAST(coalesce(sum(
+  coalesce((SELECT sum(c.size_bytes + 4096) FROM content c WHERE c.workspace_id = w.workspace_id), 0)
+  + coalesce((SELECT sum(256 + octet_length(u.scene) + 2 * coalesce((SELECT octet_length(p.manifest) FROM project p WHERE p.upload_id = u.upload_id), 0)
+      + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames)) FROM quote q WHERE q.upload_id = u.upload_id), 0))
+    FROM upload u WHERE u.workspace_id = w.workspace_id AND u.removed_at = 0), 0)
+  + coalesce((SELECT sum(256 + octet_length(i.body)) FROM idempotency i WHERE i.workspace_id = w.workspace_id), 0)), 0) AS bigint)
+FROM workspace w
+WHERE NOT EXISTS (SELECT 1 FROM ledger_transaction t WHERE t.workspace_id = w.workspace_id AND t.kind IN ('credit', 'top_up'));
+
+-- name: UploadPaidJobs :one
+-- Jobs of an upload that ended unpaid, by failure or cancellation, do not count.
+SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('failed', 'cancelled');
+
+-- name: UploadDropScene :one
+UPDATE upload SET scene = '{}' WHERE upload_id = @upload_id RETURNING *;
+
 -- name: AwaitedCreate :exec
 INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, row_sum)
 VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at, @fault_detail, @row_sum);

@@ -25,11 +25,12 @@ SELECT blob_key FROM content WHERE workspace_id = @workspace_id AND sha256 = @sh
 
 -- name: ContentUnstarted :one
 -- The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
--- failed or were cancelled, which cost nothing. loose is how many of them no project has.
+-- failed or were cancelled, which cost nothing. Each counts 4 KiB more than its size, for its
+-- row and the rest of its last block on a disk. loose is how many of them no project has.
 -- Of each content it looks for one use that counts, and stops there. OFFSET 0 keeps
 -- PostgreSQL from joining all uses of the workspace instead, and BETWEEN, which means =,
 -- from reading the table from its start where a few contents have most of the uses.
-SELECT CAST(coalesce(sum(c.size_bytes), 0) AS bigint) AS bytes,
+SELECT CAST(coalesce(sum(c.size_bytes + 4096), 0) AS bigint) AS bytes,
   CAST(coalesce(sum(CASE WHEN NOT EXISTS (
     SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 BETWEEN c.sha256 AND c.sha256 LIMIT 1 OFFSET 0) THEN 1 ELSE 0 END), 0) AS bigint) AS loose
 FROM content c

@@ -13,6 +13,9 @@ UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id
 -- name: QuoteLatest :one
 SELECT quote_id FROM quote WHERE upload_id = @upload_id AND workspace_id = @workspace_id ORDER BY quote_id DESC LIMIT 1;
 
+-- name: QuotesDrop :exec
+DELETE FROM quote WHERE upload_id = @upload_id AND job_id = '';
+
 -- name: AuditQuotes :many
 -- A page of quotes, each with what its upload and its job say; '' and 0 where there is none.
 -- The bound stands in the join too: a merge would read all that is before the page.

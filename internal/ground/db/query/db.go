@@ -1341,6 +1341,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.quoteSumStmt, err = db.PrepareContext(ctx, quoteSum); err != nil {
 		return nil, fmt.Errorf("error preparing query QuoteSum: %w", err)
 	}
+	if q.quotesDropStmt, err = db.PrepareContext(ctx, quotesDrop); err != nil {
+		return nil, fmt.Errorf("error preparing query QuotesDrop: %w", err)
+	}
 	if q.quotesEraseStmt, err = db.PrepareContext(ctx, quotesErase); err != nil {
 		return nil, fmt.Errorf("error preparing query QuotesErase: %w", err)
 	}
@@ -1581,6 +1584,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.turnsWaitingMostStmt, err = db.PrepareContext(ctx, turnsWaitingMost); err != nil {
 		return nil, fmt.Errorf("error preparing query TurnsWaitingMost: %w", err)
 	}
+	if q.unpaidStorageStmt, err = db.PrepareContext(ctx, unpaidStorage); err != nil {
+		return nil, fmt.Errorf("error preparing query UnpaidStorage: %w", err)
+	}
+	if q.unstartedRowsStmt, err = db.PrepareContext(ctx, unstartedRows); err != nil {
+		return nil, fmt.Errorf("error preparing query UnstartedRows: %w", err)
+	}
 	if q.unsummedStmt, err = db.PrepareContext(ctx, unsummed); err != nil {
 		return nil, fmt.Errorf("error preparing query Unsummed: %w", err)
 	}
@@ -1596,6 +1605,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.uploadCreateStmt, err = db.PrepareContext(ctx, uploadCreate); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadCreate: %w", err)
 	}
+	if q.uploadDropSceneStmt, err = db.PrepareContext(ctx, uploadDropScene); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadDropScene: %w", err)
+	}
 	if q.uploadEraseStmt, err = db.PrepareContext(ctx, uploadErase); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadErase: %w", err)
 	}
@@ -1607,6 +1619,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.uploadLockStmt, err = db.PrepareContext(ctx, uploadLock); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadLock: %w", err)
+	}
+	if q.uploadPaidJobsStmt, err = db.PrepareContext(ctx, uploadPaidJobs); err != nil {
+		return nil, fmt.Errorf("error preparing query UploadPaidJobs: %w", err)
 	}
 	if q.uploadRemoveStmt, err = db.PrepareContext(ctx, uploadRemove); err != nil {
 		return nil, fmt.Errorf("error preparing query UploadRemove: %w", err)
@@ -4120,6 +4135,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing quoteSumStmt: %w", cerr)
 		}
 	}
+	if q.quotesDropStmt != nil {
+		if cerr := q.quotesDropStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing quotesDropStmt: %w", cerr)
+		}
+	}
 	if q.quotesEraseStmt != nil {
 		if cerr := q.quotesEraseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing quotesEraseStmt: %w", cerr)
@@ -4520,6 +4540,16 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing turnsWaitingMostStmt: %w", cerr)
 		}
 	}
+	if q.unpaidStorageStmt != nil {
+		if cerr := q.unpaidStorageStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unpaidStorageStmt: %w", cerr)
+		}
+	}
+	if q.unstartedRowsStmt != nil {
+		if cerr := q.unstartedRowsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing unstartedRowsStmt: %w", cerr)
+		}
+	}
 	if q.unsummedStmt != nil {
 		if cerr := q.unsummedStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing unsummedStmt: %w", cerr)
@@ -4545,6 +4575,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing uploadCreateStmt: %w", cerr)
 		}
 	}
+	if q.uploadDropSceneStmt != nil {
+		if cerr := q.uploadDropSceneStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadDropSceneStmt: %w", cerr)
+		}
+	}
 	if q.uploadEraseStmt != nil {
 		if cerr := q.uploadEraseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadEraseStmt: %w", cerr)
@@ -4563,6 +4598,11 @@ func (q *Queries) Close() error {
 	if q.uploadLockStmt != nil {
 		if cerr := q.uploadLockStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing uploadLockStmt: %w", cerr)
+		}
+	}
+	if q.uploadPaidJobsStmt != nil {
+		if cerr := q.uploadPaidJobsStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing uploadPaidJobsStmt: %w", cerr)
 		}
 	}
 	if q.uploadRemoveStmt != nil {
@@ -5563,6 +5603,7 @@ type Queries struct {
 	quoteLatestStmt                 *sql.Stmt
 	quoteLockStmt                   *sql.Stmt
 	quoteSumStmt                    *sql.Stmt
+	quotesDropStmt                  *sql.Stmt
 	quotesEraseStmt                 *sql.Stmt
 	rateAddStmt                     *sql.Stmt
 	rateArrivalStmt                 *sql.Stmt
@@ -5643,15 +5684,19 @@ type Queries struct {
 	turnsOfStmt                     *sql.Stmt
 	turnsWaitingStmt                *sql.Stmt
 	turnsWaitingMostStmt            *sql.Stmt
+	unpaidStorageStmt               *sql.Stmt
+	unstartedRowsStmt               *sql.Stmt
 	unsummedStmt                    *sql.Stmt
 	unsummedDoneStmt                *sql.Stmt
 	uploadAfterStmt                 *sql.Stmt
 	uploadByIDStmt                  *sql.Stmt
 	uploadCreateStmt                *sql.Stmt
+	uploadDropSceneStmt             *sql.Stmt
 	uploadEraseStmt                 *sql.Stmt
 	uploadLastUseStmt               *sql.Stmt
 	uploadLiveJobsStmt              *sql.Stmt
 	uploadLockStmt                  *sql.Stmt
+	uploadPaidJobsStmt              *sql.Stmt
 	uploadRemoveStmt                *sql.Stmt
 	uploadSumStmt                   *sql.Stmt
 	uploadsOfStmt                   *sql.Stmt
@@ -6201,6 +6246,7 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		quoteLatestStmt:                 q.quoteLatestStmt,
 		quoteLockStmt:                   q.quoteLockStmt,
 		quoteSumStmt:                    q.quoteSumStmt,
+		quotesDropStmt:                  q.quotesDropStmt,
 		quotesEraseStmt:                 q.quotesEraseStmt,
 		rateAddStmt:                     q.rateAddStmt,
 		rateArrivalStmt:                 q.rateArrivalStmt,
@@ -6281,15 +6327,19 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		turnsOfStmt:                     q.turnsOfStmt,
 		turnsWaitingStmt:                q.turnsWaitingStmt,
 		turnsWaitingMostStmt:            q.turnsWaitingMostStmt,
+		unpaidStorageStmt:               q.unpaidStorageStmt,
+		unstartedRowsStmt:               q.unstartedRowsStmt,
 		unsummedStmt:                    q.unsummedStmt,
 		unsummedDoneStmt:                q.unsummedDoneStmt,
 		uploadAfterStmt:                 q.uploadAfterStmt,
 		uploadByIDStmt:                  q.uploadByIDStmt,
 		uploadCreateStmt:                q.uploadCreateStmt,
+		uploadDropSceneStmt:             q.uploadDropSceneStmt,
 		uploadEraseStmt:                 q.uploadEraseStmt,
 		uploadLastUseStmt:               q.uploadLastUseStmt,
 		uploadLiveJobsStmt:              q.uploadLiveJobsStmt,
 		uploadLockStmt:                  q.uploadLockStmt,
+		uploadPaidJobsStmt:              q.uploadPaidJobsStmt,
 		uploadRemoveStmt:                q.uploadRemoveStmt,
 		uploadSumStmt:                   q.uploadSumStmt,
 		uploadsOfStmt:                   q.uploadsOfStmt,

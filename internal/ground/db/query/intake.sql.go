@@ -309,6 +309,52 @@ func (q *Queries) AwaitedSum(ctx context.Context, arg AwaitedSumParams) error {
 	return err
 }
 
+const unpaidStorage = `-- name: UnpaidStorage :one
+SELECT CAST(coalesce(sum(
+  coalesce((SELECT sum(c.size_bytes + 4096) FROM content c WHERE c.workspace_id = w.workspace_id), 0)
+  + coalesce((SELECT sum(256 + octet_length(u.scene) + 2 * coalesce((SELECT octet_length(p.manifest) FROM project p WHERE p.upload_id = u.upload_id), 0)
+      + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames)) FROM quote q WHERE q.upload_id = u.upload_id), 0))
+    FROM upload u WHERE u.workspace_id = w.workspace_id AND u.removed_at = 0), 0)
+  + coalesce((SELECT sum(256 + octet_length(i.body)) FROM idempotency i WHERE i.workspace_id = w.workspace_id), 0)), 0) AS bigint)
+FROM workspace w
+WHERE NOT EXISTS (SELECT 1 FROM ledger_transaction t WHERE t.workspace_id = w.workspace_id AND t.kind IN ('credit', 'top_up'))
+`
+
+// What all workspaces store together that never had a credit or a payment: content as
+// ContentUnstarted counts it, and rows as UnstartedRows does. None of their jobs is paid for.
+func (q *Queries) UnpaidStorage(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.unpaidStorageStmt, unpaidStorage)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const unstartedRows = `-- name: UnstartedRows :one
+SELECT CAST(coalesce((SELECT sum(CASE WHEN EXISTS (
+      SELECT 1 FROM job j WHERE j.upload_id = u.upload_id AND j.status NOT IN ('failed', 'cancelled') LIMIT 1 OFFSET 0) THEN 0
+    ELSE 256 + octet_length(u.scene) + 2 * coalesce((SELECT octet_length(p.manifest) FROM project p WHERE p.upload_id = u.upload_id), 0) END
+    + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames)) FROM quote q WHERE q.upload_id = u.upload_id AND q.job_id = ''), 0))
+  FROM upload u WHERE u.workspace_id = $1 AND u.removed_at = 0), 0)
+  + coalesce((SELECT sum(256 + octet_length(i.body)) FROM idempotency i WHERE i.workspace_id = $1), 0) AS bigint) AS bytes,
+  CAST(CASE WHEN EXISTS (SELECT 1 FROM ledger_transaction t WHERE t.workspace_id = $1 AND t.kind IN ('credit', 'top_up')) THEN 1 ELSE 0 END AS bigint) AS paid
+`
+
+type UnstartedRowsRow struct {
+	Bytes int64
+	Paid  int64
+}
+
+// The bytes of rows that a workspace keeps and that no job pays for: what inspections found,
+// manifests, quotes that no job has taken, and answers kept for idempotency keys. A manifest
+// counts twice, for itself and for the rows that name its content. octet_length reads no text.
+// paid is 1 after the workspace's first credit or payment.
+func (q *Queries) UnstartedRows(ctx context.Context, workspaceID string) (UnstartedRowsRow, error) {
+	row := q.queryRow(ctx, q.unstartedRowsStmt, unstartedRows, workspaceID)
+	var i UnstartedRowsRow
+	err := row.Scan(&i.Bytes, &i.Paid)
+	return i, err
+}
+
 const uploadAfter = `-- name: UploadAfter :many
 SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum FROM upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
 `
@@ -401,6 +447,27 @@ func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int
 	return result.RowsAffected()
 }
 
+const uploadDropScene = `-- name: UploadDropScene :one
+UPDATE upload SET scene = '{}' WHERE upload_id = $1 RETURNING upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum
+`
+
+func (q *Queries) UploadDropScene(ctx context.Context, uploadID string) (Upload, error) {
+	row := q.queryRow(ctx, q.uploadDropSceneStmt, uploadDropScene, uploadID)
+	var i Upload
+	err := row.Scan(
+		&i.UploadID,
+		&i.WorkspaceID,
+		&i.Filename,
+		&i.Sha256,
+		&i.SizeBytes,
+		&i.Scene,
+		&i.CreatedAt,
+		&i.RemovedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
 const uploadErase = `-- name: UploadErase :one
 UPDATE upload SET filename = $1, scene = '{}' WHERE upload_id = $2 RETURNING upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum
 `
@@ -470,6 +537,18 @@ func (q *Queries) UploadLock(ctx context.Context, uploadID string) (Upload, erro
 		&i.RowSum,
 	)
 	return i, err
+}
+
+const uploadPaidJobs = `-- name: UploadPaidJobs :one
+SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('failed', 'cancelled')
+`
+
+// Jobs of an upload that ended unpaid, by failure or cancellation, do not count.
+func (q *Queries) UploadPaidJobs(ctx context.Context, uploadID string) (int64, error) {
+	row := q.queryRow(ctx, q.uploadPaidJobsStmt, uploadPaidJobs, uploadID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const uploadRemove = `-- name: UploadRemove :one

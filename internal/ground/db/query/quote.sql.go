@@ -253,6 +253,15 @@ func (q *Queries) QuoteSum(ctx context.Context, arg QuoteSumParams) error {
 	return err
 }
 
+const quotesDrop = `-- name: QuotesDrop :exec
+DELETE FROM quote WHERE upload_id = $1 AND job_id = ''
+`
+
+func (q *Queries) QuotesDrop(ctx context.Context, uploadID string) error {
+	_, err := q.exec(ctx, q.quotesDropStmt, quotesDrop, uploadID)
+	return err
+}
+
 const quotesErase = `-- name: QuotesErase :many
 UPDATE quote SET warnings = '[]' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of
 `
