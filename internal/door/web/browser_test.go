@@ -332,7 +332,7 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 	}
 	own, scripts := `css|svg|jpg`, 0
 	if svc.signed && (strings.HasPrefix(path, "/console") || strings.HasPrefix(path, "/admin")) {
-		own, scripts = `css|svg|jpg|js`, 3
+		own, scripts = `css|svg|jpg|js`, 2
 	}
 	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z-]+\.[0-9a-f]{16}\.(`+own+`)$/.test(n) && !/^\/console\/(live|jobs|uploads)/.test(n)).join(" ")`); loaded != "" {
 		t.Errorf("%s: the page loads %s", name, loaded)

@@ -3,6 +3,10 @@ package story_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,6 +131,15 @@ func (p *console) run(script string) {
 	if _, err := chromedp.Run(p.tab, chromedp.Evaluate[any](script+"; undefined")); err != nil {
 		p.t.Fatalf("%s: %v", script, err)
 	}
+}
+
+// onNewPages runs a script before those of each page that is opened from now on.
+func (p *console) onNewPages(script string) {
+	p.t.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: script})
+		return err
+	}))
 }
 
 // send drops a folder on New render, chooses the scene, and waits for its price. It
@@ -261,14 +274,11 @@ func TestAPageWhoseStreamNeverBeganOpensItAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
-		_, err := cdp.Call(ctx, tab, cdppage.AddScriptToEvaluateOnNewDocument, cdppage.AddScriptToEvaluateOnNewDocumentParams{Source: `
-			const fetched = window.fetch;
-			window.refused = 0;
-			window.fetch = (...request) => window.refused > 1 ? fetched(...request) : (window.refused++, Promise.reject(new TypeError("the line is gone")));
-		`})
-		return err
-	}))
+	p.onNewPages(`
+		const fetched = window.fetch;
+		window.refused = 0;
+		window.fetch = (...request) => window.refused > 1 ? fetched(...request) : (window.refused++, Promise.reject(new TypeError("the line is gone")));
+	`)
 	p.open("/console/jobs/" + job.JobID)
 	p.says("queued", "0 of 3 frames")
 	p.until("its stream was asked for", "window.refused > 0")
@@ -277,6 +287,84 @@ func TestAPageWhoseStreamNeverBeganOpensItAgain(t *testing.T) {
 		return err
 	})
 	p.says("failed", "The power is cut on Sunday.")
+}
+
+// A page follows its job however late the last of its scripts comes.
+func TestAPageFollowsItsJobHoweverLateItsScriptsCome(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	p := svc.console(svc.caller(credit))
+	job, err := p.take(p.quote(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(svc.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	late, asked, last := make(chan struct{}), make(chan struct{}), lastScript(p, "/console/jobs/"+job.JobID)
+	ask := sync.OnceFunc(func() { close(asked) })
+	proxy := httputil.NewSingleHostReverseProxy(target)
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == last:
+			<-late
+		case strings.HasSuffix(r.URL.Path, "/live"):
+			ask()
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(front.Close)
+	release := sync.OnceFunc(func() { close(late) })
+	t.Cleanup(release)
+	p.run(fmt.Sprintf("location.href = %q", front.URL+"/console/jobs/"+job.JobID)) // its load event is as late
+	p.until("the other scripts have run, and what they put off", `new Promise((done) => {
+		const others = [...document.scripts].slice(0, -1);
+		const come = others.length > 0 && others.every((s) => performance.getEntriesByName(s.src).some((e) => e.responseEnd > 0));
+		setTimeout(() => done(come), 300);
+	})`)
+	release()
+	p.says("queued", "0 of 3 frames")
+	await.Next(t, asked, "the request for its stream")
+}
+
+// lastScript is the path of the last script of a page.
+func lastScript(p *console, path string) string {
+	p.t.Helper()
+	p.open(path)
+	return look[string](p.tab, p.t, "new URL([...document.scripts].at(-1).src).pathname")
+}
+
+// Whatever is lost, a request, a notice or a part of an answer, a page says soon what is true.
+func TestAPageIsTrueWithoutItsStream(t *testing.T) {
+	t.Parallel()
+	svc := start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: logOf(t)})
+	p := svc.console(svc.caller(credit))
+	job, err := p.take(p.quote(3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.onNewPages(`
+		const fetched = window.fetch;
+		window.fetch = (path, options) => String(path).includes("/live?")
+			? Promise.resolve(new Response(new ReadableStream({}), { headers: { "Content-Type": "text/event-stream" } }))
+			: fetched(path, options);
+	`)
+	list := svc.console(p.caller)
+	list.onNewPages(`
+		const fetched = window.fetch;
+		window.fetch = (path, options) => String(path).includes("/live?") ? new Promise(() => {}) : fetched(path, options);
+	`)
+	p.open("/console/jobs/" + job.JobID)
+	p.says("queued", "0 of 3 frames")
+	list.open("/console")
+	list.says("queued")
+	svc.write(func(ctx context.Context, tx *db.Tx) error {
+		_, err := svc.app.Jobs(svc.app.Links(svc.url)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
+		return err
+	})
+	p.says("failed", "The power is cut on Sunday.", "Render frames again")
+	list.says("failed", "The power is cut on Sunday.")
 }
 
 // Over a line of 1.6 Mbit/s and 150 ms pages are painted once, where they stay. How soon is in

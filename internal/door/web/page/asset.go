@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,19 +36,28 @@ var assets = sync.OnceValue(func() map[string]asset {
 	if err != nil {
 		panic(err) // a programming error
 	}
-	types := map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
 	all := map[string]asset{}
 	for _, entry := range entries {
 		body, err := files.ReadFile("asset/" + entry.Name())
 		if err != nil {
 			panic(err) // a programming error
 		}
-		sum, extension := sha256.Sum256(body), path.Ext(entry.Name())
-		name := strings.TrimSuffix(entry.Name(), extension) + "." + hex.EncodeToString(sum[:8]) + extension
-		all[entry.Name()] = asset{name, types[extension], body, zip(body)}
+		all[entry.Name()] = makeAsset(entry.Name(), body)
 	}
+	// One file: htmx looks over the page as soon as it has come, and an extension that
+	// comes later is never asked.
+	all["live.js"] = makeAsset("live.js", slices.Concat(all["htmx.js"].body, []byte(";\n"), all["hx-sse.js"].body))
 	return all
 })
+
+// mediaTypes of assets, by their extensions.
+var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
+
+func makeAsset(file string, body []byte) asset {
+	sum, extension := sha256.Sum256(body), path.Ext(file)
+	name := strings.TrimSuffix(file, extension) + "." + hex.EncodeToString(sum[:8]) + extension
+	return asset{name, mediaTypes[extension], body, zip(body)}
+}
 
 // zip compresses what a browser loads once.
 func zip(body []byte) []byte {

@@ -8,7 +8,6 @@ package page
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -99,7 +98,8 @@ type Page struct {
 	// on; "" for none.
 	FormsTo string
 	// Reload says after how many seconds a browser without script reads the page
-	// again; 0 never.
+	// again; 0 never. One that runs scripts reads such a page again every few seconds, so
+	// that it is true whatever its stream loses.
 	Reload int
 
 	// Status is the HTTP status; 0 means 200. A page with another status is not
@@ -111,6 +111,8 @@ type Page struct {
 
 	// PublicURL is the service's base URL, for commands to copy; show sets it.
 	PublicURL string
+	// Reread is the address that scripts read again; "" for none. show sets it.
+	Reread string
 }
 
 // Paths by which groups of pages lead to each other.
@@ -223,6 +225,9 @@ func (s *Base) Show(w http.ResponseWriter, r *http.Request, p Page) error {
 		return nil
 	}
 	p.PublicURL = s.Links.PublicURL
+	if p.Reload > 0 && len(p.Scripts) > 0 && r.Method == http.MethodGet { // a form's answer has no address to read again
+		p.Reread = r.URL.RequestURI()
+	}
 	body, err := s.set.Write(p)
 	if err != nil {
 		return err
@@ -231,14 +236,14 @@ func (s *Base) Show(w http.ResponseWriter, r *http.Request, p Page) error {
 	return nil
 }
 
-// send writes a rendered page. A public page gets an ETag, and a browser that
-// has the same version gets 304. Private pages and errors get none: nothing of
-// them may be kept.
+// send writes a rendered page with its ETag; a browser or script that has the same
+// version gets 304. Nothing of private pages may be kept: only the script of an open
+// page knows their tag. Errors have none.
 func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 	h := w.Header()
 	SetHeaders(h, p)
-	if p.Private || p.Status != 0 {
-		w.WriteHeader(cmp.Or(p.Status, http.StatusOK))
+	if p.Status != 0 {
+		w.WriteHeader(p.Status)
 		_, _ = w.Write(body) // a failed write means the browser is gone
 		return
 	}

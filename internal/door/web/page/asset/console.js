@@ -5,9 +5,11 @@
 
 // -- copying ------------------------------------------------------------------
 
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.hidden = !navigator.clipboard;
-}
+const offerCopies = () => {
+  for (const button of document.querySelectorAll("[data-copy]")) button.hidden = !navigator.clipboard;
+};
+offerCopies();
+document.addEventListener("htmx:after:swap", offerCopies);
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
@@ -16,20 +18,31 @@ document.addEventListener("click", async (event) => {
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 });
 
-// A page whose session has ended leads to the sign-in, at the same address.
-document.addEventListener("htmx:sse:error", (event) => {
-  if (event.detail?.status === 401) location.reload();
+// -- staying true ---------------------------------------------------------------
+
+// A live page is read again every few seconds, whatever its stream brings: requests,
+// notices and answers get lost. An answer is short where nothing has changed, and nobody
+// asks for a page that nobody sees.
+let version = null;
+document.addEventListener("htmx:config:request", (event) => {
+  if (!event.target.matches?.("[data-reread]")) return;
+  if (document.hidden) event.preventDefault();
+  else if (version) event.detail.ctx.request.headers["If-None-Match"] = version;
+});
+document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
+  if (ctx.sourceElement?.matches?.("[data-reread]") && ctx.response?.status === 200) version = ctx.response.headers.get("ETag");
 });
 
-// htmx opens a stream again that broke, but not one that never began.
-document.addEventListener("htmx:finally:request", async ({ target, detail: { ctx } }) => {
-  const path = target.getAttribute?.("hx-sse:connect");
-  const { status, headers } = ctx.response ?? {};
-  if (!path || headers?.get("Content-Type")?.startsWith("text/event-stream")) return;
-  if (status === 401) return location.reload();
-  if (status === 404) return;
-  await pause(3000 + 4000 * Math.random());
-  if (target.isConnected) htmx.ajax("GET", path, { source: target });
+// A page whose session has ended leads to the sign-in, at the same address.
+const ended = (status) => { if (status === 401) location.reload(); };
+document.addEventListener("htmx:sse:error", (event) => ended(event.detail?.status));
+document.addEventListener("htmx:finally:request", (event) => ended(event.detail.ctx.response?.status));
+
+// Without htmx nothing is live: the page is loaded once more.
+addEventListener("load", async () => {
+  if (window.htmx || !document.querySelector("[data-reread]")) return;
+  await pause(5000 + 4000 * Math.random());
+  location.reload();
 });
 
 // A form that spends is sent once, however often its button is pressed.
