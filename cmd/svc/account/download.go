@@ -30,7 +30,7 @@ type Download struct {
 	profile.Flags
 	output
 	ID     string           `arg:"" name:"job" help:"The job, JOB-…"`
-	Frames caller.FrameList `env:"-" placeholder:"LIST" help:"Only these frames, such as 3,7-9 or 10-100:5. They are read out of the ZIP and held against the receipt; the rest is not fetched."`
+	Frames caller.FrameList `env:"-" placeholder:"LIST" help:"Only these frames, such as 3,7-9 or 10-100x5. They are read out of the ZIP and held against the receipt; the rest is not fetched."`
 	Out    string           `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for what is fetched. Without it, a folder named after the file and the job; with --frames, the current folder."`
 }
 

@@ -119,7 +119,7 @@ func (f *inspected) judge() {
 		} else {
 			frames = scene.Frames()
 		}
-		f.Warnings = quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, frames, skipped)
+		f.Warnings = quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: frames, Skipped: skipped})
 	}
 	if refused, ok := errors.AsType[*fault.Error](intake.Renderable(f.Facts, quote.Farm{})); ok {
 		f.Refused, f.FrameCount = &refusal{refused.Code, refused.Message}, 0

@@ -33,7 +33,7 @@ type Render struct {
 	profile.Flags
 	FileFlags
 	File         string    `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
-	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100:5 or 1,3,5-9. Without it, the scene's frame range. A list that is no single range is several jobs, with one price."`
+	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100x5 or 1,3,5-9. Without it, the scene's frame range. A list that is no single range is several jobs, with one price."`
 	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
 	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
 	Again        bool      `env:"-" help:"Order anew, and pay again, where DIR has the same render already."`

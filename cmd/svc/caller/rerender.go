@@ -11,7 +11,7 @@ import (
 type Rerender struct {
 	profile.Flags
 	Job          string  `arg:"" help:"The job that has ended, JOB-…"`
-	Frames       OneList `env:"SVC_FRAMES" required:"" placeholder:"LIST" help:"Frames of that job to render again, as in 7 or 3,7-9 or 10-100:5. They are one job."`
+	Frames       OneList `env:"SVC_FRAMES" required:"" placeholder:"LIST" help:"Frames of that job to render again, as in 7, 3,7-9 or 10-100x5. They are one job."`
 	Out          string  `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
 	Yes          bool    `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
 	Again        bool    `env:"-" help:"Order anew, and pay again, where DIR has the same rerender already."`

@@ -227,6 +227,12 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 			"quote frame 0":            {upload + "/quote", jsonBody(`{"frame_start":0,"frame_end":2}`), 400, fault.InvalidFrameRange},
 			"quote backwards":          {upload + "/quote", jsonBody(`{"frame_start":3,"frame_end":2}`), 400, fault.InvalidFrameRange},
 			"quote too much":           {upload + "/quote", jsonBody(`{"frame_start":1,"frame_end":10001}`), 400, fault.FrameRangeTooLarge},
+			"quote frames twice":       {upload + "/quote", jsonBody(`{"frame_start":1,"frames":"2-9"}`), 400, fault.InvalidRequest},
+			"quote no frames":          {upload + "/quote", jsonBody(`{"frames":""}`), 400, fault.InvalidFrameRange},
+			"quote frames below 1":     {upload + "/quote", jsonBody(`{"frames":[0,1]}`), 400, fault.InvalidFrameRange},
+			"quote too many frames":    {upload + "/quote", jsonBody(`{"frames":"1-20000"}`), 400, fault.FrameRangeTooLarge},
+			"inspect frames twice":     {"/node/v1/uploads/inspect", s.form(map[string]string{"frame_end": "2", "frames": "1"}, "a.blend", blend), 400, fault.InvalidRequest},
+			"inspect bad frames":       {"/node/v1/uploads/inspect", s.form(map[string]string{"frames": "80x5"}, "a.blend", blend), 400, fault.InvalidFrameRange},
 			"quote without an end":     {upload + "/quote", jsonBody(`{"frame_start":1}`), 400, fault.InvalidRequest},
 			"inspect JSON":             {"/node/v1/uploads/inspect", jsonBody(`{}`), 415, fault.UnsupportedMedia},
 			"inspect nothing":          {"/node/v1/uploads/inspect", s.form(nil, "", nil), 400, fault.InvalidRequest},
@@ -326,6 +332,28 @@ func TestQuoteStandsAtBothPlaces(t *testing.T) {
 		}
 		if a.body["frame_count"] != 3.0 || a.body["price_cents"] != 3.0 || a.body["frame_end"] != 8.0 || a.body["maximum_frame_seconds"] != 7200.0 || !strings.HasPrefix(a.text("quote_id"), "QTE-") {
 			t.Errorf("got %v", a.body)
+		}
+	})
+}
+
+func TestFramesAreChosenByOneGrammarEverywhere(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *service) {
+		quoteOf := "/node/v1/uploads/" + s.upload + "/quote"
+		for _, c := range []struct {
+			name string
+			got  answer
+			list string
+			many float64
+		}{
+			{"a list with a gap", s.post(quoteOf, jsonBody(`{"frames":"1-3,10-20x5"}`)), "1-3,10-20:5", 6},
+			{"numbers in any order, one twice", s.post(quoteOf, jsonBody(`{"frames":[5,3,1,3]}`)), "1-5:2", 3},
+			{"as people paste it", s.post(quoteOf, jsonBody(`{"frames":" 1 – 3, 9..11, "}`)), "1-3,9-11", 6},
+			{"at inspect", s.post("/node/v1/uploads/inspect", s.form(map[string]string{"frames": "2,4-6"}, "b.blend", demo.Scene())), "2,4-6", 4},
+		} {
+			if c.got.status != 200 || c.got.text("frame_list") != c.list || c.got.body["frame_count"] != c.many || c.got.body["price_cents"] != c.many {
+				t.Errorf("%s: %d %v", c.name, c.got.status, c.got.body)
+			}
 		}
 	})
 }

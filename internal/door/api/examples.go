@@ -60,7 +60,7 @@ func jobExamples(at links.Links) map[string]any {
 	var plan preflightInput
 	plan.Body.Filename, plan.Body.Renderer, plan.Body.FrameStart, plan.Body.FrameEnd = sample.Filename, contract.RendererID, 1, new(sample.Frames)
 	var frames requoteInput
-	frames.Body.FrameStart, frames.Body.FrameEnd, frames.Body.FrameStep = 1, 10, new(1)
+	frames.Body.FrameStart, frames.Body.FrameEnd, frames.Body.FrameStep = new(1), new(10), new(1)
 	return map[string]any{
 		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "RerenderRequest": map[string]any{"frames": "3,7-9"}, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
 		"StartRequest":   map[string]any{"quote_id": sample.QuoteID, "legal_acceptance": contract.LegalAcceptance},

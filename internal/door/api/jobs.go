@@ -26,7 +26,7 @@ type jobInput struct {
 type rerenderInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Body  struct {
-		Frames string `json:"frames" doc:"Numbers and ranges of the job's frames, such as 3,7-9. A finding's frames can be sent as they are."`
+		Frames frameChoice `json:"frames" doc:"Frames of the job, such as 3,7-9, or a list of numbers. A finding's frames can be sent as they are."`
 	}
 }
 
@@ -135,7 +135,7 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 	rerender.Middlewares = append(rerender.Middlewares, s.idempotent(byBody))
 	huma.Register(api, rerender,
 		func(ctx context.Context, in *rerenderInput) (*quoteOutput, error) {
-			frames, err := quote.ReadList(in.Body.Frames)
+			frames, err := quote.ReadList(string(in.Body.Frames))
 			if err != nil {
 				return nil, err
 			}

@@ -11,7 +11,6 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/project"
-	"svc.example/internal/work/quote"
 )
 
 // projectInput lists the files of a project, whose parts were sent before.
@@ -22,6 +21,7 @@ type projectInput struct {
 		FrameStart *int             `json:"frame_start,omitempty" doc:"First frame; without it the scene's own."`
 		FrameEnd   *int             `json:"frame_end,omitempty" doc:"Last frame; without it the scene's own."`
 		FrameStep  *int             `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; without it the scene's own."`
+		Frames     *frameChoice     `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
 	}
 }
 
@@ -41,12 +41,15 @@ func (s *server) projects(api huma.API) {
 // createProject inspects a project and locks its price. Errors: those of
 // intake.ReceiveProject and of intake.Received.Quote.
 func (s *server) createProject(ctx context.Context, in *projectInput) (*quoteOutput, error) {
+	asked, err := in.Body.Frames.choose(in.Body.FrameStart, in.Body.FrameEnd, in.Body.FrameStep)
+	if err != nil {
+		return nil, err
+	}
 	received, err := s.Intake.ReceiveProject(ctx, operation.Caller(ctx).WorkspaceID, project.Listing{Main: in.Body.Main, Files: in.Body.Files})
 	if err != nil {
 		return nil, err
 	}
 	defer received.Abort()
-	asked := quote.RequestedFrames{Start: in.Body.FrameStart, End: in.Body.FrameEnd, Step: in.Body.FrameStep}
 	i, err := received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, s.quoted(i)) })
 	return &quoteOutput{s.quoted(i)}, err
 }

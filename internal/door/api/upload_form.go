@@ -134,6 +134,9 @@ func (s *server) readForm(ctx context.Context, in *rawInput, sha256 string, numb
 // archives.
 const mainField = "main"
 
+// framesField chooses the frames to price.
+const framesField = "frames"
+
 // unpack makes the project of a received archive.
 func (f *uploadForm) unpack(ctx context.Context) (err error) {
 	main, takes := f.texts[mainField]

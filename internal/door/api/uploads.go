@@ -38,11 +38,30 @@ func (s *server) quoted(i intake.Inspection) quoteBody {
 type requoteInput struct {
 	UploadID string `path:"upload_id" doc:"From inspect."`
 	Body     struct {
-		FrameStart int `json:"frame_start" doc:"First frame, 1 or above."`
-		FrameEnd   int `json:"frame_end" doc:"Last frame."`
-		// FrameStep is a pointer, so that huma does not take 0 for the default.
-		FrameStep *int `json:"frame_step,omitempty" default:"1" doc:"Every how many frames one is rendered; 1 or above."`
+		// The numbers are pointers, so that 0 is not taken for a member that was not sent.
+		FrameStart *int         `json:"frame_start,omitempty" doc:"First frame, 1 or above; required without frames."`
+		FrameEnd   *int         `json:"frame_end,omitempty" doc:"Last frame; required without frames."`
+		FrameStep  *int         `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; 1 or above, and 1 by default."`
+		Frames     *frameChoice `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
 	}
+}
+
+// frames returns the frames that are to be priced. Errors: invalid_request where they are
+// incomplete, and those of quote.Chosen.
+func (in *requoteInput) frames() (quote.RequestedFrames, error) {
+	b := in.Body
+	if b.Frames == nil {
+		switch {
+		case b.FrameStart == nil:
+			return quote.RequestedFrames{}, fault.Field("body.frame_start", "is required without frames")
+		case b.FrameEnd == nil:
+			return quote.RequestedFrames{}, fault.Field("body.frame_end", "is required without frames")
+		case b.FrameStep == nil:
+			every := 1 // of a new range, not the scene's
+			b.FrameStep = &every
+		}
+	}
+	return b.Frames.choose(b.FrameStart, b.FrameEnd, b.FrameStep)
 }
 
 // startInput is the start request. A price_cents in it is refused as an unknown
@@ -66,7 +85,7 @@ func (s *server) uploads(api huma.API) {
 	inspect := huma.Operation{
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
-		Description: "Send the part `file`. The parts `frame_start`, `frame_end` and `frame_step` choose frames; without them the scene's own range is priced. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
+		Description: "Send the part `file`. The part `frames`, or `frame_start`, `frame_end` and `frame_step`, chooses frames; without them the scene's own range is priced. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
 		Security:    security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.limitStall},
 	}
 	huma.Register(api, inspect, s.inspect)
@@ -79,7 +98,10 @@ func (s *server) uploads(api huma.API) {
 		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.idempotent(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
-		asked := quote.RequestedFrames{Start: &in.Body.FrameStart, End: &in.Body.FrameEnd, Step: in.Body.FrameStep}
+		asked, err := in.frames()
+		if err != nil {
+			return nil, err
+		}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
 			i, err := s.Intake.Requote(ctx, tx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
 			return s.quoted(i), err
@@ -115,7 +137,7 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{mainField})
+	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{mainField, framesField})
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +145,14 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	if sent := f.sha256(); sha256 != "" && sent != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, sent)
 	}
-	asked := quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]}
+	var list *string
+	if sent := f.texts[framesField]; sent != "" {
+		list = &sent
+	}
+	asked, err := quote.Chosen(list, quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]})
+	if err != nil {
+		return nil, err
+	}
 	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, s.quoted(i)) })
 	return &quoteOutput{s.quoted(i)}, err
 }
@@ -132,6 +161,7 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 func archiveForm() *huma.MediaType {
 	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
 	parts[mainField] = &huma.Schema{Type: huma.TypeString, Description: "Path of the .blend to render in an archive that holds several which no other links."}
+	parts[framesField] = &huma.Schema{Type: huma.TypeString, Description: "Frames to render, such as 3,7-9 or 10-100x5. Replaces frame_start, frame_end and frame_step."}
 	form := fileForm(parts)
 	form.Schema.Properties["file"].Description = "The .blend file, or a .zip with it and its files, at most 104857600 bytes."
 	return form

@@ -9,8 +9,10 @@
 package framelist
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -29,13 +31,18 @@ func (r Range) Count() int { return (r.Last-r.First)/r.Step + 1 }
 // ErrTooMany means that a text names more frames than the caller allows.
 var ErrTooMany = errors.New("it has too many frames")
 
-// Parse reads numbers and ranges with commas between, as in 7, 1-20, 10-100:5 or 1,3,5-9.
-// A frame that is named twice counts once. most bounds the frames that are named, double
-// ones too. Errors: ErrTooMany, and those of ParseRange.
+// Parse reads the one grammar of frames: A, A-B and A-BxN (also A-B:N) with commas
+// between, as in 7, 1-20, 10-100x5 or 1,3,5-9. Blanks around numbers and signs, an en dash
+// or two dots for the hyphen, and a comma at the end are tolerated, because people paste
+// lists from other programs. A frame that is named twice counts once. The colon is the
+// step, never the staggered order that fileseq means by it.
+//
+// most bounds the frames that are named, double ones too. Errors: ErrTooMany, and those of
+// ParseRange.
 func Parse(text string, most int) (List, error) {
 	var l List
 	named := 0
-	for word := range strings.SplitSeq(text, ",") {
+	for word := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",") {
 		r, err := ParseRange(word)
 		if err != nil {
 			return nil, err
@@ -52,33 +59,37 @@ func Parse(text string, most int) (List, error) {
 // mostNumber is above every frame number that Blender knows; sums of two fit an int32.
 const mostNumber = 1 << 30
 
-// ParseRange reads A, A-B or A-B:STEP, in numbers of 1 and above. It refuses signs and
-// blanks, which strconv or a shell would let pass, so that a typing error never becomes a
-// range that somebody pays for.
+// word is one frame or range. Digits are plain ones and unsigned, so that a typing error
+// never becomes a range that somebody pays for.
+var word = regexp.MustCompile(`^\s*(\d{1,10})\s*(?:(?:-|–|\.\.)\s*(\d{1,10})\s*)?(?:[xX:]\s*(\d{1,10})\s*)?$`)
+
+// ParseRange reads A, A-B or A-BxN, in numbers of 1 and above.
 func ParseRange(text string) (Range, error) {
-	ends, step, stepped := strings.Cut(text, ":")
-	first, last, ranged := strings.Cut(ends, "-")
-	if !ranged {
-		last = first
+	parts := word.FindStringSubmatch(text)
+	if parts == nil {
+		return Range{}, notARange(text)
 	}
-	if !stepped {
-		step = "1"
+	last, step := cmp.Or(parts[2], parts[1]), cmp.Or(parts[3], "1")
+	if parts[3] != "" && parts[2] == "" {
+		return Range{}, fmt.Errorf("%q has a step but no last frame; write it as 1-100x5", text)
 	}
 	var numbers [3]int
-	for i, word := range []string{first, last, step} {
-		n, err := strconv.Atoi(word)
-		if err != nil || n < 1 || n > mostNumber || word[0] == '+' {
-			return Range{}, fmt.Errorf("%.40q is not A, A-B or A-B:STEP in numbers of 1 and above, nor several of them with commas between", text)
+	for i, digits := range []string{parts[1], last, step} {
+		n, err := strconv.Atoi(digits)
+		if err != nil || n < 1 || n > mostNumber {
+			return Range{}, notARange(text)
 		}
 		numbers[i] = n
-	}
-	if stepped && !ranged {
-		return Range{}, fmt.Errorf("%q has a step but no end", text)
 	}
 	if numbers[1] < numbers[0] {
 		return Range{}, fmt.Errorf("%q ends before it starts", text)
 	}
 	return Range{numbers[0], numbers[1], numbers[2]}, nil
+}
+
+// notARange says what was expected in place of a text.
+func notARange(text string) error {
+	return fmt.Errorf("%.40q is not a frame (7), a range (1-20) or a range with a step (10-100x5); frames begin at 1", text)
 }
 
 // Of makes a list of numbers in any order. It takes the slice over.

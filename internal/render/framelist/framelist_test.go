@@ -26,6 +26,13 @@ func TestAListIsReadAsArtistsWriteIt(t *testing.T) {
 		"1,3,5,7,8":       {framelist.List{1, 3, 5, 7, 8}, "1-5:2,7-8"},
 		"1,5":             {framelist.List{1, 5}, "1,5"},
 		"5-5:3":           {framelist.List{5}, "5"},
+		"10-40x10":        {framelist.List{10, 20, 30, 40}, "10-40:10"},
+		"10-40X20,50":     {framelist.List{10, 30, 50}, "10-50:20"},
+		" 1 - 3 , 9 ":     {framelist.List{1, 2, 3, 9}, "1-3,9"},
+		"1–3":             {framelist.List{1, 2, 3}, "1-3"},
+		"1..3":            {framelist.List{1, 2, 3}, "1-3"},
+		"1 .. 9 x 4":      {framelist.List{1, 5, 9}, "1-9:4"},
+		"1,2,":            {framelist.List{1, 2}, "1-2"},
 		"1048574-1048575": {framelist.List{1048574, 1048575}, "1048574-1048575"},
 	} {
 		got, err := framelist.Parse(text, 100)
@@ -38,7 +45,7 @@ func TestAListIsReadAsArtistsWriteIt(t *testing.T) {
 func TestATypingErrorIsNoList(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"", ",", "1,", "0", "-1", "+1", " 1", "1 ", "1-", "-", "3-1", "1:2", "1-9:0", "1-9:-1", "a", "1..9", "1;2", "１", "99999999999999999999", "1073741825",
+		"", ",", ",1", "1,,", "1,,2", "0", "-1", "+1", "1 2", "1-2 3", "1-", "1--3", "1...3", "80x5", "1-9x", "1-9xx2", "1-9x-1", "1-9x2x3", "-", "3-1", "1:2", "1-9:0", "1-9:-1", "a", "..9", "1;2", "１", "99999999999999999999", "1073741825",
 	} {
 		if got, err := framelist.Parse(text, 100); err == nil {
 			t.Errorf("%q is read as %v", text, got)
@@ -100,7 +107,7 @@ func TestTheTextOfAListReadsBack(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"1", "1-20", "10-100:5", "1,3,5-9", "", "1-", "9-1", "1-9:0"} {
+	for _, text := range []string{"1", "1-20", "10-100:5", "1,3,5-9", "", "1-", "9-1", "1-9:0", "1 – 9x2,", "1..4"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

@@ -159,7 +159,7 @@ func told(s Scene) (bool, error) {
 		return false, err
 	}
 	scene := intake.SceneOf(facts, filepath.Base(s.File))
-	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, scene.Frames(), 0) {
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: scene.Frames()}) {
 		if slices.Contains(s.codes(), w.Code) {
 			return true, nil
 		}

@@ -31,7 +31,7 @@ func TestWhatNoWorkerIsBuiltForIsToldBeforeThePrice(t *testing.T) {
 	} {
 		scene := quote.Scene{FileVersion: "4.1", FrameStart: 1, FrameEnd: 1, BuildOptions: c.needs}
 		farm := quote.Farm{BlenderVersion: contract.BlenderVersion, Workers: len(c.lacks), Lacks: c.lacks}
-		warnings := quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, farm, scene.Frames(), 0)
+		warnings := quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, farm, quote.Selection{Frames: scene.Frames()})
 		at := slices.IndexFunc(warnings, func(w quote.Warning) bool { return w.Code == quote.WarnBuildOption })
 		switch {
 		case at < 0 && c.want != "":

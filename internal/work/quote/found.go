@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/render/colour"
+	"svc.example/internal/render/framelist"
 )
 
 // Farm is what a quote tells of the workers that are online. The zero value is a farm
@@ -58,10 +59,10 @@ func versionNumber(text string) (int, bool) {
 const heavyPart = 4
 
 // Warnings lists where the render will differ from what the file expects, the worst
-// first. skipped is how many frames of the range are left out. It works from the stored
-// scene, so a later quote of the same upload gives the same warnings, unless the farm has
-// changed.
-func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []Warning {
+// first. It works from the stored scene, so a later quote of the same upload gives the same
+// warnings, unless the farm has changed.
+func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
+	frames := selected.Frames
 	out := []Warning{}
 	warn := func(condition bool, code WarningCode, detail any, format string, args ...any) {
 		if condition {
@@ -107,13 +108,28 @@ func (e Envelope) Warnings(s Scene, farm Farm, frames Frames, skipped int) []War
 	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)
 	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": first(s.FileOutputNodes, mostDetail)},
 		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes, itself))
-	warn(skipped > 0, WarnFrameZeroSkipped, map[string]int{"skipped": skipped}, "The scene begins at frame %d.", s.FrameStart)
+	warn(selected.Skipped > 0, WarnFrameZeroSkipped, map[string]int{"skipped": selected.Skipped}, "The scene begins at frame %d.", s.FrameStart)
+	outside := selected.outside(s.Frames())
+	warn(len(outside) > 0, WarnFramesOutside, map[string]any{"count": len(outside), "frames": outside.String(), "scene": s.Frames()},
+		"The scene's range is %s; you chose %s outside it.", ListText(s.FrameStart, s.FrameEnd, 1, ""), frameText(outside))
 	warn(s.DrivenSamples, WarnDrivenSamples, s.samplesDetail(frames), "%s", s.samplesText(frames))
 	work := s.PixelSamples(frames)
 	warn(work > int64(e)/heavyPart, WarnHeavyScene, map[string]int64{"pixel_samples": work, "limit": int64(e)},
 		"A frame has %d million samples of pixels.", work/1e6)
 	sortWarnings(out)
 	return out
+}
+
+// frameText names frames in a sentence.
+func frameText(l framelist.List) string {
+	switch ranges := l.Ranges(); {
+	case len(l) == 1:
+		return "frame " + l.String()
+	case len(ranges) > mostNamed:
+		return fmt.Sprintf("%d frames (%d to %d)", len(l), l[0], l[len(l)-1])
+	default:
+		return fmt.Sprintf("%d frames (%s)", len(l), l)
+	}
 }
 
 // Bounds of what a warning names: a file can hold thousands of each.

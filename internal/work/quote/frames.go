@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
@@ -26,6 +27,31 @@ func (f Frames) Count() int {
 	return (f.End-f.Start)/f.Step + 1
 }
 
+// Selection is the frames of a quote.
+type Selection struct {
+	// Frames is their range, or the span of a list that is none.
+	Frames Frames
+	// Skipped is how many frames of the scene's range were left out.
+	Skipped int
+	// List has the frames where they are no range; else it is nil.
+	List framelist.List
+}
+
+// outside returns the selected frames that a scene's range does not reach. A frame that the
+// scene's step passes over is inside: it lies on the scene's timeline.
+func (s Selection) outside(scene Frames) (l framelist.List) {
+	outside := func(n int) bool { return n < scene.Start || n > scene.End }
+	if s.List != nil {
+		return slices.DeleteFunc(slices.Clone(s.List), func(n int) bool { return !outside(n) })
+	}
+	for i := range s.Frames.Count() {
+		if n := s.Frames.Start + i*s.Frames.Step; outside(n) {
+			l = append(l, n)
+		}
+	}
+	return l
+}
+
 // RequestedFrames is the part of a range that the caller chose; nil members come from
 // the scene. The zero value requests the scene's own range. Count chooses nothing: it
 // must be the number of frames that the others mean.
@@ -34,10 +60,33 @@ type RequestedFrames struct {
 	End   *int
 	Step  *int
 	Count *int
-	// List chooses frames one by one, and then the others choose nothing.
+	// List chooses frames one by one. Then Start, End and Step choose nothing.
 	List framelist.List
 	// RerenderOf is the job whose frames these are once more; "" for none.
 	RerenderOf string
+}
+
+// Chosen returns the frames that a caller names: those of a list, or of a range's members.
+// A list that is nil names none. Errors: those of ReadList, invalid_request where both are
+// given.
+func Chosen(list *string, r RequestedFrames) (RequestedFrames, error) {
+	if list == nil {
+		return r, nil
+	}
+	for _, given := range []struct {
+		name string
+		set  bool
+	}{{"frame_start", r.Start != nil}, {"frame_end", r.End != nil}, {"frame_step", r.Step != nil}} {
+		if given.set {
+			return r, fault.Field("body."+given.name, "cannot be sent together with frames")
+		}
+	}
+	var err error
+	r.List, err = ReadList(*list)
+	if err == nil && r.Count != nil && *r.Count != len(r.List) {
+		err = fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames names %d.", *r.Count, len(r.List))
+	}
+	return r, err
 }
 
 // ReadList reads a list of frames as a caller sends it, such as 3,7-9. Errors:
@@ -49,21 +98,34 @@ func ReadList(text string) (framelist.List, error) {
 			WithAction("Send a list of at most 10000 frames.")
 	}
 	if err != nil {
-		return nil, fault.New(fault.InvalidFrameRange, "The frames cannot be read: %v.", err).WithAction("Send numbers and ranges with commas between, such as 3,7-9.")
+		return nil, fault.New(fault.InvalidFrameRange, "The frames cannot be read: %v.", err).WithAction("Send frames and ranges separated by commas, such as 3,7-9 or 10-100x5.")
 	}
 	return l, nil
 }
 
-// ordered returns the frames of a list, as a quote has them: a range, or, where the list
-// is none, the span of it and its text. Errors: invalid_frame_range.
-func ordered(l framelist.List) (f Frames, count int, text string, err error) {
+// selection completes the caller's choice. Errors: invalid_frame_range,
+// frame_range_too_large.
+func (a RequestedFrames) selection(scene Frames) (s Selection, err error) {
+	if a.List == nil {
+		s.Frames, s.Skipped, err = a.Resolve(scene)
+		return s, err
+	}
+	l := a.List
 	if last := l[len(l)-1]; last > contract.MaxFrameNumber {
-		return f, 0, "", fault.New(fault.InvalidFrameRange, "Frame %d is beyond %d, the last frame that Blender knows.", last, contract.MaxFrameNumber)
+		return s, fault.New(fault.InvalidFrameRange, "Frame %d is beyond %d, the last frame that Blender knows.", last, contract.MaxFrameNumber)
 	}
 	if r, ok := l.Range(); ok {
-		return Frames{r.First, r.Last, r.Step}, len(l), "", nil
+		return Selection{Frames: Frames{r.First, r.Last, r.Step}}, nil
 	}
-	return Frames{l[0], l[len(l)-1], 1}, len(l), l.String(), nil
+	return Selection{Frames: Frames{l[0], l[len(l)-1], 1}, List: l}, nil
+}
+
+// count returns the number of selected frames.
+func (s Selection) count() int {
+	if s.List != nil {
+		return len(s.List)
+	}
+	return s.Frames.Count()
 }
 
 // ListOf returns the frames of a quote or a job by what its row says; list is "" for the

@@ -1,11 +1,13 @@
 package quote_test
 
 import (
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/framelist"
 	"svc.example/internal/work/quote"
 )
 
@@ -121,6 +123,39 @@ func TestWorkCountsAllThatIsRenderedForAFrame(t *testing.T) {
 	} {
 		if got := c.scene.PixelSamples(c.frames); got != c.want {
 			t.Errorf("%s: got %d, want %d", name, got, c.want)
+		}
+	}
+}
+
+func TestFramesOutsideTheSceneAreNamedBeforeThePrice(t *testing.T) {
+	t.Parallel()
+	scene := quote.Scene{FrameStart: 10, FrameEnd: 20, FrameStep: 5}
+	list := func(text string) framelist.List {
+		l, err := quote.ReadList(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	for name, c := range map[string]struct {
+		selected quote.Selection
+		want     string // in the message; "" for no warning
+	}{
+		"its own range":           {quote.Selection{Frames: scene.Frames()}, ""},
+		"frames between its step": {quote.Selection{Frames: quote.Frames{Start: 11, End: 12, Step: 1}}, ""},
+		"one below":               {quote.Selection{Frames: quote.Frames{Start: 9, End: 12, Step: 1}}, "frame 9 "},
+		"some above":              {quote.Selection{Frames: quote.Frames{Start: 19, End: 23, Step: 1}}, "3 frames (21-23)"},
+		"a list":                  {quote.Selection{Frames: quote.Frames{Start: 1, End: 300, Step: 1}, List: list("1,12,300")}, "2 frames (1,300)"},
+		"a list with its gap":     {quote.Selection{Frames: quote.Frames{Start: 10, End: 20, Step: 1}, List: list("10,11,20")}, ""},
+	} {
+		var got string
+		for _, w := range quote.Envelope(1<<60).Warnings(scene, quote.Farm{}, c.selected) {
+			if w.Code == quote.WarnFramesOutside {
+				got = w.Message
+			}
+		}
+		if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want %q in it", name, got, c.want)
 		}
 	}
 }

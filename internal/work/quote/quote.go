@@ -89,17 +89,13 @@ type Envelope int64
 // caller sees the price and the reason; Startable refuses it later. Errors: those of
 // RequestedFrames.Resolve.
 func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, farm Farm, requested RequestedFrames) (Quote, error) {
-	frames, skipped, err := requested.Resolve(scene.Frames())
-	count, list := frames.Count(), ""
-	if requested.List != nil {
-		skipped = 0
-		frames, count, list, err = ordered(requested.List)
-	}
+	selected, err := requested.selection(scene.Frames())
 	if err != nil {
 		return Quote{}, err
 	}
+	frames, count, list := selected.Frames, selected.count(), selected.List.String()
 	work := scene.PixelSamples(frames)
-	text, err := json.Marshal(e.Warnings(scene, farm, frames, skipped))
+	text, err := json.Marshal(e.Warnings(scene, farm, selected))
 	if err != nil {
 		return Quote{}, fmt.Errorf("write warnings: %w", err)
 	}

@@ -29,6 +29,7 @@ const (
 	WarnStampOff         WarningCode = "stamp_off"
 	WarnRemapped         WarningCode = "paths_remapped"
 	WarnFrameZeroSkipped WarningCode = "frame_zero_skipped"
+	WarnFramesOutside    WarningCode = "frames_outside_scene"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_output_disabled"
 	WarnDrivenSamples    WarningCode = "driven_samples"
@@ -106,6 +107,9 @@ func WarningTable() []WarningRow {
 		{WarnFrameZeroSkipped, SeverityResult, "The scene's range begins below frame 1.",
 			"Frames below 1 are not rendered and cost nothing.",
 			"Move the animation so that it begins at frame 1."},
+		{WarnFramesOutside, SeverityResult, "Frames were chosen that the scene's range does not reach.",
+			"They are rendered and cost the same as any other frame.",
+			"Check the frame numbers, or extend the scene's range if the animation goes beyond it."},
 		{WarnMovieAsPNG, SeverityResult, "The scene's output is a film.",
 			"The frames are delivered as PNG pictures, without sound.",
 			"Make the film of the delivered frames."},

@@ -45,7 +45,7 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 	t.Parallel()
 	online := quote.Farm{BlenderVersion: contract.BlenderVersion, Workers: 2}
 	clean := quote.Scene{FileVersion: "4.1", FrameStart: 1, FrameEnd: 1, Denoise: true, Denoising: []string{"scene Main"}}
-	if got := codes(clean, online, 0); len(got) != 0 {
+	if got := codes(clean, online, quote.Selection{Frames: clean.Frames()}); len(got) != 0 {
 		t.Errorf("a scene that renders as it is: %q", got)
 	}
 	cases := map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int){
@@ -94,6 +94,7 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 		quote.WarnMultiviewOff:     func(s *quote.Scene, _ *quote.Farm) int { s.Multiview = true; return 0 },
 		quote.WarnStampOff:         func(s *quote.Scene, _ *quote.Farm) int { s.StampNames = true; return 0 },
 		quote.WarnFrameZeroSkipped: func(s *quote.Scene, _ *quote.Farm) int { s.FrameStart = 0; return 1 },
+		quote.WarnFramesOutside:    func(*quote.Scene, *quote.Farm) int { return 0 },
 		quote.WarnMovieAsPNG:       func(s *quote.Scene, _ *quote.Farm) int { s.MovieOutput = true; return 0 },
 		quote.WarnFileOutput:       func(s *quote.Scene, _ *quote.Farm) int { s.FileOutputNodes = []string{"//depth"}; return 0 },
 		quote.WarnHeavyScene: func(s *quote.Scene, _ *quote.Farm) int {
@@ -108,16 +109,20 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 			continue
 		}
 		scene, farm := clean, online
-		skipped := cause(&scene, &farm)
-		if got := codes(scene, farm, skipped); !slices.Equal(got, []quote.WarningCode{row.Code}) {
+		selected := quote.Selection{Skipped: cause(&scene, &farm)}
+		selected.Frames = scene.Frames()
+		if row.Code == quote.WarnFramesOutside {
+			selected.Frames.End += 2
+		}
+		if got := codes(scene, farm, selected); !slices.Equal(got, []quote.WarningCode{row.Code}) {
 			t.Errorf("the cause of %s makes %q", row.Code, got)
 		}
 	}
 }
 
-func codes(s quote.Scene, f quote.Farm, skipped int) []quote.WarningCode {
+func codes(s quote.Scene, f quote.Farm, selected quote.Selection) []quote.WarningCode {
 	var out []quote.WarningCode
-	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(s, f, s.Frames(), skipped) {
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(s, f, selected) {
 		out = append(out, w.Code)
 	}
 	return out
@@ -137,7 +142,7 @@ func TestTheWorstWarningComesFirst(t *testing.T) {
 	for _, row := range quote.WarningTable() {
 		want = append(want, row.Code)
 	}
-	if got := codes(all, quote.Farm{Workers: 1, DenoiseOff: 1, Lacks: []buildoption.Set{buildoption.Of(buildoption.USD)}}, 1); !slices.Equal(got, want) {
+	if got := codes(all, quote.Farm{Workers: 1, DenoiseOff: 1, Lacks: []buildoption.Set{buildoption.Of(buildoption.USD)}}, quote.Selection{Frames: quote.Frames{Start: 1, End: all.FrameEnd + 1, Step: 1}, Skipped: 1}); !slices.Equal(got, want) {
 		t.Errorf("warnings come as %q, want %q", got, want)
 	}
 }
@@ -156,10 +161,10 @@ func TestDenoisingIsOffOnlyWhereAFrameCanShowIt(t *testing.T) {
 		{quote.Farm{Workers: 2, DenoiseOff: 1}, true},
 	} {
 		farm := c.farm
-		if got := len(codes(quote.Scene{Denoising: []string{"compositor"}}, farm, 0)) > 0; got != c.want {
+		if got := len(codes(quote.Scene{Denoising: []string{"compositor"}}, farm, quote.Selection{})) > 0; got != c.want {
 			t.Errorf("%+v: warned %v", farm, got)
 		}
-		if got := codes(quote.Scene{}, farm, 0); len(got) > 0 {
+		if got := codes(quote.Scene{}, farm, quote.Selection{}); len(got) > 0 {
 			t.Errorf("%+v: a scene without denoising: %q", farm, got)
 		}
 	}
@@ -210,7 +215,7 @@ func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
 		"nobody told: a version that is not known": {&quote.ColorManagement{Display: "Cinema"}, quote.Farm{BlenderVersion: "5.2.0"}, nil},
 	} {
 		var got []quote.ColorLack
-		for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(quote.Scene{ColorManagement: c.asked}, c.farm, quote.Frames{}, 0) {
+		for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(quote.Scene{ColorManagement: c.asked}, c.farm, quote.Selection{}) {
 			if w.Code == quote.WarnColors {
 				got = w.Detail.(map[string]any)["missing"].([]quote.ColorLack)
 			}
@@ -236,7 +241,7 @@ func TestAStripIsToldOnlyWhereTheFramesMayShowIt(t *testing.T) {
 		"below and above zero": {quote.Shot{First: -5, Last: 0}, quote.Frames{Start: 0, End: 3, Step: 1}, true},
 	} {
 		scene := quote.Scene{Unrendered: []quote.Shot{c.shot}}
-		told := slices.ContainsFunc(quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, c.frames, 0), func(w quote.Warning) bool { return w.Code == quote.WarnSequencerOff })
+		told := slices.ContainsFunc(quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: c.frames}), func(w quote.Warning) bool { return w.Code == quote.WarnSequencerOff })
 		if told != c.told {
 			t.Errorf("%s: told is %v", name, told)
 		}
@@ -269,7 +274,7 @@ func TestWarningsNameWhatIsConcerned(t *testing.T) {
 		quote.WarnSequencerOff:    "Strips of the sequencer show scenes of other engines: title (scene Title, BLENDER_EEVEE). ",
 		quote.WarnDrivenSamples:   "The samples change by frame; the file stores 64. ",
 	}
-	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, scene.Frames(), 0) {
+	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: scene.Frames()}) {
 		if !strings.HasPrefix(w.Message, want[w.Code]) {
 			t.Errorf("%s: %q", w.Code, w.Message)
 		}

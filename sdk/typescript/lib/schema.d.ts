@@ -1294,6 +1294,8 @@ export interface Schemas {
          * @description Every how many frames one is rendered; without it the scene's own.
          */
         frame_step?: number;
+        /** @description Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step. */
+        frames?: string | number[];
         /** @description Path of the .blend to render, one of the files. */
         main: string;
     };
@@ -1379,20 +1381,21 @@ export interface Schemas {
     QuoteRequest: {
         /**
          * Format: int64
-         * @description Last frame.
+         * @description Last frame; required without frames.
          */
-        frame_end: number;
+        frame_end?: number;
         /**
          * Format: int64
-         * @description First frame, 1 or above.
+         * @description First frame, 1 or above; required without frames.
          */
-        frame_start: number;
+        frame_start?: number;
         /**
          * Format: int64
-         * @description Every how many frames one is rendered; 1 or above.
-         * @default 1
+         * @description Every how many frames one is rendered; 1 or above, and 1 by default.
          */
         frame_step?: number;
+        /** @description Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step. */
+        frames?: string | number[];
     };
     RateLimit: {
         /**
@@ -1915,8 +1918,8 @@ export interface Schemas {
         version: string;
     };
     RerenderRequest: {
-        /** @description Numbers and ranges of the job's frames, such as 3,7-9. A finding's frames can be sent as they are. */
-        frames: string;
+        /** @description Frames of the job, such as 3,7-9, or a list of numbers. A finding's frames can be sent as they are. */
+        frames: string | number[];
     };
     RotateInput: {
         /** @description Without it one is made and shown in the answer, once. */
