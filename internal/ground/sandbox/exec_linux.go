@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -38,8 +39,8 @@ func Exec(args []string) int {
 	return 0
 }
 
-// become applies an order. NO_NEW_PRIVS comes before landlock, which needs it, and
-// landlock comes last, since it binds this program as well.
+// become applies an order. NO_NEW_PRIVS comes before landlock and the filter, which need it.
+// These come last, since they bind this program as well.
 func become(args []string) error {
 	if len(args) == 1 && args[0] == observeArg {
 		return printObservation()
@@ -61,11 +62,15 @@ func become(args []string) error {
 	if err := o.Limits.apply(o.ByGroup); err != nil {
 		return fmt.Errorf("limit the program: %w", err)
 	}
+	runtime.LockOSThread() // the thread without new privileges is the one that puts on the filter
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return fmt.Errorf("give up new privileges: %w", err)
 	}
 	if err := o.landlock(); err != nil {
 		return fmt.Errorf("put on landlock: %w", err)
+	}
+	if err := filterCalls(); err != nil {
+		return fmt.Errorf("filter system calls: %w", err)
 	}
 	return fmt.Errorf("start %s: %w", args[1], syscall.Exec(args[1], args[1:], os.Environ()))
 }

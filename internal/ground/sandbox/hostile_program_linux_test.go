@@ -74,6 +74,8 @@ func act(args []string) int {
 		err = linger()
 	case "child":
 		err = syscall.Pause()
+	case "calls":
+		err = makeCalls()
 	case "open":
 		err = openInside(sandbox.Mode(args[1]))
 	}
@@ -123,6 +125,38 @@ func linger() error {
 	}
 	fmt.Print("ready")
 	return syscall.Pause() // until a signal
+}
+
+// makeCalls makes all calls that a filter refuses, and some that it must not, and tells each
+// whose result is another.
+func makeCalls() error {
+	const bad = ^uintptr(0)
+	want := func(what string, errno syscall.Errno, number uint32, arguments ...uintptr) {
+		all := [6]uintptr{bad, bad, bad, bad, bad, bad}
+		copy(all[:], arguments)
+		if _, _, got := syscall.RawSyscall6(uintptr(number), all[0], all[1], all[2], all[3], all[4], all[5]); got != errno {
+			fmt.Printf("%s: %v, want %v\n", what, got, errno)
+		}
+	}
+	for _, number := range sandbox.Refused() {
+		want(fmt.Sprintf("call %d", number), unix.EPERM, number)
+	}
+	want("clone3", unix.ENOSYS, unix.SYS_CLONE3)
+	want("a call of x32", unix.ENOSYS, 0x40000000|unix.SYS_GETPID)
+	for _, flag := range []uintptr{unix.CLONE_NEWNS, unix.CLONE_NEWUSER, unix.CLONE_NEWNET, unix.CLONE_NEWPID, unix.CLONE_NEWIPC, unix.CLONE_NEWUTS, unix.CLONE_NEWCGROUP} {
+		want(fmt.Sprintf("clone with %#x", flag), unix.EPERM, unix.SYS_CLONE, flag|uintptr(unix.SIGCHLD), 0)
+	}
+	for family := range uintptr(50) {
+		if family != unix.AF_UNIX {
+			want(fmt.Sprintf("a socket of family %d", family), unix.EAFNOSUPPORT, unix.SYS_SOCKET, family, unix.SOCK_RAW, 0)
+			want(fmt.Sprintf("two sockets of family %d", family), unix.EAFNOSUPPORT, unix.SYS_SOCKETPAIR, family, unix.SOCK_STREAM, 0)
+		}
+	}
+	want("type into a terminal", unix.EPERM, unix.SYS_IOCTL, 0, unix.TIOCSTI)
+	want("speak to a console", unix.EPERM, unix.SYS_IOCTL, 0, unix.TIOCLINUX)
+	want("a socket of this machine", 0, unix.SYS_SOCKET, unix.AF_UNIX, unix.SOCK_STREAM, 0)
+	fmt.Println("done")
+	return nil
 }
 
 // openInside opens a sandbox within the one that this runs in.

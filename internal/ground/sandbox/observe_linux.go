@@ -16,6 +16,7 @@ import (
 type Observation struct {
 	UID        int    `json:"uid"`
 	Landlock   int    `json:"landlock"`     // ABI version that was put on
+	Seccomp    bool   `json:"seccomp"`      // system calls are filtered
 	NoNewPrivs bool   `json:"no_new_privs"` // it can gain no rights by what it starts
 	Caps       string `json:"caps"`         // effective capabilities, hexadecimal
 	Interfaces int    `json:"interfaces"`   // of the network, but for a loopback
@@ -41,6 +42,10 @@ func (s *Sandbox) describe(seen Observation, noBwrap error) Report {
 	if seen.Landlock == 0 {
 		r.Lacking = append(r.Lacking, "landlock: this kernel does not have it switched on")
 	}
+	r.Seccomp = seen.Seccomp
+	if !seen.Seccomp {
+		r.Lacking = append(r.Lacking, "seccomp: this kernel filters no system calls")
+	}
 	if s.groups != nil {
 		r.Cgroup = s.groups.version
 	}
@@ -61,7 +66,7 @@ func observe() (Observation, error) {
 	if err != nil {
 		return Observation{}, fmt.Errorf("read this process's status: %w", err)
 	}
-	seen := Observation{UID: os.Getuid()}
+	seen := Observation{UID: os.Getuid(), Seccomp: filtered()}
 	// No order allows the root folder: only landlock keeps it from being listed.
 	if _, err := os.ReadDir("/"); errors.Is(err, fs.ErrPermission) {
 		seen.Landlock = landlockABI()

@@ -11,6 +11,7 @@ type Report struct {
 	Mode       Mode     `json:"mode"`
 	Namespaces []string `json:"namespaces"` // of bubblewrap; none where it is not used
 	Landlock   int      `json:"landlock"`   // the kernel's ABI version; 0 where it is not used
+	Seccomp    bool     `json:"seccomp"`    // system calls are filtered
 	Cgroup     int      `json:"cgroup"`     // 1 or 2; 0 where resource limits stand in
 	Limits     []string `json:"limits"`     // "memory 20.1 GiB", each that holds
 	Lacking    []string `json:"lacking"`    // what is not in force, and why
@@ -26,6 +27,9 @@ func (r Report) String() string {
 	if r.Landlock > 0 {
 		parts = append(parts, fmt.Sprintf("landlock %d", r.Landlock))
 	}
+	if r.Seccomp {
+		parts = append(parts, "seccomp")
+	}
 	if r.Cgroup > 0 {
 		parts = append(parts, fmt.Sprintf("cgroup v%d", r.Cgroup))
 	}
@@ -36,7 +40,7 @@ func (r Report) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// Complete reports whether both layers and every limit are in force.
+// Complete reports whether all layers and every limit are in force.
 func (r Report) Complete() bool { return len(r.Lacking) == 0 }
 
 // Size writes bytes for people: "20.6 GiB", "512 bytes".

@@ -169,6 +169,13 @@ func TestThereIsNoNetwork(t *testing.T) {
 	}
 }
 
+func TestSystemCallsThatOnlyAnAttackNeedsAreRefused(t *testing.T) {
+	t.Parallel()
+	if _, said := run(t, open(t, sandbox.Required, sandbox.Limits{}), sandbox.Command{}, "calls"); said != "done" {
+		t.Error(said)
+	}
+}
+
 func TestTheEnvironmentIsWhatWasGiven(t *testing.T) {
 	t.Parallel()
 	box := open(t, sandbox.Required, sandbox.Limits{})
@@ -306,7 +313,7 @@ func TestWhatIsInForceIsWhatIsReported(t *testing.T) {
 	t.Parallel()
 	r := open(t, sandbox.Required, sandbox.Limits{Memory: 1 << 30, Tasks: 100, FileSize: 1 << 20, OpenFiles: 99, CPU: time.Hour}).Report()
 	line := r.String()
-	for _, want := range []string{"bubblewrap (", "net", "pid", "mount", "memory 1 GiB", "files of 1 MiB", "99 open files", "1h0m0s of CPU time"} {
+	for _, want := range []string{"bubblewrap (", "net", "pid", "mount", "seccomp", "memory 1 GiB", "files of 1 MiB", "99 open files", "1h0m0s of CPU time"} {
 		if !strings.Contains(line, want) {
 			t.Errorf("%s does not say %q", line, want)
 		}
@@ -357,6 +364,9 @@ func TestAutoWithoutBubblewrapStillHasTheSecondLayer(t *testing.T) {
 	}
 	if _, said := run(t, box, c, "write", filepath.Join(out, "mine")); said != "written" {
 		t.Errorf("the given folder: %q", said)
+	}
+	if _, said := run(t, box, c, "calls"); said != "done" {
+		t.Error(said)
 	}
 	if e, said := run(t, box, c, "grow", filepath.Join(out, "big"), "8"); !strings.Contains(said, "file too large") && e.Signal != syscall.SIGXFSZ {
 		t.Errorf("8 MiB under 1 MiB: %+v, %q", e, said)

@@ -1,0 +1,4 @@
+package sandbox
+
+// Refused is for tests.
+var Refused = refused
