@@ -214,7 +214,7 @@ func auditReceipt(workspace string, now int64, n int, index int64) receipt.Recei
 		Frames:       []receipt.Frame{{Frame: 1, File: "frame_0001.png", SHA256: hashOfAll, PixelSHA256: hashOfAll, SizeBytes: 500, RenderSeconds: 0.5}},
 		Renderer:     receipt.Renderer{ID: contract.RendererID, Application: contract.Application, Engine: contract.Engine, Version: "4.1.1", BuildHash: "e1743a0317bc"},
 		RenderDevice: "GPU", DeviceName: "a GPU", Switched: []string{}, RenderSeconds: 0.5, QuoteID: numbered(id.Quote, n),
-		PricingVersion: contract.PricingVersion, ChargedCents: 1, Currency: contract.Currency, StartedAt: db.Time(now), CompletedAt: db.Time(now),
+		PricingVersion: contract.Published().Current().Version, ChargedCents: 1, Currency: contract.Currency, StartedAt: db.Time(now), CompletedAt: db.Time(now),
 	}
 }
 

@@ -35,6 +35,6 @@ func version() string {
 	}
 	lines := terminal.Wrap(fmt.Sprintf("svc %s, built with %s", module, compiler), width, 2)
 	lines = append(lines, terminal.Wrap(fmt.Sprintf("API %s, Blender %s, price %s, terms %s",
-		contract.OpenAPIVersion, contract.BlenderVersion, contract.PricingVersion, contract.LegalAcceptance), width, 2)...)
+		contract.OpenAPIVersion, contract.BlenderVersion, contract.Published().Current().Version, contract.LegalAcceptance), width, 2)...)
 	return strings.Join(lines, "\n")
 }

@@ -242,7 +242,7 @@ func (a *App) Audit(ctx context.Context) (audit.Audited, error) { return a.Watch
 
 // WatchedAudit is Audit, and tells progress how far each part of it is.
 func (a *App) WatchedAudit(ctx context.Context, progress func(part string, done, total int64)) (audit.Audited, error) {
-	return audit.Audit(ctx, audit.Store{DB: a.DB, Blobs: a.Blobs, Ring: a.Keys, Seal: a.sealed, World: a.test, Progress: progress})
+	return audit.Audit(ctx, audit.Store{DB: a.DB, Blobs: a.Blobs, Ring: a.Keys, Seal: a.sealed, Book: a.Config.Book, World: a.test, Progress: progress})
 }
 
 // openSeal parses the operator's keys, or those in the file at path, which it

@@ -70,6 +70,8 @@ type Config struct {
 	// Envelope is the most work of a frame, pixels x samples, that the price of
 	// 1 cent covers; 0 means contract.QualifiedPixelSamples.
 	Envelope quote.Envelope
+	// Book has the terms that quotes get and are judged by; nil means contract.Published.
+	Book contract.Book
 	// Unstarted bounds the bytes of a workspace's uploads, and of rows about them, that no
 	// job pays for; 0 means contract.UnstartedStorage.
 	Unstarted int64

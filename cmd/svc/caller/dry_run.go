@@ -67,7 +67,7 @@ func (c *Render) dryRun(app *kong.Context) error {
 	if facts.Refused != nil {
 		frames = 0
 	}
-	cents, all := int64(frames)*contract.CentsPerFrame, sentOf(facts.found, facts.SizeBytes)
+	cents, all := contract.Published().Current().Price(int64(frames)), sentOf(facts.found, facts.SizeBytes)
 	if len(all.Missing) > 0 && !c.AllowMissing {
 		err = terminal.Exit(terminal.ExitMissingFiles, &missingError{len(all.Missing), "this would not be started"})
 	}

@@ -125,7 +125,7 @@ func (f *inspected) judge() {
 		f.Refused, f.FrameCount = &refusal{refused.Code, refused.Message}, 0
 		return
 	}
-	f.PriceCents = f.FrameCount * contract.CentsPerFrame
+	f.PriceCents = int(contract.Published().Current().Price(int64(f.FrameCount)))
 }
 
 // readFacts reads the file to its end, as the service does, so that a truncated file

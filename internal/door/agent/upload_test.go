@@ -116,7 +116,7 @@ func TestALinkIsNoOtherLink(t *testing.T) {
 			t.Errorf("%s: %d %v", name, res.StatusCode, answer)
 		}
 	}
-	later.Store(int64(contract.UploadLinkLife))
+	later.Store(int64(contract.Published().Current().UploadLinkLife))
 	if res, answer := svc.send("PUT", path, "", "", string(demo.Scene())); res.StatusCode != 401 {
 		t.Errorf("too late: %d %v", res.StatusCode, answer)
 	}

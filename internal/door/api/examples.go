@@ -56,7 +56,7 @@ func jobExamples(at links.Links) map[string]any {
 	b := &preflight.Body
 	b.OK, b.Eligible, b.Filename, b.Renderer, b.QuoteRequired = true, true, sample.Filename, contract.RendererID, true
 	b.FrameStart, b.FrameEnd, b.FrameCount, b.PriceCents = 1, sample.Frames, sample.Frames, sample.Frames
-	b.Currency, b.PricingVersion = contract.Currency, contract.PricingVersion
+	b.Currency, b.PricingVersion = contract.Currency, contract.Published().Current().Version
 	var plan preflightInput
 	plan.Body.Filename, plan.Body.Renderer, plan.Body.FrameStart, plan.Body.FrameEnd = sample.Filename, contract.RendererID, 1, new(sample.Frames)
 	var frames requoteInput
@@ -85,8 +85,8 @@ func exampleProject() any {
 func exampleQuoteBody() quoteBody {
 	q := quote.Quote{
 		QuoteID: sample.QuoteID, UploadID: sample.UploadID, Status: quote.Open, FrameStart: 1, FrameEnd: sample.Frames, FrameStep: 1, FrameCount: sample.Frames, FrameList: "1-250",
-		PriceCents: sample.Frames * contract.CentsPerFrame, Currency: contract.Currency, PricingVersion: contract.PricingVersion, Qualified1C: true,
-		CreatedAt: sample.Time(0), ExpiresAt: sample.Time(contract.QuoteLifetime), InputSHA256: sample.InputSHA256, InputSizeBytes: 734003, Filename: sample.Filename,
+		PriceCents: contract.Published().Current().Price(sample.Frames), Currency: contract.Currency, PricingVersion: contract.Published().Current().Version, Qualified1C: true,
+		CreatedAt: sample.Time(0), ExpiresAt: sample.Time(contract.Published().Current().QuoteLifetime), InputSHA256: sample.InputSHA256, InputSizeBytes: 734003, Filename: sample.Filename,
 		Warnings: []quote.Warning{quote.Warn(quote.WarnScriptsDisabled, nil, "The file carries Python that would run on load or in drivers.")},
 	}
 	return quoteBody{OK: true, Quote: q, Inner: q, TermsURL: "https://svc.example/terms", FrameSeconds: int(contract.FrameTime.Seconds()), Scene: quote.Scene{
@@ -130,7 +130,7 @@ func exampleReceiptBody(at links.Links) any {
 		Renderer: receipt.Renderer{
 			ID: contract.RendererID, Application: contract.Application, Version: contract.BlenderVersion, BuildHash: "e1743a0317bc", Engine: contract.Engine,
 		},
-		Switched: []string{}, RenderSeconds: 1612.5, QuoteID: sample.QuoteID, PricingVersion: contract.PricingVersion, ChargedCents: sample.Frames,
+		Switched: []string{}, RenderSeconds: 1612.5, QuoteID: sample.QuoteID, PricingVersion: contract.Published().Current().Version, ChargedCents: sample.Frames,
 		Currency: contract.Currency, StartedAt: sample.Time(90 * time.Second), CompletedAt: sample.Time(30 * time.Minute), LogIndex: new(int64(41)),
 	}
 	out.Body.Envelope = receiptEnvelope{

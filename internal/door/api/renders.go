@@ -132,7 +132,8 @@ func (s *server) preflight(ctx context.Context, in *preflightInput) (*preflightO
 	b := &out.Body
 	b.OK, b.Eligible, b.Filename, b.Renderer, b.QuoteRequired = true, true, name, contract.RendererID, true
 	b.FrameStart, b.FrameEnd, b.FrameCount = f.Start, f.End, f.Count()
-	b.PriceCents, b.Currency, b.PricingVersion = f.Count()*contract.CentsPerFrame, contract.Currency, contract.PricingVersion
+	terms := contract.Published().Current()
+	b.PriceCents, b.Currency, b.PricingVersion = int(terms.Price(int64(f.Count()))), contract.Currency, terms.Version
 	return out, s.keepAlone(ctx, out.Body)
 }
 

@@ -2,8 +2,8 @@
 // names, limits, versions and prices that callers may rely on.
 //
 // What always holds: all code takes such a value from here, so a change here changes
-// what callers were promised. The package contains no logic and imports no other
-// package of svc. Start reading at the first group. (spec N) names the section that
+// what callers were promised. What is stored with a version is judged by that version
+// (terms.go). The package imports no other package of svc. Start reading at the first group. (spec N) names the section that
 // publishes a group.
 package contract
 
@@ -40,20 +40,14 @@ const (
 	Availability    = "LIVE_PUBLIC_ALPHA"
 	Currency        = "USD"
 	PricingModel    = "fixed_quote"
-	PricingVersion  = "fixed-1c-v1"
 	LegalAcceptance = "SVC_LEGAL_V1"
 	ProofKind       = "receipt_backed"
-	// CentsPerFrame is the whole price list (spec 1.6): US cents for each completed
-	// frame.
-	CentsPerFrame = 1
-	PricingUnit   = "completed_frame"
+	PricingUnit     = "completed_frame"
 	// MinTopUpCents and MaxTopUpCents bound one payment into a wallet (decisions 19).
 	MinTopUpCents = 500
 	MaxTopUpCents = 100_000
 	// MaxOpenTopUps is how many top-ups of a workspace may wait to be paid.
 	MaxOpenTopUps = 10
-	// QuoteLifetime is how long a quote's price is locked, from when it was made.
-	QuoteLifetime = 24 * time.Hour
 	// DownloadLifetime is how long a signed download address works. It is short
 	// because the address authorises itself; reading the job gives a new one.
 	DownloadLifetime = time.Hour
@@ -146,8 +140,7 @@ const (
 	WebhookRetention  = 30 * 24 * time.Hour // an event and the log of its deliveries
 	SubmitWindow      = 24 * time.Hour      // a job that waits for its submit
 	SignInLinkLife    = 15 * time.Minute
-	UploadLinkLife    = 15 * time.Minute // a link that an agent gives to whoever has the file
-	PreviewRetention  = 24 * time.Hour   // the picture of a free preview
+	PreviewRetention  = 24 * time.Hour // the picture of a free preview
 	SessionLife       = 14 * 24 * time.Hour
 )
 

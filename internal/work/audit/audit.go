@@ -16,6 +16,7 @@ import (
 	"fmt"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/idempotency"
@@ -66,6 +67,9 @@ type Store struct {
 	Blobs blob.Store
 	Ring  *signing.Ring // signs a checkpoint for the check of the log
 	Seal  *seal.Keys    // opens the secrets of webhooks
+	// Book has the terms that rows are judged by, each by its own version; nil means
+	// contract.Published.
+	Book contract.Book
 	// World says that it is the store of a test world, whose clock its workspace moves.
 	World bool
 	// Progress, if not nil, is told how far a part of the audit is.
@@ -80,6 +84,9 @@ type Store struct {
 // it takes as long as the disk needs for them. What it holds in memory does not grow with
 // the store, but for one bit for each leaf of the log.
 func Audit(ctx context.Context, s Store) (Audited, error) {
+	if s.Book == nil {
+		s.Book = contract.Published()
+	}
 	a := &auditor{Store: s}
 	if err := s.DB.ReadLong(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
@@ -153,17 +160,27 @@ func (a *auditor) rows(ctx context.Context, tx *db.Tx) (err error) {
 	return nil
 }
 
+// check is the audit of a package's own tables.
+type check = func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error
+
+// byTerms is a check of rows that are judged by their version of the terms.
+func (a *auditor) byTerms(audit func(context.Context, *db.Tx, contract.Book, func(rule, subject, format string, args ...any)) error) check {
+	return func(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+		return audit(ctx, tx, a.Book, breach)
+	}
+}
+
 // owners has each package check its own tables. A package knows best what its own rows
 // promise; a check here would have to know their states.
 func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 	if a.Wallets, err = wallet.Audit(ctx, tx, a.breach); err != nil {
 		return err
 	}
-	if a.Jobs, err = job.Audit(ctx, tx, a.breach); err != nil {
+	if a.Jobs, err = job.Audit(ctx, tx, a.Book, a.breach); err != nil {
 		return err
 	}
-	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
-		intake.Audit, preview.Audit, project.Audit, quote.Audit, frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, testmode.Audit, a.clock, rowsum.Audit,
+	for _, audit := range []check{
+		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, testmode.Audit, a.clock, rowsum.Audit,
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
@@ -197,6 +198,6 @@ func TestEachPackagesAuditFindsItsBreach(t *testing.T) {
 // auditOwners runs the audits of the packages that a job passes through.
 func auditOwners(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	_, walletErr := wallet.Audit(ctx, tx, breach)
-	_, jobErr := job.Audit(ctx, tx, breach)
+	_, jobErr := job.Audit(ctx, tx, contract.Published(), breach)
 	return errors.Join(walletErr, jobErr, frames.Audit(ctx, tx, breach), dispatch.Audit(ctx, tx, breach))
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
@@ -48,7 +49,7 @@ func (w *world) audit() {
 		w.T.Errorf("%s: %s: %s", rule, subject, fmt.Sprintf(format, args...))
 	}
 	w.Read(w.T, func(ctx context.Context, tx *db.Tx) error {
-		_, err := job.Audit(ctx, tx, breach)
+		_, err := job.Audit(ctx, tx, contract.Published(), breach)
 		if err == nil {
 			_, err = wallet.Audit(ctx, tx, breach)
 		}

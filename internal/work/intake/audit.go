@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -21,7 +22,7 @@ const clockSlack = 3_600_000_000
 // Audit reads every upload and every awaited one, page by page, and reports those that
 // differ from their project, their first quote or their workspace. An error means that the
 // audit did not finish.
-func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+func Audit(ctx context.Context, tx *db.Tx, book contract.Book, breach func(rule, subject, format string, args ...any)) error {
 	for after := ""; ; {
 		rows, err := tx.AuditUploads(ctx, after)
 		if err != nil {
@@ -48,7 +49,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		}
 		for _, r := range rows {
 			awaitedRows.Check(r.AwaitedUpload, breach)
-			if why := strangeAwaited(r); why != "" {
+			if why := strangeAwaited(r, book); why != "" {
 				breach("an awaited upload is what was announced", r.AwaitedUpload.UploadID, "%s", why)
 			}
 		}
@@ -79,15 +80,19 @@ func strangeUpload(r query.AuditUploadsRow, now int64) string {
 }
 
 // strangeAwaited says in what an awaited upload is not one that Await makes; "" in nothing.
-func strangeAwaited(r query.AuditAwaitedRow) string {
+func strangeAwaited(r query.AuditAwaitedRow, book contract.Book) string {
 	a := r.AwaitedUpload
+	terms, published := book.OfLink(a.TermsVersion)
+	life := time.Duration(a.ExpiresAt-a.CreatedAt) * time.Microsecond
 	switch {
 	case !id.Valid(id.Upload, a.UploadID) || r.Owner == "":
 		return fmt.Sprintf("its id has another form, or there is no workspace %q", a.WorkspaceID)
 	case r.UploadWorkspaceID != "" && r.UploadWorkspaceID != a.WorkspaceID:
 		return fmt.Sprintf("it belongs to %q, its upload to %q", a.WorkspaceID, r.UploadWorkspaceID)
-	case a.ExpiresAt != a.CreatedAt+contract.UploadLinkLife.Microseconds():
-		return fmt.Sprintf("it is of %d to %d", a.CreatedAt, a.ExpiresAt)
+	case !published:
+		return fmt.Sprintf("its terms %q were never published", a.TermsVersion)
+	case life != terms.UploadLinkLife:
+		return fmt.Sprintf("its link lives for %s; by its terms %q it lives for %s", life, terms.Version, terms.UploadLinkLife)
 	case a.Source != "" && !strings.Contains(a.Source, "://"):
 		return fmt.Sprintf("its source is %q", a.Source)
 	case (a.FaultCode == "") != (a.FaultText == "") || (a.FaultCode == "" && (a.FaultAction != "" || a.FaultDetail != "null")) || !json.Valid([]byte(a.FaultDetail)):

@@ -39,7 +39,8 @@ const maxFetches = 4
 // few. Errors: rate_limited when too many fetches run.
 func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awaited, err error) {
 	err = in.DB.Write(ctx, func(tx *db.Tx) error {
-		a = Awaited{UploadID: id.New(id.Upload), Source: source, ExpiresAt: tx.Time().Add(contract.UploadLinkLife)}
+		terms := in.terms()
+		a = Awaited{UploadID: id.New(id.Upload), Source: source, ExpiresAt: tx.Time().Add(terms.UploadLinkLife)}
 		if source != "" {
 			n, err := tx.AwaitedFetching(ctx, workspaceID)
 			if err != nil {
@@ -53,7 +54,7 @@ func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awai
 			}
 		}
 		row := query.AwaitedCreateParams{
-			UploadID: a.UploadID, WorkspaceID: workspaceID, Source: source, CreatedAt: tx.Now, ExpiresAt: db.Micros(a.ExpiresAt), FaultDetail: "null",
+			UploadID: a.UploadID, WorkspaceID: workspaceID, Source: source, CreatedAt: tx.Now, ExpiresAt: db.Micros(a.ExpiresAt), FaultDetail: "null", TermsVersion: terms.Version,
 		}
 		row.RowSum = awaitedRows.Of(row)
 		if err := tx.AwaitedCreate(ctx, row); err != nil {

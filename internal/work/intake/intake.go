@@ -36,12 +36,14 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Intake receives uploads. Every field is required except Unstarted, Unpaid and Memory. Make one for each
+// Intake receives uploads. Every field is required except Book, Unstarted, Unpaid and Memory. Make one for each
 // process: it counts what arrives. Safe for concurrent use.
 type Intake struct {
 	DB       *db.DB
 	Blobs    blob.Store
 	Envelope quote.Envelope // bound on a frame's work
+	// Book has the terms that quotes and upload links get; nil means contract.Published.
+	Book contract.Book
 	// FrameTime is how long a worker may render a frame. Callers are told with the price.
 	FrameTime time.Duration
 	// Unstarted bounds the bytes that a workspace stores and that no job pays for: uploads,
@@ -68,6 +70,14 @@ type Intake struct {
 		once   sync.Once
 		places chan struct{}
 	}
+}
+
+// terms are those that new quotes and upload links get.
+func (in *Intake) terms() contract.Terms {
+	if in.Book == nil {
+		return contract.Published().Current()
+	}
+	return in.Book.Current()
 }
 
 // File is a file that arrives.
@@ -259,7 +269,7 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if err != nil {
 		return q, err
 	}
-	return in.Envelope.Lock(ctx, tx, upload, scene, farm, again)
+	return in.Envelope.Lock(ctx, tx, upload, scene, farm, again, in.terms())
 }
 
 // Inspected returns what an inspection found, with the newest quote. An expired quote
@@ -321,7 +331,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err != nil {
 		return Inspection{}, err
 	}
-	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested)
+	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested, in.terms())
 	if err == nil {
 		err = in.checkStored(ctx, tx, workspaceID, 0)
 	}

@@ -76,7 +76,7 @@ func (h service) sound() {
 		breach := func(rule, thing, format string, args ...any) {
 			h.t.Errorf("%s: %s %s", rule, thing, fmt.Sprintf(format, args...))
 		}
-		if err := intake.Audit(h.t.Context(), tx, breach); err != nil {
+		if err := intake.Audit(h.t.Context(), tx, contract.Published(), breach); err != nil {
 			return err
 		}
 		return project.Audit(h.t.Context(), tx, breach)

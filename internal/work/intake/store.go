@@ -74,7 +74,7 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	if err != nil {
 		return out, err
 	}
-	if out.Quote, err = r.in.Envelope.Lock(ctx, tx, row, r.scene, farm, requested); err != nil {
+	if out.Quote, err = r.in.Envelope.Lock(ctx, tx, row, r.scene, farm, requested, r.in.terms()); err != nil {
 		return out, err
 	}
 	if err := r.in.checkStored(ctx, tx, r.workspaceID, added+int64(len(scene))); err != nil {

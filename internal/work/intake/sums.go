@@ -20,7 +20,7 @@ var (
 		},
 	}
 	awaitedRows = rowsum.Table[query.AwaitedUpload]{
-		Name: "awaited_upload", Key: 1,
+		Name: "awaited_upload", Key: 1, Later: []string{"TermsVersion"},
 		After: func(ctx context.Context, tx *db.Tx, last query.AwaitedUpload) ([]query.AwaitedUpload, error) {
 			return tx.AwaitedAfter(ctx, last.UploadID)
 		},

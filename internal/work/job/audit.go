@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 )
 
@@ -15,7 +16,7 @@ const clockSlack = 3_600_000_000 // an hour, in microseconds
 // it: its quote, its upload, its money, its receipt, its event, its frames and its key. It
 // reports jobs that differ, and jobs that no lease will ever move on. It returns the number
 // of jobs. An error means that the audit did not finish.
-func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) (jobs int, err error) {
+func Audit(ctx context.Context, tx *db.Tx, book contract.Book, breach func(rule, subject, format string, args ...any)) (jobs int, err error) {
 	for after := ""; ; {
 		rows, err := tx.AuditJobs(ctx, after)
 		if err != nil {
@@ -37,7 +38,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 				jobRows.Check(row, breach)
 			}
 			for _, check := range []func(facts, func(rule, subject, format string, args ...any)){
-				auditOrder, auditMoney, auditState, auditTimes, auditEndOfFrames, auditFrames, auditEvent,
+				auditOrder, auditPrice(book), auditMoney, auditState, auditTimes, auditEndOfFrames, auditFrames, auditEvent,
 			} {
 				check(f, breach)
 			}

@@ -26,7 +26,7 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 			j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, j.Frames, q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount, q.Frames)
 	case q.RerenderOf != j.RerenderOf:
 		wrong("it renders frames of %q again, its quote those of %q", j.RerenderOf, q.RerenderOf)
-	case q.PriceCents != j.PriceCents || q.PricingVersion != j.PricingVersion || j.PricingVersion != contract.PricingVersion || j.PriceCents != j.FrameCount*contract.CentsPerFrame:
+	case q.PriceCents != j.PriceCents || q.PricingVersion != j.PricingVersion:
 		wrong("%d cents by %q for %d frames, its quote has %d by %q", j.PriceCents, j.PricingVersion, j.FrameCount, q.PriceCents, q.PricingVersion)
 	case q.AcceptedAt != j.CreatedAt || q.Qualified != 1:
 		wrong("it was created at %d, its quote was accepted at %d and is qualified %d", j.CreatedAt, q.AcceptedAt, q.Qualified)
@@ -40,6 +40,16 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 	}
 	if _, err := quote.ListOf(j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, j.Frames); err != nil {
 		wrong("%v", err)
+	}
+}
+
+// auditPrice holds a job's price against the terms of the version that it was ordered
+// under.
+func auditPrice(book contract.Book) func(facts, func(rule, subject, format string, args ...any)) {
+	return func(f facts, breach func(rule, subject, format string, args ...any)) {
+		if why := quote.UnlikeTerms(book, f.job.PricingVersion, f.job.FrameCount, f.job.PriceCents); why != "" {
+			breach("a job is what was ordered", f.job.JobID, "%s", why)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/job"
@@ -27,7 +28,7 @@ func TestFramesThatAreAcceptedAtOnceAreNoBreach(t *testing.T) {
 				w.Deliver(t, late, time.Second)
 				w.Advance(time.Second)
 				w.Read(t, func(ctx context.Context, tx *db.Tx) error {
-					_, err := job.Audit(ctx, tx, func(rule, subject, format string, args ...any) {
+					_, err := job.Audit(ctx, tx, contract.Published(), func(rule, subject, format string, args ...any) {
 						if rule == "a job's times are in order" {
 							t.Errorf("%s: "+format, append([]any{subject}, args...)...)
 						}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -12,9 +13,9 @@ import (
 )
 
 // Audit reads every quote, page by page, and reports those whose price, frames or times are
-// not what Lock writes, or that differ from their upload or the job that accepted them. An
+// not what Lock writes under their own version of the terms, or that differ from their upload or the job that accepted them. An
 // error means that the audit did not finish.
-func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+func Audit(ctx context.Context, tx *db.Tx, book contract.Book, breach func(rule, subject, format string, args ...any)) error {
 	for after := ""; ; {
 		rows, err := tx.AuditQuotes(ctx, after)
 		if err != nil {
@@ -25,7 +26,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		}
 		for _, r := range rows {
 			quoteRows.Check(r.Quote, breach)
-			if why := strange(r); why != "" {
+			if why := strange(r, book); why != "" {
 				breach("a quote is what was locked", r.Quote.QuoteID, "%s", why)
 			}
 		}
@@ -34,7 +35,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 }
 
 // strange says in what a quote is not one that Lock writes; "" in nothing.
-func strange(r query.AuditQuotesRow) string {
+func strange(r query.AuditQuotesRow, book contract.Book) string {
 	q := r.Quote
 	switch {
 	case !id.Valid(id.Quote, q.QuoteID):
@@ -43,14 +44,19 @@ func strange(r query.AuditQuotesRow) string {
 		return fmt.Sprintf("it belongs to %q, its upload %q to %q", q.WorkspaceID, q.UploadID, r.UploadWorkspaceID)
 	case q.RerenderOf != "" && (r.FirstUploadID != q.UploadID || r.FirstWorkspaceID != q.WorkspaceID):
 		return fmt.Sprintf("it renders frames of %q again, which is of upload %q and workspace %q", q.RerenderOf, r.FirstUploadID, r.FirstWorkspaceID)
-	case q.PriceCents != q.FrameCount*contract.CentsPerFrame || q.PricingVersion != contract.PricingVersion:
-		return fmt.Sprintf("%d frames cost %d cents by %q", q.FrameCount, q.PriceCents, q.PricingVersion)
 	case q.Qualified != 0 && q.Qualified != 1:
 		return fmt.Sprintf("qualified is %d", q.Qualified)
-	case q.ExpiresAt != q.CreatedAt+contract.QuoteLifetime.Microseconds() || q.CreatedAt < r.UploadedAt:
-		return fmt.Sprintf("of %d to %d, its upload is of %d", q.CreatedAt, q.ExpiresAt, r.UploadedAt)
+	case q.CreatedAt < r.UploadedAt:
+		return fmt.Sprintf("it was created at %d, before its upload at %d", q.CreatedAt, r.UploadedAt)
 	case q.JobID != r.TakenBy || (q.AcceptedAt == 0) != (q.JobID == ""):
 		return fmt.Sprintf("accepted at %d by %q, job %q has it", q.AcceptedAt, q.JobID, r.TakenBy)
+	}
+	if why := UnlikeTerms(book, q.PricingVersion, q.FrameCount, q.PriceCents); why != "" {
+		return why
+	}
+	terms, _ := book.Of(q.PricingVersion)
+	if life := time.Duration(q.ExpiresAt-q.CreatedAt) * time.Microsecond; life != terms.QuoteLifetime {
+		return fmt.Sprintf("it is open for %s; by its terms %q it is open for %s", life, q.PricingVersion, terms.QuoteLifetime)
 	}
 	if _, err := ListOf(q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount, q.Frames); err != nil {
 		return err.Error()
@@ -58,6 +64,19 @@ func strange(r query.AuditQuotesRow) string {
 	var warnings []Warning
 	if err := json.Unmarshal([]byte(q.Warnings), &warnings); err != nil {
 		return fmt.Sprintf("its warnings cannot be read: %v", err)
+	}
+	return ""
+}
+
+// UnlikeTerms says how a price differs from what its own version of the terms asks for the
+// frames; "" if it does not.
+func UnlikeTerms(book contract.Book, version string, frames, cents int64) string {
+	terms, ok := book.Of(version)
+	switch {
+	case !ok:
+		return fmt.Sprintf("its terms %q were never published", version)
+	case cents != terms.Price(frames):
+		return fmt.Sprintf("%d frames cost %d cents; by its terms %q they cost %d", frames, cents, version, terms.Price(frames))
 	}
 	return ""
 }

@@ -83,12 +83,12 @@ func (q Quote) Again() (RequestedFrames, error) {
 // same price, so the bound keeps a single one from costing far more than it pays.
 type Envelope int64
 
-// Lock prices frames of an upload and holds the price for 24 hours. It
-// locks the warnings too, the worst first: those of the file on this farm, and of the range. Each call locks a new quote and leaves the
-// older ones as they are. A scene beyond the envelope gets a quote too, so that the
+// Lock prices frames of an upload by the terms and holds the price for as long as they
+// say. It locks the warnings too, the worst first: those of the file on this farm, and of
+// the range. Each call locks a new quote and leaves the older ones as they are. A scene beyond the envelope gets a quote too, so that the
 // caller sees the price and the reason; Startable refuses it later. Errors: those of
 // RequestedFrames.Resolve.
-func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, farm Farm, requested RequestedFrames) (Quote, error) {
+func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, farm Farm, requested RequestedFrames, terms contract.Terms) (Quote, error) {
 	selected, err := requested.selection(scene.Frames())
 	if err != nil {
 		return Quote{}, err
@@ -103,9 +103,9 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 		QuoteID: id.New(id.Quote), UploadID: upload.UploadID, WorkspaceID: upload.WorkspaceID,
 		FrameStart: int64(frames.Start), FrameEnd: int64(frames.End), FrameStep: int64(frames.Step), FrameCount: int64(count),
 		Frames: list, RerenderOf: requested.RerenderOf,
-		PriceCents: int64(count) * contract.CentsPerFrame, PricingVersion: contract.PricingVersion,
+		PriceCents: terms.Price(int64(count)), PricingVersion: terms.Version,
 		Qualified: bit(work <= int64(e)), Warnings: string(text),
-		CreatedAt: tx.Now, ExpiresAt: tx.Now + contract.QuoteLifetime.Microseconds(),
+		CreatedAt: tx.Now, ExpiresAt: tx.Now + terms.QuoteLifetime.Microseconds(),
 	}
 	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
 		QuoteID: row.QuoteID, UploadID: row.UploadID, WorkspaceID: row.WorkspaceID,

@@ -192,6 +192,7 @@ func (s *Server) readCapabilities(ctx context.Context) (*capabilitiesBody, error
 // capabilitiesOf returns the answer for what was found of the queue. Everything else
 // in it is constant while the process runs.
 func (s *Server) capabilitiesOf(found job.Discovered) capabilitiesBody {
+	terms := contract.Published().Current()
 	return capabilitiesBody{
 		OK: true, Contract: contract.APIContract,
 		Renderers: []rendererBody{{
@@ -201,8 +202,8 @@ func (s *Server) capabilitiesOf(found job.Discovered) capabilitiesBody {
 		}},
 		Availability: availabilityBody{Classification: contract.Availability, AcceptingJobs: s.Jobs.Accepts(), QueueState: found.Queue},
 		Pricing: priceModelBody{
-			Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, AmountMinor: contract.CentsPerFrame,
-			Unit: contract.PricingUnit, QuoteRequired: true, QuoteLifetimeSeconds: int(contract.QuoteLifetime.Seconds()),
+			Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, AmountMinor: int(terms.CentsPerFrame),
+			Unit: contract.PricingUnit, QuoteRequired: true, QuoteLifetimeSeconds: int(terms.QuoteLifetime.Seconds()),
 		},
 		Limits: s.limits(found.Blenders),
 		Cancellation: cancellationBody{
@@ -223,7 +224,7 @@ func (s *Server) capabilitiesOf(found job.Discovered) capabilitiesBody {
 // pricing returns spec 2.2. Both amounts are pointers, because the published
 // type allows null.
 func pricing() pricingBody {
-	cents := contract.CentsPerFrame
+	cents := int(contract.Published().Current().CentsPerFrame)
 	return pricingBody{
 		OK: true, Contract: contract.PricingContract, Currency: contract.Currency, Model: contract.PricingModel, QuoteRequired: true,
 		Amount: &cents, AmountMinor: &cents,

@@ -24,8 +24,9 @@ type homeView struct {
 // home builds the home page. It reads no database, so that it opens whatever
 // the state of the service.
 func (s *Site) home(*http.Request) (page.Page, error) {
+	cents := contract.Published().Current().CentsPerFrame
 	return page.Page{Template: "home", Title: "Blender Cycles, rendered at a locked price", Content: homeView{
-		Price: fmt.Sprintf("%d.%02d", contract.CentsPerFrame/100, contract.CentsPerFrame%100), Currency: contract.Currency, Blender: contract.BlenderVersion,
+		Price: fmt.Sprintf("%d.%02d", cents/100, cents%100), Currency: contract.Currency, Blender: contract.BlenderVersion,
 		Frames: contract.MaxFrames, MiB: contract.MaxUploadBytes >> 20, AgentURL: s.Links.To(links.AgentPath),
 	}}, nil
 }
@@ -42,7 +43,7 @@ type termsView struct {
 // terms builds the page of what a person accepts at start.
 func (s *Site) terms(*http.Request) (page.Page, error) {
 	const day = 24 * time.Hour
-	view := termsView{Version: contract.LegalAcceptance, Cents: contract.CentsPerFrame, ArtifactDays: int(contract.ArtifactRetention / day), UploadDays: int(contract.UploadRetention / day)}
+	view := termsView{Version: contract.LegalAcceptance, Cents: contract.Published().Current().CentsPerFrame, ArtifactDays: int(contract.ArtifactRetention / day), UploadDays: int(contract.UploadRetention / day)}
 	var own bytes.Buffer
 	if err := markdown().Convert(s.Terms, &own); err != nil {
 		return page.Page{}, fmt.Errorf("show the terms: %w", err)

@@ -53,8 +53,8 @@ SELECT count(*) FROM job WHERE upload_id = @upload_id AND status NOT IN ('failed
 UPDATE upload SET scene = '{}' WHERE upload_id = @upload_id RETURNING *;
 
 -- name: AwaitedCreate :exec
-INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, row_sum)
-VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at, @fault_detail, @row_sum);
+INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, terms_version, row_sum)
+VALUES (@upload_id, @workspace_id, @source, @created_at, @expires_at, @fault_detail, @terms_version, @row_sum);
 
 -- name: AwaitedGet :one
 SELECT * FROM awaited_upload WHERE upload_id = @upload_id;

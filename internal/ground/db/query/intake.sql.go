@@ -10,7 +10,7 @@ import (
 )
 
 const auditAwaited = `-- name: AuditAwaited :many
-SELECT a.upload_id, a.workspace_id, a.source, a.created_at, a.expires_at, a.fault_code, a.fault_text, a.fault_action, a.fault_detail, a.row_sum, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
+SELECT a.upload_id, a.workspace_id, a.source, a.created_at, a.expires_at, a.fault_code, a.fault_text, a.fault_action, a.fault_detail, a.row_sum, a.terms_version, CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
 FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id AND u.upload_id > $1
 WHERE a.upload_id > $1 ORDER BY a.upload_id LIMIT 500
 `
@@ -43,6 +43,7 @@ func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaite
 			&i.AwaitedUpload.FaultAction,
 			&i.AwaitedUpload.FaultDetail,
 			&i.AwaitedUpload.RowSum,
+			&i.AwaitedUpload.TermsVersion,
 			&i.Owner,
 			&i.UploadWorkspaceID,
 		); err != nil {
@@ -119,7 +120,7 @@ func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUpload
 }
 
 const awaitedAfter = `-- name: AwaitedAfter :many
-SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum FROM awaited_upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
+SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum, terms_version FROM awaited_upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
 `
 
 func (q *Queries) AwaitedAfter(ctx context.Context, after string) ([]AwaitedUpload, error) {
@@ -142,6 +143,7 @@ func (q *Queries) AwaitedAfter(ctx context.Context, after string) ([]AwaitedUplo
 			&i.FaultAction,
 			&i.FaultDetail,
 			&i.RowSum,
+			&i.TermsVersion,
 		); err != nil {
 			return nil, err
 		}
@@ -157,18 +159,19 @@ func (q *Queries) AwaitedAfter(ctx context.Context, after string) ([]AwaitedUplo
 }
 
 const awaitedCreate = `-- name: AwaitedCreate :exec
-INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, terms_version, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type AwaitedCreateParams struct {
-	UploadID    string
-	WorkspaceID string
-	Source      string
-	CreatedAt   int64
-	ExpiresAt   int64
-	FaultDetail string
-	RowSum      string
+	UploadID     string
+	WorkspaceID  string
+	Source       string
+	CreatedAt    int64
+	ExpiresAt    int64
+	FaultDetail  string
+	TermsVersion string
+	RowSum       string
 }
 
 func (q *Queries) AwaitedCreate(ctx context.Context, arg AwaitedCreateParams) error {
@@ -179,6 +182,7 @@ func (q *Queries) AwaitedCreate(ctx context.Context, arg AwaitedCreateParams) er
 		arg.CreatedAt,
 		arg.ExpiresAt,
 		arg.FaultDetail,
+		arg.TermsVersion,
 		arg.RowSum,
 	)
 	return err
@@ -238,7 +242,7 @@ func (q *Queries) AwaitedForget(ctx context.Context, before int64) (int64, error
 }
 
 const awaitedGet = `-- name: AwaitedGet :one
-SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum FROM awaited_upload WHERE upload_id = $1
+SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum, terms_version FROM awaited_upload WHERE upload_id = $1
 `
 
 func (q *Queries) AwaitedGet(ctx context.Context, uploadID string) (AwaitedUpload, error) {
@@ -255,12 +259,13 @@ func (q *Queries) AwaitedGet(ctx context.Context, uploadID string) (AwaitedUploa
 		&i.FaultAction,
 		&i.FaultDetail,
 		&i.RowSum,
+		&i.TermsVersion,
 	)
 	return i, err
 }
 
 const awaitedRefused = `-- name: AwaitedRefused :one
-UPDATE awaited_upload SET fault_code = $1, fault_text = $2, fault_action = $3, fault_detail = $4 WHERE upload_id = $5 RETURNING upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum
+UPDATE awaited_upload SET fault_code = $1, fault_text = $2, fault_action = $3, fault_detail = $4 WHERE upload_id = $5 RETURNING upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum, terms_version
 `
 
 type AwaitedRefusedParams struct {
@@ -291,6 +296,7 @@ func (q *Queries) AwaitedRefused(ctx context.Context, arg AwaitedRefusedParams) 
 		&i.FaultAction,
 		&i.FaultDetail,
 		&i.RowSum,
+		&i.TermsVersion,
 	)
 	return i, err
 }

@@ -42,16 +42,17 @@ type AuditRun struct {
 }
 
 type AwaitedUpload struct {
-	UploadID    string
-	WorkspaceID string
-	Source      string
-	CreatedAt   int64
-	ExpiresAt   int64
-	FaultCode   string
-	FaultText   string
-	FaultAction string
-	FaultDetail string
-	RowSum      string
+	UploadID     string
+	WorkspaceID  string
+	Source       string
+	CreatedAt    int64
+	ExpiresAt    int64
+	FaultCode    string
+	FaultText    string
+	FaultAction  string
+	FaultDetail  string
+	RowSum       string
+	TermsVersion string
 }
 
 type BenchmarkChallenge struct {
