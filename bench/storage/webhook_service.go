@@ -88,7 +88,7 @@ func openHooks(ctx context.Context, store *db.DB, plain *sql.DB) (*hookService, 
 		return nil, err
 	}
 	h.hooks = webhook.New(webhook.Config{
-		DB: store, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, Life: contract.WebhookRetention, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
+		DB: store, LockWorkspace: identity.LockWorkspace, Keys: keys, Random: rand.Reader, Jitter: mathrand.Float64, Life: contract.WebhookRetention, LeaseLife: hookLease, Log: slog.New(slog.DiscardHandler),
 		Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}),
 	})
 	if err := h.makeEndpoints(ctx, store, roots); err != nil {

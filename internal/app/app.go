@@ -184,8 +184,8 @@ func (a *App) Links(publicURL string) links.Links {
 // Whether new jobs are accepted is read at each start.
 func (a *App) Jobs(at links.Links) *job.Jobs {
 	return &job.Jobs{
-		Witnesses: a.witnesses,
-		DB:        a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Outlooks{Life: outlookLife},
+		Cosigned: a.witnesses.Latest,
+		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Outlooks{Life: outlookLife},
 		Accepting: func() bool { return !a.Config.Refuse },
 	}
 }

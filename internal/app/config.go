@@ -196,6 +196,13 @@ type Config struct {
 	AnnounceMetrics func(address string)
 }
 
+// Limit sets the limits of the API and with them those of the workers' API, which are not
+// configurable: without a limit on the one there is none on the other.
+func (c *Config) Limit(rate ratelimit.Policy) {
+	c.Rate = rate
+	c.FarmRate = ratelimit.Policy{PerMinute: contract.FarmPerMinute, Burst: contract.FarmBurst}
+}
+
 // EmbeddedWorker configures the worker inside the server. It goes through the
 // workers' HTTP API like any other worker.
 type EmbeddedWorker struct {

@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/testmode"
+	"svc.example/internal/work/testmode/script"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
 )
@@ -138,7 +139,7 @@ func workFolder(cfg Config) (string, error) {
 
 // worker makes the worker of a test world.
 func (w *testWorld) worker(p parts, local, secret, folder string) worker.Config {
-	script := &testmode.Script{
+	script := &script.Script{
 		Farm: farmapi.NewClient(local, secret), LeaseLife: testLeaseLife, Pace: w.paced, Room: w.room,
 		Stored: func(bytes int64) { w.stored.Add(2 * bytes) }, // as a frame, and in the ZIP
 		End: func(ctx context.Context, jobID, filename string, code fault.Code) error {

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/webhook"
 )
 
 // openWebhooks makes the webhooks of this process.
 func (a *App) openWebhooks() *webhook.Hooks {
 	c := webhook.Config{
-		DB: a.DB, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
+		DB: a.DB, LockWorkspace: identity.LockWorkspace, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
 		Random: rand.Reader, Jitter: mathrand.Float64, Life: a.Config.WebhookLife, LeaseLife: a.Config.LeaseLife, Followers: a.Config.Watchers, Attempted: a.metrics.WebhookAttempt, TestMode: a.test, Log: a.Config.Log,
 	}
 	if a.test {

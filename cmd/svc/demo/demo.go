@@ -21,12 +21,13 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/caller"
 	"svc.example/cmd/svc/farm"
-	"svc.example/cmd/svc/operator"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	demoscene "svc.example/internal/ground/demo"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/work/identity"
@@ -130,9 +131,7 @@ func (c *Command) open(ctx context.Context, k *kong.Context, cfg app.Config) (*a
 	cfg.Embedded = &app.EmbeddedWorker{
 		Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 	}
-	if err := operator.PublishedRate().Limit(&cfg); err != nil {
-		return nil, err
-	}
+	cfg.Limit(ratelimit.Policy{PerMinute: contract.RatePerMinute, Burst: contract.RateBurst})
 	return app.Open(ctx, cfg)
 }
 

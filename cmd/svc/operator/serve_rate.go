@@ -14,9 +14,8 @@ type RateFlags struct {
 	TrustedHops   int `env:"SVC_TRUSTED_HOPS" default:"0" help:"Number of proxies in front of the service whose X-Forwarded-For is trusted."`
 }
 
-// Limit sets the limits of the API and with them those of the workers' API, which are
-// not configurable; without a limit on the one there is none on the other. At the upper
-// bound, a workspace may make one request per microsecond. Error: wrong usage.
+// Limit sets the limits of the API and of the workers' API. At the upper bound, a workspace
+// may make one request per microsecond. Error: wrong usage.
 func (f RateFlags) Limit(cfg *app.Config) error {
 	const most = ratelimit.MostPerMinute / contract.WorkspaceRate
 	if f.RatePerMinute < 0 || f.RatePerMinute > most || f.RateBurst < 1 || f.TrustedHops < 0 {
@@ -25,12 +24,6 @@ func (f RateFlags) Limit(cfg *app.Config) error {
 	if cfg.TrustedHops = f.TrustedHops; f.RatePerMinute == 0 {
 		return nil
 	}
-	cfg.Rate = ratelimit.Policy{PerMinute: f.RatePerMinute, Burst: f.RateBurst}
-	cfg.FarmRate = ratelimit.Policy{PerMinute: contract.FarmPerMinute, Burst: contract.FarmBurst}
+	cfg.Limit(ratelimit.Policy{PerMinute: f.RatePerMinute, Burst: f.RateBurst})
 	return nil
-}
-
-// PublishedRate returns the limits that the interface publishes, without a proxy.
-func PublishedRate() RateFlags {
-	return RateFlags{RatePerMinute: contract.RatePerMinute, RateBurst: contract.RateBurst}
 }

@@ -41,6 +41,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/receipt/witness"
 	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -54,6 +55,8 @@ type Config struct {
 	Artifacts *artifact.Artifacts
 	Watch     *watch.Reader
 	Board     *leaderboard.Board
+	// Witnesses have the log's checkpoints co-signed; nil without any.
+	Witnesses *witness.Asker
 	Intake    *intake.Intake
 	Previews  *preview.Previews
 	Overviews *overview.Overviews
@@ -105,7 +108,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	api := huma.NewAPI(config(c.Links.PublicURL), operation.NewAdapter(mux, c.Errors))
 
 	open := &public.Server{
-		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, ProjectSize: c.ProjectSize, FrameTime: c.FrameTime, Errors: c.Errors,
+		DB: c.DB, Jobs: c.Jobs, Artifacts: c.Artifacts, Board: c.Board, Witnesses: c.Witnesses, Blobs: c.Blobs, Links: c.Links, Rate: c.Rate, Unstarted: c.Unstarted, ProjectSize: c.ProjectSize, FrameTime: c.FrameTime, Errors: c.Errors,
 		Previews: preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay},
 	}
 	if c.Previews != nil {

@@ -16,7 +16,6 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 
-	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/db/query"
 )
 
@@ -87,7 +86,14 @@ func makePrivate(path string) error {
 	if _, err := os.Stat(path); err == nil {
 		return nil
 	}
-	if err := atomicfile.Create(path, nil, 0o600); err != nil && !errors.Is(err, fs.ErrExist) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = file.Close()
+	}
+	if err != nil {
 		return fmt.Errorf("make the database's file: %w", err)
 	}
 	return nil

@@ -83,7 +83,7 @@ func secretsMade(t *testing.T, service *app.App) map[string]string {
 		t.Fatal(err)
 	}
 	here := outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
-	hooks := webhook.New(webhook.Config{DB: service.DB, Keys: sealed, Guard: outbound.New(here), Random: rand.Reader})
+	hooks := webhook.New(webhook.Config{DB: service.DB, LockWorkspace: identity.LockWorkspace, Keys: sealed, Guard: outbound.New(here), Random: rand.Reader})
 	for kind, given := range map[string]string{"generated": "", "with a slash": "whsec_" + strings.Repeat("QU/+", 8) + "QQ==", "chosen": "correct_horse_battery"} {
 		_, generated, err := hooks.Create(t.Context(), workspace, webhook.NewEndpoint{URL: "https://127.0.0.1/" + id.New(""), Secret: given})
 		if err != nil {

@@ -5,8 +5,8 @@
 // accepted; a ZIP that no job names is removed; a file that a job still needs is not.
 //
 // The package owns no table. It leaves to job to complete a job with its artifact and to
-// record the removal. Start reading at Artifacts.Package, then download.go and expire.go;
-// open.go and log.go read the contents for watch.
+// record the removal, and to result to read a job's frames and logs. Start reading at
+// Artifacts.Package, then download.go and expire.go.
 package artifact
 
 import (
@@ -14,7 +14,6 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/job"
@@ -46,7 +45,3 @@ type Jobs interface {
 	// Object is a job as callers see it.
 	Object(ctx context.Context, tx *db.Tx, jobID string) (job.Object, error)
 }
-
-// Frame is the row of an accepted frame without its log: a page of frames must not read
-// the logs, which may be 16 KiB each.
-type Frame = query.FramesOfRow

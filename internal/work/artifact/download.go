@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/result"
 )
 
 // Download describes a completed job's ZIP and where to fetch it. The URL needs no key:
@@ -73,7 +74,7 @@ func (a *Artifacts) Link(ctx context.Context, jobID, expires, signature string) 
 		return "", err
 	}
 	if record.ArtifactRemovedAt != 0 {
-		return "", removed()
+		return "", result.Removed()
 	}
 	return store.GetLink(ctx, record.ArtifactKey, blob.Served{Name: record.ArtifactFilename, Type: "application/zip"}, linkLife)
 }
@@ -87,7 +88,7 @@ func (a *Artifacts) Open(ctx context.Context, jobID, expires, signature string) 
 	if err != nil {
 		return z, err
 	}
-	r, err := openZIP(ctx, a.Whole, a.Blobs, record)
+	r, err := result.OpenZIP(ctx, a.Whole, a.Blobs, record)
 	return ZIP{r, record.ArtifactFilename, record.ArtifactSha256, db.Time(record.CompletedAt)}, err
 }
 

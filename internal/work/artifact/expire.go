@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/result"
 )
 
 // ClearFrames removes the frame files of a job that has ended: the ZIP contains them, or
@@ -28,13 +29,6 @@ func (a *Artifacts) ClearFrames(ctx context.Context, l lease.Lease, jobID string
 	}
 	return a.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
-
-// OverviewsOf begins the keys of a job's overviews, which package overview keeps: they go
-// with the ZIP.
-func OverviewsOf(jobID string) string { return overviews + "/" + jobID + "/" }
-
-// overviews is the first word of the keys of overviews.
-const overviews = "overviews"
 
 // jobOf is the job of a ZIP's key, "" for another key.
 func jobOf(artifactKey string) string {
@@ -67,7 +61,7 @@ func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) err
 
 // RemoveOverviews removes the overviews of a job whose ZIP is removed.
 func RemoveOverviews(ctx context.Context, blobs blob.Store, jobID string) error {
-	return blobs.List(ctx, OverviewsOf(jobID), func(key string, _ time.Time) error { return blobs.Delete(ctx, key) })
+	return blobs.List(ctx, result.OverviewsOf(jobID), func(key string, _ time.Time) error { return blobs.Delete(ctx, key) })
 }
 
 // orphanAge is the age from which a blob without a row is an orphan: far longer than the
@@ -121,7 +115,7 @@ func (a *Artifacts) Sweep(ctx context.Context) (removed int, err error) {
 	err = a.Blobs.List(ctx, "", func(key string, modified time.Time) error {
 		// Frames and overviews are kept by their job, not by rows of their own.
 		parts := strings.Split(key, "/")
-		ofJob := len(parts) > 1 && (parts[0] == "frames" && live[parts[1]] || parts[0] == overviews && packed[parts[1]])
+		ofJob := len(parts) > 1 && (parts[0] == "frames" && live[parts[1]] || parts[0] == result.Overviews && packed[parts[1]])
 		if wanted[key] || ofJob || now.Sub(modified) < orphanAge {
 			return nil
 		}

@@ -17,9 +17,11 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/result"
 )
 
 // patience is the number of failed packings after which a frame that cannot be read counts as
@@ -40,7 +42,7 @@ func Queue() lease.Queue {
 // is written. Each attempt writes a key of its own, and only one can complete the job.
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	var record job.Record
-	var frames []Frame
+	var frames []result.Frame
 	err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if record, err = job.Read(ctx, tx, l.Subject); err != nil {
 			return err
@@ -76,7 +78,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 // pack streams the frames into a ZIP blob. Entries are stored: deflating pictures gains
 // nothing. Memory does not grow with the bytes of the job. Entries carry times of
 // acceptance, not of packing.
-func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []Frame) (file receipt.File, err error) {
+func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []result.Frame) (file receipt.File, err error) {
 	// A process that died between Commit and Complete leaves a blob with this key.
 	if err := a.Blobs.Delete(ctx, key); err != nil {
 		return file, err
@@ -125,7 +127,7 @@ var errFrameLost = errors.New("a stored frame is lost")
 // that a job of many lost frames goes back once, and not once for each of them. What cannot be
 // read counts as lost only once packing has failed for long, in a store that works before and
 // after: else it is an outage. Where nothing is lost, it returns why.
-func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []Frame, key string, why error) error {
+func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []result.Frame, key string, why error) error {
 	unreadable := l.Failures >= patience && a.works(ctx, key) == nil
 	doubtful := false
 	var lost []int64
@@ -184,7 +186,7 @@ func (a *Artifacts) works(ctx context.Context, key string) (err error) {
 }
 
 // packFrame copies one frame into the ZIP. Errors are those of copyFrame.
-func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error {
+func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f result.Frame) error {
 	w, err := create(z, receipt.FrameEntry(f.File), db.Time(f.AcceptedAt))
 	if err == nil {
 		err = a.copyFrame(ctx, w, f)
@@ -198,7 +200,7 @@ func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f Frame) error
 // copyFrame copies the file of a frame and compares its hash on the way: a file that
 // changed on disk after its acceptance must not be delivered. Errors: errFrameLost, which
 // has frames rendered again; others fail this packing.
-func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, f Frame) error {
+func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, f result.Frame) error {
 	r, err := a.Blobs.Open(ctx, f.BlobKey)
 	if errors.Is(err, blob.ErrNotFound) {
 		return fmt.Errorf("%w: frame %d: %w", errFrameLost, f.Frame, err)
@@ -229,7 +231,7 @@ func store(z *zip.Writer, name string, modified time.Time, content io.Reader) er
 	return nil
 }
 
-// create begins an entry. Every entry is stored, so that OpenFrame can read a frame from
+// create begins an entry. Every entry is stored, so that result.OpenFrame can read a frame from
 // the middle of the ZIP.
 func create(z *zip.Writer, name string, modified time.Time) (io.Writer, error) {
 	return z.CreateHeader(&zip.FileHeader{Name: name, Method: zip.Store, Modified: modified})
@@ -249,4 +251,27 @@ func (h *hashWriter) Write(p []byte) (int, error) {
 	h.sum.Write(p[:n]) // never fails
 	h.size += int64(n)
 	return n, err
+}
+
+// writeLog writes the log of the ZIP: frames by their numbers, then failed attempts. It
+// reads one batch at a time, since all logs of a large job are 160 MB.
+func (a *Artifacts) writeLog(ctx context.Context, jobID string, w io.Writer) error {
+	after := int64(-1 << 62) // frame numbers may be negative
+	for {
+		var rows []query.FrameLogsOfRow
+		err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
+			rows, err = tx.FrameLogsOf(ctx, query.FrameLogsOfParams{JobID: jobID, Frame: after, Max: result.LogBatch})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("read the logs of frames: %w", err)
+		}
+		if err := result.WriteFrameLogs(w, rows); err != nil {
+			return err
+		}
+		if len(rows) < result.LogBatch {
+			return result.WriteFailedAttempts(ctx, a.DB, jobID, w)
+		}
+		after = rows[len(rows)-1].Frame
+	}
 }

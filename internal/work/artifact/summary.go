@@ -7,23 +7,24 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/result"
 )
 
 // summarize collects what Complete stores and signs about a ZIP of these frames.
 // It reads only the rows of accepted frames: what a receipt says was checked when each was
 // accepted.
-func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
+func summarize(key string, file receipt.File, frames []result.Frame) job.Artifact {
 	a := job.Artifact{
 		Key: key, File: file, Renderer: rendererOf(frames), Device: deviceOf(frames),
-		DeviceName: joinDistinct(frames, func(f Frame) string { return f.DeviceName }),
-		Switched: distinct(frames, func(f Frame) []string {
+		DeviceName: joinDistinct(frames, func(f result.Frame) string { return f.DeviceName }),
+		Switched: distinct(frames, func(f result.Frame) []string {
 			return strings.FieldsFunc(f.Switched, func(r rune) bool { return r == ',' })
 		}),
 	}
 	for _, f := range frames {
 		times, _ := receipt.ParseTimes(f.Times) // the audit finds times that cannot be read; no receipt waits for them
 		a.Frames = append(a.Frames, receipt.Frame{
-			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: seconds(f.RenderUs), Finding: f.Finding, Times: times,
+			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Times: times,
 		})
 	}
 	return a
@@ -31,7 +32,7 @@ func summarize(key string, file receipt.File, frames []Frame) job.Artifact {
 
 // manifestOf makes the manifest that lies in the ZIP beside the frames. It repeats for
 // each frame the hash that packFrame has compared.
-func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
+func manifestOf(record job.Record, frames []result.Frame) receipt.Manifest {
 	m := receipt.Manifest{
 		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount), FrameList: record.Frames,
 		Renderer: rendererOf(frames),
@@ -40,7 +41,7 @@ func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
 	for _, f := range frames {
 		m.Frames = append(m.Frames, receipt.ManifestFrame{
 			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes,
-			Width: int(f.Width), Height: int(f.Height), RenderSeconds: seconds(f.RenderUs),
+			Width: int(f.Width), Height: int(f.Height), RenderSeconds: result.Seconds(f.RenderUs),
 		})
 	}
 	return m
@@ -48,13 +49,13 @@ func manifestOf(record job.Record, frames []Frame) receipt.Manifest {
 
 // rendererOf names what rendered the frames. Workers may run different versions, so each
 // distinct value is listed; one synthetic frame makes the whole job synthetic.
-func rendererOf(frames []Frame) receipt.Renderer {
+func rendererOf(frames []result.Frame) receipt.Renderer {
 	r := receipt.Renderer{
 		ID: contract.RendererID, Application: contract.Application, Engine: contract.Engine,
-		Version:   joinDistinct(frames, func(f Frame) string { return f.BlenderVersion }),
-		BuildHash: joinDistinct(frames, func(f Frame) string { return f.BuildHash }),
+		Version:   joinDistinct(frames, func(f result.Frame) string { return f.BlenderVersion }),
+		BuildHash: joinDistinct(frames, func(f result.Frame) string { return f.BuildHash }),
 	}
-	if slices.ContainsFunc(frames, func(f Frame) bool { return f.Renderer == contract.SyntheticRenderer }) {
+	if slices.ContainsFunc(frames, func(f result.Frame) bool { return f.Renderer == contract.SyntheticRenderer }) {
 		r.ID, r.Application, r.Engine = contract.SyntheticRenderer, contract.SyntheticApplication, contract.SyntheticEngine
 	}
 	return r
@@ -62,13 +63,13 @@ func rendererOf(frames []Frame) receipt.Renderer {
 
 // joinDistinct joins the distinct values of frames, sorted, so that the receipt does not
 // depend on the order of delivery.
-func joinDistinct(frames []Frame, of func(Frame) string) string {
-	return strings.Join(distinct(frames, func(f Frame) []string { return []string{of(f)} }), ", ")
+func joinDistinct(frames []result.Frame, of func(result.Frame) string) string {
+	return strings.Join(distinct(frames, func(f result.Frame) []string { return []string{of(f)} }), ", ")
 }
 
 // distinct collects the values of all frames, sorted and without "". It is never nil: the
 // receipt's lists are [] and not null.
-func distinct(frames []Frame, of func(Frame) []string) []string {
+func distinct(frames []result.Frame, of func(result.Frame) []string) []string {
 	out := []string{}
 	for _, f := range frames {
 		for _, v := range of(f) {
@@ -83,7 +84,7 @@ func distinct(frames []Frame, of func(Frame) []string) []string {
 
 // deviceOf is GPU only if every frame was rendered on one: a receipt must never claim a
 // GPU for a frame of a CPU.
-func deviceOf(frames []Frame) string {
+func deviceOf(frames []result.Frame) string {
 	for _, f := range frames {
 		if f.Device != contract.RenderDevice {
 			return f.Device

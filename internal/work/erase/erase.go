@@ -20,7 +20,6 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/work/alert"
-	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/freeze"
@@ -32,6 +31,7 @@ import (
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/result"
 	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -96,7 +96,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, j := range jobs {
-		f.prefixes = append(f.prefixes, "frames/"+j.JobID+"/", artifact.OverviewsOf(j.JobID))
+		f.prefixes = append(f.prefixes, "frames/"+j.JobID+"/", result.OverviewsOf(j.JobID))
 		if j.ArtifactKey != "" {
 			f.keys = append(f.keys, j.ArtifactKey)
 		}

@@ -30,8 +30,8 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
-	"svc.example/internal/work/receipt/witness"
 )
 
 // Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory but
@@ -42,8 +42,9 @@ type Jobs struct {
 	Links links.Links
 	// Keys signs receipts and checkpoints.
 	Keys *signing.Ring
-	// Witnesses have checkpoints co-signed; nil without any.
-	Witnesses *witness.Asker
+	// Cosigned is the newest checkpoint that enough witnesses have signed, nil before the
+	// first; the field is nil without witnesses.
+	Cosigned func() *receiptlog.Cosigned
 	// Accepting reports whether the service accepts new jobs; nil means always.
 	Accepting func() bool
 	// Refusal is asked before a job is made of a quote, and its error is the answer; nil

@@ -118,8 +118,10 @@ func (j *Jobs) prove(ctx context.Context, tx *db.Tx, s Signed) (receipt.Inclusio
 		return receipt.Inclusion{}, err
 	}
 	// What witnesses have signed proves more than what is new.
-	if last := j.Witnesses.Latest(); last != nil && last.Size > *s.LogIndex && last.KeyID == key.Public().ID() {
-		return receiptlog.ProveIn(ctx, tx, *s.LogIndex, last.Checkpoint, last.Text)
+	if j.Cosigned != nil {
+		if last := j.Cosigned(); last != nil && last.Size > *s.LogIndex && last.KeyID == key.Public().ID() {
+			return receiptlog.ProveIn(ctx, tx, *s.LogIndex, last.Checkpoint, last.Text)
+		}
 	}
 	return receiptlog.Prove(ctx, tx, *s.LogIndex, key)
 }

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/digest"
-	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/result"
 )
 
 // errDamaged says that a kept overview is not what was kept.
@@ -98,7 +98,7 @@ func (o *Overviews) store(ctx context.Context, key string, content []byte) error
 
 // prefix begins the keys of a job's overviews of a kind.
 func (v *Overview) prefix() string {
-	return artifact.OverviewsOf(v.record.JobID) + string(v.Kind) + "-"
+	return result.OverviewsOf(v.record.JobID) + string(v.Kind) + "-"
 }
 
 // SumOf is the SHA-256 that the bytes of a kept overview have by its key, "" for another

@@ -12,7 +12,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/pixels"
-	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/result"
 )
 
 // How long a loop shows a picture, in seconds. A scene plays at its own speed; frames that
@@ -26,7 +26,7 @@ const (
 // loop makes the animated WebP. Errors: those of Content.
 func (v Overview) loop(ctx context.Context) ([]byte, error) {
 	var pictures []image.Image
-	var shown []artifact.Frame
+	var shown []result.Frame
 	for _, f := range v.chosen {
 		picture, err := v.picture(ctx, f, v.loopSide())
 		if err != nil {
@@ -69,7 +69,7 @@ func opaque(from image.Image) *image.RGBA {
 }
 
 // times are how long the pictures of frames are shown, in milliseconds.
-func (v Overview) times(frames []artifact.Frame) []uint {
+func (v Overview) times(frames []result.Frame) []uint {
 	times := make([]uint, len(frames))
 	var at, told float64 // seconds, and what the rounded times add up to
 	last := int64(1)

@@ -26,9 +26,9 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/sharing"
-	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/result"
 )
 
 // Kind of an overview.
@@ -88,7 +88,7 @@ func AtOnce() int { return max(1, runtime.GOMAXPROCS(0)/2) }
 // Pictures is the part of watch.Reader that this package needs.
 type Pictures interface {
 	// Small makes a JPEG of an accepted frame, whose longer side has at most side pixels.
-	Small(ctx context.Context, record job.Record, f artifact.Frame, side int) ([]byte, error)
+	Small(ctx context.Context, record job.Record, f result.Frame, side int) ([]byte, error)
 }
 
 // Overview is one that Content makes or finds.
@@ -101,7 +101,7 @@ type Overview struct {
 
 	overviews *Overviews
 	record    job.Record
-	chosen    []artifact.Frame
+	chosen    []result.Frame
 	fps       float64
 }
 
@@ -113,7 +113,7 @@ const layout = "1"
 // when no frame is accepted; artifact_expired.
 func (o *Overviews) Find(ctx context.Context, workspaceID, jobID string, kind Kind) (v Overview, err error) {
 	v = Overview{Kind: kind, overviews: o}
-	var frames []artifact.Frame
+	var frames []result.Frame
 	var scene string
 	err = o.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if v.record, err = job.Find(ctx, tx, workspaceID, jobID); err != nil {
@@ -164,14 +164,14 @@ func fpsOf(scene string) float64 {
 
 // choose returns most of the frames at even distances, the first and the last among them;
 // all when there are no more.
-func choose(frames []artifact.Frame, most int) []artifact.Frame {
+func choose(frames []result.Frame, most int) []result.Frame {
 	if len(frames) <= most {
 		return frames
 	}
 	if most < 2 {
 		return frames[len(frames)/2 : len(frames)/2+1]
 	}
-	chosen := make([]artifact.Frame, most)
+	chosen := make([]result.Frame, most)
 	for i := range chosen {
 		chosen[i] = frames[i*(len(frames)-1)/(most-1)]
 	}
@@ -232,7 +232,7 @@ func (v Overview) draw(ctx context.Context) (content []byte, err error) {
 }
 
 // small returns the preview of a frame; nil for a frame that none can be made of.
-func (v Overview) small(ctx context.Context, f artifact.Frame, side int) ([]byte, error) {
+func (v Overview) small(ctx context.Context, f result.Frame, side int) ([]byte, error) {
 	jpeg, err := v.overviews.Pictures.Small(ctx, v.record, f, side)
 	if fault.Is(err, fault.FrameNotFound) {
 		return nil, nil

@@ -17,8 +17,8 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/result"
 )
 
 // painter makes previews without frames: of its numbers below zero none can be made.
@@ -29,7 +29,7 @@ type painter struct {
 }
 
 // Small implements Pictures.
-func (p *painter) Small(_ context.Context, _ job.Record, f artifact.Frame, side int) ([]byte, error) {
+func (p *painter) Small(_ context.Context, _ job.Record, f result.Frame, side int) ([]byte, error) {
 	p.made.Add(1)
 	if f.Frame < 0 {
 		return nil, fault.New(fault.FrameNotFound, "none")
@@ -52,9 +52,9 @@ func (p *painter) Small(_ context.Context, _ job.Record, f artifact.Frame, side 
 
 // of is an overview of n frames of a job of count.
 func of(kind Kind, p *painter, n, count, most int) Overview {
-	frames := make([]artifact.Frame, n)
+	frames := make([]result.Frame, n)
 	for i := range frames {
-		frames[i] = artifact.Frame{Frame: int64(i + 1), Width: int64(p.width), Height: int64(p.height)}
+		frames[i] = result.Frame{Frame: int64(i + 1), Width: int64(p.width), Height: int64(p.height)}
 	}
 	v := Overview{Kind: kind, overviews: &Overviews{Pictures: p}, chosen: choose(frames, most), Frames: n, fps: 25}
 	v.record.JobID, v.record.FrameCount, v.Shown = "JOB-1", int64(count), len(v.chosen)

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/image/math/fixed"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/result"
 )
 
 // Looks of a contact sheet, in pixels.
@@ -128,7 +128,7 @@ func (v Overview) caption() string {
 
 // cell draws a frame into the middle of its cell. shown is false where no picture can be
 // made of it.
-func (v Overview) cell(ctx context.Context, to draw.Image, cell image.Rectangle, f artifact.Frame, side int) (shown bool, err error) {
+func (v Overview) cell(ctx context.Context, to draw.Image, cell image.Rectangle, f result.Frame, side int) (shown bool, err error) {
 	picture, err := v.picture(ctx, f, side)
 	if err != nil {
 		return false, err
@@ -144,7 +144,7 @@ func (v Overview) cell(ctx context.Context, to draw.Image, cell image.Rectangle,
 }
 
 // picture decodes the preview of a frame; nil for a frame that none can be made of.
-func (v Overview) picture(ctx context.Context, f artifact.Frame, side int) (image.Image, error) {
+func (v Overview) picture(ctx context.Context, f result.Frame, side int) (image.Image, error) {
 	small, err := v.small(ctx, f, side)
 	if err != nil || small == nil {
 		return nil, err

@@ -1,6 +1,6 @@
 // Package testmode has what makes a test world out of a service: which file names bring
-// which failures, the worker that paints in place of Blender, the clock that callers move,
-// and the list of the workspaces that have a world.
+// which failures, the clock that callers move, and the list of the workspaces that have a
+// world. Package script has its worker.
 //
 // A test world is a whole service with a store of its own, for one workspace; package app
 // makes it and leads requests there (docs/adr/0047). So nothing here marks rows or filters
@@ -9,7 +9,7 @@
 // What always holds: a file name means something only where this package is asked, which is
 // in test worlds. The list of worlds is the only thing about them in the real store.
 //
-// Start reading at Trick, then Script.
+// Start reading at Trick.
 package testmode
 
 import (

@@ -55,22 +55,22 @@ func TrickOf(filename string) Trick {
 	return t
 }
 
-// on reports whether a trick is for a frame.
-func (t Trick) on(frame int) bool { return t.Name != "" && (t.Frame == 0 || t.Frame == frame) }
+// On reports whether a trick is for a frame.
+func (t Trick) On(frame int) bool { return t.Name != "" && (t.Frame == 0 || t.Frame == frame) }
 
 // Is reports whether it brings a code.
 func (t Trick) Is(code fault.Code) bool { return t.Name == string(code) }
 
-// ofFrames are the failures that a worker reports of a frame.
-func ofFrames() []fault.Code {
+// OfFrames are the failures that a worker reports of a frame.
+func OfFrames() []fault.Code {
 	return []fault.Code{
 		fault.BlenderCrashed, fault.OutOfMemory, fault.NoProgress, fault.FrameCheckFailed, fault.DenoiserUnavailable,
 		fault.MissingExternalFiles, fault.FrameTimeExceeded,
 	}
 }
 
-// ofJobs are the failures that end a job whatever its workers say.
-func ofJobs() []fault.Code {
+// OfJobs are the failures that end a job whatever its workers say.
+func OfJobs() []fault.Code {
 	return []fault.Code{fault.GPUUnavailable, fault.InputDamaged, fault.EndedByOperator}
 }
 
@@ -85,7 +85,7 @@ func ofStarts() []fault.Code {
 // Tricks lists every name, in the order of the documentation.
 func Tricks() []string {
 	var all []string
-	for _, code := range slices.Concat(ofFrames(), ofJobs(), []fault.Code{fault.WorkerLost, fault.PackagingFailed}) {
+	for _, code := range slices.Concat(OfFrames(), OfJobs(), []fault.Code{fault.WorkerLost, fault.PackagingFailed}) {
 		all = append(all, string(code))
 	}
 	all = append(all, WorkerLostOnce, Slow, Black)

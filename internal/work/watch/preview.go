@@ -11,8 +11,8 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/pixels"
-	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/result"
 )
 
 // Bounds of previews.
@@ -69,7 +69,7 @@ type previewKey struct {
 
 // Small makes a JPEG of an accepted frame of a job, whose longer side has at most side
 // pixels, 512 at most. It is made as JPEG of Preview makes one, with the same errors.
-func (r *Reader) Small(ctx context.Context, record job.Record, f artifact.Frame, side int) ([]byte, error) {
+func (r *Reader) Small(ctx context.Context, record job.Record, f result.Frame, side int) ([]byte, error) {
 	return r.picture(ctx, record, f, side)
 }
 

@@ -21,9 +21,9 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/sharing"
 	"svc.example/internal/render/framelist"
-	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/result"
 )
 
 // Reader reads what callers see of a job's frames. The exported fields are set once,
@@ -49,7 +49,7 @@ type Jobs interface {
 }
 
 // row is an accepted frame without its log.
-type row = artifact.Frame
+type row = result.Frame
 
 // FrameView is an accepted frame as its workspace sees it.
 type FrameView struct {
@@ -108,26 +108,26 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 // that are accepted meanwhile are included. What is written before an error stays written.
 func (r *Reader) WriteLog(ctx context.Context, workspaceID, jobID string, w io.Writer) error {
 	for seq := int64(0); ; {
-		var rows []artifact.FrameLog
+		var rows []result.FrameLog
 		err := r.DB.Read(ctx, func(tx *db.Tx) error {
 			if _, err := job.Find(ctx, tx, workspaceID, jobID); err != nil {
 				return err
 			}
-			batch, err := tx.FrameLogsSince(ctx, query.FrameLogsSinceParams{JobID: jobID, Seq: seq, Max: artifact.LogBatch})
-			rows = make([]artifact.FrameLog, 0, len(batch))
+			batch, err := tx.FrameLogsSince(ctx, query.FrameLogsSinceParams{JobID: jobID, Seq: seq, Max: result.LogBatch})
+			rows = make([]result.FrameLog, 0, len(batch))
 			for _, b := range batch {
-				rows = append(rows, artifact.FrameLog(b))
+				rows = append(rows, result.FrameLog(b))
 			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
-		if err := artifact.WriteFrameLogs(w, rows); err != nil {
+		if err := result.WriteFrameLogs(w, rows); err != nil {
 			return err
 		}
-		if len(rows) < artifact.LogBatch {
-			return artifact.WriteFailedAttempts(ctx, r.DB, jobID, w)
+		if len(rows) < result.LogBatch {
+			return result.WriteFailedAttempts(ctx, r.DB, jobID, w)
 		}
 		seq = rows[len(rows)-1].Seq
 	}

@@ -11,7 +11,6 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/work/identity"
 )
 
 // Endpoint is an endpoint of a workspace as its owner sees it: an address that gets the
@@ -66,7 +65,7 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
 		// The workspace's lock makes the count below hold until the commit: without it
 		// two calls at once could both create the last endpoint that the limit allows.
-		if err := identity.LockWorkspace(ctx, tx, workspaceID); err != nil {
+		if err := h.LockWorkspace(ctx, tx, workspaceID); err != nil {
 			return err
 		}
 		rows, err := tx.WebhookEndpointsOf(ctx, workspaceID)

@@ -71,7 +71,7 @@ func newService(t *testing.T, url string) *service {
 		t.Fatal(err)
 	}
 	s.Hooks = webhook.New(webhook.Config{
-		DB: d, Keys: s.keys, Random: rand.Reader, Life: contract.WebhookRetention, LeaseLife: 20 * time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		DB: d, LockWorkspace: identity.LockWorkspace, Keys: s.keys, Random: rand.Reader, Life: contract.WebhookRetention, LeaseLife: 20 * time.Second, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Jitter: alternating(), Guard: outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: s.roots}),
 	})
 	s.write(func(ctx context.Context, tx *db.Tx) error {

@@ -22,6 +22,7 @@
 package webhook
 
 import (
+	"context"
 	"io"
 	"log/slog"
 	"net/http"
@@ -63,6 +64,9 @@ type Config struct {
 	DB    *db.DB
 	Keys  *seal.Keys      // seal the endpoints' secrets
 	Guard *outbound.Guard // decides which addresses may be called
+	// LockWorkspace locks a workspace, so that what is counted of it stays counted. Error:
+	// workspace_not_found.
+	LockWorkspace func(ctx context.Context, tx *db.Tx, workspaceID string) error
 	// Random makes secrets. Jitter, in [0, 1), spreads retries.
 	Random io.Reader
 	Jitter func() float64

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/receipt/witness"
 )
 
 // Server serves the public routes. It is safe for concurrent use.
@@ -31,6 +32,8 @@ type Server struct {
 	Jobs      *job.Jobs
 	Artifacts *artifact.Artifacts
 	Board     *leaderboard.Board
+	// Witnesses have checkpoints co-signed; nil without any.
+	Witnesses *witness.Asker
 	Blobs     blob.Store
 	Links     links.Links
 	// Rate is the policy that /limits shows; the zero Policy shows 0, which is no

@@ -31,7 +31,7 @@ func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if last := s.Jobs.Witnesses.Latest(); last != nil && last.Checkpoint == head && last.KeyID == key.Public().ID() {
+		if last := s.Witnesses.Latest(); last != nil && last.Checkpoint == head && last.KeyID == key.Public().ID() {
 			text = last.Text
 			return nil
 		}

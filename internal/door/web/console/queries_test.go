@@ -108,7 +108,7 @@ func siteWithWebhooks(t *testing.T, d *db.DB, endpoints, jobs int) (site *Site, 
 	}
 	log := slog.New(slog.DiscardHandler)
 	guard := outbound.New(outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
-	hooks := webhook.New(webhook.Config{DB: d, Keys: keys, Random: rand.Reader, Guard: guard, Log: log})
+	hooks := webhook.New(webhook.Config{DB: d, LockWorkspace: identity.LockWorkspace, Keys: keys, Random: rand.Reader, Guard: guard, Log: log})
 	write := func(do func(ctx context.Context, tx *db.Tx) error) {
 		t.Helper()
 		if err := d.Write(t.Context(), func(tx *db.Tx) error { return do(t.Context(), tx) }); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"time"
 
 	"golang.org/x/mod/sumdb/tlog"
 
@@ -196,4 +197,12 @@ func nodes(ctx context.Context, tx *db.Tx, level, first, behind int64) ([]byte, 
 		data = append(data, hash[:]...)
 	}
 	return data, nil
+}
+
+// Cosigned is a checkpoint with the lines of its witnesses, enough of them for the policy.
+type Cosigned struct {
+	receipt.Checkpoint
+	Text  []byte
+	KeyID string    // of the service's key that signed it
+	At    time.Time // when the last of them signed
 }

@@ -29,14 +29,6 @@ const (
 	askTime  = 10 * time.Second // for one witness
 )
 
-// Cosigned is a checkpoint with the lines of its witnesses, enough of them for the policy.
-type Cosigned struct {
-	receipt.Checkpoint
-	Text  []byte
-	KeyID string // of the service's key that signed it
-	at    time.Time
-}
-
 // Asker has the checkpoints of a service's log co-signed. Each process of a service asks
 // for itself and keeps what it got in memory.
 type Asker struct {
@@ -46,14 +38,14 @@ type Asker struct {
 	Client *http.Client
 	Log    *slog.Logger
 
-	latest atomic.Pointer[Cosigned]
+	latest atomic.Pointer[receiptlog.Cosigned]
 	signed map[string]int64 // the size that each witness signed last, by its name
 	away   string           // what was last logged of those that did not sign
 }
 
 // Latest is the last checkpoint that enough witnesses have signed; nil before the first, and
 // on a nil Asker.
-func (a *Asker) Latest() *Cosigned {
+func (a *Asker) Latest() *receiptlog.Cosigned {
 	if a == nil {
 		return nil
 	}
@@ -97,7 +89,7 @@ func (a *Asker) Round(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if last := a.Latest(); head.Size == 0 || (last != nil && last.Size == head.Size && last.KeyID == keyID && time.Since(last.at) < freshen) {
+	if last := a.Latest(); head.Size == 0 || (last != nil && last.Size == head.Size && last.KeyID == keyID && time.Since(last.At) < freshen) {
 		return nil
 	}
 	type answer struct {
@@ -128,7 +120,7 @@ func (a *Asker) Round(ctx context.Context) error {
 	}
 	met := a.Policy.Met(by)
 	if met {
-		a.latest.Store(&Cosigned{head, text, keyID, time.Now()})
+		a.latest.Store(&receiptlog.Cosigned{Checkpoint: head, Text: text, KeyID: keyID, At: time.Now()})
 	}
 	a.tell(met, by, away)
 	return nil

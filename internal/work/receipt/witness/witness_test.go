@@ -228,7 +228,7 @@ func TestAWitnessNeverSignsTwoHistories(t *testing.T) {
 		first := newService(t, url, key)
 		first.grow(5)
 		var log said
-		ask := func(s service) *witness.Cosigned {
+		ask := func(s service) *receiptlog.Cosigned {
 			t.Helper()
 			asker := &witness.Asker{Policy: policyOf(t, "all", p), DB: s.DB, Keys: s.ring, Client: http.DefaultClient, Log: slog.New(slog.NewTextHandler(&log, nil))}
 			if err := asker.Round(t.Context()); err != nil {

@@ -1,4 +1,4 @@
-package artifact
+package result
 
 import (
 	"context"
@@ -38,7 +38,7 @@ func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 			found = ", found " + f.Finding
 		}
 		_, err := fmt.Fprintf(w, "== frame %d: %s, %dx%d, %.3f s on %s (%s), %s, attempt %d%s\n%s\n",
-			f.Frame, f.File, f.Width, f.Height, seconds(f.RenderUs), f.Device, plaintext.Line(f.DeviceName), plaintext.Line(by), f.Attempt, found, logText(f.Log))
+			f.Frame, f.File, f.Width, f.Height, Seconds(f.RenderUs), f.Device, plaintext.Line(f.DeviceName), plaintext.Line(by), f.Attempt, found, logText(f.Log))
 		if err != nil {
 			return err
 		}
@@ -70,29 +70,6 @@ func WriteFailedAttempts(ctx context.Context, d *db.DB, jobID string, w io.Write
 	return nil
 }
 
-// writeLog writes the log of the ZIP: frames by their numbers, then failed attempts. It
-// reads one batch at a time, since all logs of a large job are 160 MB.
-func (a *Artifacts) writeLog(ctx context.Context, jobID string, w io.Writer) error {
-	after := int64(-1 << 62) // frame numbers may be negative
-	for {
-		var rows []query.FrameLogsOfRow
-		err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
-			rows, err = tx.FrameLogsOf(ctx, query.FrameLogsOfParams{JobID: jobID, Frame: after, Max: LogBatch})
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("read the logs of frames: %w", err)
-		}
-		if err := WriteFrameLogs(w, rows); err != nil {
-			return err
-		}
-		if len(rows) < LogBatch {
-			return WriteFailedAttempts(ctx, a.DB, jobID, w)
-		}
-		after = rows[len(rows)-1].Frame
-	}
-}
-
 // logText is what a worker sent as Blender's output, safe to show. A line that begins
 // like a heading of this log gets a blank before it.
 func logText(log string) string {
@@ -101,5 +78,5 @@ func logText(log string) string {
 	return text[1:]
 }
 
-// seconds converts stored microseconds.
-func seconds(us int64) float64 { return float64(us) / 1e6 }
+// Seconds converts stored microseconds.
+func Seconds(us int64) float64 { return float64(us) / 1e6 }

@@ -1,4 +1,4 @@
-package artifact
+package result
 
 import (
 	"archive/zip"
@@ -9,8 +9,8 @@ import (
 	"io"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
-	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
 )
 
@@ -18,7 +18,7 @@ import (
 // ZIP. Trying the file first makes the change from one to the other invisible. Errors:
 // frame_not_found, artifact_expired, result_damaged. The caller closes the result. Its
 // bytes are those that were accepted.
-func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record job.Record, f Frame) (io.ReadCloser, error) {
+func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
 	own, err := openBegun(ctx, whole, blobs, f)
 	damaged := errors.Is(err, blob.ErrDamaged)
 	if err == nil || !damaged && !errors.Is(err, blob.ErrNotFound) {
@@ -30,20 +30,20 @@ func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record 
 	if record.ArtifactKey == "" {
 		return nil, fault.New(fault.FrameNotFound, "The frames of a job that ended as %s are not kept.", record.Status)
 	}
-	artifact, err := openZIP(ctx, whole, blobs, record)
+	zipped, err := OpenZIP(ctx, whole, blobs, record)
 	if err != nil {
 		return nil, err
 	}
 	// A blob is read at any offset, so only the directory of the ZIP and this entry are read.
-	z, err := zip.NewReader(artifact, artifact.Size())
+	z, err := zip.NewReader(zipped, zipped.Size())
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
+		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), zipped.Close())
 	}
 	entry, err := z.Open(receipt.FrameEntry(f.File))
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), artifact.Close())
+		return nil, errors.Join(fmt.Errorf("read artifact: %w", err), zipped.Close())
 	}
-	return zipEntry{entry, artifact}, nil
+	return zipEntry{entry, zipped}, nil
 }
 
 // openBegun opens a frame's own file and asks for its first byte: a store then sends it
@@ -63,16 +63,16 @@ func openBegun(ctx context.Context, whole *blob.Whole, blobs blob.Store, f Frame
 	}{begun, file}, nil
 }
 
-// removed is the error of a ZIP that is not kept any more.
-func removed() error {
+// Removed is the error of a ZIP that is not kept any more.
+func Removed() error {
 	return fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
 }
 
-// openZIP opens the ZIP of a completed job, as the receipt describes it. Errors:
+// OpenZIP opens the ZIP of a completed job, as the receipt describes it. Errors:
 // artifact_expired, result_damaged.
-func openZIP(ctx context.Context, whole *blob.Whole, blobs blob.Store, record job.Record) (blob.Reader, error) {
+func OpenZIP(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job) (blob.Reader, error) {
 	if record.ArtifactRemovedAt != 0 {
-		return nil, removed()
+		return nil, Removed()
 	}
 	r, err := whole.Open(ctx, blobs, record.ArtifactKey, record.ArtifactSha256)
 	if errors.Is(err, blob.ErrDamaged) || errors.Is(err, blob.ErrNotFound) {

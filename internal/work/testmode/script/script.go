@@ -1,4 +1,8 @@
-package testmode
+// Package script is the worker of a test world: it paints in place of Blender, and fails as
+// a file's name says.
+//
+// Start reading at Script.
+package script
 
 import (
 	"context"
@@ -14,6 +18,7 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/worker"
 )
 
@@ -84,9 +89,9 @@ func (s *Script) Project(ctx context.Context, workerID, jobID string) (farmapi.P
 	if !strings.HasPrefix(jobID, id.Job) {
 		return project, nil // a free look
 	}
-	t := TrickOf(project.Main)
-	if i := slices.IndexFunc(ofJobs(), t.Is); i >= 0 {
-		return project, s.End(ctx, jobID, project.Main, ofJobs()[i])
+	t := testmode.TrickOf(project.Main)
+	if i := slices.IndexFunc(testmode.OfJobs(), t.Is); i >= 0 {
+		return project, s.End(ctx, jobID, project.Main, testmode.OfJobs()[i])
 	}
 	return project, nil
 }
@@ -125,8 +130,8 @@ func (s *Script) speak(held []farmapi.Held) (heard []farmapi.Held, lapsed []stri
 
 // vanishes reports whether the worker vanishes with an attempt of a frame.
 func (s *Script) vanishes(main string, frame, attempt int) bool {
-	t := TrickOf(main)
-	return t.on(frame) && (t.Is(fault.WorkerLost) || (t.Name == WorkerLostOnce && attempt == 1))
+	t := testmode.TrickOf(main)
+	return t.On(frame) && (t.Is(fault.WorkerLost) || (t.Name == testmode.WorkerLostOnce && attempt == 1))
 }
 
 // attempt is the number of the attempt of a frame that was leased last.
@@ -184,18 +189,18 @@ func (s *session) Render(ctx context.Context, frame int, progress func(float64))
 	if err := s.script.Room(ctx); err != nil {
 		return blender.Frame{}, &blender.Error{Code: string(fault.OutOfMemory), Message: err.Error(), Final: true}
 	}
-	t := TrickOf(s.main)
+	t := testmode.TrickOf(s.main)
 	paint := s.Session
 	switch {
-	case !t.on(frame) && !slices.ContainsFunc(ofJobs(), t.Is):
-	case slices.ContainsFunc(ofJobs(), t.Is), s.script.vanishes(s.main, frame, s.script.attempt(s.main, frame)):
+	case !t.On(frame) && !slices.ContainsFunc(testmode.OfJobs(), t.Is):
+	case slices.ContainsFunc(testmode.OfJobs(), t.Is), s.script.vanishes(s.main, frame, s.script.attempt(s.main, frame)):
 		<-ctx.Done() // the lease is lost
 		return blender.Frame{}, ended(ctx)
-	case slices.ContainsFunc(ofFrames(), t.Is):
+	case slices.ContainsFunc(testmode.OfFrames(), t.Is):
 		return blender.Frame{}, &blender.Error{Code: t.Name, Message: fmt.Sprintf("the file's name asks for %s in test mode", t.Name), Final: true}
-	case t.Name == Black:
+	case t.Name == testmode.Black:
 		paint = s.black
-	case t.Name == Slow:
+	case t.Name == testmode.Slow:
 		if !slow(ctx, progress) {
 			return blender.Frame{}, ended(ctx)
 		}
@@ -216,7 +221,7 @@ func slow(ctx context.Context, progress func(float64)) bool {
 		select {
 		case <-ctx.Done():
 			return false
-		case <-time.After(SlowFrame / steps):
+		case <-time.After(testmode.SlowFrame / steps):
 		}
 		if progress != nil {
 			progress(float64(i) / steps)
