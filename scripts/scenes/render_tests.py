@@ -146,6 +146,30 @@ bpy.data.objects["Cube"].modifiers.new("cloth", "CLOTH")
 scene.camera.animation_data_clear()
 save("cloth")
 
+# Points that geometry nodes make, of a colour that changes: with persistent data Cycles
+# keeps those of the frame before.
+base()
+cube = bpy.data.objects["Cube"]
+tree = bpy.data.node_groups.new("points", "GeometryNodeTree")
+tree.inputs.new("NodeSocketGeometry", "Geometry")
+tree.outputs.new("NodeSocketGeometry", "Geometry")
+made = [tree.nodes.new(name) for name in ("NodeGroupInput", "GeometryNodeMeshToPoints", "GeometryNodeStoreNamedAttribute", "GeometryNodeSetMaterial", "NodeGroupOutput")]
+for before, after in zip(made, made[1:]):
+    tree.links.new(before.outputs[0], next(socket for socket in after.inputs if socket.type == "GEOMETRY"))
+made[1].inputs["Radius"].default_value = 0.4
+made[2].data_type, made[2].inputs["Name"].default_value = "FLOAT_COLOR", "tint"
+made[3].inputs["Material"].default_value = cube.data.materials[0]
+tint = next(socket for socket in made[2].inputs if socket.type == "RGBA" and socket.enabled)
+for frame, colour in ((1, (1, 0, 0, 1)), (20, (0, 0, 1, 1))):
+    tint.default_value = colour
+    tint.keyframe_insert("default_value", frame=frame)
+cube.modifiers.new("points", "NODES").node_group = tree
+shader = cube.data.materials[0].node_tree
+attribute = shader.nodes.new("ShaderNodeAttribute")
+attribute.attribute_name = "tint"
+shader.links.new(attribute.outputs["Color"], shader.nodes["Principled BSDF"].inputs["Base Color"])
+save("points")
+
 
 def tiles(samples):
     scene = base(samples)

@@ -5,8 +5,8 @@ One JSON object a line: commands come in on file descriptor 3, replies leave on
 "error" refuses the command and leaves the process usable only for its end.
 
 Persistent data is what Blender calls keeping the scene inside Cycles from one
-frame to the next. With it a frame's pixels should be those without it; where
-they may not be, open says so (see kept_data_risk).
+frame to the next. It is used only where a frame's pixels are proven to be those
+without it (kept.py, which lies next to this file).
 
 Written for Blender 3.0 to 4.x (the contract is 4.1). Where those differ it is
 said at the place; 5.0 keeps the compositor's nodes elsewhere, which is handled,
@@ -29,13 +29,18 @@ import _cycles
 import bpy
 import cycles
 
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.dont_write_bytecode = True
+
+import kept  # noqa: E402  (of this folder)
+
 # The order is by speed on hardware that offers several of them.
 BACKENDS = ("OPTIX", "CUDA", "HIP", "METAL", "ONEAPI")
 SPELLED = {"OPTIX": "OptiX", "METAL": "Metal", "ONEAPI": "oneAPI"}
 
-# Formats that the Go side decodes and hashes by itself, or, for multi-layer
-# EXR, that Blender shows no pixels of.
-HASHED_ELSEWHERE = {"PNG", "JPEG", "OPEN_EXR_MULTILAYER"}
+# Formats that the Go side decodes and hashes itself, that Blender shows no pixels of
+# (multi-layer EXR), or that it writes but cannot read in every colour mode (IRIS).
+HASHED_ELSEWHERE = {"PNG", "JPEG", "OPEN_EXR_MULTILAYER", "IRIS"}
 
 
 class Refusal(Exception):
@@ -407,6 +412,11 @@ def settle_output(scene, switched):
     if render.use_multiview:  # would write one file an eye
         render.use_multiview = False
         switched.add("multiview_off")
+    # "-a" renders all layers whatever this says; the operator would render one.
+    render.use_single_layer = False
+    if render.image_settings.file_format.startswith("OPEN_EXR") and render.image_settings.use_preview:
+        render.image_settings.use_preview = False  # a second file for each frame
+        switched.add("exr_preview_off")
     if render.use_stamp and (render.use_stamp_filename or render.use_stamp_hostname):
         switched.add("stamp_names_off")
     # Else every picture's metadata would tell this machine's name and folders.
@@ -476,28 +486,6 @@ def drop_style_modules(switched):
             switched.add("style_modules_off")
         while len(settings.modules) > 0:
             settings.modules.remove(settings.modules[0])
-
-
-# Cycles keeps its meshes as they are when these change (seen in 3.4).
-UNNOTICED = ("render.use_simplify", "render.simplify_")
-
-SIMULATED = {"CLOTH", "SOFT_BODY", "FLUID", "DYNAMIC_PAINT", "EXPLODE", "OCEAN", "PARTICLE_SYSTEM"}
-
-
-def kept_data_risk(scene):
-    """"unsafe" where kept data is known to give other pixels, "doubtful" where a
-    simulation without a cache may, else ""."""
-    animation = scene.animation_data
-    if animation is not None:
-        curves = list(animation.drivers)
-        if animation.action is not None:
-            curves.extend(getattr(animation.action, "fcurves", ()))
-        if any(curve.data_path.startswith(UNNOTICED) for curve in curves):
-            return "unsafe"
-    for thing in scene.objects:
-        if thing.rigid_body is not None or any(modifier.type in SIMULATED for modifier in thing.modifiers):
-            return "doubtful"
-    return ""
 
 
 # -- simulations -------------------------------------------------------------
@@ -609,8 +597,8 @@ class Run:
         # and learns of their changes by the next frame: Blender tells it in each frame of
         # all that can change by the frame.
         aside = any(looks_aside(other) for other in self.scenes)
-        kept = any(other.render.use_persistent_data for other in self.scenes)
-        self.skips, self.samples = not aside, aside and not kept
+        keeps = any(other.render.use_persistent_data for other in self.scenes)
+        self.skips, self.samples = not aside, aside and not keeps
         self.before = []  # each scene with its samples, while frames are played
         self.begun = 0.0
 
@@ -887,9 +875,9 @@ class Driver:
         settle_engines(scene, switched)
         drop_special_files(switched)
         drop_style_modules(switched)
-        risks = {kept_data_risk(other) for other in rendered_scenes(scene)}
         plays = command["plays"] or any(has_state(other) for other in rendered_scenes(scene))
-        self.keeps = command["keep_data"] and "unsafe" not in risks and not plays
+        doubt = self.doubt(scene) if command["keep_data"] and not plays else ""
+        self.keeps = command["keep_data"] and not plays and not doubt
         for other in rendered_scenes(scene):
             self.settle_device(other)
         if not plays:  # else the file's own setting decides what its simulations do
@@ -925,17 +913,21 @@ class Driver:
             height=height,
             switched=sorted(switched),
             keeps_data=self.keeps,
-            doubtful="doubtful" in risks and not plays,
+            not_kept=doubt,
             plays=plays,
             full=full,
             whole=bool(self.tiled),
             compression=compression,
         )
 
-    def keep_data(self, scene, kept):
+    def doubt(self, scene):
+        """Why no data is kept of a scene; "" where that is safe."""
+        return "several scenes" if rendered_scenes(scene) != [scene] else kept.doubt(scene, objects_in(scene))
+
+    def keep_data(self, scene, keeps):
         for other in rendered_scenes(scene):
-            if other.render.use_persistent_data != kept:
-                other.render.use_persistent_data = kept  # off also frees what is kept
+            if other.render.use_persistent_data != keeps:
+                other.render.use_persistent_data = keeps  # off also frees what is kept
 
     def leave_tiles(self, left):
         for other in self.tiled:
@@ -960,21 +952,21 @@ class Driver:
         self.keep_data(scene, self.keeps and not command["fresh"])
         self.leave_tiles(not command["fresh"])
         path = scene.render.frame_path(frame=number)
-        kept = scene.frame_start, scene.frame_end, scene.frame_step
+        own = scene.frame_start, scene.frame_end, scene.frame_step
         self.say(reply="frame_started", frame=number)
         begun = time.perf_counter()
         try:
             # An animation of one frame is what "-f" renders. The end stays where
             # it is, for it decides how many digits a burnt-in frame number has;
             # a step past it leaves the one frame.
-            scene.frame_end = max(kept[1], number)
+            scene.frame_end = max(own[1], number)
             scene.frame_start = number
             scene.frame_step = scene.frame_end - number + 1
             bpy.ops.render.render(animation=True)
         except RuntimeError as error:
             raise render_refusal(str(error))
         finally:
-            scene.frame_start, scene.frame_end, scene.frame_step = kept
+            scene.frame_start, scene.frame_end, scene.frame_step = own
         self.rendered(scene, number, path, time.perf_counter() - begun)
 
     def rendered(self, scene, number, path, seconds):

@@ -1,7 +1,7 @@
 package blender
 
 import (
-	_ "embed"
+	"embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,8 +21,11 @@ import (
 // driver is what Blender runs to take commands. It is embedded, so that the binary
 // needs no other file beside a Blender.
 //
-//go:embed driver.py
-var driver []byte
+//go:embed driver.py kept.py
+var driver embed.FS
+
+// driverName is the file of it that Blender runs. The others are its modules.
+const driverName = "driver.py"
 
 // pythonExit is the exit status of a Blender whose driver raised an error.
 const pythonExit = 70
@@ -50,8 +53,7 @@ func (p *Process) launch() error {
 			}
 		}
 	}
-	script := filepath.Join(p.in(), "driver.py")
-	if err := os.WriteFile(script, driver, 0o600); err != nil {
+	if err := os.CopyFS(p.in(), driver); err != nil {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
 	settings, err := json.Marshal(map[string]any{
@@ -64,7 +66,7 @@ func (p *Process) launch() error {
 	if err != nil {
 		return fmt.Errorf("find Blender %s: %w", p.opts.Path, err)
 	}
-	return p.startPiped(p.command(program, script, string(settings)))
+	return p.startPiped(p.command(program, filepath.Join(p.in(), driverName), string(settings)))
 }
 
 // command returns the command line of Blender in its sandbox. Factory settings and

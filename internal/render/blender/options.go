@@ -50,7 +50,7 @@ type Options struct {
 	MakeKernels bool
 	Patience    Patience // zero fields take the defaults
 	// KeepData keeps the scene inside Cycles between frames (Blender's persistent
-	// data), except where that is known to change pixels. Geometry and textures are
+	// data), where that is proven not to change pixels. Geometry and textures are
 	// then loaded once instead of once per frame.
 	KeepData bool
 	// Uncompressed has Blender write large PNGs without compression, which it would do on
@@ -112,18 +112,18 @@ type Opened struct {
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
 	// color_conversions_off (compositor nodes that convert from or to a colour space that
-	// this Blender lacks), denoise_off, file_output_muted, movie_output_as_png, multiview_off (the scene's
+	// this Blender lacks), denoise_off, file_output_muted, movie_output_as_png, exr_preview_off (no JPEG next to an OpenEXR picture), multiview_off (the scene's
 	// camera alone), output_colors_off (the scene's colour management, because Blender has
 	// not what the output's own names), special_files_dropped (paths to devices and the like count as
 	// missing files), stamp_names_off (no file or host name burnt in), style_modules_off (Python
 	// that would draw Freestyle's lines).
 	Switched []string `json:"switched"`
 	// KeepsData reports whether data is kept between frames: Options.KeepData is set,
-	// and the scene has nothing that is known to break it.
+	// and everything in the scene is of a kind that is proven to be safe (kept.py).
 	KeepsData bool `json:"keeps_data"`
-	// HasSimulation reports that the scene has a simulation, whose kept data may differ
-	// from a fresh frame's.
-	HasSimulation bool `json:"doubtful"`
+	// NotKept names the first thing in the scene that is not; "" where data is kept, or
+	// would not be anyway.
+	NotKept string `json:"not_kept"`
 	// Plays reports that frames depend on the frames before. The process then renders
 	// frames in rising order only, and computes those that are left out: see Play. It
 	// keeps data between frames as the file says.

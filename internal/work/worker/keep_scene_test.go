@@ -168,7 +168,7 @@ func TestRealBlenderGoesOnWithTheNextJob(t *testing.T) {
 	stop := b.run()
 	s.addOf("scene", "JOB-1", 4)
 	b.untilDelivered(4)
-	for starts := 0; starts < 2; starts, _ = c.counts() { // the spare of an idle worker
+	for starts := 0; starts < 3; starts, _ = c.counts() { // one more compares, and an idle worker has a spare
 		await.Next(t, c.changed, "a spare process")
 	}
 	s.addOf("scene", "JOB-2", 4)
@@ -179,10 +179,10 @@ func TestRealBlenderGoesOnWithTheNextJob(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	if starts != 2 || opens != 1 || s.inputs != 1 {
+	if starts != 3 || opens != 2 || s.inputs != 1 {
 		t.Errorf("after the second job: %d processes started, %d files opened, the file fetched %d times", starts, opens, s.inputs)
 	}
-	if _, opens := c.counts(); opens != 2 {
+	if _, opens := c.counts(); opens != 3 {
 		t.Errorf("after a job of another scene %d files were opened", opens)
 	}
 	if s.jobs[0].frames[0].done.Times.Load == 0 {

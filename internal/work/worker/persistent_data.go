@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -12,19 +11,6 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
-)
-
-// sampledOneIn is the share of jobs that are watched although their scene gives no
-// reason to. The job's id decides, so that all workers watch the same jobs.
-const sampledOneIn = 8
-
-// Of a watched job the guard compares the 2nd frame that a process renders, then the
-// 4th, the 8th and each 8th after that. Kept data spoils frames early if at all, and
-// the cost stays at one frame in eight. Frames in between are held until the
-// comparison.
-const (
-	firstBatch = 1
-	lastBatch  = 8
 )
 
 // persistentDataOff appears in a frame's Switched when kept data changed the pixels
@@ -39,23 +25,17 @@ const (
 	tooLarge  = "svc: Blender ended with a picture rendered whole; tiles are on, and persistent data is off, for this job on this worker\n"
 )
 
-// sampled reports whether the job's id puts it into the sample. Hashing spreads any kind
-// of ids evenly.
-func sampled(jobID string) bool {
-	sum := sha256.Sum256([]byte(jobID))
-	return sum[0]%sampledOneIn == 0
-}
-
-// guard checks that Blender's persistent data does not change pixels. The first frame of a
-// process is right, because nothing is kept yet. Later frames of a watched job are held
-// until one of them has been compared with a frame rendered without kept data. It belongs
-// to one open file in one process. What it finds out outlives it in Worker.noData.
+// guard checks that Blender's persistent data does not change pixels. Blender keeps data
+// only of scenes for which that is proven (blender.Opened.KeepsData); the guard is there for
+// what the proof has missed. The first frame of a process is right, because nothing is kept
+// yet. The second one is compared with one rendered without kept data before it is
+// delivered, once for each file: what spoils a frame stays in the process and shows at once.
+// A guard belongs to one open file in one process. What it finds out outlives it in
+// Worker.verdicts.
 type guard struct {
-	watched bool            // frames are held and compared
-	began   bool            // the process has rendered a frame
-	note    string          // why data is no longer kept; "" while it is
-	batch   int             // how many frames are held before a comparison
-	held    []renderedFrame // in the order of rendering; their leases are alive
+	watched bool   // the next frame is compared
+	began   bool   // the process has rendered a frame
+	note    string // why data is no longer kept; "" while it is
 }
 
 // renderedFrame is a frame whose picture lies in the outbox.
@@ -92,9 +72,9 @@ func (a *openJob) switched() []string {
 	return all
 }
 
-// deliverOrHold moves a picture out of Blender's folder. It delivers the frame, or
-// holds it until its guard has compared.
-func (l *lane) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
+// deliver moves a picture out of Blender's folder and finishes the frame. One that its guard
+// watches is compared first.
+func (l *lane) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
 	// At once, because the next frame may get the same name in Blender's folder.
 	path, err := l.out.moveIn(t.lease, f.Path)
 	if err != nil {
@@ -103,76 +83,59 @@ func (l *lane) deliverOrHold(ctx, drainCtx context.Context, a *openJob, t *task,
 		return
 	}
 	s := renderedFrame{t, a, f, path, a.switched()}
-	// The first frame of a process is right, and an unwatched job needs no comparison.
-	g := &a.guard
-	if first := !g.began; first || !g.watched || g.note != "" {
-		g.began = true
+	first := !a.guard.began
+	a.guard.began = true
+	if first || !a.guard.watched {
 		l.finish(drainCtx, s)
 		return
 	}
-	g.held = append(g.held, s)
-	if len(g.held) >= g.batch {
-		l.compareHeld(ctx, drainCtx)
-	}
+	l.compareAndFinish(ctx, drainCtx, s)
 }
 
-// compareHeld renders the newest held frame again in a process that never kept data. Equal
-// pixels release all held frames. Otherwise all of them are rendered anew, and the job
-// keeps no data on this worker from then on. The end of ctx stops the comparison. Only the
-// newest is compared: kept data that spoils a frame stays in the process, so the later
-// ones show it too. Its lease bounds the comparison; the others are checked when they are
-// finished.
-func (l *lane) compareHeld(ctx, drainCtx context.Context) {
-	a := l.pool.open
-	if a == nil || len(a.guard.held) == 0 {
-		return
-	}
-	held := a.guard.held
-	a.guard.held = nil
-	newest := held[len(held)-1]
-	running, end := context.WithCancelCause(newest.task.ctx)
+// compareAndFinish renders a frame again in a process that never kept data. With equal
+// pixels the file is proven. Otherwise the frame is rendered again, and its file keeps no
+// data on this worker from then on. The end of ctx stops the comparison.
+func (l *lane) compareAndFinish(ctx, drainCtx context.Context, s renderedFrame) {
+	a := s.job
+	a.guard.watched = false
+	running, end := context.WithCancelCause(s.task.ctx)
 	defer end(nil)
 	stop := context.AfterFunc(ctx, func() { end(errStopped) })
 	defer stop()
-	same, err := l.compare(running, newest)
-	switch {
-	case running.Err() != nil: // the lease is lost or the worker stops: nothing is proven
-		l.abandonHeld(running, drainCtx, held, err)
+	same, err := l.compare(running, s)
+	if running.Err() != nil { // the lease is lost or the worker stops: nothing is proven
+		l.abandon(running, drainCtx, s, err)
 		return
-	case same:
-		a.guard.batch = min(2*a.guard.batch, lastBatch)
-	default:
-		l.log.Warn("persistent data is off for a job", "job_id", a.job.JobID, "frame", newest.frame.Number, "comparison", err)
-		// A comparison that failed proves nothing, but its frames are not delivered on
-		// trust.
-		note := fmt.Sprintf(differs, newest.frame.Number)
-		if err != nil {
-			note = unchecked
-		}
-		l.disablePersistentData(a, note)
-		if err := l.rerender(running, held); err != nil {
-			l.abandonHeld(running, drainCtx, held, err)
-			return
-		}
 	}
-	for _, s := range held {
+	if same {
+		l.verdicts.remember(a.job.InputSHA256, "")
 		l.finish(drainCtx, s)
+		return
 	}
+	l.log.Warn("persistent data is off for a job", "job_id", a.job.JobID, "frame", s.frame.Number, "comparison", err)
+	// A comparison that failed proves nothing, but its frame is not delivered on trust.
+	note := fmt.Sprintf(differs, s.frame.Number)
+	if err != nil {
+		note = unchecked
+	}
+	l.disablePersistentData(a, note)
+	if err := l.rerender(running, &s); err != nil {
+		l.abandon(running, drainCtx, s, err)
+		return
+	}
+	l.finish(drainCtx, s)
 }
 
 // compare renders a frame in a second process. A second process is needed because
-// data survives in the first one in more places than Cycles: in a simulation's cache,
-// for example.
+// data survives in the first one in more places than Cycles.
 func (l *lane) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
-	a := s.job
-	// It is kept for the next comparison. RenderFresh makes it forget the frame before.
-	if a.second == nil {
-		if a.second, err = l.pool.take(ctx); err != nil {
-			return false, err
-		}
-		if _, err := a.second.Open(ctx, a.files.input); err != nil {
-			return false, err
-		}
+	second, err := l.pool.take(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer l.pool.left.Go(func() { _ = second.Close() }) // the next run empties its folder too
+	if _, err := second.Open(ctx, s.job.files.input); err != nil {
+		return false, err
 	}
 	before, err := pixelsOf(s.frame, s.path)
 	if err != nil {
@@ -180,7 +143,7 @@ func (l *lane) compare(ctx context.Context, s renderedFrame) (same bool, err err
 	}
 	limited, cancel := context.WithTimeout(ctx, l.frameTime())
 	defer cancel()
-	alone, err := a.second.RenderFresh(limited, s.frame.Number, nil)
+	alone, err := second.RenderFresh(limited, s.frame.Number, nil)
 	if err != nil {
 		return false, err
 	}
@@ -224,114 +187,81 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 	return picture.SHA256, err
 }
 
-// rerender renders held frames again in a new process that keeps nothing. That process
-// then serves the rest of the job. The leases stay the same, so the caller sees no failed
-// attempt. On an error the frames that were rendered anew are given up with the others.
-func (l *lane) rerender(ctx context.Context, held []renderedFrame) error {
+// rerender renders a frame again in a new process that keeps nothing. That process
+// then serves the rest of the job. The lease stays the same, so the caller sees no failed
+// attempt.
+func (l *lane) rerender(ctx context.Context, s *renderedFrame) error {
 	l.pool.clear()
-	for i := range held {
-		s := &held[i]
-		if s.task.ctx.Err() != nil {
-			continue // the lease was lost; finish drops the frame
-		}
-		// The first one opens the file; noData makes its guard keep nothing.
-		a, err := l.openJob(ctx, s.task)
-		if err != nil {
-			return err
-		}
-		f, err := l.renderFrame(ctx, a, s.task)
-		if err != nil {
-			return err
-		}
-		// The new picture replaces the spoiled one under the same name.
-		if err := os.Rename(f.Path, s.path); err != nil {
-			return err
-		}
-		s.job, s.frame, s.switched = a, f, a.switched()
+	a, err := l.openJob(ctx, s.task) // the verdict makes its guard keep nothing
+	if err != nil {
+		return err
 	}
+	f, err := l.renderFrame(ctx, a, s.task)
+	if err != nil {
+		return err
+	}
+	// The new picture replaces the spoiled one under the same name.
+	if err := os.Rename(f.Path, s.path); err != nil {
+		return err
+	}
+	s.job, s.frame, s.switched = a, f, a.switched()
 	return nil
 }
 
-// abandonHeld gives up held frames that were neither compared nor rendered anew. The
-// newest one counts as failed, so that a job that always fails here comes to an end;
-// the others are released without a penalty.
-func (l *lane) abandonHeld(running, drainCtx context.Context, held []renderedFrame, err error) {
+// abandon gives up a frame that was neither compared nor rendered again. It counts as
+// failed, so that a job that always fails here comes to an end.
+func (l *lane) abandon(running, drainCtx context.Context, s renderedFrame, err error) {
 	l.pool.clear()
-	newest := held[len(held)-1]
-	_ = os.Remove(newest.path) // if this fails, the next run empties the folder
+	_ = os.Remove(s.path) // if this fails, the next run empties the folder
 	cause := context.Cause(running)
 	if cause == nil && l.crowded(err) {
 		cause = errApart
 	}
-	l.giveUp(drainCtx, newest.task, cause, err)
-	l.release(drainCtx, held[:len(held)-1])
+	l.giveUp(drainCtx, s.task, cause, err)
 }
 
-// releaseHeld gives frames back that were held when their process ended: nobody can
-// compare them any more.
-func (l *lane) releaseHeld(drainCtx context.Context) {
-	if a := l.pool.open; a != nil {
-		l.release(drainCtx, a.guard.held)
-		a.guard.held = nil
-	}
-}
-
-// release deletes the pictures of held frames and gives back their leases.
-func (w *Worker) release(drainCtx context.Context, held []renderedFrame) {
-	var tasks []*task
-	for _, s := range held {
-		_ = os.Remove(s.path)
-		tasks = append(tasks, s.task)
-	}
-	w.giveBack(drainCtx, tasks...)
-}
-
-// rememberedFiles bounds how many files without kept data a worker remembers.
+// rememberedFiles bounds how many files a worker remembers a verdict of.
 const rememberedFiles = 256
 
-// noData holds, by the file's hash, why data is not kept. The zero value is empty; the lanes
-// share it.
-type noData struct {
+// verdicts holds, by a file's hash, what comparisons said of its kept data: "" where the
+// pixels were equal, otherwise why none is kept. The zero value is empty; the lanes share it.
+type verdicts struct {
 	mu    sync.Mutex
 	notes map[string]string
 }
 
-func (n *noData) remember(sum, note string) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.notes == nil {
-		n.notes = make(map[string]string)
+func (v *verdicts) remember(sum, note string) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.notes == nil {
+		v.notes = make(map[string]string)
 	}
-	if len(n.notes) >= rememberedFiles {
-		clear(n.notes) // forgetting one costs a comparison, not a wrong picture
+	if len(v.notes) >= rememberedFiles {
+		clear(v.notes) // forgetting one costs a comparison, not a wrong picture
 	}
-	n.notes[sum] = note
+	v.notes[sum] = note
 }
 
-// of returns the note of a file; "" for one whose data is kept.
-func (n *noData) of(sum string) string {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.notes[sum]
+// of returns the verdict of a file; known is false for one that was not compared.
+func (v *verdicts) of(sum string) (note string, known bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	note, known = v.notes[sum]
+	return note, known
 }
 
 // disablePersistentData switches kept data off for a job, also for the next time its file
 // is opened. The file's hash is the key: another job of the same file has the same scene.
 func (l *lane) disablePersistentData(a *openJob, note string) {
 	a.guard.note = note
-	l.noData.remember(a.job.InputSHA256, note)
+	l.verdicts.remember(a.job.InputSHA256, note)
 }
 
-// newGuard returns the guard of a file that was just opened. A file whose data is already
-// not kept needs no comparison. Otherwise Blender's own hint (Opened.HasSimulation) or the
-// sample decides.
+// newGuard returns the guard of a file that was just opened. Every file of which data is
+// kept is watched until it was compared once.
 func (l *lane) newGuard(a *openJob) guard {
-	note := l.noData.of(a.job.InputSHA256)
-	return guard{
-		watched: a.opened.KeepsData && note == "" && (a.opened.HasSimulation || sampled(a.job.JobID)),
-		note:    note,
-		batch:   firstBatch,
-	}
+	note, known := l.verdicts.of(a.job.InputSHA256)
+	return guard{watched: a.opened.KeepsData && !known, note: note}
 }
 
 // errInTiles gives a frame back that is to be rendered again in tiles.

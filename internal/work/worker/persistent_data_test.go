@@ -4,33 +4,32 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
 )
 
-// watchedBench is a worker on a job that is watched.
+// watchedBench is a worker on a scene of which data is kept.
 func watchedBench(t *testing.T, s *server) (*bench, *painter) {
 	p := newPainter()
-	p.keeps, p.simulation = true, true
+	p.keeps = true
 	return newBench(t, s, p), p
 }
 
 func TestNoFrameThatKeptDataSpoiledIsDelivered(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		s := newServer(20)
+		s := newServer(6)
 		b, p := watchedBench(t, s)
-		p.stale = func(frame int) bool { return frame >= 4 }
+		p.stale = func(frame int) bool { return frame >= 2 }
 		stop := b.run()
 		defer stop()
-		b.untilDelivered(20)
+		b.untilDelivered(6)
 		for _, f := range s.jobs[0].frames {
 			if want := pixelsOf(t, f.number); f.done.PixelSHA256 != want || f.attempt != 1 {
 				t.Errorf("frame %d: attempt %d, pixels %s, want %s", f.number, f.attempt, f.done.PixelSHA256, want)
 			}
 			off := slices.Contains(f.done.Switched, "persistent_data_off")
-			if off != (f.number >= 3) || off != strings.Contains(f.done.Log, "persistent data gave other pixels in frame 4") {
+			if off != (f.number >= 2) || off != strings.Contains(f.done.Log, "persistent data gave other pixels in frame 2") {
 				t.Errorf("frame %d: switched %v, log %q", f.number, f.done.Switched, f.done.Log)
 			}
 		}
@@ -58,22 +57,36 @@ func TestJobThatKeptDataSpoilsIsRememberedByItsFile(t *testing.T) {
 	})
 }
 
-func TestWatchedJobIsComparedPeriodically(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		s := newServer(40)
-		b, p := watchedBench(t, s)
-		stop := b.run()
-		defer stop()
-		b.untilDelivered(40)
-		if n := len(p.fresh); n < 5 || n > 10 || p.fresh[0] != 2 {
-			t.Errorf("compared frames %v of 40", p.fresh)
-		}
-		for _, f := range s.jobs[0].frames {
-			if slices.Contains(f.done.Switched, "persistent_data_off") {
-				t.Errorf("frame %d: switched %v", f.number, f.done.Switched)
-			}
-		}
-	})
+// TestTheSecondFrameOfEveryNewFileIsCompared, whatever its job, and that of no other: not
+// where no data is kept, and not where the file was compared before.
+func TestTheSecondFrameOfEveryNewFileIsCompared(t *testing.T) {
+	t.Parallel()
+	for name, keeps := range map[string]bool{"data is kept": true, "no data is kept": false} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				s := newServer(20)
+				b, p := watchedBench(t, s)
+				p.keeps = keeps
+				stop := b.run()
+				defer stop()
+				b.untilDelivered(20)
+				s.add("JOB-2", 20) // of the same file
+				b.untilDelivered(40)
+				want := []int(nil)
+				if keeps {
+					want = []int{2}
+				}
+				if !slices.Equal(p.fresh, want) {
+					t.Errorf("compared frames %v, want %v", p.fresh, want)
+				}
+				for _, f := range s.jobs[0].frames {
+					if slices.Contains(f.done.Switched, "persistent_data_off") {
+						t.Errorf("frame %d: switched %v", f.number, f.done.Switched)
+					}
+				}
+			})
+		})
+	}
 }
 
 // Two renders of a frame by one GPU differ in a few pixels; on a processor they do not.
@@ -105,44 +118,25 @@ func TestNoiseOfAGPUDoesNotSwitchKeptDataOff(t *testing.T) {
 	}
 }
 
-func TestJobWithoutSimulationOrKeptDataIsNotCompared(t *testing.T) {
-	t.Parallel()
-	for name, set := range map[string]func(*painter){
-		"no simulation": func(p *painter) { p.keeps = true }, // JOB-1 is not of the sample
-		"no data":       func(p *painter) { p.simulation = true },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				s, p := newServer(20), newPainter()
-				set(p)
-				b := newBench(t, s, p)
-				stop := b.run()
-				defer stop()
-				b.untilDelivered(20)
-				if len(p.fresh) > 0 {
-					t.Errorf("frames %v were compared", p.fresh)
-				}
-			})
-		})
-	}
-}
-
-func TestHeldFramesAreGivenBackWhenTheWorkerStops(t *testing.T) {
+func TestAFrameThatIsComparedIsGivenBackWhenTheWorkerStops(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(20)
-		b, _ := watchedBench(t, s)
+		b, p := watchedBench(t, s)
 		stop := b.run()
-		b.untilDelivered(4) // 5, 6 and 7 are held until 8 is compared
-		await.Pass(2500 * time.Millisecond)
+		b.untilDelivered(1)
+		await.Pass(p.frameTime * 3 / 2) // the second frame is compared
 		if err := stop(); err != nil {
 			t.Fatal(err)
+		}
+		if !slices.Equal(p.fresh, []int{2}) {
+			t.Fatalf("compared %v", p.fresh)
 		}
 		for _, f := range s.jobs[0].frames {
 			if f.done == nil && f.holder != "" {
 				t.Errorf("frame %d is neither delivered nor given back", f.number)
 			}
 		}
-		if len(s.fails) > 0 || len(s.delivered()) == 20 {
+		if len(s.fails) > 0 || len(s.delivered()) != 1 {
 			t.Errorf("delivered %v, failures %v", s.delivered(), s.fails)
 		}
 		if left := b.outbox(); len(left) != 0 {
@@ -179,8 +173,8 @@ func TestProcessThatEndsWithKeptDataIsFollowedByOneWithout(t *testing.T) {
 		stop := b.run()
 		defer stop()
 		b.untilDelivered(3)
-		if !slices.Equal(p.fresh, []int{4}) {
-			t.Errorf("frames %v were rendered without kept data, want 4", p.fresh)
+		if !slices.Equal(p.fresh, []int{2, 4}) {
+			t.Errorf("frames %v were rendered without kept data, want 2, which is compared, and 4", p.fresh)
 		}
 	})
 }

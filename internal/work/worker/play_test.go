@@ -12,7 +12,7 @@ func TestAProcessThatPlaysNeverGoesBack(t *testing.T) {
 		s := newServer(0)
 		s.jobs = []*job{{id: "JOB-1", frames: []*frame{{number: 3}, {number: 4}, {number: 8}}}}
 		p := newPainter()
-		p.plays, p.keeps, p.simulation = true, false, false
+		p.plays, p.keeps = true, false
 		b := newBench(t, s, p)
 		stop := b.run()
 		defer stop()

@@ -32,7 +32,6 @@ type openJob struct {
 	files  files
 	opened blender.Opened // what Blender found in the file
 	guard  guard          // whether data may be kept between its frames
-	second Session        // renders the guard's comparisons; nil until the first
 	last   *int           // the last frame that it rendered; nil before the first
 	used   time.Time      // when that was done
 }
@@ -107,9 +106,6 @@ func (p *processPool) clear() {
 func (p *processPool) retire(gone *openJob) {
 	p.left.Go(gone.files.remove)
 	p.left.Go(func() { _ = gone.Close() }) // the next run empties its folder too
-	if gone.second != nil {
-		p.left.Go(func() { _ = gone.second.Close() })
-	}
 }
 
 // close ends every process and returns when none is left.
@@ -165,7 +161,7 @@ func (l *lane) continueScene(a *openJob, job farmapi.Job) *openJob {
 	next.guard = l.newGuard(&next)
 	next.guard.began = true
 	l.pool.open = &next
-	if next.guard.watched && next.second == nil {
+	if next.guard.watched {
 		l.pool.warm()
 	}
 	l.log.Info("the file is open already, of a job before", "job_id", job.JobID, "job_before", a.job.JobID, "watched", next.guard.watched)
@@ -198,6 +194,6 @@ func (l *lane) openScene(ctx context.Context, t *task, files files) (*openJob, e
 		l.pool.warm() // the comparison needs a second process soon
 	}
 	l.log.Info("file opened", "job_id", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
-		"keeps_data", a.opened.KeepsData && a.guard.note == "", "watched", a.guard.watched)
+		"keeps_data", a.opened.KeepsData && a.guard.note == "", "not_kept", a.opened.NotKept, "watched", a.guard.watched)
 	return a, nil
 }

@@ -85,26 +85,17 @@ func (q *frameQueue) measure(job string, d time.Duration) {
 // renderLoop renders leased frames one by one until ctx ends. drainCtx outlives ctx and
 // serves the calls that return what is left. It alone uses the pool and the guards, so none
 // of them needs a lock.
-//
-// Held frames are compared as soon as no more frames of their job are in sight: a caller
-// waits for them, and another job's file would end the process that they are compared
-// with.
 func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 	q := frameQueue{}
 	defer func() { l.drain(drainCtx, &q) }()
 	for ctx.Err() == nil {
 		l.waitAlone(ctx)
 		if l.draining() {
-			l.compareHeld(ctx, drainCtx) // what is rendered is delivered
 			l.log.Info("the worker takes no more frames, as it was told, and stops")
 			return
 		}
 		if l.surplus() {
-			l.compareHeld(ctx, drainCtx)
 			return
-		}
-		if len(q.tasks) == 0 && q.waiting == 0 && q.pending == nil {
-			l.compareHeld(ctx, drainCtx) // no more frames of the job are in sight
 		}
 		if !l.refill(ctx, &q) {
 			return
@@ -133,9 +124,6 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 // renderTask renders the next frame of the queue. Meanwhile the worker prepares for the one
 // behind it.
 func (l *lane) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
-	if a := l.pool.open; a != nil && a.job.JobID != next.job.JobID {
-		l.compareHeld(ctx, drainCtx) // openJob ends the process of the held frames
-	}
 	next.lastInSight = q.waiting == 0 && len(q.tasks) == 0
 	q.ended, q.running = make(chan struct{}), next
 	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !l.draining() && !l.surplus() {
@@ -195,7 +183,7 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 	if q.pending == nil {
 		switch n := q.prefetchCount(); {
 		case len(q.tasks) == 0:
-			l.requestFrames(ctx, q, max(n, 1), l.pollWait(), 0)
+			l.requestFrames(ctx, q, max(n, 1), pollDuration, 0)
 		case n > 0:
 			l.requestFrames(ctx, q, n, 0, 0)
 		}
@@ -268,15 +256,6 @@ func (w *Worker) draining() bool {
 	default:
 		return false
 	}
-}
-
-// pollWait is how long the server may look for a frame. While frames are held it
-// answers at once, so that they are compared and delivered soon.
-func (l *lane) pollWait() time.Duration {
-	if a := l.pool.open; a != nil && len(a.guard.held) > 0 {
-		return 0
-	}
-	return pollDuration
 }
 
 // last is the last frame that the worker has of a job whose frames depend on those before;
@@ -368,7 +347,6 @@ func (l *lane) drain(drainCtx context.Context, q *frameQueue) {
 	if q.pending != nil {
 		l.enqueue(q, <-q.pending)
 	}
-	l.releaseHeld(drainCtx)
 	l.giveBack(drainCtx, q.tasks...)
 	q.tasks = nil
 	l.fetchAhead(q) // ends the one that there is
@@ -393,13 +371,12 @@ func (l *lane) render(ctx, drainCtx context.Context, t *task) (took time.Duratio
 		}
 		var f blender.Frame
 		if f, took, err = l.playAndRender(running, a, t); err == nil {
-			l.deliverOrHold(ctx, drainCtx, a, t, f)
+			l.deliver(ctx, drainCtx, a, t, f)
 			return took, nil
 		}
-		// The state of the process is unknown now. It ends and gives back what it holds.
+		// The state of the process is unknown now, so it ends.
 		l.wholeFailed(running, end, a, err)
 		l.keptDataFailed(a, err)
-		l.releaseHeld(drainCtx)
 		l.pool.clear()
 	}
 	cause := context.Cause(running)

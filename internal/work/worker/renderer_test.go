@@ -25,23 +25,22 @@ import (
 // painter is a Renderer that paints PNGs, at a pace and with faults that a test
 // sets before it starts.
 type painter struct {
-	info       blender.Info
-	kind       string        // what renders: "GPU" or "CPU"
-	starts     time.Duration // how long a start takes
-	frameTime  time.Duration
-	fault      func(frame int) error // of a render; nil for a picture
-	cut        bool                  // pictures lack their end
-	small      bool                  // pictures are smaller than the scene says
-	keeps      bool                  // data is kept over frames
-	whole      bool                  // renders pictures whole that would be in tiles
-	simulation bool                  // the scene has one, so kept data is watched
-	stale      func(frame int) bool  // whether kept data spoils a frame
-	broken     bool                  // a frame without kept data fails
-	memory     int                   // how many renders at once the memory suffices for; any when 0, none when below
-	plays      bool                  // frames depend on the frames before
-	level      int                   // the scene's compression, which is left to the worker
-	needs      int64                 // bytes of memory that each process tells
-	noise      byte                  // what the first pixel of a picture rendered anew differs by
+	info      blender.Info
+	kind      string        // what renders: "GPU" or "CPU"
+	starts    time.Duration // how long a start takes
+	frameTime time.Duration
+	fault     func(frame int) error // of a render; nil for a picture
+	cut       bool                  // pictures lack their end
+	small     bool                  // pictures are smaller than the scene says
+	keeps     bool                  // data is kept over frames, so the second one is compared
+	whole     bool                  // renders pictures whole that would be in tiles
+	stale     func(frame int) bool  // whether kept data spoils a frame
+	broken    bool                  // a frame without kept data fails
+	memory    int                   // how many renders at once the memory suffices for; any when 0, none when below
+	plays     bool                  // frames depend on the frames before
+	level     int                   // the scene's compression, which is left to the worker
+	needs     int64                 // bytes of memory that each process tells
+	noise     byte                  // what the first pixel of a picture rendered anew differs by
 	// onDevice is the part of a frame's time for which it needs the device, which is one; 0
 	// where frames tell no parts. It may change while the painter works.
 	onDevice float64
@@ -128,7 +127,7 @@ func (p *painting) Open(_ context.Context, in blender.Input) (blender.Opened, er
 		p.previews++
 		full = &blender.Full{Width: 80, Height: 60, Samples: 128, LeastSamples: 64}
 	}
-	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Whole: p.whole, HasSimulation: p.simulation, Plays: p.plays, Compression: p.level}, nil
+	return blender.Opened{Full: full, Scene: "Scene", Format: "PNG", Switched: []string{"file_output_muted"}, KeepsData: p.keeps, Whole: p.whole, Plays: p.plays, Compression: p.level}, nil
 }
 
 // Play notes the frames that were not rendered since the last one, from 1 on. A process

@@ -19,15 +19,15 @@ import (
 // the heartbeats, the delivery and, per picture, a check. Fields without a lock are set before those start, or belong to the one
 // that the comment names.
 type Worker struct {
-	cfg     Config // with defaults, never changed
-	log     *slog.Logger
-	self    farmapi.RegisterRequest // what every registration sends; set by join
-	dirs    folders
-	out     *outbox  // reports that the server has not answered
-	held    holdings // leases that heartbeats must extend
-	machine *machine // shared with other workers of it
-	company company  // of the lanes
-	noData  noData
+	cfg      Config // with defaults, never changed
+	log      *slog.Logger
+	self     farmapi.RegisterRequest // what every registration sends; set by join
+	dirs     folders
+	out      *outbox  // reports that the server has not answered
+	held     holdings // leases that heartbeats must extend
+	machine  *machine // shared with other workers of it
+	company  company  // of the lanes
+	verdicts verdicts
 
 	noMemory sync.Once // says that the free memory cannot be measured
 
