@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"regexp"
@@ -210,4 +211,39 @@ func TestAnUploadWhoseSessionEndsSaysSo(t *testing.T) {
 	if text := look[string](tab, t, `document.querySelector("main > [role=alert]").textContent`); !regexp.MustCompile(`(?i)sign in|session|credential|key`).MatchString(text) {
 		t.Errorf("it says %q", text)
 	}
+}
+
+// TestThePriceFollowsTheFramesAsTheyAreTyped orders what the field says, at the price on the
+// button.
+func TestThePriceFollowsTheFramesAsTheyAreTyped(t *testing.T) {
+	t.Parallel()
+	w := worlds.On(t, "sqlite")
+	p := personOf(t, w, 500)
+	priced := p.upload("demo.blend", demo.Scene())
+	tab, _ := browse(t)
+	p.in(tab)
+	if err := chromedp.Do(tab, chromedp.Navigate(w.URL+priced.path)); err != nil {
+		t.Fatal(err)
+	}
+	field, button := chromedp.CSS("[data-priced]"), `document.querySelector("#price button.big")`
+	typed := func(frames, wants string, on bool) {
+		t.Helper()
+		look[bool](tab, t, `document.querySelector("[data-priced]").select() === undefined`)
+		err := chromedp.Do(tab, chromedp.SendKeys(field, frames))
+		if err == nil {
+			_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf("%s.textContent === %q && %s.disabled === %t", button, wants, button, !on)))
+		}
+		if err != nil {
+			t.Fatalf("frames %s: %v", frames, err)
+		}
+	}
+	typed("1 – 3, 7", "Render 4 frames for $0.04", true)
+	typed("1-3,x", "Render", false)
+	typed("30", "Render 1 frame for $0.01", true)
+	err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#warnings li")), // beyond the scene's range
+		chromedp.Click(chromedp.CSS("#price [name=terms]")), chromedp.Click(chromedp.CSS("#price button.big")), chromedp.WaitVisible(chromedp.CSS("#live")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.open("/console/wallet").want(t, http.StatusOK, "$4.99")
 }

@@ -181,14 +181,14 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 			t.Fatalf("the upload leads to %s", priced.path)
 		}
 		priced = p.submit(priced.path+"/frames", "frames", "1-3,7").want(t, http.StatusOK, "Render 4 frames for $0.04", "locked until")
-		p.submit(priced.path+"/frames", "frames", "one to three").want(t, http.StatusBadRequest, `role="alert"`, `value="one to three"`, "Render 4 frames for $0.04")
+		p.submit(priced.path+"/frames", "frames", "one to three").want(t, http.StatusBadRequest, `role="alert"`, `value="one to three"`, "disabled>Render</button>")
 		quoteID := priced.hidden(t, "quote_id")
 		p.submit(priced.path+"/start", "quote_id", quoteID).want(t, http.StatusBadRequest, "Accept the terms")
 		begun := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance).want(t, http.StatusOK, "queued", "0 of 4 frames", "$0.04, reserved", "no worker is online", "Cancel, and get $0.04 back")
 		if again := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance); again.path != begun.path {
 			t.Errorf("the same order again leads to %s, the first one to %s", again.path, begun.path)
 		}
-		p.open(priced.path).want(t, http.StatusOK, "Rendered already", begun.path)
+		p.open(priced.path).want(t, http.StatusOK, "Already rendered", begun.path)
 		p.open("/console").want(t, http.StatusOK, "demo.blend", "queued", begun.path)
 		p.open("/console?status=failed").want(t, http.StatusOK, "No job is in this state")
 		for _, q := range []string{"DEMO", "mo.bl", strings.TrimPrefix(begun.path, "/console/jobs/")} {
@@ -212,12 +212,31 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 	})
 }
 
+func TestFramesThatWereEditedAreNeverPaidUnseen(t *testing.T) {
+	t.Parallel()
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		p := personOf(t, w, 500)
+		priced := p.upload("demo.blend", demo.Scene())
+		priced = p.submit(priced.path+"/frames", "frames", "1-9").want(t, http.StatusOK, "Render 9 frames for $0.09")
+		start := func(quote, frames string) seen {
+			return p.submit(priced.path+"/start", "quote_id", quote, "frames", frames, "terms", contract.LegalAcceptance)
+		}
+		edited := start(priced.hidden(t, "quote_id"), "1, 5").want(t, http.StatusBadRequest, "You changed the frames. 2 frames now cost $0.02", "Render 2 frames for $0.02")
+		start(edited.hidden(t, "quote_id"), "one").want(t, http.StatusBadRequest, "disabled>Render</button>")
+		p.open("/console/wallet").want(t, http.StatusOK, "$5.00")
+		begun := start(edited.hidden(t, "quote_id"), "5,1").want(t, http.StatusOK, "0 of 2 frames", "$0.02, reserved")
+		if again := start(edited.hidden(t, "quote_id"), "1,5"); again.path != begun.path {
+			t.Errorf("the same order again leads to %s, the first one to %s", again.path, begun.path)
+		}
+	})
+}
+
 func TestWhoCannotPayIsToldWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := worlds.On(t, "sqlite")
 	p := personOf(t, w, 3)
 	priced := p.upload("demo.blend", demo.Scene())
-	priced = p.submit(priced.path+"/frames", "frames", "1-5").want(t, http.StatusOK, "$0.02 is missing in your wallet", "disabled")
+	priced = p.submit(priced.path+"/frames", "frames", "1-5").want(t, http.StatusOK, "You need $0.02 more", "disabled")
 	p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance).want(t, http.StatusPaymentRequired, `role="alert"`)
 }
 

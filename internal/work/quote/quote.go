@@ -12,6 +12,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -63,6 +64,12 @@ type Quote struct {
 
 // Gaps returns the frames of a quote whose frames are no range; "" of a range.
 func (q Quote) Gaps() string { return q.list }
+
+// Prices reports whether these frames, and no others, are those of the quote.
+func (q Quote) Prices(frames framelist.List) bool {
+	own, err := framelist.Parse(q.FrameList, contract.MaxFrames)
+	return err == nil && slices.Equal(own, frames)
+}
 
 // Again requests the frames of a quote once more.
 func (q Quote) Again() (RequestedFrames, error) {

@@ -3,10 +3,10 @@ package console
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/contract"
@@ -30,6 +30,9 @@ type uploadView struct {
 	Look   lookView
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
+	// Unpriced says that the frames in the field are not those of the quote, because they
+	// cannot be priced: Problem says why.
+	Unpriced bool
 }
 
 // Missing is what the wallet lacks of the price, in cents; 0 for nothing.
@@ -66,15 +69,15 @@ func (v lookView) Says() string {
 	case v.View.Failure != nil:
 		return v.View.Failure.Message
 	case v.View.Status == preview.Expired:
-		return "No worker was free in time. Ask again."
+		return "No machine was free in time. Try again."
 	case v.View.WaitingReason != nil && *v.View.WaitingReason == preview.NoWorkerOnline:
-		return "It waits: no worker is online."
+		return "Waiting: no machine is online."
 	case v.View.WaitingReason != nil:
-		return "It waits for a worker that is free."
+		return "Waiting for a free machine."
 	case v.Waiting():
-		return "A worker renders it."
+		return "Rendering."
 	case v.View.Estimate != nil && v.View.Estimate.TotalLow != nil:
-		return fmt.Sprintf("Your frames would take %s to %s.", page.SpanText(*v.View.Estimate.TotalLow), page.SpanText(*v.View.Estimate.TotalHigh))
+		return fmt.Sprintf("Your frames should take %s to %s.", page.SpanText(*v.View.Estimate.TotalLow), page.SpanText(*v.View.Estimate.TotalHigh))
 	}
 	return ""
 }
@@ -97,10 +100,11 @@ func (s *Site) upload(r *http.Request, who identity.Principal) (page.Page, error
 	return s.uploadPage(r, who, nil, "")
 }
 
-// uploadPage builds the page with what was refused, and the frames that were asked for then.
+// uploadPage builds the page with what was refused, and the frames that could not be priced
+// then; "" where that was not the reason.
 func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *fault.Wire, frames string) (page.Page, error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
-	v := uploadView{Problem: problem}
+	v := uploadView{Problem: problem, Unpriced: frames != ""}
 	var err error
 	if v.Inspection, err = s.Intake.Inspected(ctx, who.WorkspaceID, uploadID); err != nil {
 		return page.Page{}, err
@@ -142,20 +146,34 @@ func (s *Site) refusedUpload(r *http.Request, who identity.Principal, frames str
 	return p, err
 }
 
-// requote locks a price for other frames, and leads back to the page.
+// requote locks a price for the frames in the field, and leads back to the page. A script
+// calls it while a person types.
 func (s *Site) requote(r *http.Request, who identity.Principal) (page.Page, error) {
-	ctx, uploadID, asked := r.Context(), r.PathValue("upload_id"), strings.TrimSpace(r.PostForm.Get("frames"))
-	frames, err := quote.ReadList(asked)
-	if err == nil {
-		err = s.DB.Write(ctx, func(tx *db.Tx) error {
-			_, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames})
-			return err
-		})
+	if _, err := s.priced(r, who); err != nil {
+		return s.refusedUpload(r, who, r.PostForm.Get("frames"), err)
 	}
+	return page.Page{Location: uploadsPath + r.PathValue("upload_id")}, nil
+}
+
+// priced returns the quote of the frames in the form: the upload's newest one where it has
+// these frames and is open, else a new one. Errors: upload_not_found, those of
+// quote.ReadList and of Intake.Requote.
+func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, err error) {
+	ctx, uploadID := r.Context(), r.PathValue("upload_id")
+	frames, err := quote.ReadList(r.PostForm.Get("frames"))
 	if err != nil {
-		return s.refusedUpload(r, who, asked, err)
+		return q, err
 	}
-	return page.Page{Location: uploadsPath + uploadID}, nil
+	newest, err := s.Intake.Inspected(ctx, who.WorkspaceID, uploadID)
+	if err != nil || newest.Quote.Prices(frames) && newest.Quote.Status == quote.Open {
+		return newest.Quote, err
+	}
+	err = s.DB.Write(ctx, func(tx *db.Tx) error {
+		i, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames})
+		q = i.Quote
+		return err
+	})
+	return q, err
 }
 
 // look orders a free preview: of the frame that the form names, else of the middle one.
@@ -206,19 +224,47 @@ func (s *Site) lookPicture(w http.ResponseWriter, r *http.Request, who identity.
 }
 
 // start begins the job at the price that the page has shown. The same form sent again
-// leads to the same job.
+// leads to the same job. Frames that were edited after that price was made start nothing:
+// the page shows their own price first.
 func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error) {
-	ctx, uploadID := r.Context(), r.PathValue("upload_id")
+	ctx, uploadID, quoteID := r.Context(), r.PathValue("upload_id"), r.PostForm.Get("quote_id")
 	if r.PostForm.Get("terms") != contract.LegalAcceptance {
 		return s.refusedUpload(r, who, "", fault.New(fault.LegalRequired, "Accept the terms to render."))
 	}
 	var o job.Object
-	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		o, err = s.Jobs.Start(ctx, tx, job.StartRequest{Principal: who, UploadID: uploadID, QuoteID: r.PostForm.Get("quote_id"), Flow: job.FlowJobAPI})
+	err := s.DB.Write(ctx, func(tx *db.Tx) error {
+		shown, err := quote.Take(ctx, tx, who.WorkspaceID, uploadID, quoteID)
+		if err == nil {
+			err = asShown(shown, r.PostForm.Get("frames"))
+		}
+		if err == nil {
+			o, err = s.Jobs.Start(ctx, tx, job.StartRequest{Principal: who, UploadID: uploadID, QuoteID: quoteID, Flow: job.FlowJobAPI})
+		}
 		return err
 	})
+	if errors.Is(err, errEdited) {
+		q, err := s.priced(r, who)
+		if err != nil {
+			return s.refusedUpload(r, who, r.PostForm.Get("frames"), err)
+		}
+		return s.refusedUpload(r, who, "", fault.New(fault.InvalidRequest, "You changed the frames. %s now cost $%d.%02d: check the price, then press Render.",
+			page.FrameCount(q.FrameCount), q.PriceCents/100, q.PriceCents%100))
+	}
 	if err != nil {
 		return s.refusedUpload(r, who, "", err)
 	}
 	return page.Page{Location: jobsPath + o.JobID}, nil
+}
+
+// errEdited says that the field of frames has others than the price that the page showed.
+var errEdited = errors.New("the frames were edited")
+
+// asShown compares the frames of a form with the quote that it starts. A form without the
+// field starts what the quote says. Error: errEdited.
+func asShown(q quote.Quote, text string) error {
+	frames, err := quote.ReadList(text)
+	if text != "" && (err != nil || !q.Prices(frames)) {
+		return errEdited
+	}
+	return nil
 }

@@ -57,6 +57,20 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-once]")) delete form.dataset.sent;
 });
 
+// -- the price follows the frames ---------------------------------------------
+
+// While a price is on its way, its button must not order what the field no longer says.
+document.addEventListener("input", ({ target }) => {
+  if (target.matches?.("[data-priced]")) target.form.querySelector("button.big").disabled = true;
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && event.target.matches?.("[data-priced]")) event.preventDefault(); // a typed number is no order yet
+});
+document.addEventListener("htmx:finally:request", ({ target, detail }) => {
+  if (!target.matches?.("[data-priced]") || detail.ctx.response) return;
+  setTimeout(() => htmx.trigger(target, "input"), 2000); // no connection
+});
+
 // -- sending a scene ------------------------------------------------------------
 
 const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).padStart(2, "0")).join("");
