@@ -40,13 +40,16 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 	}
 }
 
-// judge returns the loop that decides what a failed attempt means once the other workers'
+// judge returns the loop that takes back frames that were held for too long, decides what a failed attempt means once the other workers'
 // word is there, accepts pictures that nobody can compare any more, and pauses node keys.
 func (a *App) judge(p parts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, judgeEvery) {
 			if err := p.frames.DecideFailures(ctx); err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot decide failed attempts", "err", err)
+			}
+			if err := p.frames.TakeBackOverdue(ctx); err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot take back overdue frames", "err", err)
 			}
 			if err := p.frames.SettleCompared(ctx); err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot settle compared pictures", "err", err)

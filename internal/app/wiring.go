@@ -62,7 +62,7 @@ func (a *App) parts(at links.Links) parts {
 	jobs := a.Jobs(at)
 	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
 	frames := &frames.Frames{
-		DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+		DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Log: a.Config.Log,
 		Accepted: a.metrics.FrameAccepted, Failed: a.metrics.FrameFailed,
 		DoubleRender: frames.Sample{Percent: a.Config.DoubleRender, Key: a.linkKey},
 	}

@@ -27,11 +27,11 @@ RETURNING *;
 -- The plus keeps SQLite from using the index by due_at: it would have to sort all
 -- waiting rows.
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, progress = 0,
+SET state = 'held', attempt = attempt + 1, holder = ?1, lapses_at = ?2, due_at = ?3, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || ?1
 WHERE lease_id IN (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = ?3 AND l.subject = ?4 AND l.state = 'waiting' AND +l.due_at <= ?5
+  WHERE l.queue = ?4 AND l.subject = ?5 AND l.state = 'waiting' AND +l.due_at <= ?3
     AND l.item NOT IN (SELECT s.value FROM json_each(?6) s)
   ORDER BY l.item
   LIMIT ?7)

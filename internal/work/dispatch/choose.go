@@ -34,6 +34,7 @@ type Choice struct {
 	Plays bool // frames depend on those before
 
 	keyID, class string // the worker's node key and what it renders on
+	room         int64  // how many frames the worker may take, for its key: see roomOf
 }
 
 // Next chooses what holder renders next: the job with the next turn, or the one whose
@@ -59,13 +60,22 @@ func Next(ctx context.Context, tx *db.Tx, holder string, open OpenJob) (Choice, 
 		return Choice{}, nil
 	}
 	worker.WorkerID = holder
-	c, err := nextJob(ctx, tx, worker, open)
-	if err != nil || c.JobID != "" {
-		c.Open = c.JobID == open.JobID
-		return c, err
+	room, err := roomOf(ctx, tx, worker.KeyID, mostClaimed)
+	if err != nil || room == 0 {
+		return Choice{}, err
 	}
-	return nextFailedBefore(ctx, tx, worker)
+	c, err := nextJob(ctx, tx, worker, open)
+	if err == nil && c.JobID == "" {
+		c, err = nextFailedBefore(ctx, tx, worker)
+	} else {
+		c.Open = c.JobID == open.JobID
+	}
+	c.room = room
+	return c, err
 }
+
+// mostClaimed bounds the frames of one claim.
+const mostClaimed = 64
 
 // ClaimFrames leases the frames of a choice to holder, at most limit, the lowest
 // numbers first, or those of its run. So a failed frame is retried before later ones, and a
@@ -74,6 +84,7 @@ func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit 
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
 	}
+	limit = min(limit, int(c.room))
 	claimed, err := claimAny(ctx, tx, holder, c, limit, life)
 	if err != nil {
 		return nil, err

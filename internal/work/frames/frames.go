@@ -39,6 +39,9 @@ type Frames struct {
 	Workers *dispatch.Workers // counts the good and bad frames of each worker
 	// LeaseLife is how long a worker keeps a frame without a heartbeat.
 	LeaseLife time.Duration
+	// FrameTime is how long a worker may render a frame, and PlayTime how long it may compute
+	// those before, of a job whose frames depend on them. See TakeBackOverdue.
+	FrameTime, PlayTime time.Duration
 	// DoubleRender is the sample of frames that two workers must paint alike; the zero
 	// value samples none.
 	DoubleRender Sample

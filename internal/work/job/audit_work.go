@@ -93,10 +93,10 @@ func changes(j Record) int64 {
 		n++
 	}
 	switch Status(j.Status) {
-	case Rendering, Cancelled:
+	case Rendering:
 		n++
-	case Failed:
-		if n++; j.ClaimedAt != 0 { // an operator may end a job before a worker claims it
+	case Failed, Cancelled:
+		if n++; j.ClaimedAt != 0 { // either can come before a worker claims it
 			n++
 		}
 	case Packaging:

@@ -15,8 +15,8 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// Cancel ends a job that no worker has claimed and gives its money back, in the
-// caller's transaction. Cancelling a cancelled job again returns it as it is. The job's
+// Cancel ends a job that no worker has claimed, or of which workers gave nothing in their
+// time, and gives its money back, in the caller's transaction. Cancelling a cancelled job again returns it as it is. The job's
 // lock orders it and a first claim: one of them succeeds, and the other sees its
 // result. Errors: render_not_found, render_not_cancellable.
 func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (Object, error) {
@@ -26,7 +26,11 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 	}
 	status := Status(job.Status)
 	if status != Cancelled {
-		if !status.Cancellable() {
+		cancellable, err := isCancellable(ctx, tx, job)
+		if err != nil {
+			return Object{}, err
+		}
+		if !cancellable {
 			return Object{}, fault.New(fault.RenderNotCancellable, "The render is %s; it can be cancelled only before a worker claims it.", status)
 		}
 		if err := j.cancel(ctx, tx, job, cancelRequested); err != nil {
@@ -34,6 +38,20 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 		}
 	}
 	return j.Object(ctx, tx, jobID)
+}
+
+// isCancellable reports whether a locked job may be cancelled: no worker has claimed it, or
+// those that did gave nothing for it in their time. Otherwise a worker could keep a job, and
+// the money that it reserves, for as long as it likes.
+func isCancellable(ctx context.Context, tx *db.Tx, job Record) (bool, error) {
+	if status := Status(job.Status); status != Rendering {
+		return status.Cancellable(), nil
+	}
+	view, err := readView(ctx, tx, job.JobID)
+	if err != nil {
+		return false, fmt.Errorf("read job: %w", err)
+	}
+	return view.Stuck, nil
 }
 
 // cancelRequested is the cancel_reason of a job that its owner cancelled.

@@ -231,6 +231,7 @@ func (j *Jobs) link(o *Object, job Record, now time.Time) {
 func live(view query.JobViewRow, around surroundings, now time.Time, o *Object) {
 	begun := float64(view.Progress) / 1000
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
+	o.Cancellable = o.Cancellable || view.Stuck
 	o.QueuePosition, o.WaitingReason = around.position(view), around.reason(view)
 	around.estimate(view, now, o)
 }

@@ -43,6 +43,7 @@ var moves = []move{
 	{Queued, Rendering, "a worker claims the first frame"},
 	{Queued, Cancelled, "the caller cancels it before any claim"},
 	{Queued, Failed, "an operator ends it"},
+	{Rendering, Cancelled, "the caller cancels it while no frame is in and only node keys that held one for too long hold any"},
 	{Rendering, Packaging, "the service accepts the last frame"},
 	{Rendering, Failed, "a frame fails and no further attempt can help, or an operator ends it"},
 	{Packaging, Completed, "one transaction writes artifact, receipt and capture"},

@@ -465,3 +465,20 @@ SELECT * FROM failed_attempt WHERE failed_attempt.holder = @worker_id OR failed_
 -- name: FailedAttemptsErase :many
 UPDATE failed_attempt SET message = CAST(@message AS text), log = ''
 WHERE subject IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id) RETURNING *;
+
+-- name: KeyShare :one
+-- What bounds the frames of a node key: the keys with online workers, and the frames that
+-- this key holds.
+SELECT (SELECT count(DISTINCT o.key_id) FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now) AS keys,
+  (SELECT count(*) FROM worker k JOIN lease h ON h.holder = k.worker_id AND h.state = 'held' AND h.queue = 'frame'
+    WHERE k.key_id = @key_id AND k.seen_at >= @since) AS held;
+
+-- name: KeyProven :one
+-- The online workers of a node key of whom a frame was accepted since a time.
+SELECT count(DISTINCT f.worker_id) FROM frame f JOIN worker w ON w.worker_id = f.worker_id
+WHERE f.accepted_at >= @proven AND w.key_id = @key_id AND w.seen_at >= @since;
+
+-- name: FramesToShare :one
+-- The frames that are held or wait. The turns of workspaces count those that wait.
+SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = 'frame' AND h.state = 'held')
+  + coalesce((SELECT sum(t.waiting) FROM turn t WHERE t.within = '' AND t.waiting > 0), 0) AS bigint);

@@ -117,3 +117,12 @@ UPDATE candidate SET row_sum = @row_sum WHERE job_id = @job_id AND frame = @fram
 
 -- name: FrameLogsErase :exec
 UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
+
+-- name: FramesOverdue :many
+-- Frames whose holder took them before a time, and since then has neither taken one nor
+-- delivered one of that job. A job whose frames depend on those before has longer.
+SELECT * FROM lease l
+WHERE l.queue = 'frame' AND l.state = 'held' AND l.due_at < CAST(@before AS bigint)
+  AND (l.due_at < CAST(@plays_before AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))
+  AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.accepted_at >= CAST(@before AS bigint))
+ORDER BY l.due_at LIMIT 500;

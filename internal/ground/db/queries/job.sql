@@ -55,7 +55,8 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- statement, because this read is the most frequent one. notified is whether a webhook
 -- gets its end; held is how many of its frames are held, and progress how far those are
 -- altogether, in parts of a thousand of one; choosy is whether some worker may not take
--- each of its frames for what came of others; needs is what a worker's Blender must be built
+-- each of its frames for what came of others; stuck is whether no frame is in, and only
+-- keys that held one for too long hold any; needs is what a worker's Blender must be built
 -- with for it; served_us is the place of its turn within its workspace's; plays is
 -- whether its frames depend on those before, and the members behind what that took.
 SELECT sqlc.embed(job),
@@ -67,6 +68,10 @@ SELECT sqlc.embed(job),
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -87,6 +92,10 @@ SELECT sqlc.embed(job),
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -107,6 +116,10 @@ SELECT sqlc.embed(job),
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -130,6 +143,10 @@ SELECT sqlc.embed(job),
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,

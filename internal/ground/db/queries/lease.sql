@@ -45,7 +45,7 @@ RETURNING *;
 -- name: LeaseClaimOf :many
 -- The rows of one subject, the lowest items first; skipped is a JSON array of items.
 -- It is one statement, because workers claim all day, and on PostgreSQL a second one
--- costs a third of the claims a second.
+-- costs a third of the claims a second. Of what is held, due_at says since when.
 WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
@@ -55,7 +55,7 @@ WITH picked AS (
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, progress = 0,
+SET state = 'held', attempt = attempt + 1, holder = @holder, lapses_at = @lapses_at, due_at = @now, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST(@holder AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;

@@ -747,6 +747,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	if q.framesOfStmt, err = db.PrepareContext(ctx, framesOf); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesOf: %w", err)
 	}
+	if q.framesOverdueStmt, err = db.PrepareContext(ctx, framesOverdue); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesOverdue: %w", err)
+	}
 	if q.framesPartlyBlankStmt, err = db.PrepareContext(ctx, framesPartlyBlank); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesPartlyBlank: %w", err)
 	}
@@ -758,6 +761,9 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.framesSinceStmt, err = db.PrepareContext(ctx, framesSince); err != nil {
 		return nil, fmt.Errorf("error preparing query FramesSince: %w", err)
+	}
+	if q.framesToShareStmt, err = db.PrepareContext(ctx, framesToShare); err != nil {
+		return nil, fmt.Errorf("error preparing query FramesToShare: %w", err)
 	}
 	if q.freezeAddStmt, err = db.PrepareContext(ctx, freezeAdd); err != nil {
 		return nil, fmt.Errorf("error preparing query FreezeAdd: %w", err)
@@ -911,6 +917,12 @@ func Prepare(ctx context.Context, db DBTX) (*Queries, error) {
 	}
 	if q.keyPauseStmt, err = db.PrepareContext(ctx, keyPause); err != nil {
 		return nil, fmt.Errorf("error preparing query KeyPause: %w", err)
+	}
+	if q.keyProvenStmt, err = db.PrepareContext(ctx, keyProven); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyProven: %w", err)
+	}
+	if q.keyShareStmt, err = db.PrepareContext(ctx, keyShare); err != nil {
+		return nil, fmt.Errorf("error preparing query KeyShare: %w", err)
 	}
 	if q.keyStandingStmt, err = db.PrepareContext(ctx, keyStanding); err != nil {
 		return nil, fmt.Errorf("error preparing query KeyStanding: %w", err)
@@ -3145,6 +3157,11 @@ func (q *Queries) Close() error {
 			err = fmt.Errorf("error closing framesOfStmt: %w", cerr)
 		}
 	}
+	if q.framesOverdueStmt != nil {
+		if cerr := q.framesOverdueStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesOverdueStmt: %w", cerr)
+		}
+	}
 	if q.framesPartlyBlankStmt != nil {
 		if cerr := q.framesPartlyBlankStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesPartlyBlankStmt: %w", cerr)
@@ -3163,6 +3180,11 @@ func (q *Queries) Close() error {
 	if q.framesSinceStmt != nil {
 		if cerr := q.framesSinceStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing framesSinceStmt: %w", cerr)
+		}
+	}
+	if q.framesToShareStmt != nil {
+		if cerr := q.framesToShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing framesToShareStmt: %w", cerr)
 		}
 	}
 	if q.freezeAddStmt != nil {
@@ -3418,6 +3440,16 @@ func (q *Queries) Close() error {
 	if q.keyPauseStmt != nil {
 		if cerr := q.keyPauseStmt.Close(); cerr != nil {
 			err = fmt.Errorf("error closing keyPauseStmt: %w", cerr)
+		}
+	}
+	if q.keyProvenStmt != nil {
+		if cerr := q.keyProvenStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyProvenStmt: %w", cerr)
+		}
+	}
+	if q.keyShareStmt != nil {
+		if cerr := q.keyShareStmt.Close(); cerr != nil {
+			err = fmt.Errorf("error closing keyShareStmt: %w", cerr)
 		}
 	}
 	if q.keyStandingStmt != nil {
@@ -5405,10 +5437,12 @@ type Queries struct {
 	framesHeldStmt                  *sql.Stmt
 	framesLatestStmt                *sql.Stmt
 	framesOfStmt                    *sql.Stmt
+	framesOverdueStmt               *sql.Stmt
 	framesPartlyBlankStmt           *sql.Stmt
 	framesPlayingStmt               *sql.Stmt
 	framesQueuedStmt                *sql.Stmt
 	framesSinceStmt                 *sql.Stmt
+	framesToShareStmt               *sql.Stmt
 	freezeAddStmt                   *sql.Stmt
 	freezeAfterStmt                 *sql.Stmt
 	freezeGetStmt                   *sql.Stmt
@@ -5460,6 +5494,8 @@ type Queries struct {
 	jobsUnfinishedStmt              *sql.Stmt
 	keyComparedStmt                 *sql.Stmt
 	keyPauseStmt                    *sql.Stmt
+	keyProvenStmt                   *sql.Stmt
+	keyShareStmt                    *sql.Stmt
 	keyStandingStmt                 *sql.Stmt
 	keyStandingAfterStmt            *sql.Stmt
 	keyStandingSumStmt              *sql.Stmt
@@ -6048,10 +6084,12 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		framesHeldStmt:                  q.framesHeldStmt,
 		framesLatestStmt:                q.framesLatestStmt,
 		framesOfStmt:                    q.framesOfStmt,
+		framesOverdueStmt:               q.framesOverdueStmt,
 		framesPartlyBlankStmt:           q.framesPartlyBlankStmt,
 		framesPlayingStmt:               q.framesPlayingStmt,
 		framesQueuedStmt:                q.framesQueuedStmt,
 		framesSinceStmt:                 q.framesSinceStmt,
+		framesToShareStmt:               q.framesToShareStmt,
 		freezeAddStmt:                   q.freezeAddStmt,
 		freezeAfterStmt:                 q.freezeAfterStmt,
 		freezeGetStmt:                   q.freezeGetStmt,
@@ -6103,6 +6141,8 @@ func (q *Queries) WithTx(tx *sql.Tx) *Queries {
 		jobsUnfinishedStmt:              q.jobsUnfinishedStmt,
 		keyComparedStmt:                 q.keyComparedStmt,
 		keyPauseStmt:                    q.keyPauseStmt,
+		keyProvenStmt:                   q.keyProvenStmt,
+		keyShareStmt:                    q.keyShareStmt,
 		keyStandingStmt:                 q.keyStandingStmt,
 		keyStandingAfterStmt:            q.keyStandingAfterStmt,
 		keyStandingSumStmt:              q.keyStandingSumStmt,

@@ -790,6 +790,19 @@ func (q *Queries) FramesQueued(ctx context.Context, jobID string) ([]FramesQueue
 	return items, nil
 }
 
+const framesToShare = `-- name: FramesToShare :one
+SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = 'frame' AND h.state = 'held')
+  + coalesce((SELECT sum(t.waiting) FROM turn t WHERE t.within = '' AND t.waiting > 0), 0) AS bigint)
+`
+
+// The frames that are held or wait. The turns of workspaces count those that wait.
+func (q *Queries) FramesToShare(ctx context.Context) (int64, error) {
+	row := q.queryRow(ctx, q.framesToShareStmt, framesToShare)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
 WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0
@@ -884,6 +897,51 @@ func (q *Queries) KeyPause(ctx context.Context, arg KeyPauseParams) (KeyStanding
 		&i.Refuted,
 		&i.RowSum,
 	)
+	return i, err
+}
+
+const keyProven = `-- name: KeyProven :one
+SELECT count(DISTINCT f.worker_id) FROM frame f JOIN worker w ON w.worker_id = f.worker_id
+WHERE f.accepted_at >= $1 AND w.key_id = $2 AND w.seen_at >= $3
+`
+
+type KeyProvenParams struct {
+	Proven int64
+	KeyID  string
+	Since  int64
+}
+
+// The online workers of a node key of whom a frame was accepted since a time.
+func (q *Queries) KeyProven(ctx context.Context, arg KeyProvenParams) (int64, error) {
+	row := q.queryRow(ctx, q.keyProvenStmt, keyProven, arg.Proven, arg.KeyID, arg.Since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const keyShare = `-- name: KeyShare :one
+SELECT (SELECT count(DISTINCT o.key_id) FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2) AS keys,
+  (SELECT count(*) FROM worker k JOIN lease h ON h.holder = k.worker_id AND h.state = 'held' AND h.queue = 'frame'
+    WHERE k.key_id = $3 AND k.seen_at >= $1) AS held
+`
+
+type KeyShareParams struct {
+	Since int64
+	Now   int64
+	KeyID string
+}
+
+type KeyShareRow struct {
+	Keys int64
+	Held int64
+}
+
+// What bounds the frames of a node key: the keys with online workers, and the frames that
+// this key holds.
+func (q *Queries) KeyShare(ctx context.Context, arg KeyShareParams) (KeyShareRow, error) {
+	row := q.queryRow(ctx, q.keyShareStmt, keyShare, arg.Since, arg.Now, arg.KeyID)
+	var i KeyShareRow
+	err := row.Scan(&i.Keys, &i.Held)
 	return i, err
 }
 

@@ -851,6 +851,59 @@ func (q *Queries) FramesFound(ctx context.Context, jobID string) ([]FramesFoundR
 	return items, nil
 }
 
+const framesOverdue = `-- name: FramesOverdue :many
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease l
+WHERE l.queue = 'frame' AND l.state = 'held' AND l.due_at < CAST($1 AS bigint)
+  AND (l.due_at < CAST($2 AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))
+  AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.accepted_at >= CAST($1 AS bigint))
+ORDER BY l.due_at LIMIT 500
+`
+
+type FramesOverdueParams struct {
+	Before      int64
+	PlaysBefore int64
+}
+
+// Frames whose holder took them before a time, and since then has neither taken one nor
+// delivered one of that job. A job whose frames depend on those before has longer.
+func (q *Queries) FramesOverdue(ctx context.Context, arg FramesOverdueParams) ([]Lease, error) {
+	rows, err := q.query(ctx, q.framesOverdueStmt, framesOverdue, arg.Before, arg.PlaysBefore)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Lease
+	for rows.Next() {
+		var i Lease
+		if err := rows.Scan(
+			&i.LeaseID,
+			&i.Queue,
+			&i.Subject,
+			&i.Item,
+			&i.State,
+			&i.DueAt,
+			&i.Attempt,
+			&i.Failures,
+			&i.Holder,
+			&i.LapsesAt,
+			&i.Progress,
+			&i.LastCode,
+			&i.LastError,
+			&i.Guard,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const framesPartlyBlank = `-- name: FramesPartlyBlank :many
 SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.finding,
   CAST(EXISTS (SELECT 1 FROM failed_attempt a

@@ -1480,6 +1480,10 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -1499,6 +1503,7 @@ type JobViewRow struct {
 	Held              int64
 	Progress          int64
 	Choosy            bool
+	Stuck             bool
 	ServedUs          int64
 	WorkspaceServedUs int64
 	Needs             int64
@@ -1512,7 +1517,8 @@ type JobViewRow struct {
 // statement, because this read is the most frequent one. notified is whether a webhook
 // gets its end; held is how many of its frames are held, and progress how far those are
 // altogether, in parts of a thousand of one; choosy is whether some worker may not take
-// each of its frames for what came of others; needs is what a worker's Blender must be built
+// each of its frames for what came of others; stuck is whether no frame is in, and only
+// keys that held one for too long hold any; needs is what a worker's Blender must be built
 // with for it; served_us is the place of its turn within its workspace's; plays is
 // whether its frames depend on those before, and the members behind what that took.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
@@ -1566,6 +1572,7 @@ func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, e
 		&i.Held,
 		&i.Progress,
 		&i.Choosy,
+		&i.Stuck,
 		&i.ServedUs,
 		&i.WorkspaceServedUs,
 		&i.Needs,
@@ -1587,6 +1594,10 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -1610,6 +1621,7 @@ type JobViewsRow struct {
 	Held              int64
 	Progress          int64
 	Choosy            bool
+	Stuck             bool
 	ServedUs          int64
 	WorkspaceServedUs int64
 	Needs             int64
@@ -1684,6 +1696,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Held,
 			&i.Progress,
 			&i.Choosy,
+			&i.Stuck,
 			&i.ServedUs,
 			&i.WorkspaceServedUs,
 			&i.Needs,
@@ -1715,6 +1728,10 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -1744,6 +1761,7 @@ type JobViewsNamedRow struct {
 	Held              int64
 	Progress          int64
 	Choosy            bool
+	Stuck             bool
 	ServedUs          int64
 	WorkspaceServedUs int64
 	Needs             int64
@@ -1822,6 +1840,7 @@ func (q *Queries) JobViewsNamed(ctx context.Context, arg JobViewsNamedParams) ([
 			&i.Held,
 			&i.Progress,
 			&i.Choosy,
+			&i.Stuck,
 			&i.ServedUs,
 			&i.WorkspaceServedUs,
 			&i.Needs,
@@ -1853,6 +1872,10 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
+    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
+      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
@@ -1877,6 +1900,7 @@ type JobViewsOfRow struct {
 	Held              int64
 	Progress          int64
 	Choosy            bool
+	Stuck             bool
 	ServedUs          int64
 	WorkspaceServedUs int64
 	Needs             int64
@@ -1950,6 +1974,7 @@ func (q *Queries) JobViewsOf(ctx context.Context, arg JobViewsOfParams) ([]JobVi
 			&i.Held,
 			&i.Progress,
 			&i.Choosy,
+			&i.Stuck,
 			&i.ServedUs,
 			&i.WorkspaceServedUs,
 			&i.Needs,

@@ -552,14 +552,14 @@ func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([
 const leaseClaimOf = `-- name: LeaseClaimOf :many
 WITH picked AS (
   SELECT l.lease_id FROM lease l
-  WHERE l.queue = $3 AND l.subject = $4 AND l.state = 'waiting' AND l.due_at <= $5
+  WHERE l.queue = $4 AND l.subject = $5 AND l.state = 'waiting' AND l.due_at <= $3
     AND l.item <> ALL (ARRAY(SELECT CAST(json_array_elements_text(CAST(CAST($6 AS text) AS json)) AS bigint)))
   ORDER BY l.item
   LIMIT CAST($7 AS bigint)
   FOR UPDATE SKIP LOCKED
 )
 UPDATE lease
-SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0,
+SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, due_at = $3, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
@@ -568,23 +568,23 @@ RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, hold
 type LeaseClaimOfParams struct {
 	Holder   string
 	LapsesAt int64
+	Now      int64
 	Queue    string
 	Subject  string
-	Now      int64
 	Skipped  string
 	Max      int64
 }
 
 // The rows of one subject, the lowest items first; skipped is a JSON array of items.
 // It is one statement, because workers claim all day, and on PostgreSQL a second one
-// costs a third of the claims a second.
+// costs a third of the claims a second. Of what is held, due_at says since when.
 func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
 	rows, err := q.query(ctx, q.leaseClaimOfStmt, leaseClaimOf,
 		arg.Holder,
 		arg.LapsesAt,
+		arg.Now,
 		arg.Queue,
 		arg.Subject,
-		arg.Now,
 		arg.Skipped,
 		arg.Max,
 	)
