@@ -13,6 +13,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/alone"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
 )
@@ -95,39 +96,44 @@ func TestABodyOfJSONThatStallsIsCutOff(t *testing.T) {
 // TestFortySlowUploadsDisturbNobody holds forty uploads at their middle: another
 // one passes, memory stays low, and then all forty end well.
 func TestFortySlowUploadsDisturbNobody(t *testing.T) {
-	t.Parallel()
-	dbtest.EachURL(t, func(t *testing.T, url string) {
-		const uploads, most = 40, 2 * 40 * 2 << 20 // 2 MiB for each, of both engines at once
-		s := start(t, url)
-		before := held()
-		var waiting, all sync.WaitGroup
-		goOn := make(chan struct{})
-		waiting.Add(uploads)
-		defer all.Wait()
-		defer close(goOn)
-		for range uploads {
-			all.Go(func() {
-				var once sync.Once
-				defer once.Do(waiting.Done) // one that is answered early is not waited for
-				res, err := s.slowly(t.Context(), func() { once.Do(waiting.Done); <-goOn })
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				_ = res.Body.Close()
-				if res.StatusCode != 200 {
-					t.Errorf("got %d", res.StatusCode)
-				}
-			})
-		}
-		waiting.Wait()
-		if more := held() - before; more > most {
-			t.Errorf("%d bytes more are held, by service and callers together", more)
-		}
-		if a := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene())); a.status != 200 {
-			t.Errorf("another upload: %d %v", a.status, a.body)
-		}
-	})
+	for _, engine := range dbtest.Engines() {
+		t.Run(engine, func(t *testing.T) {
+			alone.Run(t, func(t *testing.T) { fortySlowUploads(t, dbtest.URL(t, engine)) })
+		})
+	}
+}
+
+func fortySlowUploads(t *testing.T, url string) {
+	const uploads, most = 40, 40 * 2 << 20 // 2 MiB for each, of the service and its caller
+	s := start(t, url)
+	before := held()
+	var waiting, all sync.WaitGroup
+	goOn := make(chan struct{})
+	waiting.Add(uploads)
+	defer all.Wait()
+	defer close(goOn)
+	for range uploads {
+		all.Go(func() {
+			var once sync.Once
+			defer once.Do(waiting.Done) // one that is answered early is not waited for
+			res, err := s.slowly(t.Context(), func() { once.Do(waiting.Done); <-goOn })
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = res.Body.Close()
+			if res.StatusCode != 200 {
+				t.Errorf("got %d", res.StatusCode)
+			}
+		})
+	}
+	waiting.Wait()
+	if more := held() - before; more > most {
+		t.Errorf("%d bytes more are held, by service and callers together", more)
+	}
+	if a := s.post("/node/v1/uploads/inspect", s.form(nil, "scene.blend", demo.Scene())); a.status != 200 {
+		t.Errorf("another upload: %d %v", a.status, a.body)
+	}
 }
 
 // held is what this process holds, in bytes, not what tests have left to be collected; the

@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
+	"svc.example/internal/test/alone"
 	"svc.example/internal/test/await"
 )
 
@@ -17,8 +18,9 @@ import (
 // included: 24 MiB, and five bytes for four of the file, up to the largest upload.
 func bound(unpacked int) uint64 { return 24<<20 + min(uint64(unpacked), 100<<20)/4*5 }
 
-// Not parallel: it looks at the heap of the whole process.
-func TestMemoryStaysWithinTheBound(t *testing.T) {
+func TestMemoryStaysWithinTheBound(t *testing.T) { alone.Run(t, memoryStaysWithinTheBound) }
+
+func memoryStaysWithinTheBound(t *testing.T) {
 	for name, build := range map[string]func() []byte{
 		"a real kind of scene": func() []byte { return scenery(24 << 20) },
 		"images":               func() []byte { return crowd(20_000, "IM", "Image", dna249) },

@@ -19,6 +19,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/test/alone"
 )
 
 func TestNoLinkLeadsOutOfTheTree(t *testing.T) {
@@ -123,8 +124,11 @@ func (c *chain) Open(name string) (fs.File, error) {
 	return fstest.MapFS{path.Base(name): &fstest.MapFile{Data: data}}.Open(path.Base(name))
 }
 
-// Not parallel: it looks at the heap of the whole process.
 func TestAChainOfLibrariesIsFollowedInBoundedMemory(t *testing.T) {
+	alone.Run(t, aChainOfLibrariesIsFollowedInBoundedMemory)
+}
+
+func aChainOfLibrariesIsFollowedInBoundedMemory(t *testing.T) {
 	const links = 60
 	tree := newChain(t, links)
 	var found *scenefiles.Found
@@ -151,8 +155,11 @@ func TestAChainOfLibrariesIsFollowedInBoundedMemory(t *testing.T) {
 // garbage included.
 const heapBound = 64 << 20
 
-// Not parallel: it looks at the heap of the whole process.
 func TestFoldersOfManyNamesStayWithinTheMemoryBound(t *testing.T) {
+	alone.Run(t, foldersOfManyNamesStayWithinTheMemoryBound)
+}
+
+func foldersOfManyNamesStayWithinTheMemoryBound(t *testing.T) {
 	folder := t.TempDir()
 	if err := os.CopyFS(folder, os.DirFS("testdata/kinds")); err != nil {
 		t.Fatal(err)
