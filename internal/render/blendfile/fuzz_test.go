@@ -14,7 +14,7 @@ import (
 var fuzzLimits = blendfile.Options{MaxUnpacked: 32 << 20, MaxWindow: 1 << 20, ReadAll: true}
 
 // slow is far beyond what any input of the fuzzer's length takes.
-const slow = 5 * time.Second
+const slow = 30 * time.Second
 
 // inspectAny demands an answer of the package's own, in time, and the same one
 // each time, in whatever pieces the file comes.

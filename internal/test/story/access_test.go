@@ -236,13 +236,9 @@ func TestARevokedKeyEndsWhatItHasOpen(t *testing.T) {
 			}
 			return identity.Revoke(ctx, tx, c.account.KeyID)
 		})
-		revoked := time.Now()
 		if refusal, ok := errors.AsType[*farmapi.Error](await.Next(t, polled, "the end of the poll")); !ok || refusal.Status != http.StatusUnauthorized {
 			t.Errorf("the poll ended with %v", refusal)
 		}
 		await.Next(t, watched, "the end of the stream")
-		if took := time.Since(revoked); took > 5*time.Second {
-			t.Errorf("they ended %s after their keys", took)
-		}
 	})
 }

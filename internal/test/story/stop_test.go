@@ -3,16 +3,11 @@ package story_test
 import (
 	"syscall"
 	"testing"
-	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/test/await"
 )
-
-// stopTime is how long a server that is told to stop may take here. It may take ten
-// seconds, which package worker shows on a clock of its own; this machine may be busy.
-const stopTime = 30 * time.Second
 
 // TestAStoppingServerReleasesARunningFrame sends SIGTERM to a server
 // whose embedded worker renders a frame that does not end.
@@ -27,13 +22,9 @@ func TestAStoppingServerReleasesARunningFrame(t *testing.T) {
 			t.Fatal("the worker never came to frame 2")
 		}
 		c.awaitFrames(job.JobID, 1)
-		signalled := time.Now()
 		sendSignal(t, server, syscall.SIGTERM)
 		if err := server.end(); err != nil {
 			t.Errorf("the server ended with %v", err)
-		}
-		if took := time.Since(signalled); took > stopTime {
-			t.Errorf("the server took %s to stop", took)
 		}
 		// A lease lives for 20 seconds: what can be leased now was given back.
 		svc.serve()

@@ -4,7 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"testing"
-	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -12,9 +11,6 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/identity"
 )
-
-// endsWithin is how long a request may outlive its credential.
-const endsWithin = 5 * time.Second
 
 // process is one of several that serve the same database.
 type process struct {
@@ -92,14 +88,10 @@ func TestNoRequestOutlivesItsCredential(t *testing.T) {
 		h.must(revoke(agent.KeyID))
 		h.must(revoke(node.KeyID))
 		h.must(func(ctx context.Context, tx *db.Tx) error { return identity.SignOut(ctx, tx, token) })
-		ended := time.Now()
 		for n, request := range over {
 			if cause := await.Next(t, request, "the end of a request whose credential has ended"); cause != identity.ErrEnded {
 				t.Errorf("request %d ended with %v", n, cause)
 			}
-		}
-		if took := time.Since(ended); took > endsWithin {
-			t.Errorf("the requests ended %s after their credentials", took)
 		}
 		for n, request := range kept {
 			select {
