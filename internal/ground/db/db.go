@@ -74,10 +74,6 @@ type DB struct {
 
 // engine is what differs between the two databases.
 type engine interface {
-	// queries returns the generated queries bound to one transaction.
-	queries(ctx context.Context, tx *sql.Tx, write bool) *query.Queries
-	// long is queries for reading, without anything that stays for each statement.
-	long(tx *sql.Tx) *query.Queries
 	// alone returns the generated queries for reads outside any transaction, the
 	// context to pass to them, and the time in microseconds.
 	alone(ctx context.Context) (context.Context, *query.Queries, int64, error)
@@ -152,7 +148,6 @@ type Tx struct {
 	// Now is the transaction's time in microseconds since 1970 UTC.
 	Now int64
 	outcome
-	sql *sql.Tx // nil in ReadStatement
 }
 
 // outcome is what follows from a transaction once it has committed.
@@ -249,15 +244,6 @@ func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 	return d.once(ctx, d.read, false, do)
 }
 
-// ReadLong is Read for a transaction of very many statements: what it holds in memory does
-// not grow with their number.
-func (d *DB) ReadLong(ctx context.Context, do func(*Tx) error) error {
-	return d.Read(ctx, func(t *Tx) error {
-		t.Queries = d.engine.long(t.sql)
-		return do(t)
-	})
-}
-
 // ReadStatement runs do without a transaction, in half the time of Read. Each statement
 // sees its own snapshot, so use it for a read by a single indexed statement; do must not
 // write. do passes its context argument to the statements: on SQLite that one is never
@@ -290,7 +276,7 @@ func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) er
 	}
 	// After Commit this is a no-op.
 	defer func() { _ = tx.Rollback() }()
-	follows, err := d.apply(ctx, tx, write, do)
+	follows, err := d.apply(ctx, tx, do)
 	if err != nil {
 		return err
 	}
@@ -317,12 +303,12 @@ func (d *DB) committed(o outcome) {
 }
 
 // apply runs do in an open transaction and returns what follows from its commit.
-func (d *DB) apply(ctx context.Context, tx *sql.Tx, write bool, do func(*Tx) error) (follows outcome, err error) {
+func (d *DB) apply(ctx context.Context, tx *sql.Tx, do func(*Tx) error) (follows outcome, err error) {
 	now, err := d.engine.now(ctx, tx)
 	if err != nil {
 		return outcome{}, fmt.Errorf("read the clock: %w", err)
 	}
-	t := &Tx{Queries: d.engine.queries(ctx, tx, write), sql: tx}
+	t := &Tx{Queries: query.New(tx)} // a connection of either engine keeps what it has prepared
 	if t.Now, err = d.moved(ctx, t.Queries, now); err != nil {
 		return outcome{}, err
 	}

@@ -156,5 +156,5 @@ func (g *group) step(tx *sql.Tx, j *groupedWrite) error {
 // guarded keeps a panic of one caller from ending the goroutine that serves all.
 func (g *group) guarded(tx *sql.Tx, j *groupedWrite) (follows outcome, err error) {
 	defer func() { j.panic = recover() }()
-	return g.d.apply(j.ctx, tx, true, j.do)
+	return g.d.apply(j.ctx, tx, j.do)
 }

@@ -117,12 +117,6 @@ func (t statementTracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, sent 
 // TraceQueryEnd does nothing; pgx requires it.
 func (statementTracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
 
-func (e *postgresEngine) queries(_ context.Context, tx *sql.Tx, _ bool) *query.Queries {
-	return query.New(tx) // pgx caches prepared statements itself
-}
-
-func (e *postgresEngine) long(tx *sql.Tx) *query.Queries { return query.New(tx) }
-
 func (e *postgresEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
 	now, err := e.clock.at(func() (us int64, err error) {
 		return us, e.pool.QueryRow(ctx, askTime).Scan(&us)

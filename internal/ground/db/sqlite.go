@@ -19,11 +19,10 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// sqliteEngine has one connection that writes and a pool that reads. Statements are
-// prepared once for each connection: preparing costs more than running most of them.
+// sqliteEngine has one connection that writes and a pool that reads.
 type sqliteEngine struct {
-	write         *sql.DB
-	writes, reads *query.Queries
+	write *sql.DB
+	reads *query.Queries
 }
 
 func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
@@ -45,15 +44,7 @@ func openSQLite(ctx context.Context, cfg Config) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, write.Close())
 	}
-	e := &sqliteEngine{write: write}
-	own := sqliteStatements()
-	if e.writes, err = query.Prepare(ctx, sqliteDialect{write, own}); err == nil {
-		e.reads, err = query.Prepare(ctx, sqliteDialect{read, own})
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("prepare: %w", err), write.Close(), read.Close())
-	}
-	return &DB{write: write, read: read, engine: e, cfg: cfg}, nil
+	return &DB{write: write, read: read, engine: &sqliteEngine{write, query.New(read)}, cfg: cfg}, nil
 }
 
 // sqliteMode is how a file is opened.
@@ -101,10 +92,11 @@ func makePrivate(path string) error {
 
 func sqlitePool(path string, conns int, options []string) (*sql.DB, error) {
 	file := url.URL{Scheme: "file", Opaque: (&url.URL{Path: path}).EscapedPath(), RawQuery: strings.Join(options, "&")}
-	pool, err := sql.Open("sqlite", file.String())
+	connector, err := newSQLiteConnector(file.String())
 	if err != nil {
 		return nil, err
 	}
+	pool := sql.OpenDB(connector)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	return pool, connect(pool)
@@ -120,19 +112,6 @@ func connect(pool *sql.DB) (err error) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	return err
-}
-
-func (e *sqliteEngine) queries(_ context.Context, tx *sql.Tx, write bool) *query.Queries {
-	if write {
-		return e.writes.WithTx(tx)
-	}
-	return e.reads.WithTx(tx)
-}
-
-// long prepares each statement once in tx. Those of queries leave a handle in it for each
-// call.
-func (e *sqliteEngine) long(tx *sql.Tx) *query.Queries {
-	return query.New(preparedOnce{sqliteDialect{tx, sqliteStatements()}, map[string]*sql.Stmt{}})
 }
 
 func (e *sqliteEngine) alone(ctx context.Context) (context.Context, *query.Queries, int64, error) {
@@ -193,4 +172,4 @@ func sqliteFull(err error) bool {
 	return ok && se.Code()&0xff == sqlite3.SQLITE_FULL
 }
 
-func (e *sqliteEngine) close() error { return errors.Join(e.writes.Close(), e.reads.Close()) }
+func (e *sqliteEngine) close() error { return nil }

@@ -206,6 +206,7 @@ const schema = `(SELECT md5(string_agg(line, ',' ORDER BY line)) FROM (
 	UNION ALL SELECT concat_ws(' ', conrelid::regclass, conname) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
 	UNION ALL SELECT concat_ws(' ', tgrelid::regclass, tgname, tgenabled) FROM pg_trigger WHERE NOT tgisinternal
 	UNION ALL SELECT proname::text FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+	UNION ALL SELECT nspname::text FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname NOT IN ('public', 'dbtest', 'information_schema')
 ) lines)`
 
 // remember notes in the template what the migrations leave: the schema, and the

@@ -88,7 +88,7 @@ func Audit(ctx context.Context, s Store) (Audited, error) {
 		s.Book = contract.Published()
 	}
 	a := &auditor{Store: s}
-	if err := s.DB.ReadLong(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
+	if err := s.DB.Read(ctx, func(tx *db.Tx) error { return a.rows(ctx, tx) }); err != nil {
 		return Audited{}, fmt.Errorf("audit: %w", err)
 	}
 	if err := a.artifacts(ctx, s.DB, s.Blobs); err != nil {

@@ -55,7 +55,7 @@ func (p *Payments) Reconcile(ctx context.Context, since, until time.Time) (r Rec
 		return r, err
 	}
 	r.Differences = twice
-	err = p.DB.ReadLong(ctx, func(tx *db.Tx) error { return r.compare(ctx, tx, states, since, until) })
+	err = p.DB.Read(ctx, func(tx *db.Tx) error { return r.compare(ctx, tx, states, since, until) })
 	for _, s := range states {
 		if s.CreatedAt.Before(since) || !s.CreatedAt.Before(until) {
 			continue

@@ -14,7 +14,7 @@ SELECT workspace_id, below_cents, told_at, row_sum FROM wallet_alert WHERE works
 `
 
 func (q *Queries) WalletAlertAfter(ctx context.Context, after string) ([]WalletAlert, error) {
-	rows, err := q.query(ctx, q.walletAlertAfterStmt, walletAlertAfter, after)
+	rows, err := q.db.QueryContext(ctx, walletAlertAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ DELETE FROM wallet_alert WHERE workspace_id = $1
 `
 
 func (q *Queries) WalletAlertDelete(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.walletAlertDeleteStmt, walletAlertDelete, workspaceID)
+	_, err := q.db.ExecContext(ctx, walletAlertDelete, workspaceID)
 	return err
 }
 
@@ -55,7 +55,7 @@ SELECT workspace_id, below_cents, told_at, row_sum FROM wallet_alert WHERE works
 `
 
 func (q *Queries) WalletAlertGet(ctx context.Context, workspaceID string) (WalletAlert, error) {
-	row := q.queryRow(ctx, q.walletAlertGetStmt, walletAlertGet, workspaceID)
+	row := q.db.QueryRowContext(ctx, walletAlertGet, workspaceID)
 	var i WalletAlert
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -80,7 +80,7 @@ type WalletAlertSetParams struct {
 
 // One that changes is told anew.
 func (q *Queries) WalletAlertSet(ctx context.Context, arg WalletAlertSetParams) error {
-	_, err := q.exec(ctx, q.walletAlertSetStmt, walletAlertSet,
+	_, err := q.db.ExecContext(ctx, walletAlertSet,
 		arg.WorkspaceID,
 		arg.BelowCents,
 		arg.ToldAt,
@@ -99,7 +99,7 @@ type WalletAlertSumParams struct {
 }
 
 func (q *Queries) WalletAlertSum(ctx context.Context, arg WalletAlertSumParams) error {
-	_, err := q.exec(ctx, q.walletAlertSumStmt, walletAlertSum, arg.RowSum, arg.WorkspaceID)
+	_, err := q.db.ExecContext(ctx, walletAlertSum, arg.RowSum, arg.WorkspaceID)
 	return err
 }
 
@@ -118,7 +118,7 @@ type WalletAlertTellParams struct {
 
 // Nothing unless the balance has just fallen below it, and it was not told lately.
 func (q *Queries) WalletAlertTell(ctx context.Context, arg WalletAlertTellParams) (WalletAlert, error) {
-	row := q.queryRow(ctx, q.walletAlertTellStmt, walletAlertTell,
+	row := q.db.QueryRowContext(ctx, walletAlertTell,
 		arg.Now,
 		arg.WorkspaceID,
 		arg.Has,

@@ -19,7 +19,7 @@ type FailedAttemptsOfJobParams struct {
 }
 
 func (q *Queries) FailedAttemptsOfJob(ctx context.Context, arg FailedAttemptsOfJobParams) ([]FailedAttempt, error) {
-	rows, err := q.query(ctx, q.failedAttemptsOfJobStmt, failedAttemptsOfJob, arg.JobID, arg.Max)
+	rows, err := q.db.QueryContext(ctx, failedAttemptsOfJob, arg.JobID, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ type FrameLogsOfRow struct {
 
 // What Blender said of frames, by their numbers, behind one.
 func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]FrameLogsOfRow, error) {
-	rows, err := q.query(ctx, q.frameLogsOfStmt, frameLogsOf, arg.JobID, arg.Frame, arg.Max)
+	rows, err := q.db.QueryContext(ctx, frameLogsOf, arg.JobID, arg.Frame, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ type FramesOfRow struct {
 
 // Without what Blender said: of a long job that is a hundred times the rest.
 func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]FramesOfRow, error) {
-	rows, err := q.query(ctx, q.framesOfStmt, framesOf, jobID)
+	rows, err := q.db.QueryContext(ctx, framesOf, jobID)
 	if err != nil {
 		return nil, err
 	}
@@ -203,7 +203,7 @@ SELECT artifact_key FROM job WHERE artifact_key <> '' AND artifact_removed_at = 
 `
 
 func (q *Queries) JobArtifactKeys(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.jobArtifactKeysStmt, jobArtifactKeys)
+	rows, err := q.db.QueryContext(ctx, jobArtifactKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering'
 `
 
 func (q *Queries) JobsLive(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.jobsLiveStmt, jobsLive)
+	rows, err := q.db.QueryContext(ctx, jobsLive)
 	if err != nil {
 		return nil, err
 	}

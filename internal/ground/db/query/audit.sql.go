@@ -23,7 +23,7 @@ type AuditArtifactsRow struct {
 
 // A page of completed jobs whose ZIP is kept.
 func (q *Queries) AuditArtifacts(ctx context.Context, after string) ([]AuditArtifactsRow, error) {
-	rows, err := q.query(ctx, q.auditArtifactsStmt, auditArtifacts, after)
+	rows, err := q.db.QueryContext(ctx, auditArtifacts, after)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ type AuditLiveContentRow struct {
 
 // The content that a job renders.
 func (q *Queries) AuditLiveContent(ctx context.Context, jobID string) ([]AuditLiveContentRow, error) {
-	rows, err := q.query(ctx, q.auditLiveContentStmt, auditLiveContent, jobID)
+	rows, err := q.db.QueryContext(ctx, auditLiveContent, jobID)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ type AuditLiveFramesRow struct {
 
 // A page of the accepted frames of a job.
 func (q *Queries) AuditLiveFrames(ctx context.Context, arg AuditLiveFramesParams) ([]AuditLiveFramesRow, error) {
-	rows, err := q.query(ctx, q.auditLiveFramesStmt, auditLiveFrames, arg.JobID, arg.After)
+	rows, err := q.db.QueryContext(ctx, auditLiveFrames, arg.JobID, arg.After)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ SELECT job_id FROM job WHERE job_id > $1 AND status IN ('awaiting_submit', 'queu
 
 // A page of jobs that have not ended.
 func (q *Queries) AuditLiveJobs(ctx context.Context, after string) ([]string, error) {
-	rows, err := q.query(ctx, q.auditLiveJobsStmt, auditLiveJobs, after)
+	rows, err := q.db.QueryContext(ctx, auditLiveJobs, after)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ type AuditSizesRow struct {
 
 // How much there is to audit.
 func (q *Queries) AuditSizes(ctx context.Context) (AuditSizesRow, error) {
-	row := q.queryRow(ctx, q.auditSizesStmt, auditSizes)
+	row := q.db.QueryRowContext(ctx, auditSizes)
 	var i AuditSizesRow
 	err := row.Scan(
 		&i.Jobs,
@@ -186,7 +186,7 @@ type JobIDsRow struct {
 }
 
 func (q *Queries) JobIDs(ctx context.Context, after string) ([]JobIDsRow, error) {
-	rows, err := q.query(ctx, q.jobIDsStmt, jobIDs, after)
+	rows, err := q.db.QueryContext(ctx, jobIDs, after)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SE
 // Turns that are no workspace's and no job's of their workspace, or whose times cannot be:
 // a job's time counts for it and for its workspace, and begins at that of a rival.
 func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
-	rows, err := q.query(ctx, q.auditTurnOwnersStmt, auditTurnOwners)
+	rows, err := q.db.QueryContext(ctx, auditTurnOwners)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ type AuditTurnsRow struct {
 
 // Turns that do not say what waits.
 func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
-	rows, err := q.query(ctx, q.auditTurnsStmt, auditTurns)
+	rows, err := q.db.QueryContext(ctx, auditTurns)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ type DemandOfJobsRow struct {
 // What each job under way has waiting, and in workers' hands, by workspace, with what its
 // finished frames took.
 func (q *Queries) DemandOfJobs(ctx context.Context) ([]DemandOfJobsRow, error) {
-	rows, err := q.query(ctx, q.demandOfJobsStmt, demandOfJobs)
+	rows, err := q.db.QueryContext(ctx, demandOfJobs)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ type FailedAttemptAfterParams struct {
 }
 
 func (q *Queries) FailedAttemptAfter(ctx context.Context, arg FailedAttemptAfterParams) ([]FailedAttempt, error) {
-	rows, err := q.query(ctx, q.failedAttemptAfterStmt, failedAttemptAfter, arg.LeaseID, arg.Attempt)
+	rows, err := q.db.QueryContext(ctx, failedAttemptAfter, arg.LeaseID, arg.Attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ type FailedAttemptCreateParams struct {
 }
 
 func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCreateParams) (FailedAttempt, error) {
-	row := q.queryRow(ctx, q.failedAttemptCreateStmt, failedAttemptCreate,
+	row := q.db.QueryRowContext(ctx, failedAttemptCreate,
 		arg.LeaseID,
 		arg.Attempt,
 		arg.Subject,
@@ -267,7 +267,7 @@ type FailedAttemptSumParams struct {
 }
 
 func (q *Queries) FailedAttemptSum(ctx context.Context, arg FailedAttemptSumParams) error {
-	_, err := q.exec(ctx, q.failedAttemptSumStmt, failedAttemptSum, arg.RowSum, arg.LeaseID, arg.Attempt)
+	_, err := q.db.ExecContext(ctx, failedAttemptSum, arg.RowSum, arg.LeaseID, arg.Attempt)
 	return err
 }
 
@@ -282,7 +282,7 @@ type FailedAttemptUndecidedParams struct {
 }
 
 func (q *Queries) FailedAttemptUndecided(ctx context.Context, arg FailedAttemptUndecidedParams) (FailedAttempt, error) {
-	row := q.queryRow(ctx, q.failedAttemptUndecidedStmt, failedAttemptUndecided, arg.Undecided, arg.LeaseID, arg.Attempt)
+	row := q.db.QueryRowContext(ctx, failedAttemptUndecided, arg.Undecided, arg.LeaseID, arg.Attempt)
 	var i FailedAttempt
 	err := row.Scan(
 		&i.LeaseID,
@@ -323,7 +323,7 @@ type FailedAttemptsAlikeRow struct {
 }
 
 func (q *Queries) FailedAttemptsAlike(ctx context.Context, arg FailedAttemptsAlikeParams) (FailedAttemptsAlikeRow, error) {
-	row := q.queryRow(ctx, q.failedAttemptsAlikeStmt, failedAttemptsAlike, arg.JobID, arg.Code)
+	row := q.db.QueryRowContext(ctx, failedAttemptsAlike, arg.JobID, arg.Code)
 	var i FailedAttemptsAlikeRow
 	err := row.Scan(&i.Attempts, &i.Holders, &i.Keys)
 	return i, err
@@ -340,7 +340,7 @@ type FailedAttemptsEraseParams struct {
 }
 
 func (q *Queries) FailedAttemptsErase(ctx context.Context, arg FailedAttemptsEraseParams) ([]FailedAttempt, error) {
-	rows, err := q.query(ctx, q.failedAttemptsEraseStmt, failedAttemptsErase, arg.Message, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, failedAttemptsErase, arg.Message, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -392,7 +392,7 @@ type FailedAttemptsForgetParams struct {
 
 // A page of the failed attempts of jobs that ended before.
 func (q *Queries) FailedAttemptsForget(ctx context.Context, arg FailedAttemptsForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.failedAttemptsForgetStmt, failedAttemptsForget, arg.Before, arg.Max)
+	result, err := q.db.ExecContext(ctx, failedAttemptsForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}
@@ -411,7 +411,7 @@ type FailedAttemptsOfParams struct {
 
 // Of a worker, or of a job; the newest first.
 func (q *Queries) FailedAttemptsOf(ctx context.Context, arg FailedAttemptsOfParams) ([]FailedAttempt, error) {
-	rows, err := q.query(ctx, q.failedAttemptsOfStmt, failedAttemptsOf, arg.WorkerID, arg.JobID, arg.Max)
+	rows, err := q.db.QueryContext(ctx, failedAttemptsOf, arg.WorkerID, arg.JobID, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -465,7 +465,7 @@ type FailedAttemptsOfFrameRow struct {
 // An attempt is void, and counts for nobody, when its key is revoked by now, or was
 // paused then or since.
 func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]FailedAttemptsOfFrameRow, error) {
-	rows, err := q.query(ctx, q.failedAttemptsOfFrameStmt, failedAttemptsOfFrame, leaseID)
+	rows, err := q.db.QueryContext(ctx, failedAttemptsOfFrame, leaseID)
 	if err != nil {
 		return nil, err
 	}
@@ -509,7 +509,7 @@ SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, 
 `
 
 func (q *Queries) FailedAttemptsUndecided(ctx context.Context, max int64) ([]FailedAttempt, error) {
-	rows, err := q.query(ctx, q.failedAttemptsUndecidedStmt, failedAttemptsUndecided, max)
+	rows, err := q.db.QueryContext(ctx, failedAttemptsUndecided, max)
 	if err != nil {
 		return nil, err
 	}
@@ -573,7 +573,7 @@ type FailedItemsParams struct {
 // that its key failed and that a worker of another key is there for, and those whose
 // picture another must confirm.
 func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int64, error) {
-	rows, err := q.query(ctx, q.failedItemsStmt, failedItems,
+	rows, err := q.db.QueryContext(ctx, failedItems,
 		arg.KeyID,
 		arg.JobID,
 		arg.Holder,
@@ -629,7 +629,7 @@ type FrameFailedBeforeRow struct {
 // A frame that holder failed before and that nobody else is there for. One whose job
 // awaits the word of another key is left out.
 func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforeParams) (FrameFailedBeforeRow, error) {
-	row := q.queryRow(ctx, q.frameFailedBeforeStmt, frameFailedBefore,
+	row := q.db.QueryRowContext(ctx, frameFailedBefore,
 		arg.KeyID,
 		arg.Holder,
 		arg.Now,
@@ -662,7 +662,7 @@ type FramesHeldRow struct {
 
 // The frames that a worker holds, or that are held of a job.
 func (q *Queries) FramesHeld(ctx context.Context, arg FramesHeldParams) ([]FramesHeldRow, error) {
-	rows, err := q.query(ctx, q.framesHeldStmt, framesHeld, arg.WorkerID, arg.JobID)
+	rows, err := q.db.QueryContext(ctx, framesHeld, arg.WorkerID, arg.JobID)
 	if err != nil {
 		return nil, err
 	}
@@ -720,7 +720,7 @@ type FramesPlayingRow struct {
 // that its holder rendered, 0 for none. Who takes a frame that somebody lost begins anew: it
 // often is the one who lost it, and with it all that it had.
 func (q *Queries) FramesPlaying(ctx context.Context, arg FramesPlayingParams) ([]FramesPlayingRow, error) {
-	rows, err := q.query(ctx, q.framesPlayingStmt, framesPlaying, arg.WorkspaceID, arg.Oldest, arg.Newest)
+	rows, err := q.db.QueryContext(ctx, framesPlaying, arg.WorkspaceID, arg.Oldest, arg.Newest)
 	if err != nil {
 		return nil, err
 	}
@@ -763,7 +763,7 @@ type FramesQueuedRow struct {
 
 // The frames of a job that are not accepted.
 func (q *Queries) FramesQueued(ctx context.Context, jobID string) ([]FramesQueuedRow, error) {
-	rows, err := q.query(ctx, q.framesQueuedStmt, framesQueued, jobID)
+	rows, err := q.db.QueryContext(ctx, framesQueued, jobID)
 	if err != nil {
 		return nil, err
 	}
@@ -797,7 +797,7 @@ SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = 'frame' AND h.state = 
 
 // The frames that are held or wait. The turns of workspaces count those that wait.
 func (q *Queries) FramesToShare(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.framesToShareStmt, framesToShare)
+	row := q.db.QueryRowContext(ctx, framesToShare)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -824,7 +824,7 @@ type JobFailedBeforeParams struct {
 
 // A job that holder cannot render and that nobody else is there for.
 func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams) (string, error) {
-	row := q.queryRow(ctx, q.jobFailedBeforeStmt, jobFailedBefore,
+	row := q.db.QueryRowContext(ctx, jobFailedBefore,
 		arg.KeyID,
 		arg.Holder,
 		arg.Since,
@@ -849,7 +849,7 @@ type KeyComparedParams struct {
 
 // One picture of a key was compared: confirmed or refuted is 1.
 func (q *Queries) KeyCompared(ctx context.Context, arg KeyComparedParams) (KeyStanding, error) {
-	row := q.queryRow(ctx, q.keyComparedStmt, keyCompared, arg.KeyID, arg.Confirmed, arg.Refuted)
+	row := q.db.QueryRowContext(ctx, keyCompared, arg.KeyID, arg.Confirmed, arg.Refuted)
 	var i KeyStanding
 	err := row.Scan(
 		&i.KeyID,
@@ -879,7 +879,7 @@ type KeyPauseParams struct {
 }
 
 func (q *Queries) KeyPause(ctx context.Context, arg KeyPauseParams) (KeyStanding, error) {
-	row := q.queryRow(ctx, q.keyPauseStmt, keyPause,
+	row := q.db.QueryRowContext(ctx, keyPause,
 		arg.KeyID,
 		arg.Pauses,
 		arg.PausedUntil,
@@ -913,7 +913,7 @@ type KeyProvenParams struct {
 
 // The online workers of a node key of whom a frame was accepted since a time.
 func (q *Queries) KeyProven(ctx context.Context, arg KeyProvenParams) (int64, error) {
-	row := q.queryRow(ctx, q.keyProvenStmt, keyProven, arg.Proven, arg.KeyID, arg.Since)
+	row := q.db.QueryRowContext(ctx, keyProven, arg.Proven, arg.KeyID, arg.Since)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -939,7 +939,7 @@ type KeyShareRow struct {
 // What bounds the frames of a node key: the keys with online workers, and the frames that
 // this key holds.
 func (q *Queries) KeyShare(ctx context.Context, arg KeyShareParams) (KeyShareRow, error) {
-	row := q.queryRow(ctx, q.keyShareStmt, keyShare, arg.Since, arg.Now, arg.KeyID)
+	row := q.db.QueryRowContext(ctx, keyShare, arg.Since, arg.Now, arg.KeyID)
 	var i KeyShareRow
 	err := row.Scan(&i.Keys, &i.Held)
 	return i, err
@@ -959,7 +959,7 @@ type KeyStandingRow struct {
 }
 
 func (q *Queries) KeyStanding(ctx context.Context, keyID string) (KeyStandingRow, error) {
-	row := q.queryRow(ctx, q.keyStandingStmt, keyStanding, keyID)
+	row := q.db.QueryRowContext(ctx, keyStanding, keyID)
 	var i KeyStandingRow
 	err := row.Scan(
 		&i.KeyID,
@@ -976,7 +976,7 @@ SELECT key_id, pauses, paused_until, failed, attempts, confirmed, refuted, row_s
 `
 
 func (q *Queries) KeyStandingAfter(ctx context.Context, after string) ([]KeyStanding, error) {
-	rows, err := q.query(ctx, q.keyStandingAfterStmt, keyStandingAfter, after)
+	rows, err := q.db.QueryContext(ctx, keyStandingAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1017,7 +1017,7 @@ type KeyStandingSumParams struct {
 }
 
 func (q *Queries) KeyStandingSum(ctx context.Context, arg KeyStandingSumParams) error {
-	_, err := q.exec(ctx, q.keyStandingSumStmt, keyStandingSum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, keyStandingSum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -1041,7 +1041,7 @@ type KeysFailingRow struct {
 // pause. A missing capability is no attempt, and a picture that the store lost is not
 // their failure.
 func (q *Queries) KeysFailing(ctx context.Context, arg KeysFailingParams) ([]KeysFailingRow, error) {
-	rows, err := q.query(ctx, q.keysFailingStmt, keysFailing, arg.Since, arg.Least)
+	rows, err := q.db.QueryContext(ctx, keysFailing, arg.Since, arg.Least)
 	if err != nil {
 		return nil, err
 	}
@@ -1078,7 +1078,7 @@ type KeysPausedRow struct {
 }
 
 func (q *Queries) KeysPaused(ctx context.Context, now int64) ([]KeysPausedRow, error) {
-	rows, err := q.query(ctx, q.keysPausedStmt, keysPaused, now)
+	rows, err := q.db.QueryContext(ctx, keysPaused, now)
 	if err != nil {
 		return nil, err
 	}
@@ -1120,7 +1120,7 @@ type KeysRefutedRow struct {
 }
 
 func (q *Queries) KeysRefuted(ctx context.Context) ([]KeysRefutedRow, error) {
-	rows, err := q.query(ctx, q.keysRefutedStmt, keysRefuted)
+	rows, err := q.db.QueryContext(ctx, keysRefuted)
 	if err != nil {
 		return nil, err
 	}
@@ -1161,7 +1161,7 @@ type KeysRenderingRow struct {
 
 // How many frames of each key's workers were accepted since, and since its last pause.
 func (q *Queries) KeysRendering(ctx context.Context, since int64) ([]KeysRenderingRow, error) {
-	rows, err := q.query(ctx, q.keysRenderingStmt, keysRendering, since)
+	rows, err := q.db.QueryContext(ctx, keysRendering, since)
 	if err != nil {
 		return nil, err
 	}
@@ -1203,7 +1203,7 @@ type OtherKeySeenParams struct {
 // Whether a worker of a key besides one was seen since that may be able to render a
 // job: its key is neither revoked nor paused.
 func (q *Queries) OtherKeySeen(ctx context.Context, arg OtherKeySeenParams) (int64, error) {
-	row := q.queryRow(ctx, q.otherKeySeenStmt, otherKeySeen,
+	row := q.db.QueryRowContext(ctx, otherKeySeen,
 		arg.Since,
 		arg.KeyID,
 		arg.Subject,
@@ -1234,7 +1234,7 @@ type OthersForParams struct {
 // Whether a worker is there, besides holder, that has neither failed this frame
 // nor cannot render its job at all.
 func (q *Queries) OthersFor(ctx context.Context, arg OthersForParams) (int64, error) {
-	row := q.queryRow(ctx, q.othersForStmt, othersFor,
+	row := q.db.QueryRowContext(ctx, othersFor,
 		arg.Since,
 		arg.Now,
 		arg.Holder,
@@ -1251,7 +1251,7 @@ SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiti
 `
 
 func (q *Queries) TurnAnyWaiting(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.turnAnyWaitingStmt, turnAnyWaiting)
+	row := q.db.QueryRowContext(ctx, turnAnyWaiting)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -1262,7 +1262,7 @@ DELETE FROM turn WHERE party = $1
 `
 
 func (q *Queries) TurnDelete(ctx context.Context, party string) error {
-	_, err := q.exec(ctx, q.turnDeleteStmt, turnDelete, party)
+	_, err := q.db.ExecContext(ctx, turnDelete, party)
 	return err
 }
 
@@ -1283,7 +1283,7 @@ type TurnEnterParams struct {
 
 // A party gets work. One that had none waiting has saved up no claim meanwhile.
 func (q *Queries) TurnEnter(ctx context.Context, arg TurnEnterParams) error {
-	_, err := q.exec(ctx, q.turnEnterStmt, turnEnter,
+	_, err := q.db.ExecContext(ctx, turnEnter,
 		arg.Party,
 		arg.Within,
 		arg.Waiting,
@@ -1297,7 +1297,7 @@ SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played,
 `
 
 func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
-	row := q.queryRow(ctx, q.turnLockStmt, turnLock, party)
+	row := q.db.QueryRowContext(ctx, turnLock, party)
 	var i Turn
 	err := row.Scan(
 		&i.Party,
@@ -1329,7 +1329,7 @@ type TurnMoveParams struct {
 
 // The one statement that changes what waits and what was served.
 func (q *Queries) TurnMove(ctx context.Context, arg TurnMoveParams) (int64, error) {
-	result, err := q.exec(ctx, q.turnMoveStmt, turnMove,
+	result, err := q.db.ExecContext(ctx, turnMove,
 		arg.Waiting,
 		arg.ServedUs,
 		arg.CountedUs,
@@ -1352,7 +1352,7 @@ type TurnNeedsParams struct {
 
 // What a worker's Blender must be built with for a job.
 func (q *Queries) TurnNeeds(ctx context.Context, arg TurnNeedsParams) error {
-	_, err := q.exec(ctx, q.turnNeedsStmt, turnNeeds, arg.Needs, arg.Party)
+	_, err := q.db.ExecContext(ctx, turnNeeds, arg.Needs, arg.Party)
 	return err
 }
 
@@ -1366,7 +1366,7 @@ SELECT CAST(coalesce(
 // Where a newcomer of within begins: beside the one who is served next, or, when
 // nobody waits, beside the one who was served most.
 func (q *Queries) TurnNow(ctx context.Context, within string) (int64, error) {
-	row := q.queryRow(ctx, q.turnNowStmt, turnNow, within)
+	row := q.db.QueryRowContext(ctx, turnNow, within)
 	var served_us int64
 	err := row.Scan(&served_us)
 	return served_us, err
@@ -1391,7 +1391,7 @@ type TurnOfJobRow struct {
 // How much its workspace was served, and how far a job is ahead of its workspace's
 // next one.
 func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, error) {
-	row := q.queryRow(ctx, q.turnOfJobStmt, turnOfJob, jobID)
+	row := q.db.QueryRowContext(ctx, turnOfJob, jobID)
 	var i TurnOfJobRow
 	err := row.Scan(
 		&i.WorkspaceServedUs,
@@ -1459,7 +1459,7 @@ type TurnOpenRow struct {
 // for that. The plus keeps SQLite from the index by due_at, which would walk other
 // jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
-	row := q.queryRow(ctx, q.turnOpenStmt, turnOpen,
+	row := q.db.QueryRowContext(ctx, turnOpen,
 		arg.JobID,
 		arg.KeyID,
 		arg.Now,
@@ -1495,7 +1495,7 @@ type TurnPlayRow struct {
 
 // What a job whose frames depend on those before has taken so far.
 func (q *Queries) TurnPlay(ctx context.Context, jobID string) (TurnPlayRow, error) {
-	row := q.queryRow(ctx, q.turnPlayStmt, turnPlay, jobID)
+	row := q.db.QueryRowContext(ctx, turnPlay, jobID)
 	var i TurnPlayRow
 	err := row.Scan(
 		&i.Needs,
@@ -1520,7 +1520,7 @@ type TurnPlayedParams struct {
 }
 
 func (q *Queries) TurnPlayed(ctx context.Context, arg TurnPlayedParams) error {
-	_, err := q.exec(ctx, q.turnPlayedStmt, turnPlayed, arg.Played, arg.PlayUs, arg.Party)
+	_, err := q.db.ExecContext(ctx, turnPlayed, arg.Played, arg.PlayUs, arg.Party)
 	return err
 }
 
@@ -1535,7 +1535,7 @@ type TurnPlaysParams struct {
 
 // The frames of a job depend on those before.
 func (q *Queries) TurnPlays(ctx context.Context, arg TurnPlaysParams) error {
-	_, err := q.exec(ctx, q.turnPlaysStmt, turnPlays, arg.PlaysFrom, arg.Party)
+	_, err := q.db.ExecContext(ctx, turnPlays, arg.PlaysFrom, arg.Party)
 	return err
 }
 
@@ -1562,7 +1562,7 @@ type TurnsOfRow struct {
 // statements that walk an index: one that looks for jobs and frames at once is
 // planned badly as long as PostgreSQL has not counted new rows.
 func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow, error) {
-	rows, err := q.query(ctx, q.turnsOfStmt, turnsOf,
+	rows, err := q.db.QueryContext(ctx, turnsOf,
 		arg.Within,
 		arg.ServedUs,
 		arg.Party,
@@ -1611,7 +1611,7 @@ type TurnsWaitingRow struct {
 // Every job with waiting frames, by workspace and then by turn, with what a claim of one
 // of its frames is charged by.
 func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
-	rows, err := q.query(ctx, q.turnsWaitingStmt, turnsWaiting)
+	rows, err := q.db.QueryContext(ctx, turnsWaiting)
 	if err != nil {
 		return nil, err
 	}
@@ -1656,7 +1656,7 @@ type TurnsWaitingMostRow struct {
 
 // Workspaces with frames that wait, those with the most first, and all their frames.
 func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaitingMostRow, error) {
-	rows, err := q.query(ctx, q.turnsWaitingMostStmt, turnsWaitingMost, max)
+	rows, err := q.db.QueryContext(ctx, turnsWaitingMost, max)
 	if err != nil {
 		return nil, err
 	}
@@ -1683,7 +1683,7 @@ SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name
 `
 
 func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, error) {
-	rows, err := q.query(ctx, q.workerAfterStmt, workerAfter, after)
+	rows, err := q.db.QueryContext(ctx, workerAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1750,7 +1750,7 @@ type WorkerCreateParams struct {
 }
 
 func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Worker, error) {
-	row := q.queryRow(ctx, q.workerCreateStmt, workerCreate,
+	row := q.db.QueryRowContext(ctx, workerCreate,
 		arg.WorkerID,
 		arg.KeyID,
 		arg.Name,
@@ -1805,7 +1805,7 @@ type WorkerDeleteParams struct {
 
 // Who holds a frame, has submitted a benchmark or is online stays.
 func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int64, error) {
-	result, err := q.exec(ctx, q.workerDeleteStmt, workerDelete, arg.WorkerID, arg.OnlineSince)
+	result, err := q.db.ExecContext(ctx, workerDelete, arg.WorkerID, arg.OnlineSince)
 	if err != nil {
 		return 0, err
 	}
@@ -1817,7 +1817,7 @@ SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
-	row := q.queryRow(ctx, q.workerGetStmt, workerGet, workerID)
+	row := q.db.QueryRowContext(ctx, workerGet, workerID)
 	var i Worker
 	err := row.Scan(
 		&i.WorkerID,
@@ -1848,7 +1848,7 @@ SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
-	row := q.queryRow(ctx, q.workerLockStmt, workerLock, workerID)
+	row := q.db.QueryRowContext(ctx, workerLock, workerID)
 	var i Worker
 	err := row.Scan(
 		&i.WorkerID,
@@ -1887,7 +1887,7 @@ type WorkerMarkOfflineParams struct {
 
 // It counts as one that was last heard then, and stays so.
 func (q *Queries) WorkerMarkOffline(ctx context.Context, arg WorkerMarkOfflineParams) error {
-	_, err := q.exec(ctx, q.workerMarkOfflineStmt, workerMarkOffline, arg.SeenAt, arg.Now, arg.WorkerID)
+	_, err := q.db.ExecContext(ctx, workerMarkOffline, arg.SeenAt, arg.Now, arg.WorkerID)
 	return err
 }
 
@@ -1912,7 +1912,7 @@ type WorkerPredecessorRow struct {
 
 // The newest of a key's workers of that name, but for one.
 func (q *Queries) WorkerPredecessor(ctx context.Context, arg WorkerPredecessorParams) (WorkerPredecessorRow, error) {
-	row := q.queryRow(ctx, q.workerPredecessorStmt, workerPredecessor,
+	row := q.db.QueryRowContext(ctx, workerPredecessor,
 		arg.Since,
 		arg.KeyID,
 		arg.Name,
@@ -1934,7 +1934,7 @@ type WorkerSeenParams struct {
 }
 
 func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
-	_, err := q.exec(ctx, q.workerSeenStmt, workerSeen, arg.Now, arg.WorkerID, arg.Before)
+	_, err := q.db.ExecContext(ctx, workerSeen, arg.Now, arg.WorkerID, arg.Before)
 	return err
 }
 
@@ -1948,7 +1948,7 @@ type WorkerSumParams struct {
 }
 
 func (q *Queries) WorkerSum(ctx context.Context, arg WorkerSumParams) error {
-	_, err := q.exec(ctx, q.workerSumStmt, workerSum, arg.RowSum, arg.WorkerID)
+	_, err := q.db.ExecContext(ctx, workerSum, arg.RowSum, arg.WorkerID)
 	return err
 }
 
@@ -1964,7 +1964,7 @@ type WorkerSuspendParams struct {
 }
 
 func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (Worker, error) {
-	row := q.queryRow(ctx, q.workerSuspendStmt, workerSuspend,
+	row := q.db.QueryRowContext(ctx, workerSuspend,
 		arg.Faults,
 		arg.Suspensions,
 		arg.SuspendedUntil,
@@ -2021,7 +2021,7 @@ type WorkersByStateRow struct {
 // How many workers are online, by how long they are suspended and whether they hold a
 // frame. The states are those of viewOf.
 func (q *Queries) WorkersByState(ctx context.Context, arg WorkersByStateParams) ([]WorkersByStateRow, error) {
-	rows, err := q.query(ctx, q.workersByStateStmt, workersByState, arg.Drained, arg.Now, arg.Since)
+	rows, err := q.db.QueryContext(ctx, workersByState, arg.Drained, arg.Now, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -2055,7 +2055,7 @@ type WorkersColorsRow struct {
 // What the Blenders of workers that are online have for colour management; the most common
 // ones, so that a key with many workers makes no quote slow.
 func (q *Queries) WorkersColors(ctx context.Context, since int64) ([]WorkersColorsRow, error) {
-	rows, err := q.query(ctx, q.workersColorsStmt, workersColors, since)
+	rows, err := q.db.QueryContext(ctx, workersColors, since)
 	if err != nil {
 		return nil, err
 	}
@@ -2144,7 +2144,7 @@ type WorkersForRow struct {
 // FrameFailedBefore and JobFailedBefore say of one worker and one job, for all at once,
 // and counts a frame whose next attempt is due later. A job without any has no row.
 func (q *Queries) WorkersFor(ctx context.Context, arg WorkersForParams) ([]WorkersForRow, error) {
-	rows, err := q.query(ctx, q.workersForStmt, workersFor,
+	rows, err := q.db.QueryContext(ctx, workersFor,
 		arg.WorkspaceID,
 		arg.Oldest,
 		arg.Newest,
@@ -2189,7 +2189,7 @@ type WorkersForgetParams struct {
 // A page of workers that were last seen before. Who holds a frame or has submitted a
 // benchmark stays.
 func (q *Queries) WorkersForget(ctx context.Context, arg WorkersForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.workersForgetStmt, workersForget, arg.Before, arg.Max)
+	result, err := q.db.ExecContext(ctx, workersForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}
@@ -2206,7 +2206,7 @@ type WorkersHoldRow struct {
 }
 
 func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
-	rows, err := q.query(ctx, q.workersHoldStmt, workersHold)
+	rows, err := q.db.QueryContext(ctx, workersHold)
 	if err != nil {
 		return nil, err
 	}
@@ -2248,7 +2248,7 @@ type WorkersIdleRow struct {
 // How many workers are online and not suspended, and how many of those hold no frame, by
 // what their Blenders were built without.
 func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]WorkersIdleRow, error) {
-	rows, err := q.query(ctx, q.workersIdleStmt, workersIdle, arg.Since, arg.Now)
+	rows, err := q.db.QueryContext(ctx, workersIdle, arg.Since, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -2276,7 +2276,7 @@ SELECT DISTINCT lacks FROM worker WHERE seen_at >= $1
 
 // What the Blenders of workers that are online were built without.
 func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error) {
-	rows, err := q.query(ctx, q.workersLackStmt, workersLack, since)
+	rows, err := q.db.QueryContext(ctx, workersLack, since)
 	if err != nil {
 		return nil, err
 	}
@@ -2309,7 +2309,7 @@ type WorkersOfKeySuspendParams struct {
 }
 
 func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspendParams) ([]Worker, error) {
-	rows, err := q.query(ctx, q.workersOfKeySuspendStmt, workersOfKeySuspend, arg.Until, arg.KeyID, arg.Since)
+	rows, err := q.db.QueryContext(ctx, workersOfKeySuspend, arg.Until, arg.KeyID, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -2363,7 +2363,7 @@ type WorkersOfferRow struct {
 
 // What the workers that are online would do to a scene.
 func (q *Queries) WorkersOffer(ctx context.Context, since int64) ([]WorkersOfferRow, error) {
-	rows, err := q.query(ctx, q.workersOfferStmt, workersOffer, since)
+	rows, err := q.db.QueryContext(ctx, workersOffer, since)
 	if err != nil {
 		return nil, err
 	}
@@ -2396,7 +2396,7 @@ type WorkersOnlineParams struct {
 
 // A suspended worker renders nothing.
 func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (int64, error) {
-	row := q.queryRow(ctx, q.workersOnlineStmt, workersOnline, arg.Since, arg.Now)
+	row := q.db.QueryRowContext(ctx, workersOnline, arg.Since, arg.Now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -2407,7 +2407,7 @@ SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
-	rows, err := q.query(ctx, q.workersSeenStmt, workersSeen, since)
+	rows, err := q.db.QueryContext(ctx, workersSeen, since)
 	if err != nil {
 		return nil, err
 	}

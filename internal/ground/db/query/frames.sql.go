@@ -15,7 +15,7 @@ SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_i
 
 // Frames of no job.
 func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.auditFrameOrphansStmt, auditFrameOrphans)
+	row := q.db.QueryRowContext(ctx, auditFrameOrphans)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -65,7 +65,7 @@ type AuditFrameRowsRow struct {
 // A page of frames, without what Blender said, each with its job.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) ([]AuditFrameRowsRow, error) {
-	rows, err := q.query(ctx, q.auditFrameRowsStmt, auditFrameRows, arg.JobID, arg.Frame)
+	rows, err := q.db.QueryContext(ctx, auditFrameRows, arg.JobID, arg.Frame)
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +173,7 @@ type AuditFramesRow struct {
 
 // Jobs whose frame rows disagree with the job.
 func (q *Queries) AuditFrames(ctx context.Context) ([]AuditFramesRow, error) {
-	rows, err := q.query(ctx, q.auditFramesStmt, auditFrames)
+	rows, err := q.db.QueryContext(ctx, auditFrames)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +219,7 @@ type AuditLeasesRow struct {
 
 // Jobs whose outstanding frame leases do not fill what is missing.
 func (q *Queries) AuditLeases(ctx context.Context) ([]AuditLeasesRow, error) {
-	rows, err := q.query(ctx, q.auditLeasesStmt, auditLeases)
+	rows, err := q.db.QueryContext(ctx, auditLeases)
 	if err != nil {
 		return nil, err
 	}
@@ -270,7 +270,7 @@ type CandidateAddParams struct {
 }
 
 func (q *Queries) CandidateAdd(ctx context.Context, arg CandidateAddParams) error {
-	_, err := q.exec(ctx, q.candidateAddStmt, candidateAdd,
+	_, err := q.db.ExecContext(ctx, candidateAdd,
 		arg.JobID,
 		arg.Frame,
 		arg.Attempt,
@@ -300,7 +300,7 @@ type CandidateAfterParams struct {
 }
 
 func (q *Queries) CandidateAfter(ctx context.Context, arg CandidateAfterParams) ([]Candidate, error) {
-	rows, err := q.query(ctx, q.candidateAfterStmt, candidateAfter, arg.JobID, arg.Frame, arg.Attempt)
+	rows, err := q.db.QueryContext(ctx, candidateAfter, arg.JobID, arg.Frame, arg.Attempt)
 	if err != nil {
 		return nil, err
 	}
@@ -347,7 +347,7 @@ type CandidateFramesRow struct {
 
 // The frames that await another picture, the longest wait first.
 func (q *Queries) CandidateFrames(ctx context.Context, max int64) ([]CandidateFramesRow, error) {
-	rows, err := q.query(ctx, q.candidateFramesStmt, candidateFrames, max)
+	rows, err := q.db.QueryContext(ctx, candidateFrames, max)
 	if err != nil {
 		return nil, err
 	}
@@ -381,7 +381,7 @@ type CandidateSumParams struct {
 }
 
 func (q *Queries) CandidateSum(ctx context.Context, arg CandidateSumParams) error {
-	_, err := q.exec(ctx, q.candidateSumStmt, candidateSum,
+	_, err := q.db.ExecContext(ctx, candidateSum,
 		arg.RowSum,
 		arg.JobID,
 		arg.Frame,
@@ -401,7 +401,7 @@ type CandidatesAnyKeyParams struct {
 
 // From now on another worker of the same key may confirm as well.
 func (q *Queries) CandidatesAnyKey(ctx context.Context, arg CandidatesAnyKeyParams) ([]Candidate, error) {
-	rows, err := q.query(ctx, q.candidatesAnyKeyStmt, candidatesAnyKey, arg.JobID, arg.Frame)
+	rows, err := q.db.QueryContext(ctx, candidatesAnyKey, arg.JobID, arg.Frame)
 	if err != nil {
 		return nil, err
 	}
@@ -447,7 +447,7 @@ type CandidatesDropParams struct {
 }
 
 func (q *Queries) CandidatesDrop(ctx context.Context, arg CandidatesDropParams) error {
-	_, err := q.exec(ctx, q.candidatesDropStmt, candidatesDrop, arg.JobID, arg.Frame)
+	_, err := q.db.ExecContext(ctx, candidatesDrop, arg.JobID, arg.Frame)
 	return err
 }
 
@@ -463,7 +463,7 @@ type CandidatesOfParams struct {
 
 // a report of an attempt that is over: its lease is lost
 func (q *Queries) CandidatesOf(ctx context.Context, arg CandidatesOfParams) ([]Candidate, error) {
-	rows, err := q.query(ctx, q.candidatesOfStmt, candidatesOf, arg.JobID, arg.Frame)
+	rows, err := q.db.QueryContext(ctx, candidatesOf, arg.JobID, arg.Frame)
 	if err != nil {
 		return nil, err
 	}
@@ -524,7 +524,7 @@ type ConfirmerOnlineParams struct {
 // Whether a worker is there that may confirm a frame's candidates, of another key when
 // other_key is 1, and that dispatch would give the frame.
 func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams) (int64, error) {
-	row := q.queryRow(ctx, q.confirmerOnlineStmt, confirmerOnline,
+	row := q.db.QueryRowContext(ctx, confirmerOnline,
 		arg.Since,
 		arg.Now,
 		arg.JobID,
@@ -547,7 +547,7 @@ type FrameAfterParams struct {
 }
 
 func (q *Queries) FrameAfter(ctx context.Context, arg FrameAfterParams) ([]Frame, error) {
-	rows, err := q.query(ctx, q.frameAfterStmt, frameAfter, arg.JobID, arg.Frame)
+	rows, err := q.db.QueryContext(ctx, frameAfter, arg.JobID, arg.Frame)
 	if err != nil {
 		return nil, err
 	}
@@ -634,7 +634,7 @@ type FrameCreateParams struct {
 }
 
 func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64, error) {
-	result, err := q.exec(ctx, q.frameCreateStmt, frameCreate,
+	result, err := q.db.ExecContext(ctx, frameCreate,
 		arg.JobID,
 		arg.Frame,
 		arg.Seq,
@@ -678,7 +678,7 @@ type FrameDeleteParams struct {
 }
 
 func (q *Queries) FrameDelete(ctx context.Context, arg FrameDeleteParams) (int64, error) {
-	result, err := q.exec(ctx, q.frameDeleteStmt, frameDelete, arg.JobID, arg.Frame)
+	result, err := q.db.ExecContext(ctx, frameDelete, arg.JobID, arg.Frame)
 	if err != nil {
 		return 0, err
 	}
@@ -696,7 +696,7 @@ type FrameFindingParams struct {
 }
 
 func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (Frame, error) {
-	row := q.queryRow(ctx, q.frameFindingStmt, frameFinding, arg.Finding, arg.JobID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, frameFinding, arg.Finding, arg.JobID, arg.Frame)
 	var i Frame
 	err := row.Scan(
 		&i.JobID,
@@ -739,7 +739,7 @@ type FrameGetParams struct {
 }
 
 func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, error) {
-	row := q.queryRow(ctx, q.frameGetStmt, frameGet, arg.JobID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, frameGet, arg.JobID, arg.Frame)
 	var i Frame
 	err := row.Scan(
 		&i.JobID,
@@ -777,7 +777,7 @@ UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM jo
 `
 
 func (q *Queries) FrameLogsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.frameLogsEraseStmt, frameLogsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, frameLogsErase, workspaceID)
 	return err
 }
 
@@ -795,7 +795,7 @@ type FrameLogsForgetParams struct {
 
 // A page of the logs of jobs that ended before.
 func (q *Queries) FrameLogsForget(ctx context.Context, arg FrameLogsForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.frameLogsForgetStmt, frameLogsForget, arg.Before, arg.Max)
+	result, err := q.db.ExecContext(ctx, frameLogsForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}
@@ -813,7 +813,7 @@ type FrameSumParams struct {
 }
 
 func (q *Queries) FrameSum(ctx context.Context, arg FrameSumParams) error {
-	_, err := q.exec(ctx, q.frameSumStmt, frameSum, arg.RowSum, arg.JobID, arg.Frame)
+	_, err := q.db.ExecContext(ctx, frameSum, arg.RowSum, arg.JobID, arg.Frame)
 	return err
 }
 
@@ -829,7 +829,7 @@ type FramesFoundRow struct {
 
 // What the findings of a job are made of.
 func (q *Queries) FramesFound(ctx context.Context, jobID string) ([]FramesFoundRow, error) {
-	rows, err := q.query(ctx, q.framesFoundStmt, framesFound, jobID)
+	rows, err := q.db.QueryContext(ctx, framesFound, jobID)
 	if err != nil {
 		return nil, err
 	}
@@ -867,7 +867,7 @@ type FramesOverdueParams struct {
 // Frames whose holder took them before a time, and since then has neither taken one nor
 // delivered one of that job. A job whose frames depend on those before has longer.
 func (q *Queries) FramesOverdue(ctx context.Context, arg FramesOverdueParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.framesOverdueStmt, framesOverdue, arg.Before, arg.PlaysBefore)
+	rows, err := q.db.QueryContext(ctx, framesOverdue, arg.Before, arg.PlaysBefore)
 	if err != nil {
 		return nil, err
 	}
@@ -935,7 +935,7 @@ type FramesPartlyBlankRow struct {
 // Frames with blank rows, each with what its neighbours have, -1 for none, and whether an
 // earlier rendering that was doubted had the same pixels.
 func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankParams) ([]FramesPartlyBlankRow, error) {
-	rows, err := q.query(ctx, q.framesPartlyBlankStmt, framesPartlyBlank, arg.Step, arg.JobID, arg.Blank)
+	rows, err := q.db.QueryContext(ctx, framesPartlyBlank, arg.Step, arg.JobID, arg.Blank)
 	if err != nil {
 		return nil, err
 	}
@@ -974,7 +974,7 @@ SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job
 
 // What inspect found out about a job's scene, JSON.
 func (q *Queries) JobScene(ctx context.Context, jobID string) (string, error) {
-	row := q.queryRow(ctx, q.jobSceneStmt, jobScene, jobID)
+	row := q.db.QueryRowContext(ctx, jobScene, jobID)
 	var scene string
 	err := row.Scan(&scene)
 	return scene, err
@@ -990,7 +990,7 @@ type WorkerHoldsParams struct {
 }
 
 func (q *Queries) WorkerHolds(ctx context.Context, arg WorkerHoldsParams) (int64, error) {
-	row := q.queryRow(ctx, q.workerHoldsStmt, workerHolds, arg.JobID, arg.WorkerID)
+	row := q.db.QueryRowContext(ctx, workerHolds, arg.JobID, arg.WorkerID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -24,7 +24,7 @@ type FreezeAddParams struct {
 
 // A workspace that is frozen stays so for its own reason.
 func (q *Queries) FreezeAdd(ctx context.Context, arg FreezeAddParams) error {
-	_, err := q.exec(ctx, q.freezeAddStmt, freezeAdd,
+	_, err := q.db.ExecContext(ctx, freezeAdd,
 		arg.WorkspaceID,
 		arg.Reason,
 		arg.FrozenAt,
@@ -39,7 +39,7 @@ SELECT workspace_id, reason, frozen_at, row_sum, cause FROM workspace_freeze WHE
 `
 
 func (q *Queries) FreezeAfter(ctx context.Context, after string) ([]WorkspaceFreeze, error) {
-	rows, err := q.query(ctx, q.freezeAfterStmt, freezeAfter, after)
+	rows, err := q.db.QueryContext(ctx, freezeAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ SELECT workspace_id, reason, frozen_at, row_sum, cause FROM workspace_freeze WHE
 `
 
 func (q *Queries) FreezeGet(ctx context.Context, workspaceID string) (WorkspaceFreeze, error) {
-	row := q.queryRow(ctx, q.freezeGetStmt, freezeGet, workspaceID)
+	row := q.db.QueryRowContext(ctx, freezeGet, workspaceID)
 	var i WorkspaceFreeze
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -89,7 +89,7 @@ DELETE FROM workspace_freeze WHERE workspace_id = $1
 `
 
 func (q *Queries) FreezeLift(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.freezeLiftStmt, freezeLift, workspaceID)
+	_, err := q.db.ExecContext(ctx, freezeLift, workspaceID)
 	return err
 }
 
@@ -103,7 +103,7 @@ type FreezeLiftCauseParams struct {
 }
 
 func (q *Queries) FreezeLiftCause(ctx context.Context, arg FreezeLiftCauseParams) error {
-	_, err := q.exec(ctx, q.freezeLiftCauseStmt, freezeLiftCause, arg.WorkspaceID, arg.Cause)
+	_, err := q.db.ExecContext(ctx, freezeLiftCause, arg.WorkspaceID, arg.Cause)
 	return err
 }
 
@@ -121,7 +121,7 @@ type FreezeSetParams struct {
 }
 
 func (q *Queries) FreezeSet(ctx context.Context, arg FreezeSetParams) error {
-	_, err := q.exec(ctx, q.freezeSetStmt, freezeSet,
+	_, err := q.db.ExecContext(ctx, freezeSet,
 		arg.WorkspaceID,
 		arg.Reason,
 		arg.FrozenAt,
@@ -141,6 +141,6 @@ type FreezeSumParams struct {
 }
 
 func (q *Queries) FreezeSum(ctx context.Context, arg FreezeSumParams) error {
-	_, err := q.exec(ctx, q.freezeSumStmt, freezeSum, arg.RowSum, arg.WorkspaceID)
+	_, err := q.db.ExecContext(ctx, freezeSum, arg.RowSum, arg.WorkspaceID)
 	return err
 }

@@ -20,7 +20,7 @@ type IdempotencyAfterParams struct {
 }
 
 func (q *Queries) IdempotencyAfter(ctx context.Context, arg IdempotencyAfterParams) ([]Idempotency, error) {
-	rows, err := q.query(ctx, q.idempotencyAfterStmt, idempotencyAfter, arg.WorkspaceID, arg.Route, arg.Key)
+	rows, err := q.db.QueryContext(ctx, idempotencyAfter, arg.WorkspaceID, arg.Route, arg.Key)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ DELETE FROM idempotency WHERE workspace_id = $1
 `
 
 func (q *Queries) IdempotencyErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.idempotencyEraseStmt, idempotencyErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, idempotencyErase, workspaceID)
 	return err
 }
 
@@ -79,7 +79,7 @@ type IdempotencyFinishParams struct {
 }
 
 func (q *Queries) IdempotencyFinish(ctx context.Context, arg IdempotencyFinishParams) (int64, error) {
-	result, err := q.exec(ctx, q.idempotencyFinishStmt, idempotencyFinish,
+	result, err := q.db.ExecContext(ctx, idempotencyFinish,
 		arg.Status,
 		arg.Body,
 		arg.ExpiresAt,
@@ -106,7 +106,7 @@ type IdempotencyForgetParams struct {
 
 // An answer has its time; a hold that lapsed long ago is a dead process's.
 func (q *Queries) IdempotencyForget(ctx context.Context, arg IdempotencyForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.idempotencyForgetStmt, idempotencyForget, arg.Now, arg.LapsedBy)
+	result, err := q.db.ExecContext(ctx, idempotencyForget, arg.Now, arg.LapsedBy)
 	if err != nil {
 		return 0, err
 	}
@@ -126,7 +126,7 @@ type IdempotencyFreeParams struct {
 }
 
 func (q *Queries) IdempotencyFree(ctx context.Context, arg IdempotencyFreeParams) (int64, error) {
-	result, err := q.exec(ctx, q.idempotencyFreeStmt, idempotencyFree,
+	result, err := q.db.ExecContext(ctx, idempotencyFree,
 		arg.WorkspaceID,
 		arg.Route,
 		arg.Key,
@@ -149,7 +149,7 @@ type IdempotencyGetParams struct {
 }
 
 func (q *Queries) IdempotencyGet(ctx context.Context, arg IdempotencyGetParams) (Idempotency, error) {
-	row := q.queryRow(ctx, q.idempotencyGetStmt, idempotencyGet, arg.WorkspaceID, arg.Route, arg.Key)
+	row := q.db.QueryRowContext(ctx, idempotencyGet, arg.WorkspaceID, arg.Route, arg.Key)
 	var i Idempotency
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -189,7 +189,7 @@ type IdempotencyHoldParams struct {
 // Takes a key that is free: never used, given up by a process that died, or
 // forgotten by now.
 func (q *Queries) IdempotencyHold(ctx context.Context, arg IdempotencyHoldParams) (int64, error) {
-	result, err := q.exec(ctx, q.idempotencyHoldStmt, idempotencyHold,
+	result, err := q.db.ExecContext(ctx, idempotencyHold,
 		arg.WorkspaceID,
 		arg.Route,
 		arg.Key,
@@ -219,7 +219,7 @@ type IdempotencyKeepParams struct {
 }
 
 func (q *Queries) IdempotencyKeep(ctx context.Context, arg IdempotencyKeepParams) (int64, error) {
-	result, err := q.exec(ctx, q.idempotencyKeepStmt, idempotencyKeep,
+	result, err := q.db.ExecContext(ctx, idempotencyKeep,
 		arg.LapsesAt,
 		arg.WorkspaceID,
 		arg.Route,
@@ -244,7 +244,7 @@ type IdempotencySumParams struct {
 }
 
 func (q *Queries) IdempotencySum(ctx context.Context, arg IdempotencySumParams) error {
-	_, err := q.exec(ctx, q.idempotencySumStmt, idempotencySum,
+	_, err := q.db.ExecContext(ctx, idempotencySum,
 		arg.RowSum,
 		arg.WorkspaceID,
 		arg.Route,

@@ -14,7 +14,7 @@ SELECT count(*) FROM account_key WHERE workspace_id = $1 AND revoked_at = 0
 `
 
 func (q *Queries) AccountKeyActive(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.accountKeyActiveStmt, accountKeyActive, workspaceID)
+	row := q.db.QueryRowContext(ctx, accountKeyActive, workspaceID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -25,7 +25,7 @@ SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, las
 `
 
 func (q *Queries) AccountKeyAfter(ctx context.Context, after string) ([]AccountKey, error) {
-	rows, err := q.query(ctx, q.accountKeyAfterStmt, accountKeyAfter, after)
+	rows, err := q.db.QueryContext(ctx, accountKeyAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ type AccountKeyBySecretRow struct {
 }
 
 func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (AccountKeyBySecretRow, error) {
-	row := q.queryRow(ctx, q.accountKeyBySecretStmt, accountKeyBySecret, secretSha256)
+	row := q.db.QueryRowContext(ctx, accountKeyBySecret, secretSha256)
 	var i AccountKeyBySecretRow
 	err := row.Scan(
 		&i.KeyID,
@@ -98,7 +98,7 @@ type AccountKeyCreateParams struct {
 }
 
 func (q *Queries) AccountKeyCreate(ctx context.Context, arg AccountKeyCreateParams) error {
-	_, err := q.exec(ctx, q.accountKeyCreateStmt, accountKeyCreate,
+	_, err := q.db.ExecContext(ctx, accountKeyCreate,
 		arg.KeyID,
 		arg.WorkspaceID,
 		arg.Name,
@@ -122,7 +122,7 @@ type AccountKeyRevokeParams struct {
 }
 
 func (q *Queries) AccountKeyRevoke(ctx context.Context, arg AccountKeyRevokeParams) (AccountKey, error) {
-	row := q.queryRow(ctx, q.accountKeyRevokeStmt, accountKeyRevoke, arg.Now, arg.KeyID)
+	row := q.db.QueryRowContext(ctx, accountKeyRevoke, arg.Now, arg.KeyID)
 	var i AccountKey
 	err := row.Scan(
 		&i.KeyID,
@@ -149,7 +149,7 @@ type AccountKeyRevokeOfParams struct {
 }
 
 func (q *Queries) AccountKeyRevokeOf(ctx context.Context, arg AccountKeyRevokeOfParams) (AccountKey, error) {
-	row := q.queryRow(ctx, q.accountKeyRevokeOfStmt, accountKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, accountKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
 	var i AccountKey
 	err := row.Scan(
 		&i.KeyID,
@@ -175,7 +175,7 @@ type AccountKeySumParams struct {
 }
 
 func (q *Queries) AccountKeySum(ctx context.Context, arg AccountKeySumParams) error {
-	_, err := q.exec(ctx, q.accountKeySumStmt, accountKeySum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, accountKeySum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -190,7 +190,7 @@ type AccountKeyTouchParams struct {
 }
 
 func (q *Queries) AccountKeyTouch(ctx context.Context, arg AccountKeyTouchParams) error {
-	_, err := q.exec(ctx, q.accountKeyTouchStmt, accountKeyTouch, arg.Now, arg.KeyID, arg.Before)
+	_, err := q.db.ExecContext(ctx, accountKeyTouch, arg.Now, arg.KeyID, arg.Before)
 	return err
 }
 
@@ -205,7 +205,7 @@ type AccountKeysEraseParams struct {
 }
 
 func (q *Queries) AccountKeysErase(ctx context.Context, arg AccountKeysEraseParams) ([]AccountKey, error) {
-	rows, err := q.query(ctx, q.accountKeysEraseStmt, accountKeysErase, arg.Now, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, accountKeysErase, arg.Now, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, las
 `
 
 func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]AccountKey, error) {
-	rows, err := q.query(ctx, q.accountKeysOfStmt, accountKeysOf, workspaceID)
+	rows, err := q.db.QueryContext(ctx, accountKeysOf, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -284,7 +284,7 @@ type AgentKeyActiveParams struct {
 }
 
 func (q *Queries) AgentKeyActive(ctx context.Context, arg AgentKeyActiveParams) (int64, error) {
-	row := q.queryRow(ctx, q.agentKeyActiveStmt, agentKeyActive, arg.WorkspaceID, arg.Now)
+	row := q.db.QueryRowContext(ctx, agentKeyActive, arg.WorkspaceID, arg.Now)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -295,7 +295,7 @@ SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cen
 `
 
 func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, error) {
-	rows, err := q.query(ctx, q.agentKeyAfterStmt, agentKeyAfter, after)
+	rows, err := q.db.QueryContext(ctx, agentKeyAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -356,7 +356,7 @@ type AgentKeyBySecretRow struct {
 
 // A program's access token opens its key, until the token's own end.
 func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (AgentKeyBySecretRow, error) {
-	row := q.queryRow(ctx, q.agentKeyBySecretStmt, agentKeyBySecret, secretSha256)
+	row := q.db.QueryRowContext(ctx, agentKeyBySecret, secretSha256)
 	var i AgentKeyBySecretRow
 	err := row.Scan(
 		&i.KeyID,
@@ -394,7 +394,7 @@ type AgentKeyCreateParams struct {
 }
 
 func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) error {
-	_, err := q.exec(ctx, q.agentKeyCreateStmt, agentKeyCreate,
+	_, err := q.db.ExecContext(ctx, agentKeyCreate,
 		arg.KeyID,
 		arg.WorkspaceID,
 		arg.Name,
@@ -418,7 +418,7 @@ SELECT spend_limit_cents FROM agent_key WHERE key_id = $1 FOR UPDATE
 
 // Locked, so that two starts by one key are counted one after the other.
 func (q *Queries) AgentKeyLimit(ctx context.Context, keyID string) (int64, error) {
-	row := q.queryRow(ctx, q.agentKeyLimitStmt, agentKeyLimit, keyID)
+	row := q.db.QueryRowContext(ctx, agentKeyLimit, keyID)
 	var spend_limit_cents int64
 	err := row.Scan(&spend_limit_cents)
 	return spend_limit_cents, err
@@ -434,7 +434,7 @@ type AgentKeyRevokeParams struct {
 }
 
 func (q *Queries) AgentKeyRevoke(ctx context.Context, arg AgentKeyRevokeParams) (AgentKey, error) {
-	row := q.queryRow(ctx, q.agentKeyRevokeStmt, agentKeyRevoke, arg.Now, arg.KeyID)
+	row := q.db.QueryRowContext(ctx, agentKeyRevoke, arg.Now, arg.KeyID)
 	var i AgentKey
 	err := row.Scan(
 		&i.KeyID,
@@ -465,7 +465,7 @@ type AgentKeyRevokeOfParams struct {
 }
 
 func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfParams) (AgentKey, error) {
-	row := q.queryRow(ctx, q.agentKeyRevokeOfStmt, agentKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, agentKeyRevokeOf, arg.Now, arg.KeyID, arg.WorkspaceID)
 	var i AgentKey
 	err := row.Scan(
 		&i.KeyID,
@@ -495,7 +495,7 @@ type AgentKeySumParams struct {
 }
 
 func (q *Queries) AgentKeySum(ctx context.Context, arg AgentKeySumParams) error {
-	_, err := q.exec(ctx, q.agentKeySumStmt, agentKeySum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, agentKeySum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -510,7 +510,7 @@ type AgentKeyTouchParams struct {
 }
 
 func (q *Queries) AgentKeyTouch(ctx context.Context, arg AgentKeyTouchParams) error {
-	_, err := q.exec(ctx, q.agentKeyTouchStmt, agentKeyTouch, arg.Now, arg.KeyID, arg.Before)
+	_, err := q.db.ExecContext(ctx, agentKeyTouch, arg.Now, arg.KeyID, arg.Before)
 	return err
 }
 
@@ -525,7 +525,7 @@ type AgentKeysEraseParams struct {
 }
 
 func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) ([]AgentKey, error) {
-	rows, err := q.query(ctx, q.agentKeysEraseStmt, agentKeysErase, arg.Now, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, agentKeysErase, arg.Now, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -566,7 +566,7 @@ SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cen
 `
 
 func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKey, error) {
-	rows, err := q.query(ctx, q.agentKeysOfStmt, agentKeysOf, workspaceID)
+	rows, err := q.db.QueryContext(ctx, agentKeysOf, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -621,7 +621,7 @@ type AgentKeysSpentRow struct {
 
 // What the agent keys of a workspace have spent since a time, as start counts it.
 func (q *Queries) AgentKeysSpent(ctx context.Context, arg AgentKeysSpentParams) ([]AgentKeysSpentRow, error) {
-	rows, err := q.query(ctx, q.agentKeysSpentStmt, agentKeysSpent, arg.WorkspaceID, arg.Since)
+	rows, err := q.db.QueryContext(ctx, agentKeysSpent, arg.WorkspaceID, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -661,7 +661,7 @@ type CredentialsAliveParams struct {
 // Of ids, a JSON array of key ids and of hashes of session tokens, those that still open
 // something.
 func (q *Queries) CredentialsAlive(ctx context.Context, arg CredentialsAliveParams) ([]string, error) {
-	rows, err := q.query(ctx, q.credentialsAliveStmt, credentialsAlive, arg.Ids, arg.Now)
+	rows, err := q.db.QueryContext(ctx, credentialsAlive, arg.Ids, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -693,7 +693,7 @@ type LoginAfterParams struct {
 }
 
 func (q *Queries) LoginAfter(ctx context.Context, arg LoginAfterParams) ([]PersonLogin, error) {
-	rows, err := q.query(ctx, q.loginAfterStmt, loginAfter, arg.Issuer, arg.Subject)
+	rows, err := q.db.QueryContext(ctx, loginAfter, arg.Issuer, arg.Subject)
 	if err != nil {
 		return nil, err
 	}
@@ -735,7 +735,7 @@ type LoginCreateParams struct {
 }
 
 func (q *Queries) LoginCreate(ctx context.Context, arg LoginCreateParams) error {
-	_, err := q.exec(ctx, q.loginCreateStmt, loginCreate,
+	_, err := q.db.ExecContext(ctx, loginCreate,
 		arg.Issuer,
 		arg.Subject,
 		arg.PersonID,
@@ -762,7 +762,7 @@ type LoginPersonRow struct {
 }
 
 func (q *Queries) LoginPerson(ctx context.Context, arg LoginPersonParams) (LoginPersonRow, error) {
-	row := q.queryRow(ctx, q.loginPersonStmt, loginPerson, arg.Issuer, arg.Subject)
+	row := q.db.QueryRowContext(ctx, loginPerson, arg.Issuer, arg.Subject)
 	var i LoginPersonRow
 	err := row.Scan(&i.PersonID, &i.Email, &i.WorkspaceID)
 	return i, err
@@ -779,7 +779,7 @@ type LoginSumParams struct {
 }
 
 func (q *Queries) LoginSum(ctx context.Context, arg LoginSumParams) error {
-	_, err := q.exec(ctx, q.loginSumStmt, loginSum, arg.RowSum, arg.Issuer, arg.Subject)
+	_, err := q.db.ExecContext(ctx, loginSum, arg.RowSum, arg.Issuer, arg.Subject)
 	return err
 }
 
@@ -788,7 +788,7 @@ DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WH
 `
 
 func (q *Queries) LoginsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.loginsEraseStmt, loginsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, loginsErase, workspaceID)
 	return err
 }
 
@@ -797,7 +797,7 @@ SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, rev
 `
 
 func (q *Queries) NodeKeyAfter(ctx context.Context, after string) ([]NodeKey, error) {
-	rows, err := q.query(ctx, q.nodeKeyAfterStmt, nodeKeyAfter, after)
+	rows, err := q.db.QueryContext(ctx, nodeKeyAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -840,7 +840,7 @@ type NodeKeyBySecretRow struct {
 }
 
 func (q *Queries) NodeKeyBySecret(ctx context.Context, secretSha256 string) (NodeKeyBySecretRow, error) {
-	row := q.queryRow(ctx, q.nodeKeyBySecretStmt, nodeKeyBySecret, secretSha256)
+	row := q.db.QueryRowContext(ctx, nodeKeyBySecret, secretSha256)
 	var i NodeKeyBySecretRow
 	err := row.Scan(
 		&i.KeyID,
@@ -868,7 +868,7 @@ type NodeKeyCreateParams struct {
 }
 
 func (q *Queries) NodeKeyCreate(ctx context.Context, arg NodeKeyCreateParams) error {
-	_, err := q.exec(ctx, q.nodeKeyCreateStmt, nodeKeyCreate,
+	_, err := q.db.ExecContext(ctx, nodeKeyCreate,
 		arg.KeyID,
 		arg.Name,
 		arg.SecretSha256,
@@ -891,7 +891,7 @@ type NodeKeyRevokeParams struct {
 }
 
 func (q *Queries) NodeKeyRevoke(ctx context.Context, arg NodeKeyRevokeParams) (NodeKey, error) {
-	row := q.queryRow(ctx, q.nodeKeyRevokeStmt, nodeKeyRevoke, arg.Now, arg.KeyID)
+	row := q.db.QueryRowContext(ctx, nodeKeyRevoke, arg.Now, arg.KeyID)
 	var i NodeKey
 	err := row.Scan(
 		&i.KeyID,
@@ -916,7 +916,7 @@ type NodeKeyRevokeNamedParams struct {
 }
 
 func (q *Queries) NodeKeyRevokeNamed(ctx context.Context, arg NodeKeyRevokeNamedParams) ([]NodeKey, error) {
-	rows, err := q.query(ctx, q.nodeKeyRevokeNamedStmt, nodeKeyRevokeNamed, arg.Now, arg.Name)
+	rows, err := q.db.QueryContext(ctx, nodeKeyRevokeNamed, arg.Now, arg.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -957,7 +957,7 @@ type NodeKeySumParams struct {
 }
 
 func (q *Queries) NodeKeySum(ctx context.Context, arg NodeKeySumParams) error {
-	_, err := q.exec(ctx, q.nodeKeySumStmt, nodeKeySum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, nodeKeySum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -972,7 +972,7 @@ type NodeKeyTouchParams struct {
 }
 
 func (q *Queries) NodeKeyTouch(ctx context.Context, arg NodeKeyTouchParams) error {
-	_, err := q.exec(ctx, q.nodeKeyTouchStmt, nodeKeyTouch, arg.Now, arg.KeyID, arg.Before)
+	_, err := q.db.ExecContext(ctx, nodeKeyTouch, arg.Now, arg.KeyID, arg.Before)
 	return err
 }
 
@@ -981,7 +981,7 @@ SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, rev
 `
 
 func (q *Queries) NodeKeys(ctx context.Context) ([]NodeKey, error) {
-	rows, err := q.query(ctx, q.nodeKeysStmt, nodeKeys)
+	rows, err := q.db.QueryContext(ctx, nodeKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -1023,7 +1023,7 @@ type OperatorAddParams struct {
 }
 
 func (q *Queries) OperatorAdd(ctx context.Context, arg OperatorAddParams) (int64, error) {
-	result, err := q.exec(ctx, q.operatorAddStmt, operatorAdd, arg.PersonID, arg.Since, arg.RowSum)
+	result, err := q.db.ExecContext(ctx, operatorAdd, arg.PersonID, arg.Since, arg.RowSum)
 	if err != nil {
 		return 0, err
 	}
@@ -1035,7 +1035,7 @@ SELECT person_id, since, row_sum FROM operator WHERE person_id > $1 ORDER BY per
 `
 
 func (q *Queries) OperatorAfter(ctx context.Context, after string) ([]Operator, error) {
-	rows, err := q.query(ctx, q.operatorAfterStmt, operatorAfter, after)
+	rows, err := q.db.QueryContext(ctx, operatorAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1062,7 +1062,7 @@ DELETE FROM operator WHERE person_id = $1
 `
 
 func (q *Queries) OperatorRemove(ctx context.Context, personID string) (int64, error) {
-	result, err := q.exec(ctx, q.operatorRemoveStmt, operatorRemove, personID)
+	result, err := q.db.ExecContext(ctx, operatorRemove, personID)
 	if err != nil {
 		return 0, err
 	}
@@ -1079,7 +1079,7 @@ type OperatorSumParams struct {
 }
 
 func (q *Queries) OperatorSum(ctx context.Context, arg OperatorSumParams) error {
-	_, err := q.exec(ctx, q.operatorSumStmt, operatorSum, arg.RowSum, arg.PersonID)
+	_, err := q.db.ExecContext(ctx, operatorSum, arg.RowSum, arg.PersonID)
 	return err
 }
 
@@ -1094,7 +1094,7 @@ type OperatorsRow struct {
 }
 
 func (q *Queries) Operators(ctx context.Context) ([]OperatorsRow, error) {
-	rows, err := q.query(ctx, q.operatorsStmt, operators)
+	rows, err := q.db.QueryContext(ctx, operators)
 	if err != nil {
 		return nil, err
 	}
@@ -1121,7 +1121,7 @@ DELETE FROM operator WHERE person_id IN (SELECT p.person_id FROM person p WHERE 
 `
 
 func (q *Queries) OperatorsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.operatorsEraseStmt, operatorsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, operatorsErase, workspaceID)
 	return err
 }
 
@@ -1130,7 +1130,7 @@ DELETE FROM person WHERE workspace_id = $1
 `
 
 func (q *Queries) PeopleErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.peopleEraseStmt, peopleErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, peopleErase, workspaceID)
 	return err
 }
 
@@ -1139,7 +1139,7 @@ SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE wor
 `
 
 func (q *Queries) PeopleOf(ctx context.Context, workspaceID string) ([]Person, error) {
-	rows, err := q.query(ctx, q.peopleOfStmt, peopleOf, workspaceID)
+	rows, err := q.db.QueryContext(ctx, peopleOf, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -1172,7 +1172,7 @@ SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE per
 `
 
 func (q *Queries) PersonAfter(ctx context.Context, after string) ([]Person, error) {
-	rows, err := q.query(ctx, q.personAfterStmt, personAfter, after)
+	rows, err := q.db.QueryContext(ctx, personAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1205,7 +1205,7 @@ SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE ema
 `
 
 func (q *Queries) PersonByEmail(ctx context.Context, email string) (Person, error) {
-	row := q.queryRow(ctx, q.personByEmailStmt, personByEmail, email)
+	row := q.db.QueryRowContext(ctx, personByEmail, email)
 	var i Person
 	err := row.Scan(
 		&i.PersonID,
@@ -1232,7 +1232,7 @@ type PersonCreateParams struct {
 }
 
 func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int64, error) {
-	result, err := q.exec(ctx, q.personCreateStmt, personCreate,
+	result, err := q.db.ExecContext(ctx, personCreate,
 		arg.PersonID,
 		arg.Email,
 		arg.WorkspaceID,
@@ -1255,7 +1255,7 @@ type PersonSumParams struct {
 }
 
 func (q *Queries) PersonSum(ctx context.Context, arg PersonSumParams) error {
-	_, err := q.exec(ctx, q.personSumStmt, personSum, arg.RowSum, arg.PersonID)
+	_, err := q.db.ExecContext(ctx, personSum, arg.RowSum, arg.PersonID)
 	return err
 }
 
@@ -1264,7 +1264,7 @@ SELECT token_sha256, person_id, created_at, expires_at, row_sum FROM session WHE
 `
 
 func (q *Queries) SessionAfter(ctx context.Context, after string) ([]Session, error) {
-	rows, err := q.query(ctx, q.sessionAfterStmt, sessionAfter, after)
+	rows, err := q.db.QueryContext(ctx, sessionAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1306,7 +1306,7 @@ type SessionCreateParams struct {
 }
 
 func (q *Queries) SessionCreate(ctx context.Context, arg SessionCreateParams) error {
-	_, err := q.exec(ctx, q.sessionCreateStmt, sessionCreate,
+	_, err := q.db.ExecContext(ctx, sessionCreate,
 		arg.TokenSha256,
 		arg.PersonID,
 		arg.CreatedAt,
@@ -1321,7 +1321,7 @@ DELETE FROM session WHERE token_sha256 = $1
 `
 
 func (q *Queries) SessionDelete(ctx context.Context, tokenSha256 string) error {
-	_, err := q.exec(ctx, q.sessionDeleteStmt, sessionDelete, tokenSha256)
+	_, err := q.db.ExecContext(ctx, sessionDelete, tokenSha256)
 	return err
 }
 
@@ -1340,7 +1340,7 @@ type SessionGetRow struct {
 }
 
 func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGetRow, error) {
-	row := q.queryRow(ctx, q.sessionGetStmt, sessionGet, tokenSha256)
+	row := q.db.QueryRowContext(ctx, sessionGet, tokenSha256)
 	var i SessionGetRow
 	err := row.Scan(
 		&i.PersonID,
@@ -1362,7 +1362,7 @@ type SessionSumParams struct {
 }
 
 func (q *Queries) SessionSum(ctx context.Context, arg SessionSumParams) error {
-	_, err := q.exec(ctx, q.sessionSumStmt, sessionSum, arg.RowSum, arg.TokenSha256)
+	_, err := q.db.ExecContext(ctx, sessionSum, arg.RowSum, arg.TokenSha256)
 	return err
 }
 
@@ -1371,7 +1371,7 @@ DELETE FROM session WHERE expires_at <= CAST($1 AS bigint)
 `
 
 func (q *Queries) SessionsEnd(ctx context.Context, now int64) error {
-	_, err := q.exec(ctx, q.sessionsEndStmt, sessionsEnd, now)
+	_, err := q.db.ExecContext(ctx, sessionsEnd, now)
 	return err
 }
 
@@ -1382,7 +1382,7 @@ WHERE s.token_sha256 <> $1 AND s.person_id IN (SELECT mine.person_id FROM sessio
 
 // Ends those sessions but one.
 func (q *Queries) SessionsEndOthers(ctx context.Context, tokenSha256 string) (int64, error) {
-	result, err := q.exec(ctx, q.sessionsEndOthersStmt, sessionsEndOthers, tokenSha256)
+	result, err := q.db.ExecContext(ctx, sessionsEndOthers, tokenSha256)
 	if err != nil {
 		return 0, err
 	}
@@ -1394,7 +1394,7 @@ DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p
 `
 
 func (q *Queries) SessionsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.sessionsEraseStmt, sessionsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, sessionsErase, workspaceID)
 	return err
 }
 
@@ -1418,7 +1418,7 @@ type SessionsOfRow struct {
 
 // The sessions of the person who has one, the newest first.
 func (q *Queries) SessionsOf(ctx context.Context, arg SessionsOfParams) ([]SessionsOfRow, error) {
-	rows, err := q.query(ctx, q.sessionsOfStmt, sessionsOf, arg.TokenSha256, arg.Now)
+	rows, err := q.db.QueryContext(ctx, sessionsOf, arg.TokenSha256, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -1445,7 +1445,7 @@ SELECT token_sha256, email, created_at, expires_at, used_at, row_sum FROM sign_i
 `
 
 func (q *Queries) SignInLinkAfter(ctx context.Context, after string) ([]SignInLink, error) {
-	rows, err := q.query(ctx, q.signInLinkAfterStmt, signInLinkAfter, after)
+	rows, err := q.db.QueryContext(ctx, signInLinkAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1489,7 +1489,7 @@ type SignInLinkCreateParams struct {
 }
 
 func (q *Queries) SignInLinkCreate(ctx context.Context, arg SignInLinkCreateParams) error {
-	_, err := q.exec(ctx, q.signInLinkCreateStmt, signInLinkCreate,
+	_, err := q.db.ExecContext(ctx, signInLinkCreate,
 		arg.TokenSha256,
 		arg.Email,
 		arg.CreatedAt,
@@ -1505,7 +1505,7 @@ DELETE FROM sign_in_link WHERE token_sha256 = $1
 `
 
 func (q *Queries) SignInLinkDelete(ctx context.Context, tokenSha256 string) error {
-	_, err := q.exec(ctx, q.signInLinkDeleteStmt, signInLinkDelete, tokenSha256)
+	_, err := q.db.ExecContext(ctx, signInLinkDelete, tokenSha256)
 	return err
 }
 
@@ -1519,7 +1519,7 @@ type SignInLinkSumParams struct {
 }
 
 func (q *Queries) SignInLinkSum(ctx context.Context, arg SignInLinkSumParams) error {
-	_, err := q.exec(ctx, q.signInLinkSumStmt, signInLinkSum, arg.RowSum, arg.TokenSha256)
+	_, err := q.db.ExecContext(ctx, signInLinkSum, arg.RowSum, arg.TokenSha256)
 	return err
 }
 
@@ -1535,7 +1535,7 @@ type SignInLinkUseParams struct {
 }
 
 func (q *Queries) SignInLinkUse(ctx context.Context, arg SignInLinkUseParams) (SignInLink, error) {
-	row := q.queryRow(ctx, q.signInLinkUseStmt, signInLinkUse, arg.Now, arg.TokenSha256)
+	row := q.db.QueryRowContext(ctx, signInLinkUse, arg.Now, arg.TokenSha256)
 	var i SignInLink
 	err := row.Scan(
 		&i.TokenSha256,
@@ -1553,7 +1553,7 @@ DELETE FROM sign_in_link WHERE expires_at <= CAST($1 AS bigint)
 `
 
 func (q *Queries) SignInLinksEnd(ctx context.Context, now int64) error {
-	_, err := q.exec(ctx, q.signInLinksEndStmt, signInLinksEnd, now)
+	_, err := q.db.ExecContext(ctx, signInLinksEnd, now)
 	return err
 }
 
@@ -1562,7 +1562,7 @@ DELETE FROM sign_in_link WHERE email = $1
 `
 
 func (q *Queries) SignInLinksErase(ctx context.Context, email string) error {
-	_, err := q.exec(ctx, q.signInLinksEraseStmt, signInLinksErase, email)
+	_, err := q.db.ExecContext(ctx, signInLinksErase, email)
 	return err
 }
 
@@ -1576,7 +1576,7 @@ type SignInLinksOfParams struct {
 }
 
 func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (int64, error) {
-	row := q.queryRow(ctx, q.signInLinksOfStmt, signInLinksOf, arg.Email, arg.Since)
+	row := q.db.QueryRowContext(ctx, signInLinksOf, arg.Email, arg.Since)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -1587,7 +1587,7 @@ SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at FROM works
 `
 
 func (q *Queries) WorkspaceAfter(ctx context.Context, after string) ([]Workspace, error) {
-	rows, err := q.query(ctx, q.workspaceAfterStmt, workspaceAfter, after)
+	rows, err := q.db.QueryContext(ctx, workspaceAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1621,7 +1621,7 @@ SELECT count(*) FROM workspace
 `
 
 func (q *Queries) WorkspaceCount(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.workspaceCountStmt, workspaceCount)
+	row := q.db.QueryRowContext(ctx, workspaceCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -1641,7 +1641,7 @@ type WorkspaceCreateParams struct {
 }
 
 func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams) error {
-	_, err := q.exec(ctx, q.workspaceCreateStmt, workspaceCreate,
+	_, err := q.db.ExecContext(ctx, workspaceCreate,
 		arg.WorkspaceID,
 		arg.Name,
 		arg.CreatedAt,
@@ -1664,7 +1664,7 @@ type WorkspaceEraseParams struct {
 
 // The time of the first erasure stays.
 func (q *Queries) WorkspaceErase(ctx context.Context, arg WorkspaceEraseParams) (Workspace, error) {
-	row := q.queryRow(ctx, q.workspaceEraseStmt, workspaceErase, arg.Now, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, workspaceErase, arg.Now, arg.WorkspaceID)
 	var i Workspace
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -1682,7 +1682,7 @@ SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at FROM works
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
-	row := q.queryRow(ctx, q.workspaceGetStmt, workspaceGet, workspaceID)
+	row := q.db.QueryRowContext(ctx, workspaceGet, workspaceID)
 	var i Workspace
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -1702,7 +1702,7 @@ SELECT erased_at FROM workspace WHERE workspace_id = $1 FOR NO KEY UPDATE
 // Locked, so that what is counted of a workspace stays counted. Rows that only refer
 // to the workspace can be written meanwhile: FOR UPDATE would make them wait.
 func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.workspaceLockStmt, workspaceLock, workspaceID)
+	row := q.db.QueryRowContext(ctx, workspaceLock, workspaceID)
 	var erased_at int64
 	err := row.Scan(&erased_at)
 	return erased_at, err
@@ -1718,7 +1718,7 @@ type WorkspaceProofPageParams struct {
 }
 
 func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPageParams) (Workspace, error) {
-	row := q.queryRow(ctx, q.workspaceProofPageStmt, workspaceProofPage, arg.ProofPage, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, workspaceProofPage, arg.ProofPage, arg.WorkspaceID)
 	var i Workspace
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -1741,7 +1741,7 @@ type WorkspaceRenameParams struct {
 }
 
 func (q *Queries) WorkspaceRename(ctx context.Context, arg WorkspaceRenameParams) (Workspace, error) {
-	row := q.queryRow(ctx, q.workspaceRenameStmt, workspaceRename, arg.Name, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, workspaceRename, arg.Name, arg.WorkspaceID)
 	var i Workspace
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -1764,7 +1764,7 @@ type WorkspaceSumParams struct {
 }
 
 func (q *Queries) WorkspaceSum(ctx context.Context, arg WorkspaceSumParams) error {
-	_, err := q.exec(ctx, q.workspaceSumStmt, workspaceSum, arg.RowSum, arg.WorkspaceID)
+	_, err := q.db.ExecContext(ctx, workspaceSum, arg.RowSum, arg.WorkspaceID)
 	return err
 }
 
@@ -1798,7 +1798,7 @@ type WorkspacesRow struct {
 // A page of workspaces, the newest first, with what an operator asks first; an e-mail
 // address of ” means any.
 func (q *Queries) Workspaces(ctx context.Context, arg WorkspacesParams) ([]WorkspacesRow, error) {
-	rows, err := q.query(ctx, q.workspacesStmt, workspaces, arg.Before, arg.Email, arg.Max)
+	rows, err := q.db.QueryContext(ctx, workspaces, arg.Before, arg.Email, arg.Max)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type AuditAwaitedRow struct {
 // A page of awaited uploads, each with its workspace and the workspace of its upload.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaitedRow, error) {
-	rows, err := q.query(ctx, q.auditAwaitedStmt, auditAwaited, after)
+	rows, err := q.db.QueryContext(ctx, auditAwaited, after)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ type AuditUploadsRow struct {
 // there is none.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUploadsRow, error) {
-	rows, err := q.query(ctx, q.auditUploadsStmt, auditUploads, after)
+	rows, err := q.db.QueryContext(ctx, auditUploads, after)
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +124,7 @@ SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, faul
 `
 
 func (q *Queries) AwaitedAfter(ctx context.Context, after string) ([]AwaitedUpload, error) {
-	rows, err := q.query(ctx, q.awaitedAfterStmt, awaitedAfter, after)
+	rows, err := q.db.QueryContext(ctx, awaitedAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ type AwaitedCreateParams struct {
 }
 
 func (q *Queries) AwaitedCreate(ctx context.Context, arg AwaitedCreateParams) error {
-	_, err := q.exec(ctx, q.awaitedCreateStmt, awaitedCreate,
+	_, err := q.db.ExecContext(ctx, awaitedCreate,
 		arg.UploadID,
 		arg.WorkspaceID,
 		arg.Source,
@@ -193,7 +193,7 @@ DELETE FROM awaited_upload WHERE workspace_id = $1 RETURNING upload_id
 `
 
 func (q *Queries) AwaitedErase(ctx context.Context, workspaceID string) ([]string, error) {
-	rows, err := q.query(ctx, q.awaitedEraseStmt, awaitedErase, workspaceID)
+	rows, err := q.db.QueryContext(ctx, awaitedErase, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ WHERE a.workspace_id = $1
 
 // How many files are being fetched for a workspace, or wait for it.
 func (q *Queries) AwaitedFetching(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.awaitedFetchingStmt, awaitedFetching, workspaceID)
+	row := q.db.QueryRowContext(ctx, awaitedFetching, workspaceID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -234,7 +234,7 @@ DELETE FROM awaited_upload WHERE expires_at < CAST($1 AS bigint)
 `
 
 func (q *Queries) AwaitedForget(ctx context.Context, before int64) (int64, error) {
-	result, err := q.exec(ctx, q.awaitedForgetStmt, awaitedForget, before)
+	result, err := q.db.ExecContext(ctx, awaitedForget, before)
 	if err != nil {
 		return 0, err
 	}
@@ -246,7 +246,7 @@ SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, faul
 `
 
 func (q *Queries) AwaitedGet(ctx context.Context, uploadID string) (AwaitedUpload, error) {
-	row := q.queryRow(ctx, q.awaitedGetStmt, awaitedGet, uploadID)
+	row := q.db.QueryRowContext(ctx, awaitedGet, uploadID)
 	var i AwaitedUpload
 	err := row.Scan(
 		&i.UploadID,
@@ -277,7 +277,7 @@ type AwaitedRefusedParams struct {
 }
 
 func (q *Queries) AwaitedRefused(ctx context.Context, arg AwaitedRefusedParams) (AwaitedUpload, error) {
-	row := q.queryRow(ctx, q.awaitedRefusedStmt, awaitedRefused,
+	row := q.db.QueryRowContext(ctx, awaitedRefused,
 		arg.Code,
 		arg.Text,
 		arg.Action,
@@ -311,7 +311,7 @@ type AwaitedSumParams struct {
 }
 
 func (q *Queries) AwaitedSum(ctx context.Context, arg AwaitedSumParams) error {
-	_, err := q.exec(ctx, q.awaitedSumStmt, awaitedSum, arg.RowSum, arg.UploadID)
+	_, err := q.db.ExecContext(ctx, awaitedSum, arg.RowSum, arg.UploadID)
 	return err
 }
 
@@ -329,7 +329,7 @@ WHERE NOT EXISTS (SELECT 1 FROM ledger_transaction t WHERE t.workspace_id = w.wo
 // What all workspaces store together that never had a credit or a payment: content as
 // ContentUnstarted counts it, and rows as UnstartedRows does. None of their jobs is paid for.
 func (q *Queries) UnpaidStorage(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.unpaidStorageStmt, unpaidStorage)
+	row := q.db.QueryRowContext(ctx, unpaidStorage)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -355,7 +355,7 @@ type UnstartedRowsRow struct {
 // counts twice, for itself and for the rows that name its content. octet_length reads no text.
 // paid is 1 after the workspace's first credit or payment.
 func (q *Queries) UnstartedRows(ctx context.Context, workspaceID string) (UnstartedRowsRow, error) {
-	row := q.queryRow(ctx, q.unstartedRowsStmt, unstartedRows, workspaceID)
+	row := q.db.QueryRowContext(ctx, unstartedRows, workspaceID)
 	var i UnstartedRowsRow
 	err := row.Scan(&i.Bytes, &i.Paid)
 	return i, err
@@ -366,7 +366,7 @@ SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at,
 `
 
 func (q *Queries) UploadAfter(ctx context.Context, after string) ([]Upload, error) {
-	rows, err := q.query(ctx, q.uploadAfterStmt, uploadAfter, after)
+	rows, err := q.db.QueryContext(ctx, uploadAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -403,7 +403,7 @@ SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at,
 `
 
 func (q *Queries) UploadByID(ctx context.Context, uploadID string) (Upload, error) {
-	row := q.queryRow(ctx, q.uploadByIDStmt, uploadByID, uploadID)
+	row := q.db.QueryRowContext(ctx, uploadByID, uploadID)
 	var i Upload
 	err := row.Scan(
 		&i.UploadID,
@@ -437,7 +437,7 @@ type UploadCreateParams struct {
 }
 
 func (q *Queries) UploadCreate(ctx context.Context, arg UploadCreateParams) (int64, error) {
-	result, err := q.exec(ctx, q.uploadCreateStmt, uploadCreate,
+	result, err := q.db.ExecContext(ctx, uploadCreate,
 		arg.UploadID,
 		arg.WorkspaceID,
 		arg.Filename,
@@ -458,7 +458,7 @@ UPDATE upload SET scene = '{}' WHERE upload_id = $1 RETURNING upload_id, workspa
 `
 
 func (q *Queries) UploadDropScene(ctx context.Context, uploadID string) (Upload, error) {
-	row := q.queryRow(ctx, q.uploadDropSceneStmt, uploadDropScene, uploadID)
+	row := q.db.QueryRowContext(ctx, uploadDropScene, uploadID)
 	var i Upload
 	err := row.Scan(
 		&i.UploadID,
@@ -484,7 +484,7 @@ type UploadEraseParams struct {
 }
 
 func (q *Queries) UploadErase(ctx context.Context, arg UploadEraseParams) (Upload, error) {
-	row := q.queryRow(ctx, q.uploadEraseStmt, uploadErase, arg.Filename, arg.UploadID)
+	row := q.db.QueryRowContext(ctx, uploadErase, arg.Filename, arg.UploadID)
 	var i Upload
 	err := row.Scan(
 		&i.UploadID,
@@ -506,7 +506,7 @@ SELECT CAST(coalesce(max(CASE WHEN completed_at > failed_at THEN completed_at EL
 
 // When the last job of an upload completed or failed; 0 for none.
 func (q *Queries) UploadLastUse(ctx context.Context, uploadID string) (int64, error) {
-	row := q.queryRow(ctx, q.uploadLastUseStmt, uploadLastUse, uploadID)
+	row := q.db.QueryRowContext(ctx, uploadLastUse, uploadID)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -517,7 +517,7 @@ SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('completed', 'f
 `
 
 func (q *Queries) UploadLiveJobs(ctx context.Context, uploadID string) (int64, error) {
-	row := q.queryRow(ctx, q.uploadLiveJobsStmt, uploadLiveJobs, uploadID)
+	row := q.db.QueryRowContext(ctx, uploadLiveJobs, uploadID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -529,7 +529,7 @@ SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at,
 
 // Locked, so that an upload is not removed while a job is made of it.
 func (q *Queries) UploadLock(ctx context.Context, uploadID string) (Upload, error) {
-	row := q.queryRow(ctx, q.uploadLockStmt, uploadLock, uploadID)
+	row := q.db.QueryRowContext(ctx, uploadLock, uploadID)
 	var i Upload
 	err := row.Scan(
 		&i.UploadID,
@@ -551,7 +551,7 @@ SELECT count(*) FROM job WHERE upload_id = $1 AND status NOT IN ('failed', 'canc
 
 // Jobs of an upload that ended unpaid, by failure or cancellation, do not count.
 func (q *Queries) UploadPaidJobs(ctx context.Context, uploadID string) (int64, error) {
-	row := q.queryRow(ctx, q.uploadPaidJobsStmt, uploadPaidJobs, uploadID)
+	row := q.db.QueryRowContext(ctx, uploadPaidJobs, uploadID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -567,7 +567,7 @@ type UploadRemoveParams struct {
 }
 
 func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (Upload, error) {
-	row := q.queryRow(ctx, q.uploadRemoveStmt, uploadRemove, arg.Now, arg.UploadID)
+	row := q.db.QueryRowContext(ctx, uploadRemove, arg.Now, arg.UploadID)
 	var i Upload
 	err := row.Scan(
 		&i.UploadID,
@@ -593,7 +593,7 @@ type UploadSumParams struct {
 }
 
 func (q *Queries) UploadSum(ctx context.Context, arg UploadSumParams) error {
-	_, err := q.exec(ctx, q.uploadSumStmt, uploadSum, arg.RowSum, arg.UploadID)
+	_, err := q.db.ExecContext(ctx, uploadSum, arg.RowSum, arg.UploadID)
 	return err
 }
 
@@ -602,7 +602,7 @@ SELECT upload_id FROM upload WHERE workspace_id = $1 ORDER BY upload_id
 `
 
 func (q *Queries) UploadsOf(ctx context.Context, workspaceID string) ([]string, error) {
-	rows, err := q.query(ctx, q.uploadsOfStmt, uploadsOf, workspaceID)
+	rows, err := q.db.QueryContext(ctx, uploadsOf, workspaceID)
 	if err != nil {
 		return nil, err
 	}

@@ -17,7 +17,7 @@ WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l
 
 // Jobs that wait for their submit and that nobody will ever expire.
 func (q *Queries) AuditAwaiting(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditAwaitingStmt, auditAwaiting)
+	rows, err := q.db.QueryContext(ctx, auditAwaiting)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ WHERE NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = e.workspace_i
 
 // Erased receipts whose workspace is not.
 func (q *Queries) AuditErasedReceipts(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditErasedReceiptsStmt, auditErasedReceipts)
+	rows, err := q.db.QueryContext(ctx, auditErasedReceipts)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ type AuditJobDoubtsRow struct {
 // picture was doubted; once for each whose stored picture was lost, and the job came back
 // from packaging for it.
 func (q *Queries) AuditJobDoubts(ctx context.Context, arg AuditJobDoubtsParams) ([]AuditJobDoubtsRow, error) {
-	rows, err := q.query(ctx, q.auditJobDoubtsStmt, auditJobDoubts, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobDoubts, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ type AuditJobErasedParams struct {
 
 // The erased workspaces of a page of jobs.
 func (q *Queries) AuditJobErased(ctx context.Context, arg AuditJobErasedParams) ([]string, error) {
-	rows, err := q.query(ctx, q.auditJobErasedStmt, auditJobErased, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobErased, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ type AuditJobEventsParams struct {
 }
 
 func (q *Queries) AuditJobEvents(ctx context.Context, arg AuditJobEventsParams) ([]WebhookEvent, error) {
-	rows, err := q.query(ctx, q.auditJobEventsStmt, auditJobEvents, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobEvents, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ type AuditJobExpiriesParams struct {
 
 // Artifacts that somebody will remove, or could not.
 func (q *Queries) AuditJobExpiries(ctx context.Context, arg AuditJobExpiriesParams) ([]string, error) {
-	rows, err := q.query(ctx, q.auditJobExpiriesStmt, auditJobExpiries, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobExpiries, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +242,7 @@ type AuditJobFramesRow struct {
 
 // The sums of accepted frames.
 func (q *Queries) AuditJobFrames(ctx context.Context, arg AuditJobFramesParams) ([]AuditJobFramesRow, error) {
-	rows, err := q.query(ctx, q.auditJobFramesStmt, auditJobFrames, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobFrames, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +289,7 @@ type AuditJobKeysRow struct {
 
 // The keys that spent.
 func (q *Queries) AuditJobKeys(ctx context.Context, arg AuditJobKeysParams) ([]AuditJobKeysRow, error) {
-	rows, err := q.query(ctx, q.auditJobKeysStmt, auditJobKeys, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobKeys, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -331,7 +331,7 @@ type AuditJobLastFramesRow struct {
 
 // The frame that each job accepted last.
 func (q *Queries) AuditJobLastFrames(ctx context.Context, arg AuditJobLastFramesParams) ([]AuditJobLastFramesRow, error) {
-	rows, err := q.query(ctx, q.auditJobLastFramesStmt, auditJobLastFrames, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobLastFrames, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -369,7 +369,7 @@ type AuditJobLedgerParams struct {
 }
 
 func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) ([]LedgerTransaction, error) {
-	rows, err := q.query(ctx, q.auditJobLedgerStmt, auditJobLedger, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobLedger, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -410,7 +410,7 @@ type AuditJobQuotesParams struct {
 }
 
 func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) ([]Quote, error) {
-	rows, err := q.query(ctx, q.auditJobQuotesStmt, auditJobQuotes, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobQuotes, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -471,7 +471,7 @@ type AuditJobReceiptsRow struct {
 
 // Those of erased workspaces too.
 func (q *Queries) AuditJobReceipts(ctx context.Context, arg AuditJobReceiptsParams) ([]AuditJobReceiptsRow, error) {
-	rows, err := q.query(ctx, q.auditJobReceiptsStmt, auditJobReceipts, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobReceipts, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -520,7 +520,7 @@ type AuditJobUploadsRow struct {
 
 // Without their scenes, which are long.
 func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams) ([]AuditJobUploadsRow, error) {
-	rows, err := q.query(ctx, q.auditJobUploadsStmt, auditJobUploads, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditJobUploads, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -556,7 +556,7 @@ SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, fil
 
 // A page of jobs. The queries behind it read what else the store says of them.
 func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
-	rows, err := q.query(ctx, q.auditJobsStmt, auditJobs, after)
+	rows, err := q.db.QueryContext(ctx, auditJobs, after)
 	if err != nil {
 		return nil, err
 	}
@@ -629,7 +629,7 @@ WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue
 
 // Jobs in packaging that nobody will ever package.
 func (q *Queries) AuditPackaging(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditPackagingStmt, auditPackaging)
+	rows, err := q.db.QueryContext(ctx, auditPackaging)
 	if err != nil {
 		return nil, err
 	}
@@ -656,7 +656,7 @@ SELECT count(*) FROM receipt
 `
 
 func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.auditReceiptCountStmt, auditReceiptCount)
+	row := q.db.QueryRowContext(ctx, auditReceiptCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -674,7 +674,7 @@ type AuditReceiptsRow struct {
 
 // A page of receipts, each with its job. One of ten thousand frames has 5 MB.
 func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditReceiptsRow, error) {
-	rows, err := q.query(ctx, q.auditReceiptsStmt, auditReceipts, after)
+	rows, err := q.db.QueryContext(ctx, auditReceipts, after)
 	if err != nil {
 		return nil, err
 	}
@@ -751,7 +751,7 @@ SELECT receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, r
 `
 
 func (q *Queries) ErasedReceiptAfter(ctx context.Context, after string) ([]ErasedReceipt, error) {
-	rows, err := q.query(ctx, q.erasedReceiptAfterStmt, erasedReceiptAfter, after)
+	rows, err := q.db.QueryContext(ctx, erasedReceiptAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -799,7 +799,7 @@ type ErasedReceiptCreateParams struct {
 }
 
 func (q *Queries) ErasedReceiptCreate(ctx context.Context, arg ErasedReceiptCreateParams) error {
-	_, err := q.exec(ctx, q.erasedReceiptCreateStmt, erasedReceiptCreate,
+	_, err := q.db.ExecContext(ctx, erasedReceiptCreate,
 		arg.ReceiptID,
 		arg.JobID,
 		arg.WorkspaceID,
@@ -822,7 +822,7 @@ type ErasedReceiptSumParams struct {
 }
 
 func (q *Queries) ErasedReceiptSum(ctx context.Context, arg ErasedReceiptSumParams) error {
-	_, err := q.exec(ctx, q.erasedReceiptSumStmt, erasedReceiptSum, arg.RowSum, arg.ReceiptID)
+	_, err := q.db.ExecContext(ctx, erasedReceiptSum, arg.RowSum, arg.ReceiptID)
 	return err
 }
 
@@ -843,7 +843,7 @@ type FrameTimesRow struct {
 
 // Of the frames that were in when the job's seq was that, the newest first.
 func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]FrameTimesRow, error) {
-	rows, err := q.query(ctx, q.frameTimesStmt, frameTimes, arg.JobID, arg.Seq, arg.Max)
+	rows, err := q.db.QueryContext(ctx, frameTimes, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -889,7 +889,7 @@ type FrameTimesOfPageRow struct {
 // FrameTimes of the rendering jobs of a workspace from oldest to newest; of each job
 // the newest frames first.
 func (q *Queries) FrameTimesOfPage(ctx context.Context, arg FrameTimesOfPageParams) ([]FrameTimesOfPageRow, error) {
-	rows, err := q.query(ctx, q.frameTimesOfPageStmt, frameTimesOfPage,
+	rows, err := q.db.QueryContext(ctx, frameTimesOfPage,
 		arg.WorkspaceID,
 		arg.Oldest,
 		arg.Newest,
@@ -926,7 +926,7 @@ type JobArtifactRemovedParams struct {
 }
 
 func (q *Queries) JobArtifactRemoved(ctx context.Context, arg JobArtifactRemovedParams) error {
-	_, err := q.exec(ctx, q.jobArtifactRemovedStmt, jobArtifactRemoved, arg.Now, arg.JobID)
+	_, err := q.db.ExecContext(ctx, jobArtifactRemoved, arg.Now, arg.JobID)
 	return err
 }
 
@@ -941,7 +941,7 @@ type JobCancelledParams struct {
 }
 
 func (q *Queries) JobCancelled(ctx context.Context, arg JobCancelledParams) error {
-	_, err := q.exec(ctx, q.jobCancelledStmt, jobCancelled, arg.Reason, arg.Now, arg.JobID)
+	_, err := q.db.ExecContext(ctx, jobCancelled, arg.Reason, arg.Now, arg.JobID)
 	return err
 }
 
@@ -955,7 +955,7 @@ type JobClaimedParams struct {
 }
 
 func (q *Queries) JobClaimed(ctx context.Context, arg JobClaimedParams) error {
-	_, err := q.exec(ctx, q.jobClaimedStmt, jobClaimed, arg.Now, arg.JobID)
+	_, err := q.db.ExecContext(ctx, jobClaimed, arg.Now, arg.JobID)
 	return err
 }
 
@@ -980,7 +980,7 @@ type JobCompletedParams struct {
 }
 
 func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) error {
-	_, err := q.exec(ctx, q.jobCompletedStmt, jobCompleted,
+	_, err := q.db.ExecContext(ctx, jobCompleted,
 		arg.ChargedCents,
 		arg.ArtifactKey,
 		arg.ArtifactFilename,
@@ -1029,7 +1029,7 @@ type JobCreateParams struct {
 }
 
 func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
-	_, err := q.exec(ctx, q.jobCreateStmt, jobCreate,
+	_, err := q.db.ExecContext(ctx, jobCreate,
 		arg.JobID,
 		arg.WorkspaceID,
 		arg.KeyID,
@@ -1069,7 +1069,7 @@ type JobFailedParams struct {
 }
 
 func (q *Queries) JobFailed(ctx context.Context, arg JobFailedParams) error {
-	_, err := q.exec(ctx, q.jobFailedStmt, jobFailed,
+	_, err := q.db.ExecContext(ctx, jobFailed,
 		arg.Code,
 		arg.Message,
 		arg.Now,
@@ -1088,7 +1088,7 @@ type JobFindingsParams struct {
 }
 
 func (q *Queries) JobFindings(ctx context.Context, arg JobFindingsParams) error {
-	_, err := q.exec(ctx, q.jobFindingsStmt, jobFindings, arg.Findings, arg.JobID)
+	_, err := q.db.ExecContext(ctx, jobFindings, arg.Findings, arg.JobID)
 	return err
 }
 
@@ -1112,7 +1112,7 @@ type JobFrameDoneParams struct {
 
 // One synthetic frame makes the whole job synthetic.
 func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job, error) {
-	row := q.queryRow(ctx, q.jobFrameDoneStmt, jobFrameDone,
+	row := q.db.QueryRowContext(ctx, jobFrameDone,
 		arg.RenderUs,
 		arg.RenderDevice,
 		arg.DeviceName,
@@ -1184,7 +1184,7 @@ type JobFrameUndoneParams struct {
 
 // An accepted frame is rendered again.
 func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) (Job, error) {
-	row := q.queryRow(ctx, q.jobFrameUndoneStmt, jobFrameUndone, arg.RenderUs, arg.Now, arg.JobID)
+	row := q.db.QueryRowContext(ctx, jobFrameUndone, arg.RenderUs, arg.Now, arg.JobID)
 	var i Job
 	err := row.Scan(
 		&i.JobID,
@@ -1239,7 +1239,7 @@ SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, fil
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
-	row := q.queryRow(ctx, q.jobGetStmt, jobGet, jobID)
+	row := q.db.QueryRowContext(ctx, jobGet, jobID)
 	var i Job
 	err := row.Scan(
 		&i.JobID,
@@ -1294,7 +1294,7 @@ SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, fil
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
-	row := q.queryRow(ctx, q.jobLockStmt, jobLock, jobID)
+	row := q.db.QueryRowContext(ctx, jobLock, jobID)
 	var i Job
 	err := row.Scan(
 		&i.JobID,
@@ -1358,7 +1358,7 @@ type JobMoveParams struct {
 
 // The one statement that changes a status; the caller says from which.
 func (q *Queries) JobMove(ctx context.Context, arg JobMoveParams) (int64, error) {
-	result, err := q.exec(ctx, q.jobMoveStmt, jobMove,
+	result, err := q.db.ExecContext(ctx, jobMove,
 		arg.ToStatus,
 		arg.Now,
 		arg.JobID,
@@ -1375,7 +1375,7 @@ SELECT price_cents FROM job WHERE workspace_id = $1 ORDER BY job_id DESC LIMIT 1
 `
 
 func (q *Queries) JobNewestPrice(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.jobNewestPriceStmt, jobNewestPrice, workspaceID)
+	row := q.db.QueryRowContext(ctx, jobNewestPrice, workspaceID)
 	var price_cents int64
 	err := row.Scan(&price_cents)
 	return price_cents, err
@@ -1386,7 +1386,7 @@ SELECT count(*) FROM job WHERE status = 'queued'
 `
 
 func (q *Queries) JobQueuedCount(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.jobQueuedCountStmt, jobQueuedCount)
+	row := q.db.QueryRowContext(ctx, jobQueuedCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -1403,7 +1403,7 @@ type JobSpentByKeyParams struct {
 }
 
 func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (int64, error) {
-	row := q.queryRow(ctx, q.jobSpentByKeyStmt, jobSpentByKey, arg.KeyID, arg.Since)
+	row := q.db.QueryRowContext(ctx, jobSpentByKey, arg.KeyID, arg.Since)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -1420,7 +1420,7 @@ type JobStatesRow struct {
 
 // How many jobs of a workspace are in each state.
 func (q *Queries) JobStates(ctx context.Context, workspaceID string) ([]JobStatesRow, error) {
-	rows, err := q.query(ctx, q.jobStatesStmt, jobStates, workspaceID)
+	rows, err := q.db.QueryContext(ctx, jobStates, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -1452,7 +1452,7 @@ type JobSubmittedParams struct {
 }
 
 func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) error {
-	_, err := q.exec(ctx, q.jobSubmittedStmt, jobSubmitted, arg.Now, arg.JobID)
+	_, err := q.db.ExecContext(ctx, jobSubmitted, arg.Now, arg.JobID)
 	return err
 }
 
@@ -1466,7 +1466,7 @@ type JobSumParams struct {
 }
 
 func (q *Queries) JobSum(ctx context.Context, arg JobSumParams) error {
-	_, err := q.exec(ctx, q.jobSumStmt, jobSum, arg.RowSum, arg.JobID)
+	_, err := q.db.ExecContext(ctx, jobSum, arg.RowSum, arg.JobID)
 	return err
 }
 
@@ -1522,7 +1522,7 @@ type JobViewRow struct {
 // with for it; served_us is the place of its turn within its workspace's; plays is
 // whether its frames depend on those before, and the members behind what that took.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
-	row := q.queryRow(ctx, q.jobViewStmt, jobView, arg.Queue, arg.JobID)
+	row := q.db.QueryRowContext(ctx, jobView, arg.Queue, arg.JobID)
 	var i JobViewRow
 	err := row.Scan(
 		&i.Job.JobID,
@@ -1635,7 +1635,7 @@ type JobViewsRow struct {
 // are statements of their own because one that takes anything walks all jobs of the
 // workspace where few or none are meant, and sorts them where all are.
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
-	rows, err := q.query(ctx, q.jobViewsStmt, jobViews,
+	rows, err := q.db.QueryContext(ctx, jobViews,
 		arg.Queue,
 		arg.WorkspaceID,
 		arg.Before,
@@ -1776,7 +1776,7 @@ type JobViewsNamedRow struct {
 // file's name. The jobs are found before anything is joined to them: otherwise all of the
 // workspace are joined, and sorted.
 func (q *Queries) JobViewsNamed(ctx context.Context, arg JobViewsNamedParams) ([]JobViewsNamedRow, error) {
-	rows, err := q.query(ctx, q.jobViewsNamedStmt, jobViewsNamed,
+	rows, err := q.db.QueryContext(ctx, jobViewsNamed,
 		arg.Queue,
 		arg.WorkspaceID,
 		arg.Before,
@@ -1912,7 +1912,7 @@ type JobViewsOfRow struct {
 
 // JobViews of one status.
 func (q *Queries) JobViewsOf(ctx context.Context, arg JobViewsOfParams) ([]JobViewsOfRow, error) {
-	rows, err := q.query(ctx, q.jobViewsOfStmt, jobViewsOf,
+	rows, err := q.db.QueryContext(ctx, jobViewsOf,
 		arg.Queue,
 		arg.WorkspaceID,
 		arg.Status,
@@ -2034,7 +2034,7 @@ type JobsAlikeRow struct {
 // the first frames took of the newest completed job over the same file, else over a file of
 // the same name: then with both scenes, which may differ. A job without one has no row.
 func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAlikeRow, error) {
-	rows, err := q.query(ctx, q.jobsAlikeStmt, jobsAlike,
+	rows, err := q.db.QueryContext(ctx, jobsAlike,
 		arg.WorkspaceID,
 		arg.Oldest,
 		arg.Newest,
@@ -2087,7 +2087,7 @@ type JobsEraseParams struct {
 
 // An artifact goes as at its end: its removal raises seq.
 func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, error) {
-	rows, err := q.query(ctx, q.jobsEraseStmt, jobsErase,
+	rows, err := q.db.QueryContext(ctx, jobsErase,
 		arg.Filename,
 		arg.Message,
 		arg.Now,
@@ -2183,7 +2183,7 @@ type JobsLookedRow struct {
 // Of the same jobs, what a frame takes by the free previews of their upload. A job without
 // one has no row.
 func (q *Queries) JobsLooked(ctx context.Context, arg JobsLookedParams) ([]JobsLookedRow, error) {
-	rows, err := q.query(ctx, q.jobsLookedStmt, jobsLooked,
+	rows, err := q.db.QueryContext(ctx, jobsLooked,
 		arg.WorkspaceID,
 		arg.Oldest,
 		arg.Newest,
@@ -2228,7 +2228,7 @@ type JobsNeedingParams struct {
 
 // Jobs of a workspace that failed, or wait for their submit: made since, the newest first.
 func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]string, error) {
-	rows, err := q.query(ctx, q.jobsNeedingStmt, jobsNeeding, arg.WorkspaceID, arg.Since, arg.Max)
+	rows, err := q.db.QueryContext(ctx, jobsNeeding, arg.WorkspaceID, arg.Since, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -2268,7 +2268,7 @@ type JobsOfAllParams struct {
 // A page of the jobs of all workspaces, the newest first; a workspace or a status of ”
 // means any.
 func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, error) {
-	rows, err := q.query(ctx, q.jobsOfAllStmt, jobsOfAll,
+	rows, err := q.db.QueryContext(ctx, jobsOfAll,
 		arg.Before,
 		arg.WorkspaceID,
 		arg.Status,
@@ -2345,7 +2345,7 @@ SELECT count(*) FROM job WHERE workspace_id = $1 AND status NOT IN ('completed',
 
 // How many jobs of a workspace have not ended.
 func (q *Queries) JobsUnfinished(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.jobsUnfinishedStmt, jobsUnfinished, workspaceID)
+	row := q.db.QueryRowContext(ctx, jobsUnfinished, workspaceID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -2361,7 +2361,7 @@ SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
 
 // When something last happened, as far as the newest rows say; 0 in an empty store.
 func (q *Queries) NewestEvent(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.newestEventStmt, newestEvent)
+	row := q.db.QueryRowContext(ctx, newestEvent)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -2372,7 +2372,7 @@ SELECT receipt_id, job_id, workspace_id, key_id, envelope, created_at FROM recei
 `
 
 func (q *Queries) ReceiptByJob(ctx context.Context, jobID string) (Receipt, error) {
-	row := q.queryRow(ctx, q.receiptByJobStmt, receiptByJob, jobID)
+	row := q.db.QueryRowContext(ctx, receiptByJob, jobID)
 	var i Receipt
 	err := row.Scan(
 		&i.ReceiptID,
@@ -2400,7 +2400,7 @@ type ReceiptCreateParams struct {
 }
 
 func (q *Queries) ReceiptCreate(ctx context.Context, arg ReceiptCreateParams) error {
-	_, err := q.exec(ctx, q.receiptCreateStmt, receiptCreate,
+	_, err := q.db.ExecContext(ctx, receiptCreate,
 		arg.ReceiptID,
 		arg.JobID,
 		arg.WorkspaceID,
@@ -2416,7 +2416,7 @@ DELETE FROM receipt WHERE receipt_id = $1
 `
 
 func (q *Queries) ReceiptDelete(ctx context.Context, receiptID string) error {
-	_, err := q.exec(ctx, q.receiptDeleteStmt, receiptDelete, receiptID)
+	_, err := q.db.ExecContext(ctx, receiptDelete, receiptID)
 	return err
 }
 
@@ -2435,7 +2435,7 @@ type ReceiptGetRow struct {
 }
 
 func (q *Queries) ReceiptGet(ctx context.Context, receiptID string) (ReceiptGetRow, error) {
-	row := q.queryRow(ctx, q.receiptGetStmt, receiptGet, receiptID)
+	row := q.db.QueryRowContext(ctx, receiptGet, receiptID)
 	var i ReceiptGetRow
 	err := row.Scan(
 		&i.ReceiptID,

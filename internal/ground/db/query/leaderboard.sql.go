@@ -14,7 +14,7 @@ SELECT counter_id, last_number, last_group, last_facet, stale FROM benchmark_cou
 `
 
 func (q *Queries) AuditBenchmarkCounter(ctx context.Context) ([]BenchmarkCounter, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkCounterStmt, auditBenchmarkCounter)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkCounter)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ type AuditBenchmarkCountsRow struct {
 }
 
 func (q *Queries) AuditBenchmarkCounts(ctx context.Context) (AuditBenchmarkCountsRow, error) {
-	row := q.queryRow(ctx, q.auditBenchmarkCountsStmt, auditBenchmarkCounts)
+	row := q.db.QueryRowContext(ctx, auditBenchmarkCounts)
 	var i AuditBenchmarkCountsRow
 	err := row.Scan(
 		&i.Shown,
@@ -88,7 +88,7 @@ type AuditBenchmarkFacetsRow struct {
 
 // A page of facets, each with the number of the first result that has it; 0 for none.
 func (q *Queries) AuditBenchmarkFacets(ctx context.Context, after int64) ([]AuditBenchmarkFacetsRow, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkFacetsStmt, auditBenchmarkFacets, after)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkFacets, after)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ type AuditBenchmarkGroupsRow struct {
 // A page of groups, each with what its voices sum up to, and with the numbers of the first
 // ranked result and of the last one whose memory is known; 0 for none.
 func (q *Queries) AuditBenchmarkGroups(ctx context.Context, after int64) ([]AuditBenchmarkGroupsRow, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkGroupsStmt, auditBenchmarkGroups, after)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkGroups, after)
 	if err != nil {
 		return nil, err
 	}
@@ -201,7 +201,7 @@ type AuditBenchmarkPostingsParams struct {
 }
 
 func (q *Queries) AuditBenchmarkPostings(ctx context.Context, arg AuditBenchmarkPostingsParams) ([]int64, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkPostingsStmt, auditBenchmarkPostings, arg.FacetID, arg.Behind, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkPostings, arg.FacetID, arg.Behind, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ type AuditBenchmarkResultsRow struct {
 
 // A page of results, each with its receipt; ” and 0 where there is none.
 func (q *Queries) AuditBenchmarkResults(ctx context.Context, after int64) ([]AuditBenchmarkResultsRow, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkResultsStmt, auditBenchmarkResults, after)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkResults, after)
 	if err != nil {
 		return nil, err
 	}
@@ -310,7 +310,7 @@ type AuditBenchmarkTalliesRow struct {
 // Buckets whose count is not that of the results: those that results give and
 // that are not kept so.
 func (q *Queries) AuditBenchmarkTallies(ctx context.Context) ([]AuditBenchmarkTalliesRow, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkTalliesStmt, auditBenchmarkTallies)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkTallies)
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +346,7 @@ WHERE r.status = 'accepted' AND NOT EXISTS (SELECT 1 FROM benchmark_result s WHE
 `
 
 func (q *Queries) AuditBenchmarkUnshown(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkUnshownStmt, auditBenchmarkUnshown)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkUnshown)
 	if err != nil {
 		return nil, err
 	}
@@ -377,7 +377,7 @@ ORDER BY s.number LIMIT 500
 
 // Results that speak and should not, or the reverse.
 func (q *Queries) AuditBenchmarkVoices(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditBenchmarkVoicesStmt, auditBenchmarkVoices)
+	rows, err := q.db.QueryContext(ctx, auditBenchmarkVoices)
 	if err != nil {
 		return nil, err
 	}
@@ -412,7 +412,7 @@ type AuditChallengePicturesRow struct {
 
 // A page of challenges with a picture.
 func (q *Queries) AuditChallengePictures(ctx context.Context, after string) ([]AuditChallengePicturesRow, error) {
-	rows, err := q.query(ctx, q.auditChallengePicturesStmt, auditChallengePictures, after)
+	rows, err := q.db.QueryContext(ctx, auditChallengePictures, after)
 	if err != nil {
 		return nil, err
 	}
@@ -467,7 +467,7 @@ type BenchmarkAboveParams struct {
 // How many results of a group have a greater value: of each level the buckets
 // that are behind the value's own, within the value's own bucket one level up.
 func (q *Queries) BenchmarkAbove(ctx context.Context, arg BenchmarkAboveParams) (int64, error) {
-	row := q.queryRow(ctx, q.benchmarkAboveStmt, benchmarkAbove, arg.GroupID, arg.Measure, arg.Value)
+	row := q.db.QueryRowContext(ctx, benchmarkAbove, arg.GroupID, arg.Measure, arg.Value)
 	var above int64
 	err := row.Scan(&above)
 	return above, err
@@ -484,7 +484,7 @@ type BenchmarkAdvanceParams struct {
 }
 
 func (q *Queries) BenchmarkAdvance(ctx context.Context, arg BenchmarkAdvanceParams) error {
-	_, err := q.exec(ctx, q.benchmarkAdvanceStmt, benchmarkAdvance, arg.LastNumber, arg.LastGroup, arg.LastFacet)
+	_, err := q.db.ExecContext(ctx, benchmarkAdvance, arg.LastNumber, arg.LastGroup, arg.LastFacet)
 	return err
 }
 
@@ -510,7 +510,7 @@ type BenchmarkBucketsRow struct {
 
 // The greatest first.
 func (q *Queries) BenchmarkBuckets(ctx context.Context, arg BenchmarkBucketsParams) ([]BenchmarkBucketsRow, error) {
-	rows, err := q.query(ctx, q.benchmarkBucketsStmt, benchmarkBuckets,
+	rows, err := q.db.QueryContext(ctx, benchmarkBuckets,
 		arg.GroupID,
 		arg.Measure,
 		arg.Level,
@@ -543,7 +543,7 @@ DELETE FROM benchmark_facet
 `
 
 func (q *Queries) BenchmarkClearFacets(ctx context.Context) error {
-	_, err := q.exec(ctx, q.benchmarkClearFacetsStmt, benchmarkClearFacets)
+	_, err := q.db.ExecContext(ctx, benchmarkClearFacets)
 	return err
 }
 
@@ -552,7 +552,7 @@ DELETE FROM benchmark_group
 `
 
 func (q *Queries) BenchmarkClearGroups(ctx context.Context) error {
-	_, err := q.exec(ctx, q.benchmarkClearGroupsStmt, benchmarkClearGroups)
+	_, err := q.db.ExecContext(ctx, benchmarkClearGroups)
 	return err
 }
 
@@ -561,7 +561,7 @@ DELETE FROM benchmark_posting
 `
 
 func (q *Queries) BenchmarkClearPostings(ctx context.Context) error {
-	_, err := q.exec(ctx, q.benchmarkClearPostingsStmt, benchmarkClearPostings)
+	_, err := q.db.ExecContext(ctx, benchmarkClearPostings)
 	return err
 }
 
@@ -570,7 +570,7 @@ DELETE FROM benchmark_result
 `
 
 func (q *Queries) BenchmarkClearResults(ctx context.Context) error {
-	_, err := q.exec(ctx, q.benchmarkClearResultsStmt, benchmarkClearResults)
+	_, err := q.db.ExecContext(ctx, benchmarkClearResults)
 	return err
 }
 
@@ -579,7 +579,7 @@ DELETE FROM benchmark_tally
 `
 
 func (q *Queries) BenchmarkClearTallies(ctx context.Context) error {
-	_, err := q.exec(ctx, q.benchmarkClearTalliesStmt, benchmarkClearTallies)
+	_, err := q.db.ExecContext(ctx, benchmarkClearTallies)
 	return err
 }
 
@@ -595,7 +595,7 @@ type BenchmarkFacetAddParams struct {
 }
 
 func (q *Queries) BenchmarkFacetAdd(ctx context.Context, arg BenchmarkFacetAddParams) error {
-	_, err := q.exec(ctx, q.benchmarkFacetAddStmt, benchmarkFacetAdd,
+	_, err := q.db.ExecContext(ctx, benchmarkFacetAdd,
 		arg.FacetID,
 		arg.Field,
 		arg.Value,
@@ -614,7 +614,7 @@ type BenchmarkFacetFindParams struct {
 }
 
 func (q *Queries) BenchmarkFacetFind(ctx context.Context, arg BenchmarkFacetFindParams) (int64, error) {
-	row := q.queryRow(ctx, q.benchmarkFacetFindStmt, benchmarkFacetFind, arg.Field, arg.Value)
+	row := q.db.QueryRowContext(ctx, benchmarkFacetFind, arg.Field, arg.Value)
 	var facet_id int64
 	err := row.Scan(&facet_id)
 	return facet_id, err
@@ -636,7 +636,7 @@ type BenchmarkFacetsLikeParams struct {
 
 // The newest first.
 func (q *Queries) BenchmarkFacetsLike(ctx context.Context, arg BenchmarkFacetsLikeParams) ([]int64, error) {
-	rows, err := q.query(ctx, q.benchmarkFacetsLikeStmt, benchmarkFacetsLike,
+	rows, err := q.db.QueryContext(ctx, benchmarkFacetsLike,
 		arg.Word1,
 		arg.Word2,
 		arg.Word3,
@@ -669,7 +669,7 @@ SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name,
 `
 
 func (q *Queries) BenchmarkFirstOf(ctx context.Context, groupID int64) (BenchmarkResult, error) {
-	row := q.queryRow(ctx, q.benchmarkFirstOfStmt, benchmarkFirstOf, groupID)
+	row := q.db.QueryRowContext(ctx, benchmarkFirstOf, groupID)
 	var i BenchmarkResult
 	err := row.Scan(
 		&i.Number,
@@ -709,7 +709,7 @@ type BenchmarkGroupAddParams struct {
 }
 
 func (q *Queries) BenchmarkGroupAdd(ctx context.Context, arg BenchmarkGroupAddParams) error {
-	_, err := q.exec(ctx, q.benchmarkGroupAddStmt, benchmarkGroupAdd,
+	_, err := q.db.ExecContext(ctx, benchmarkGroupAdd,
 		arg.GroupID,
 		arg.BenchmarkVersion,
 		arg.SceneVersion,
@@ -735,7 +735,7 @@ type BenchmarkGroupChangedParams struct {
 }
 
 func (q *Queries) BenchmarkGroupChanged(ctx context.Context, arg BenchmarkGroupChangedParams) error {
-	_, err := q.exec(ctx, q.benchmarkGroupChangedStmt, benchmarkGroupChanged, arg.Now, arg.VramGb, arg.GroupID)
+	_, err := q.db.ExecContext(ctx, benchmarkGroupChanged, arg.Now, arg.VramGb, arg.GroupID)
 	return err
 }
 
@@ -750,7 +750,7 @@ type BenchmarkGroupCountParams struct {
 }
 
 func (q *Queries) BenchmarkGroupCount(ctx context.Context, arg BenchmarkGroupCountParams) error {
-	_, err := q.exec(ctx, q.benchmarkGroupCountStmt, benchmarkGroupCount, arg.Results, arg.Synthetic, arg.GroupID)
+	_, err := q.db.ExecContext(ctx, benchmarkGroupCount, arg.Results, arg.Synthetic, arg.GroupID)
 	return err
 }
 
@@ -766,7 +766,7 @@ type BenchmarkGroupDescribeParams struct {
 }
 
 func (q *Queries) BenchmarkGroupDescribe(ctx context.Context, arg BenchmarkGroupDescribeParams) error {
-	_, err := q.exec(ctx, q.benchmarkGroupDescribeStmt, benchmarkGroupDescribe,
+	_, err := q.db.ExecContext(ctx, benchmarkGroupDescribe,
 		arg.GpuName,
 		arg.Folded,
 		arg.VramGb,
@@ -792,7 +792,7 @@ type BenchmarkGroupFiguresParams struct {
 }
 
 func (q *Queries) BenchmarkGroupFigures(ctx context.Context, arg BenchmarkGroupFiguresParams) error {
-	_, err := q.exec(ctx, q.benchmarkGroupFiguresStmt, benchmarkGroupFigures,
+	_, err := q.db.ExecContext(ctx, benchmarkGroupFigures,
 		arg.ScoreTop,
 		arg.ScoreMean,
 		arg.ScoreMedian,
@@ -817,7 +817,7 @@ type BenchmarkGroupFindParams struct {
 }
 
 func (q *Queries) BenchmarkGroupFind(ctx context.Context, arg BenchmarkGroupFindParams) (BenchmarkGroup, error) {
-	row := q.queryRow(ctx, q.benchmarkGroupFindStmt, benchmarkGroupFind,
+	row := q.db.QueryRowContext(ctx, benchmarkGroupFind,
 		arg.BenchmarkVersion,
 		arg.SceneVersion,
 		arg.ScoringVersion,
@@ -852,7 +852,7 @@ SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gp
 `
 
 func (q *Queries) BenchmarkGroupGet(ctx context.Context, groupID int64) (BenchmarkGroup, error) {
-	row := q.queryRow(ctx, q.benchmarkGroupGetStmt, benchmarkGroupGet, groupID)
+	row := q.db.QueryRowContext(ctx, benchmarkGroupGet, groupID)
 	var i BenchmarkGroup
 	err := row.Scan(
 		&i.GroupID,
@@ -892,7 +892,7 @@ type BenchmarkGroupsCommonParams struct {
 
 // The GPUs of a board with the most results.
 func (q *Queries) BenchmarkGroupsCommon(ctx context.Context, arg BenchmarkGroupsCommonParams) ([]BenchmarkGroup, error) {
-	rows, err := q.query(ctx, q.benchmarkGroupsCommonStmt, benchmarkGroupsCommon,
+	rows, err := q.db.QueryContext(ctx, benchmarkGroupsCommon,
 		arg.BenchmarkVersion,
 		arg.SceneVersion,
 		arg.ScoringVersion,
@@ -950,7 +950,7 @@ type BenchmarkGroupsCountParams struct {
 }
 
 func (q *Queries) BenchmarkGroupsCount(ctx context.Context, arg BenchmarkGroupsCountParams) (int64, error) {
-	row := q.queryRow(ctx, q.benchmarkGroupsCountStmt, benchmarkGroupsCount, arg.BenchmarkVersion, arg.SceneVersion, arg.ScoringVersion)
+	row := q.db.QueryRowContext(ctx, benchmarkGroupsCount, arg.BenchmarkVersion, arg.SceneVersion, arg.ScoringVersion)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -975,7 +975,7 @@ type BenchmarkGroupsLikeParams struct {
 }
 
 func (q *Queries) BenchmarkGroupsLike(ctx context.Context, arg BenchmarkGroupsLikeParams) ([]BenchmarkGroup, error) {
-	rows, err := q.query(ctx, q.benchmarkGroupsLikeStmt, benchmarkGroupsLike,
+	rows, err := q.db.QueryContext(ctx, benchmarkGroupsLike,
 		arg.BenchmarkVersion,
 		arg.SceneVersion,
 		arg.ScoringVersion,
@@ -1030,7 +1030,7 @@ SELECT group_id, benchmark_version, scene_version, scoring_version, gpu_slug, gp
 `
 
 func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]BenchmarkGroup, error) {
-	rows, err := q.query(ctx, q.benchmarkGroupsOfSlugStmt, benchmarkGroupsOfSlug, gpuSlug)
+	rows, err := q.db.QueryContext(ctx, benchmarkGroupsOfSlug, gpuSlug)
 	if err != nil {
 		return nil, err
 	}
@@ -1076,7 +1076,7 @@ SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden WHERE result_
 `
 
 func (q *Queries) BenchmarkHiddenAfter(ctx context.Context, after string) ([]BenchmarkHidden, error) {
-	rows, err := q.query(ctx, q.benchmarkHiddenAfterStmt, benchmarkHiddenAfter, after)
+	rows, err := q.db.QueryContext(ctx, benchmarkHiddenAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1108,7 +1108,7 @@ SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden WHERE result_
 `
 
 func (q *Queries) BenchmarkHiddenGet(ctx context.Context, resultID string) (BenchmarkHidden, error) {
-	row := q.queryRow(ctx, q.benchmarkHiddenGetStmt, benchmarkHiddenGet, resultID)
+	row := q.db.QueryRowContext(ctx, benchmarkHiddenGet, resultID)
 	var i BenchmarkHidden
 	err := row.Scan(
 		&i.ResultID,
@@ -1124,7 +1124,7 @@ SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden ORDER BY hidd
 `
 
 func (q *Queries) BenchmarkHiddenLast(ctx context.Context, max int64) ([]BenchmarkHidden, error) {
-	rows, err := q.query(ctx, q.benchmarkHiddenLastStmt, benchmarkHiddenLast, max)
+	rows, err := q.db.QueryContext(ctx, benchmarkHiddenLast, max)
 	if err != nil {
 		return nil, err
 	}
@@ -1161,7 +1161,7 @@ type BenchmarkHiddenSumParams struct {
 }
 
 func (q *Queries) BenchmarkHiddenSum(ctx context.Context, arg BenchmarkHiddenSumParams) error {
-	_, err := q.exec(ctx, q.benchmarkHiddenSumStmt, benchmarkHiddenSum, arg.RowSum, arg.ResultID)
+	_, err := q.db.ExecContext(ctx, benchmarkHiddenSum, arg.RowSum, arg.ResultID)
 	return err
 }
 
@@ -1178,7 +1178,7 @@ type BenchmarkHideParams struct {
 }
 
 func (q *Queries) BenchmarkHide(ctx context.Context, arg BenchmarkHideParams) (int64, error) {
-	result, err := q.exec(ctx, q.benchmarkHideStmt, benchmarkHide,
+	result, err := q.db.ExecContext(ctx, benchmarkHide,
 		arg.ResultID,
 		arg.Reason,
 		arg.HiddenAt,
@@ -1195,7 +1195,7 @@ SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name,
 `
 
 func (q *Queries) BenchmarkLatest(ctx context.Context, most int32) ([]BenchmarkResult, error) {
-	rows, err := q.query(ctx, q.benchmarkLatestStmt, benchmarkLatest, most)
+	rows, err := q.db.QueryContext(ctx, benchmarkLatest, most)
 	if err != nil {
 		return nil, err
 	}
@@ -1245,7 +1245,7 @@ type BenchmarkLatestApartParams struct {
 
 // The newest results of a GPU that are not ranked.
 func (q *Queries) BenchmarkLatestApart(ctx context.Context, arg BenchmarkLatestApartParams) ([]BenchmarkResult, error) {
-	rows, err := q.query(ctx, q.benchmarkLatestApartStmt, benchmarkLatestApart, arg.GpuSlug, arg.Most)
+	rows, err := q.db.QueryContext(ctx, benchmarkLatestApart, arg.GpuSlug, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -1294,7 +1294,7 @@ type BenchmarkLatestOfParams struct {
 }
 
 func (q *Queries) BenchmarkLatestOf(ctx context.Context, arg BenchmarkLatestOfParams) ([]BenchmarkResult, error) {
-	rows, err := q.query(ctx, q.benchmarkLatestOfStmt, benchmarkLatestOf, arg.GroupID, arg.Most)
+	rows, err := q.db.QueryContext(ctx, benchmarkLatestOf, arg.GroupID, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -1345,7 +1345,7 @@ type BenchmarkLockRow struct {
 }
 
 func (q *Queries) BenchmarkLock(ctx context.Context) (BenchmarkLockRow, error) {
-	row := q.queryRow(ctx, q.benchmarkLockStmt, benchmarkLock)
+	row := q.db.QueryRowContext(ctx, benchmarkLock)
 	var i BenchmarkLockRow
 	err := row.Scan(
 		&i.LastNumber,
@@ -1362,7 +1362,7 @@ SELECT result_id FROM benchmark_receipt WHERE node_key_id = $1 AND status = 'acc
 
 // The accepted results of a node key.
 func (q *Queries) BenchmarkOfNode(ctx context.Context, nodeKeyID string) ([]string, error) {
-	rows, err := q.query(ctx, q.benchmarkOfNodeStmt, benchmarkOfNode, nodeKeyID)
+	rows, err := q.db.QueryContext(ctx, benchmarkOfNode, nodeKeyID)
 	if err != nil {
 		return nil, err
 	}
@@ -1394,7 +1394,7 @@ type BenchmarkPostingAddParams struct {
 }
 
 func (q *Queries) BenchmarkPostingAdd(ctx context.Context, arg BenchmarkPostingAddParams) error {
-	_, err := q.exec(ctx, q.benchmarkPostingAddStmt, benchmarkPostingAdd, arg.FacetID, arg.Number)
+	_, err := q.db.ExecContext(ctx, benchmarkPostingAdd, arg.FacetID, arg.Number)
 	return err
 }
 
@@ -1410,7 +1410,7 @@ type BenchmarkPostingsParams struct {
 
 // The newest results that have a value.
 func (q *Queries) BenchmarkPostings(ctx context.Context, arg BenchmarkPostingsParams) ([]BenchmarkResult, error) {
-	rows, err := q.query(ctx, q.benchmarkPostingsStmt, benchmarkPostings, arg.FacetID, arg.Most)
+	rows, err := q.db.QueryContext(ctx, benchmarkPostings, arg.FacetID, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -1470,7 +1470,7 @@ type BenchmarkReceiptAddParams struct {
 }
 
 func (q *Queries) BenchmarkReceiptAdd(ctx context.Context, arg BenchmarkReceiptAddParams) error {
-	_, err := q.exec(ctx, q.benchmarkReceiptAddStmt, benchmarkReceiptAdd,
+	_, err := q.db.ExecContext(ctx, benchmarkReceiptAdd,
 		arg.ResultID,
 		arg.PayloadSha256,
 		arg.NodeKeyID,
@@ -1492,7 +1492,7 @@ SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, statu
 `
 
 func (q *Queries) BenchmarkReceiptAfter(ctx context.Context, after string) ([]BenchmarkReceipt, error) {
-	rows, err := q.query(ctx, q.benchmarkReceiptAfterStmt, benchmarkReceiptAfter, after)
+	rows, err := q.db.QueryContext(ctx, benchmarkReceiptAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1532,7 +1532,7 @@ SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, statu
 `
 
 func (q *Queries) BenchmarkReceiptGet(ctx context.Context, resultID string) (BenchmarkReceipt, error) {
-	row := q.queryRow(ctx, q.benchmarkReceiptGetStmt, benchmarkReceiptGet, resultID)
+	row := q.db.QueryRowContext(ctx, benchmarkReceiptGet, resultID)
 	var i BenchmarkReceipt
 	err := row.Scan(
 		&i.ResultID,
@@ -1556,7 +1556,7 @@ SELECT result_id, payload_sha256, node_key_id, worker_id, worker_envelope, statu
 `
 
 func (q *Queries) BenchmarkReceiptOf(ctx context.Context, payloadSha256 string) (BenchmarkReceipt, error) {
-	row := q.queryRow(ctx, q.benchmarkReceiptOfStmt, benchmarkReceiptOf, payloadSha256)
+	row := q.db.QueryRowContext(ctx, benchmarkReceiptOf, payloadSha256)
 	var i BenchmarkReceipt
 	err := row.Scan(
 		&i.ResultID,
@@ -1585,7 +1585,7 @@ type BenchmarkReceiptSumParams struct {
 }
 
 func (q *Queries) BenchmarkReceiptSum(ctx context.Context, arg BenchmarkReceiptSumParams) error {
-	_, err := q.exec(ctx, q.benchmarkReceiptSumStmt, benchmarkReceiptSum, arg.RowSum, arg.ResultID)
+	_, err := q.db.ExecContext(ctx, benchmarkReceiptSum, arg.RowSum, arg.ResultID)
 	return err
 }
 
@@ -1600,7 +1600,7 @@ type BenchmarkRejectedForgetParams struct {
 }
 
 func (q *Queries) BenchmarkRejectedForget(ctx context.Context, arg BenchmarkRejectedForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.benchmarkRejectedForgetStmt, benchmarkRejectedForget, arg.Before, arg.Max)
+	result, err := q.db.ExecContext(ctx, benchmarkRejectedForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}
@@ -1631,7 +1631,7 @@ type BenchmarkResultAddParams struct {
 }
 
 func (q *Queries) BenchmarkResultAdd(ctx context.Context, arg BenchmarkResultAddParams) error {
-	_, err := q.exec(ctx, q.benchmarkResultAddStmt, benchmarkResultAdd,
+	_, err := q.db.ExecContext(ctx, benchmarkResultAdd,
 		arg.Number,
 		arg.ResultID,
 		arg.ReceiptID,
@@ -1656,7 +1656,7 @@ SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name,
 `
 
 func (q *Queries) BenchmarkResultGet(ctx context.Context, resultID string) (BenchmarkResult, error) {
-	row := q.queryRow(ctx, q.benchmarkResultGetStmt, benchmarkResultGet, resultID)
+	row := q.db.QueryRowContext(ctx, benchmarkResultGet, resultID)
 	var i BenchmarkResult
 	err := row.Scan(
 		&i.Number,
@@ -1684,7 +1684,7 @@ SELECT number, result_id, receipt_id, board_id, group_id, device_name, gpu_name,
 `
 
 func (q *Queries) BenchmarkResultNumbered(ctx context.Context, number int64) (BenchmarkResult, error) {
-	row := q.queryRow(ctx, q.benchmarkResultNumberedStmt, benchmarkResultNumbered, number)
+	row := q.db.QueryRowContext(ctx, benchmarkResultNumbered, number)
 	var i BenchmarkResult
 	err := row.Scan(
 		&i.Number,
@@ -1712,7 +1712,7 @@ SELECT result_id FROM benchmark_receipt WHERE receipt_id = $1 AND receipt_id <> 
 `
 
 func (q *Queries) BenchmarkResultOfReceipt(ctx context.Context, receiptID string) (string, error) {
-	row := q.queryRow(ctx, q.benchmarkResultOfReceiptStmt, benchmarkResultOfReceipt, receiptID)
+	row := q.db.QueryRowContext(ctx, benchmarkResultOfReceipt, receiptID)
 	var result_id string
 	err := row.Scan(&result_id)
 	return result_id, err
@@ -1728,7 +1728,7 @@ type BenchmarkSpeakParams struct {
 }
 
 func (q *Queries) BenchmarkSpeak(ctx context.Context, arg BenchmarkSpeakParams) error {
-	_, err := q.exec(ctx, q.benchmarkSpeakStmt, benchmarkSpeak, arg.Speaks, arg.Number)
+	_, err := q.db.ExecContext(ctx, benchmarkSpeak, arg.Speaks, arg.Number)
 	return err
 }
 
@@ -1738,7 +1738,7 @@ UPDATE benchmark_counter SET stale = 1 WHERE counter_id = 1
 
 // What an upgrade does; tests do it too.
 func (q *Queries) BenchmarkStale(ctx context.Context) error {
-	_, err := q.exec(ctx, q.benchmarkStaleStmt, benchmarkStale)
+	_, err := q.db.ExecContext(ctx, benchmarkStale)
 	return err
 }
 
@@ -1753,7 +1753,7 @@ type BenchmarkStandParams struct {
 }
 
 func (q *Queries) BenchmarkStand(ctx context.Context, arg BenchmarkStandParams) error {
-	_, err := q.exec(ctx, q.benchmarkStandStmt, benchmarkStand, arg.Standing, arg.GroupID, arg.Number)
+	_, err := q.db.ExecContext(ctx, benchmarkStand, arg.Standing, arg.GroupID, arg.Number)
 	return err
 }
 
@@ -1771,7 +1771,7 @@ type BenchmarkTallyAddParams struct {
 }
 
 func (q *Queries) BenchmarkTallyAdd(ctx context.Context, arg BenchmarkTallyAddParams) error {
-	_, err := q.exec(ctx, q.benchmarkTallyAddStmt, benchmarkTallyAdd,
+	_, err := q.db.ExecContext(ctx, benchmarkTallyAdd,
 		arg.GroupID,
 		arg.Measure,
 		arg.Level,
@@ -1793,7 +1793,7 @@ type BenchmarkTallyClearParams struct {
 }
 
 func (q *Queries) BenchmarkTallyClear(ctx context.Context, arg BenchmarkTallyClearParams) error {
-	_, err := q.exec(ctx, q.benchmarkTallyClearStmt, benchmarkTallyClear,
+	_, err := q.db.ExecContext(ctx, benchmarkTallyClear,
 		arg.GroupID,
 		arg.Measure,
 		arg.Level,
@@ -1816,7 +1816,7 @@ type BenchmarkTallyTakeParams struct {
 }
 
 func (q *Queries) BenchmarkTallyTake(ctx context.Context, arg BenchmarkTallyTakeParams) error {
-	_, err := q.exec(ctx, q.benchmarkTallyTakeStmt, benchmarkTallyTake,
+	_, err := q.db.ExecContext(ctx, benchmarkTallyTake,
 		arg.Value,
 		arg.GroupID,
 		arg.Measure,
@@ -1836,7 +1836,7 @@ type BenchmarkTopParams struct {
 }
 
 func (q *Queries) BenchmarkTop(ctx context.Context, arg BenchmarkTopParams) ([]BenchmarkResult, error) {
-	rows, err := q.query(ctx, q.benchmarkTopStmt, benchmarkTop, arg.BoardID, arg.Most)
+	rows, err := q.db.QueryContext(ctx, benchmarkTop, arg.BoardID, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -1880,7 +1880,7 @@ DELETE FROM benchmark_hidden WHERE result_id = $1
 `
 
 func (q *Queries) BenchmarkUnhide(ctx context.Context, resultID string) (int64, error) {
-	result, err := q.exec(ctx, q.benchmarkUnhideStmt, benchmarkUnhide, resultID)
+	result, err := q.db.ExecContext(ctx, benchmarkUnhide, resultID)
 	if err != nil {
 		return 0, err
 	}
@@ -1893,7 +1893,7 @@ SELECT CAST(coalesce(max(CASE WHEN vram_gb > 0 THEN number ELSE 0 END), 0) AS bi
 
 // The newest result whose memory is known.
 func (q *Queries) BenchmarkVRAMOf(ctx context.Context, groupID int64) (int64, error) {
-	row := q.queryRow(ctx, q.benchmarkVRAMOfStmt, benchmarkVRAMOf, groupID)
+	row := q.db.QueryRowContext(ctx, benchmarkVRAMOf, groupID)
 	var number int64
 	err := row.Scan(&number)
 	return number, err
@@ -1911,7 +1911,7 @@ type BenchmarkVoiceParams struct {
 
 // The newest ranked result of a key before another.
 func (q *Queries) BenchmarkVoice(ctx context.Context, arg BenchmarkVoiceParams) (BenchmarkResult, error) {
-	row := q.queryRow(ctx, q.benchmarkVoiceStmt, benchmarkVoice, arg.BoardID, arg.WorkerKeyID, arg.Before)
+	row := q.db.QueryRowContext(ctx, benchmarkVoice, arg.BoardID, arg.WorkerKeyID, arg.Before)
 	var i BenchmarkResult
 	err := row.Scan(
 		&i.Number,
@@ -1954,7 +1954,7 @@ type ChallengeAddParams struct {
 }
 
 func (q *Queries) ChallengeAdd(ctx context.Context, arg ChallengeAddParams) error {
-	_, err := q.exec(ctx, q.challengeAddStmt, challengeAdd,
+	_, err := q.db.ExecContext(ctx, challengeAdd,
 		arg.ChallengeID,
 		arg.NodeKeyID,
 		arg.WorkerID,
@@ -1975,7 +1975,7 @@ SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samp
 `
 
 func (q *Queries) ChallengeAfter(ctx context.Context, after string) ([]BenchmarkChallenge, error) {
-	rows, err := q.query(ctx, q.challengeAfterStmt, challengeAfter, after)
+	rows, err := q.db.QueryContext(ctx, challengeAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -2040,7 +2040,7 @@ type ChallengeAnswerParams struct {
 }
 
 func (q *Queries) ChallengeAnswer(ctx context.Context, arg ChallengeAnswerParams) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.challengeAnswerStmt, challengeAnswer,
+	row := q.db.QueryRowContext(ctx, challengeAnswer,
 		arg.Now,
 		arg.ResultID,
 		arg.FrameKey,
@@ -2085,7 +2085,7 @@ SELECT frame_key FROM benchmark_challenge WHERE frame_key <> ''
 `
 
 func (q *Queries) ChallengeBlobs(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.challengeBlobsStmt, challengeBlobs)
+	rows, err := q.db.QueryContext(ctx, challengeBlobs)
 	if err != nil {
 		return nil, err
 	}
@@ -2117,7 +2117,7 @@ type ChallengeEndParams struct {
 }
 
 func (q *Queries) ChallengeEnd(ctx context.Context, arg ChallengeEndParams) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.challengeEndStmt, challengeEnd, arg.Now, arg.ChallengeID)
+	row := q.db.QueryRowContext(ctx, challengeEnd, arg.Now, arg.ChallengeID)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2152,7 +2152,7 @@ SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samp
 `
 
 func (q *Queries) ChallengeGet(ctx context.Context, challengeID string) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.challengeGetStmt, challengeGet, challengeID)
+	row := q.db.QueryRowContext(ctx, challengeGet, challengeID)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2187,7 +2187,7 @@ SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samp
 `
 
 func (q *Queries) ChallengeOfResult(ctx context.Context, resultID string) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.challengeOfResultStmt, challengeOfResult, resultID)
+	row := q.db.QueryRowContext(ctx, challengeOfResult, resultID)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2227,7 +2227,7 @@ type ChallengeSumParams struct {
 }
 
 func (q *Queries) ChallengeSum(ctx context.Context, arg ChallengeSumParams) error {
-	_, err := q.exec(ctx, q.challengeSumStmt, challengeSum, arg.RowSum, arg.ChallengeID)
+	_, err := q.db.ExecContext(ctx, challengeSum, arg.RowSum, arg.ChallengeID)
 	return err
 }
 
@@ -2243,7 +2243,7 @@ type ChallengesForgetParams struct {
 
 // Those whose picture is not kept.
 func (q *Queries) ChallengesForget(ctx context.Context, arg ChallengesForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.challengesForgetStmt, challengesForget, arg.Before, arg.Max)
+	result, err := q.db.ExecContext(ctx, challengesForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}
@@ -2260,7 +2260,7 @@ type ChallengesOpenParams struct {
 }
 
 func (q *Queries) ChallengesOpen(ctx context.Context, arg ChallengesOpenParams) ([]BenchmarkChallenge, error) {
-	rows, err := q.query(ctx, q.challengesOpenStmt, challengesOpen, arg.NodeKeyID, arg.Since)
+	rows, err := q.db.QueryContext(ctx, challengesOpen, arg.NodeKeyID, arg.Since)
 	if err != nil {
 		return nil, err
 	}
@@ -2322,7 +2322,7 @@ type ChallengesSinceRow struct {
 
 // How many a key has drawn, and when the first of them was.
 func (q *Queries) ChallengesSince(ctx context.Context, arg ChallengesSinceParams) (ChallengesSinceRow, error) {
-	row := q.queryRow(ctx, q.challengesSinceStmt, challengesSince, arg.NodeKeyID, arg.Since)
+	row := q.db.QueryRowContext(ctx, challengesSince, arg.NodeKeyID, arg.Since)
 	var i ChallengesSinceRow
 	err := row.Scan(&i.Drawn, &i.FirstAt)
 	return i, err
@@ -2333,7 +2333,7 @@ SELECT key_id, public_pem, bound_at, row_sum FROM node_signing_key WHERE key_id 
 `
 
 func (q *Queries) NodeSigningKeyAfter(ctx context.Context, after string) ([]NodeSigningKey, error) {
-	rows, err := q.query(ctx, q.nodeSigningKeyAfterStmt, nodeSigningKeyAfter, after)
+	rows, err := q.db.QueryContext(ctx, nodeSigningKeyAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -2373,7 +2373,7 @@ type NodeSigningKeyBindParams struct {
 }
 
 func (q *Queries) NodeSigningKeyBind(ctx context.Context, arg NodeSigningKeyBindParams) error {
-	_, err := q.exec(ctx, q.nodeSigningKeyBindStmt, nodeSigningKeyBind,
+	_, err := q.db.ExecContext(ctx, nodeSigningKeyBind,
 		arg.KeyID,
 		arg.PublicPem,
 		arg.BoundAt,
@@ -2387,7 +2387,7 @@ SELECT public_pem FROM node_signing_key WHERE key_id = $1
 `
 
 func (q *Queries) NodeSigningKeyGet(ctx context.Context, keyID string) (string, error) {
-	row := q.queryRow(ctx, q.nodeSigningKeyGetStmt, nodeSigningKeyGet, keyID)
+	row := q.db.QueryRowContext(ctx, nodeSigningKeyGet, keyID)
 	var public_pem string
 	err := row.Scan(&public_pem)
 	return public_pem, err
@@ -2403,7 +2403,7 @@ type NodeSigningKeySumParams struct {
 }
 
 func (q *Queries) NodeSigningKeySum(ctx context.Context, arg NodeSigningKeySumParams) error {
-	_, err := q.exec(ctx, q.nodeSigningKeySumStmt, nodeSigningKeySum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, nodeSigningKeySum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -2417,7 +2417,7 @@ type ReferenceClaimParams struct {
 }
 
 func (q *Queries) ReferenceClaim(ctx context.Context, arg ReferenceClaimParams) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.referenceClaimStmt, referenceClaim, arg.ReferenceKey, arg.ChallengeID)
+	row := q.db.QueryRowContext(ctx, referenceClaim, arg.ReferenceKey, arg.ChallengeID)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2460,7 +2460,7 @@ type ReferenceDecideParams struct {
 }
 
 func (q *Queries) ReferenceDecide(ctx context.Context, arg ReferenceDecideParams) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.referenceDecideStmt, referenceDecide,
+	row := q.db.QueryRowContext(ctx, referenceDecide,
 		arg.Reference,
 		arg.Difference,
 		arg.Now,
@@ -2507,7 +2507,7 @@ type ReferenceDiffersParams struct {
 }
 
 func (q *Queries) ReferenceDiffers(ctx context.Context, arg ReferenceDiffersParams) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.referenceDiffersStmt, referenceDiffers, arg.DiffersKey, arg.Difference, arg.ChallengeID)
+	row := q.db.QueryRowContext(ctx, referenceDiffers, arg.DiffersKey, arg.Difference, arg.ChallengeID)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2552,7 +2552,7 @@ type ReferenceNextParams struct {
 
 // The first that waits for such a worker of another key.
 func (q *Queries) ReferenceNext(ctx context.Context, arg ReferenceNextParams) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.referenceNextStmt, referenceNext, arg.WorkerID, arg.Renderer, arg.Now)
+	row := q.db.QueryRowContext(ctx, referenceNext, arg.WorkerID, arg.Renderer, arg.Now)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2587,7 +2587,7 @@ UPDATE benchmark_challenge SET reference = 'waiting', reference_key = '' WHERE c
 `
 
 func (q *Queries) ReferenceRequeue(ctx context.Context, challengeID string) (BenchmarkChallenge, error) {
-	row := q.queryRow(ctx, q.referenceRequeueStmt, referenceRequeue, challengeID)
+	row := q.db.QueryRowContext(ctx, referenceRequeue, challengeID)
 	var i BenchmarkChallenge
 	err := row.Scan(
 		&i.ChallengeID,
@@ -2622,7 +2622,7 @@ SELECT count(*) FROM (SELECT 1 FROM benchmark_challenge WHERE reference = 'waiti
 `
 
 func (q *Queries) ReferencesWaiting(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.referencesWaitingStmt, referencesWaiting)
+	row := q.db.QueryRowContext(ctx, referencesWaiting)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

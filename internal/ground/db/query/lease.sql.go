@@ -32,7 +32,7 @@ type DeadLetterAddParams struct {
 
 // A piece that was added anew and has died again is one dead letter.
 func (q *Queries) DeadLetterAdd(ctx context.Context, arg DeadLetterAddParams) error {
-	_, err := q.exec(ctx, q.deadLetterAddStmt, deadLetterAdd,
+	_, err := q.db.ExecContext(ctx, deadLetterAdd,
 		arg.LeaseID,
 		arg.Queue,
 		arg.Subject,
@@ -52,7 +52,7 @@ SELECT lease_id, queue, subject, item, attempt, failures, last_code, last_error,
 `
 
 func (q *Queries) DeadLetterAfter(ctx context.Context, after string) ([]DeadLetter, error) {
-	rows, err := q.query(ctx, q.deadLetterAfterStmt, deadLetterAfter, after)
+	rows, err := q.db.QueryContext(ctx, deadLetterAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ SELECT count(*) FROM dead_letter
 `
 
 func (q *Queries) DeadLetterCount(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.deadLetterCountStmt, deadLetterCount)
+	row := q.db.QueryRowContext(ctx, deadLetterCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -106,7 +106,7 @@ type DeadLetterDeleteParams struct {
 }
 
 func (q *Queries) DeadLetterDelete(ctx context.Context, arg DeadLetterDeleteParams) (int64, error) {
-	result, err := q.exec(ctx, q.deadLetterDeleteStmt, deadLetterDelete, arg.Queue, arg.Before)
+	result, err := q.db.ExecContext(ctx, deadLetterDelete, arg.Queue, arg.Before)
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +123,7 @@ type DeadLetterEraseParams struct {
 }
 
 func (q *Queries) DeadLetterErase(ctx context.Context, arg DeadLetterEraseParams) error {
-	_, err := q.exec(ctx, q.deadLetterEraseStmt, deadLetterErase, arg.Queue, arg.Subject)
+	_, err := q.db.ExecContext(ctx, deadLetterErase, arg.Queue, arg.Subject)
 	return err
 }
 
@@ -132,7 +132,7 @@ DELETE FROM dead_letter WHERE lease_id = $1 RETURNING lease_id, queue, subject, 
 `
 
 func (q *Queries) DeadLetterRemove(ctx context.Context, leaseID string) (DeadLetter, error) {
-	row := q.queryRow(ctx, q.deadLetterRemoveStmt, deadLetterRemove, leaseID)
+	row := q.db.QueryRowContext(ctx, deadLetterRemove, leaseID)
 	var i DeadLetter
 	err := row.Scan(
 		&i.LeaseID,
@@ -159,7 +159,7 @@ type DeadLetterSumParams struct {
 }
 
 func (q *Queries) DeadLetterSum(ctx context.Context, arg DeadLetterSumParams) error {
-	_, err := q.exec(ctx, q.deadLetterSumStmt, deadLetterSum, arg.RowSum, arg.LeaseID)
+	_, err := q.db.ExecContext(ctx, deadLetterSum, arg.RowSum, arg.LeaseID)
 	return err
 }
 
@@ -173,7 +173,7 @@ type DeadLettersParams struct {
 }
 
 func (q *Queries) DeadLetters(ctx context.Context, arg DeadLettersParams) ([]DeadLetter, error) {
-	rows, err := q.query(ctx, q.deadLettersStmt, deadLetters, arg.Queue, arg.Max)
+	rows, err := q.db.QueryContext(ctx, deadLetters, arg.Queue, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -221,7 +221,7 @@ type LeaseAddParams struct {
 }
 
 func (q *Queries) LeaseAdd(ctx context.Context, arg LeaseAddParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseAddStmt, leaseAdd,
+	result, err := q.db.ExecContext(ctx, leaseAdd,
 		arg.LeaseID,
 		arg.Queue,
 		arg.Subject,
@@ -253,7 +253,7 @@ type LeaseAddItemsParams struct {
 // the id is made of queue, subject and item: either may meet first
 // One row an item; items is a JSON array.
 func (q *Queries) LeaseAddItems(ctx context.Context, arg LeaseAddItemsParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseAddItemsStmt, leaseAddItems,
+	result, err := q.db.ExecContext(ctx, leaseAddItems,
 		arg.Queue,
 		arg.Subject,
 		arg.DueAt,
@@ -292,7 +292,7 @@ type LeaseAddSpanParams struct {
 // the id is made of queue, subject and item: either may meet first
 // One row an item: first, first+step, ... (count rows).
 func (q *Queries) LeaseAddSpan(ctx context.Context, arg LeaseAddSpanParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseAddSpanStmt, leaseAddSpan,
+	result, err := q.db.ExecContext(ctx, leaseAddSpan,
 		arg.Queue,
 		arg.Subject,
 		arg.First,
@@ -317,7 +317,7 @@ type LeaseAdvanceParams struct {
 
 // Also locks a row that is held: whoever ends it sees what came before.
 func (q *Queries) LeaseAdvance(ctx context.Context, arg LeaseAdvanceParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseAdvanceStmt, leaseAdvance, arg.DueAt, arg.LeaseID)
+	result, err := q.db.ExecContext(ctx, leaseAdvance, arg.DueAt, arg.LeaseID)
 	if err != nil {
 		return 0, err
 	}
@@ -329,7 +329,7 @@ SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder,
 `
 
 func (q *Queries) LeaseAfter(ctx context.Context, after string) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseAfterStmt, leaseAfter, after)
+	rows, err := q.db.QueryContext(ctx, leaseAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -380,7 +380,7 @@ type LeaseAheadParams struct {
 // How many held leases of a queue lapse, and how much of its waiting work is due,
 // later than anything put there by the clock as it is now.
 func (q *Queries) LeaseAhead(ctx context.Context, arg LeaseAheadParams) (int64, error) {
-	row := q.queryRow(ctx, q.leaseAheadStmt, leaseAhead, arg.Queue, arg.LapsesAt, arg.DueAt)
+	row := q.db.QueryRowContext(ctx, leaseAhead, arg.Queue, arg.LapsesAt, arg.DueAt)
 	var ahead int64
 	err := row.Scan(&ahead)
 	return ahead, err
@@ -400,7 +400,7 @@ type LeaseBeatParams struct {
 }
 
 func (q *Queries) LeaseBeat(ctx context.Context, arg LeaseBeatParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseBeatStmt, leaseBeat,
+	result, err := q.db.ExecContext(ctx, leaseBeat,
 		arg.LapsesAt,
 		arg.Progress,
 		arg.LeaseID,
@@ -440,7 +440,7 @@ type LeaseClaimParams struct {
 // every row that it compares, each time skipping what is locked by now, and so
 // claim more than max.
 func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseClaimStmt, leaseClaim,
+	rows, err := q.db.QueryContext(ctx, leaseClaim,
 		arg.Holder,
 		arg.LapsesAt,
 		arg.Queue,
@@ -507,7 +507,7 @@ type LeaseClaimIDsParams struct {
 // waited for. The rows are picked by their ids alone: with state and due_at beside
 // them PostgreSQL walks all that waits. Of what is held, due_at says since when.
 func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseClaimIDsStmt, leaseClaimIDs,
+	rows, err := q.db.QueryContext(ctx, leaseClaimIDs,
 		arg.Holder,
 		arg.LapsesAt,
 		arg.Now,
@@ -579,7 +579,7 @@ type LeaseClaimOfParams struct {
 // It is one statement, because workers claim all day, and on PostgreSQL a second one
 // costs a third of the claims a second. Of what is held, due_at says since when.
 func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseClaimOfStmt, leaseClaimOf,
+	rows, err := q.db.QueryContext(ctx, leaseClaimOf,
 		arg.Holder,
 		arg.LapsesAt,
 		arg.Now,
@@ -637,7 +637,7 @@ type LeaseCountDueParams struct {
 }
 
 func (q *Queries) LeaseCountDue(ctx context.Context, arg LeaseCountDueParams) (int64, error) {
-	row := q.queryRow(ctx, q.leaseCountDueStmt, leaseCountDue, arg.Queue, arg.Now, arg.Most)
+	row := q.db.QueryRowContext(ctx, leaseCountDue, arg.Queue, arg.Now, arg.Most)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -653,7 +653,7 @@ type LeaseDropParams struct {
 }
 
 func (q *Queries) LeaseDrop(ctx context.Context, arg LeaseDropParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseDropStmt, leaseDrop, arg.Queue, arg.Subject)
+	result, err := q.db.ExecContext(ctx, leaseDrop, arg.Queue, arg.Subject)
 	if err != nil {
 		return 0, err
 	}
@@ -678,7 +678,7 @@ type LeaseFailParams struct {
 }
 
 func (q *Queries) LeaseFail(ctx context.Context, arg LeaseFailParams) (Lease, error) {
-	row := q.queryRow(ctx, q.leaseFailStmt, leaseFail,
+	row := q.db.QueryRowContext(ctx, leaseFail,
 		arg.DueAt,
 		arg.Code,
 		arg.Error,
@@ -718,7 +718,7 @@ type LeaseFinishParams struct {
 }
 
 func (q *Queries) LeaseFinish(ctx context.Context, arg LeaseFinishParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseFinishStmt, leaseFinish, arg.LeaseID, arg.Holder, arg.Attempt)
+	result, err := q.db.ExecContext(ctx, leaseFinish, arg.LeaseID, arg.Holder, arg.Attempt)
 	if err != nil {
 		return 0, err
 	}
@@ -730,7 +730,7 @@ SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder,
 `
 
 func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
-	row := q.queryRow(ctx, q.leaseGetStmt, leaseGet, leaseID)
+	row := q.db.QueryRowContext(ctx, leaseGet, leaseID)
 	var i Lease
 	err := row.Scan(
 		&i.LeaseID,
@@ -764,7 +764,7 @@ type LeaseLapsedParams struct {
 }
 
 func (q *Queries) LeaseLapsed(ctx context.Context, arg LeaseLapsedParams) ([]Lease, error) {
-	rows, err := q.query(ctx, q.leaseLapsedStmt, leaseLapsed, arg.Queue, arg.Now)
+	rows, err := q.db.QueryContext(ctx, leaseLapsed, arg.Queue, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -806,7 +806,7 @@ SELECT lease_id FROM lease WHERE lease_id = $1 FOR UPDATE
 `
 
 func (q *Queries) LeaseLock(ctx context.Context, leaseID string) (string, error) {
-	row := q.queryRow(ctx, q.leaseLockStmt, leaseLock, leaseID)
+	row := q.db.QueryRowContext(ctx, leaseLock, leaseID)
 	var lease_id string
 	err := row.Scan(&lease_id)
 	return lease_id, err
@@ -817,7 +817,7 @@ SELECT due_at FROM lease WHERE queue = $1 AND state = 'waiting' ORDER BY due_at,
 `
 
 func (q *Queries) LeaseNextDue(ctx context.Context, queue string) (int64, error) {
-	row := q.queryRow(ctx, q.leaseNextDueStmt, leaseNextDue, queue)
+	row := q.db.QueryRowContext(ctx, leaseNextDue, queue)
 	var due_at int64
 	err := row.Scan(&due_at)
 	return due_at, err
@@ -837,7 +837,7 @@ type LeaseReleaseParams struct {
 }
 
 func (q *Queries) LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseReleaseStmt, leaseRelease, arg.LeaseID, arg.Holder, arg.Attempt)
+	result, err := q.db.ExecContext(ctx, leaseRelease, arg.LeaseID, arg.Holder, arg.Attempt)
 	if err != nil {
 		return 0, err
 	}
@@ -849,7 +849,7 @@ DELETE FROM lease WHERE lease_id = $1
 `
 
 func (q *Queries) LeaseRemove(ctx context.Context, leaseID string) error {
-	_, err := q.exec(ctx, q.leaseRemoveStmt, leaseRemove, leaseID)
+	_, err := q.db.ExecContext(ctx, leaseRemove, leaseID)
 	return err
 }
 
@@ -869,7 +869,7 @@ type LeaseReopenParams struct {
 
 // Finished work is to be done again; its attempts go on being counted.
 func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error {
-	_, err := q.exec(ctx, q.leaseReopenStmt, leaseReopen,
+	_, err := q.db.ExecContext(ctx, leaseReopen,
 		arg.LeaseID,
 		arg.Queue,
 		arg.Subject,
@@ -890,7 +890,7 @@ type LeaseRepairHeldParams struct {
 }
 
 func (q *Queries) LeaseRepairHeld(ctx context.Context, arg LeaseRepairHeldParams) error {
-	_, err := q.exec(ctx, q.leaseRepairHeldStmt, leaseRepairHeld, arg.LapsesAt, arg.Queue)
+	_, err := q.db.ExecContext(ctx, leaseRepairHeld, arg.LapsesAt, arg.Queue)
 	return err
 }
 
@@ -905,7 +905,7 @@ type LeaseRepairWaitingParams struct {
 }
 
 func (q *Queries) LeaseRepairWaiting(ctx context.Context, arg LeaseRepairWaitingParams) error {
-	_, err := q.exec(ctx, q.leaseRepairWaitingStmt, leaseRepairWaiting, arg.Now, arg.Queue, arg.DueAt)
+	_, err := q.db.ExecContext(ctx, leaseRepairWaiting, arg.Now, arg.Queue, arg.DueAt)
 	return err
 }
 
@@ -928,7 +928,7 @@ type LeaseRequeueParams struct {
 
 // Nothing when the same work was added anew meanwhile.
 func (q *Queries) LeaseRequeue(ctx context.Context, arg LeaseRequeueParams) error {
-	_, err := q.exec(ctx, q.leaseRequeueStmt, leaseRequeue,
+	_, err := q.db.ExecContext(ctx, leaseRequeue,
 		arg.LeaseID,
 		arg.Queue,
 		arg.Subject,
@@ -956,7 +956,7 @@ type LeaseRescheduleParams struct {
 }
 
 func (q *Queries) LeaseReschedule(ctx context.Context, arg LeaseRescheduleParams) (int64, error) {
-	result, err := q.exec(ctx, q.leaseRescheduleStmt, leaseReschedule,
+	result, err := q.db.ExecContext(ctx, leaseReschedule,
 		arg.DueAt,
 		arg.LeaseID,
 		arg.Holder,

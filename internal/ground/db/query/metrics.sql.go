@@ -23,7 +23,7 @@ type MetricsFramesRow struct {
 
 // How many frames wait and are held, and since when the oldest waits; 0 for none.
 func (q *Queries) MetricsFrames(ctx context.Context) (MetricsFramesRow, error) {
-	row := q.queryRow(ctx, q.metricsFramesStmt, metricsFrames)
+	row := q.db.QueryRowContext(ctx, metricsFrames)
 	var i MetricsFramesRow
 	err := row.Scan(&i.Ready, &i.Leased, &i.Oldest)
 	return i, err
@@ -43,7 +43,7 @@ type MetricsJobsRow struct {
 // Jobs that have not ended, and when the oldest of each state was started. The states are
 // those of the index job_live, word for word.
 func (q *Queries) MetricsJobs(ctx context.Context) ([]MetricsJobsRow, error) {
-	rows, err := q.query(ctx, q.metricsJobsStmt, metricsJobs)
+	rows, err := q.db.QueryContext(ctx, metricsJobs)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ type MetricsWalletsRow struct {
 }
 
 func (q *Queries) MetricsWallets(ctx context.Context) (MetricsWalletsRow, error) {
-	row := q.queryRow(ctx, q.metricsWalletsStmt, metricsWallets)
+	row := q.db.QueryRowContext(ctx, metricsWallets)
 	var i MetricsWalletsRow
 	err := row.Scan(&i.Available, &i.Reserved, &i.Owed)
 	return i, err
@@ -94,7 +94,7 @@ type MetricsWebhooksRow struct {
 
 // Deliveries that are to be tried again or at all, and when the first was due; 0 for none.
 func (q *Queries) MetricsWebhooks(ctx context.Context) (MetricsWebhooksRow, error) {
-	row := q.queryRow(ctx, q.metricsWebhooksStmt, metricsWebhooks)
+	row := q.db.QueryRowContext(ctx, metricsWebhooks)
 	var i MetricsWebhooksRow
 	err := row.Scan(&i.Pending, &i.Due)
 	return i, err

@@ -14,7 +14,7 @@ SELECT count(*) FROM oauth_request WHERE kind = 'device' AND status = 'waiting'
 `
 
 func (q *Queries) OauthDevicesWaiting(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.oauthDevicesWaitingStmt, oauthDevicesWaiting)
+	row := q.db.QueryRowContext(ctx, oauthDevicesWaiting)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -25,7 +25,7 @@ SELECT key_id, client_id, family_sha256, refresh_sha256, access_sha256, access_u
 `
 
 func (q *Queries) OauthGrantAfter(ctx context.Context, after string) ([]OauthGrant, error) {
-	rows, err := q.query(ctx, q.oauthGrantAfterStmt, oauthGrantAfter, after)
+	rows, err := q.db.QueryContext(ctx, oauthGrantAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ SELECT key_id, client_id, family_sha256, refresh_sha256, access_sha256, access_u
 `
 
 func (q *Queries) OauthGrantByAccess(ctx context.Context, accessSha256 string) (OauthGrant, error) {
-	row := q.queryRow(ctx, q.oauthGrantByAccessStmt, oauthGrantByAccess, accessSha256)
+	row := q.db.QueryRowContext(ctx, oauthGrantByAccess, accessSha256)
 	var i OauthGrant
 	err := row.Scan(
 		&i.KeyID,
@@ -95,7 +95,7 @@ type OauthGrantChangeParams struct {
 }
 
 func (q *Queries) OauthGrantChange(ctx context.Context, arg OauthGrantChangeParams) error {
-	_, err := q.exec(ctx, q.oauthGrantChangeStmt, oauthGrantChange,
+	_, err := q.db.ExecContext(ctx, oauthGrantChange,
 		arg.RefreshSha256,
 		arg.AccessSha256,
 		arg.AccessUntil,
@@ -125,7 +125,7 @@ type OauthGrantCreateParams struct {
 }
 
 func (q *Queries) OauthGrantCreate(ctx context.Context, arg OauthGrantCreateParams) error {
-	_, err := q.exec(ctx, q.oauthGrantCreateStmt, oauthGrantCreate,
+	_, err := q.db.ExecContext(ctx, oauthGrantCreate,
 		arg.KeyID,
 		arg.ClientID,
 		arg.FamilySha256,
@@ -145,7 +145,7 @@ SELECT key_id, client_id, family_sha256, refresh_sha256, access_sha256, access_u
 
 // Locked, so that of two uses of a refresh token one is the second.
 func (q *Queries) OauthGrantLock(ctx context.Context, familySha256 string) (OauthGrant, error) {
-	row := q.queryRow(ctx, q.oauthGrantLockStmt, oauthGrantLock, familySha256)
+	row := q.db.QueryRowContext(ctx, oauthGrantLock, familySha256)
 	var i OauthGrant
 	err := row.Scan(
 		&i.KeyID,
@@ -171,7 +171,7 @@ type OauthGrantSumParams struct {
 }
 
 func (q *Queries) OauthGrantSum(ctx context.Context, arg OauthGrantSumParams) error {
-	_, err := q.exec(ctx, q.oauthGrantSumStmt, oauthGrantSum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, oauthGrantSum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -180,7 +180,7 @@ DELETE FROM oauth_grant WHERE key_id IN (SELECT k.key_id FROM agent_key k WHERE 
 `
 
 func (q *Queries) OauthGrantsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.oauthGrantsEraseStmt, oauthGrantsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, oauthGrantsErase, workspaceID)
 	return err
 }
 
@@ -198,7 +198,7 @@ type OauthKeyRow struct {
 
 // The agent key of a grant.
 func (q *Queries) OauthKey(ctx context.Context, keyID string) (OauthKeyRow, error) {
-	row := q.queryRow(ctx, q.oauthKeyStmt, oauthKey, keyID)
+	row := q.db.QueryRowContext(ctx, oauthKey, keyID)
 	var i OauthKeyRow
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -215,7 +215,7 @@ SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scope
 `
 
 func (q *Queries) OauthRequestAfter(ctx context.Context, after string) ([]OauthRequest, error) {
-	rows, err := q.query(ctx, q.oauthRequestAfterStmt, oauthRequestAfter, after)
+	rows, err := q.db.QueryContext(ctx, oauthRequestAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +263,7 @@ SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scope
 
 // Locked, so that of two answers to a device one counts.
 func (q *Queries) OauthRequestByUserCode(ctx context.Context, userCode string) (OauthRequest, error) {
-	row := q.queryRow(ctx, q.oauthRequestByUserCodeStmt, oauthRequestByUserCode, userCode)
+	row := q.db.QueryRowContext(ctx, oauthRequestByUserCode, userCode)
 	var i OauthRequest
 	err := row.Scan(
 		&i.SecretSha256,
@@ -309,7 +309,7 @@ type OauthRequestChangeParams struct {
 }
 
 func (q *Queries) OauthRequestChange(ctx context.Context, arg OauthRequestChangeParams) error {
-	_, err := q.exec(ctx, q.oauthRequestChangeStmt, oauthRequestChange,
+	_, err := q.db.ExecContext(ctx, oauthRequestChange,
 		arg.Status,
 		arg.KeyName,
 		arg.WorkspaceID,
@@ -352,7 +352,7 @@ type OauthRequestCreateParams struct {
 }
 
 func (q *Queries) OauthRequestCreate(ctx context.Context, arg OauthRequestCreateParams) error {
-	_, err := q.exec(ctx, q.oauthRequestCreateStmt, oauthRequestCreate,
+	_, err := q.db.ExecContext(ctx, oauthRequestCreate,
 		arg.SecretSha256,
 		arg.Kind,
 		arg.UserCode,
@@ -381,7 +381,7 @@ SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scope
 `
 
 func (q *Queries) OauthRequestLock(ctx context.Context, secretSha256 string) (OauthRequest, error) {
-	row := q.queryRow(ctx, q.oauthRequestLockStmt, oauthRequestLock, secretSha256)
+	row := q.db.QueryRowContext(ctx, oauthRequestLock, secretSha256)
 	var i OauthRequest
 	err := row.Scan(
 		&i.SecretSha256,
@@ -417,7 +417,7 @@ type OauthRequestSumParams struct {
 }
 
 func (q *Queries) OauthRequestSum(ctx context.Context, arg OauthRequestSumParams) error {
-	_, err := q.exec(ctx, q.oauthRequestSumStmt, oauthRequestSum, arg.RowSum, arg.SecretSha256)
+	_, err := q.db.ExecContext(ctx, oauthRequestSum, arg.RowSum, arg.SecretSha256)
 	return err
 }
 
@@ -426,7 +426,7 @@ DELETE FROM oauth_request WHERE expires_at <= CAST($1 AS bigint)
 `
 
 func (q *Queries) OauthRequestsEnd(ctx context.Context, before int64) error {
-	_, err := q.exec(ctx, q.oauthRequestsEndStmt, oauthRequestsEnd, before)
+	_, err := q.db.ExecContext(ctx, oauthRequestsEnd, before)
 	return err
 }
 
@@ -435,6 +435,6 @@ DELETE FROM oauth_request WHERE workspace_id = $1
 `
 
 func (q *Queries) OauthRequestsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.oauthRequestsEraseStmt, oauthRequestsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, oauthRequestsErase, workspaceID)
 	return err
 }

@@ -26,7 +26,7 @@ type ActAddParams struct {
 }
 
 func (q *Queries) ActAdd(ctx context.Context, arg ActAddParams) error {
-	_, err := q.exec(ctx, q.actAddStmt, actAdd,
+	_, err := q.db.ExecContext(ctx, actAdd,
 		arg.ActID,
 		arg.ActedAt,
 		arg.Actor,
@@ -44,7 +44,7 @@ SELECT act_id, acted_at, actor, way, what, workspace_id, reason, row_sum FROM op
 `
 
 func (q *Queries) ActAfter(ctx context.Context, after string) ([]OperatorAct, error) {
-	rows, err := q.query(ctx, q.actAfterStmt, actAfter, after)
+	rows, err := q.db.QueryContext(ctx, actAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ type ActSumParams struct {
 }
 
 func (q *Queries) ActSum(ctx context.Context, arg ActSumParams) error {
-	_, err := q.exec(ctx, q.actSumStmt, actSum, arg.RowSum, arg.ActID)
+	_, err := q.db.ExecContext(ctx, actSum, arg.RowSum, arg.ActID)
 	return err
 }
 
@@ -94,7 +94,7 @@ UPDATE operator_act SET actor = 'erased' WHERE actor = $1 RETURNING act_id, acte
 `
 
 func (q *Queries) ActorErase(ctx context.Context, actor string) ([]OperatorAct, error) {
-	rows, err := q.query(ctx, q.actorEraseStmt, actorErase, actor)
+	rows, err := q.db.QueryContext(ctx, actorErase, actor)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ type ActsParams struct {
 }
 
 func (q *Queries) Acts(ctx context.Context, arg ActsParams) ([]OperatorAct, error) {
-	rows, err := q.query(ctx, q.actsStmt, acts, arg.Before, arg.Max)
+	rows, err := q.db.QueryContext(ctx, acts, arg.Before, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ UPDATE operator_act SET reason = '' WHERE workspace_id = $1 AND reason <> '' RET
 
 // The words that were said of an erased workspace go.
 func (q *Queries) ActsErase(ctx context.Context, workspaceID string) ([]OperatorAct, error) {
-	rows, err := q.query(ctx, q.actsEraseStmt, actsErase, workspaceID)
+	rows, err := q.db.QueryContext(ctx, actsErase, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -217,7 +217,7 @@ type AuditRunAddParams struct {
 }
 
 func (q *Queries) AuditRunAdd(ctx context.Context, arg AuditRunAddParams) error {
-	_, err := q.exec(ctx, q.auditRunAddStmt, auditRunAdd,
+	_, err := q.db.ExecContext(ctx, auditRunAdd,
 		arg.RunID,
 		arg.BeganAt,
 		arg.EndedAt,
@@ -233,7 +233,7 @@ SELECT run_id, began_at, ended_at, breaches, found, row_sum FROM audit_run WHERE
 `
 
 func (q *Queries) AuditRunAfter(ctx context.Context, after string) ([]AuditRun, error) {
-	rows, err := q.query(ctx, q.auditRunAfterStmt, auditRunAfter, after)
+	rows, err := q.db.QueryContext(ctx, auditRunAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -267,7 +267,7 @@ SELECT run_id, began_at, ended_at, breaches, found, row_sum FROM audit_run ORDER
 `
 
 func (q *Queries) AuditRunLast(ctx context.Context) (AuditRun, error) {
-	row := q.queryRow(ctx, q.auditRunLastStmt, auditRunLast)
+	row := q.db.QueryRowContext(ctx, auditRunLast)
 	var i AuditRun
 	err := row.Scan(
 		&i.RunID,
@@ -290,7 +290,7 @@ type AuditRunSumParams struct {
 }
 
 func (q *Queries) AuditRunSum(ctx context.Context, arg AuditRunSumParams) error {
-	_, err := q.exec(ctx, q.auditRunSumStmt, auditRunSum, arg.RowSum, arg.RunID)
+	_, err := q.db.ExecContext(ctx, auditRunSum, arg.RowSum, arg.RunID)
 	return err
 }
 
@@ -299,6 +299,6 @@ DELETE FROM audit_run WHERE run_id < (SELECT min(l.run_id) FROM (SELECT r.run_id
 `
 
 func (q *Queries) AuditRunsForget(ctx context.Context, keep int64) error {
-	_, err := q.exec(ctx, q.auditRunsForgetStmt, auditRunsForget, keep)
+	_, err := q.db.ExecContext(ctx, auditRunsForget, keep)
 	return err
 }

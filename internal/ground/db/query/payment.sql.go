@@ -35,7 +35,7 @@ type AuditTopUpEntriesRow struct {
 // What the ledger says of a page of top-ups, and of such that have no row. A reference
 // begins with the id of its top-up, which has 36 characters.
 func (q *Queries) AuditTopUpEntries(ctx context.Context, arg AuditTopUpEntriesParams) ([]AuditTopUpEntriesRow, error) {
-	rows, err := q.query(ctx, q.auditTopUpEntriesStmt, auditTopUpEntries, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditTopUpEntries, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ type PaymentEventAddParams struct {
 }
 
 func (q *Queries) PaymentEventAdd(ctx context.Context, arg PaymentEventAddParams) (int64, error) {
-	result, err := q.exec(ctx, q.paymentEventAddStmt, paymentEventAdd,
+	result, err := q.db.ExecContext(ctx, paymentEventAdd,
 		arg.EventID,
 		arg.Type,
 		arg.TopUpID,
@@ -95,7 +95,7 @@ SELECT event_id, type, top_up_id, received_at, row_sum FROM payment_event WHERE 
 `
 
 func (q *Queries) PaymentEventAfter(ctx context.Context, after string) ([]PaymentEvent, error) {
-	rows, err := q.query(ctx, q.paymentEventAfterStmt, paymentEventAfter, after)
+	rows, err := q.db.QueryContext(ctx, paymentEventAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ SELECT event_id, type, top_up_id, received_at, row_sum FROM payment_event WHERE 
 `
 
 func (q *Queries) PaymentEventGet(ctx context.Context, eventID string) (PaymentEvent, error) {
-	row := q.queryRow(ctx, q.paymentEventGetStmt, paymentEventGet, eventID)
+	row := q.db.QueryRowContext(ctx, paymentEventGet, eventID)
 	var i PaymentEvent
 	err := row.Scan(
 		&i.EventID,
@@ -150,7 +150,7 @@ type PaymentEventSumParams struct {
 }
 
 func (q *Queries) PaymentEventSum(ctx context.Context, arg PaymentEventSumParams) error {
-	_, err := q.exec(ctx, q.paymentEventSumStmt, paymentEventSum, arg.RowSum, arg.EventID)
+	_, err := q.db.ExecContext(ctx, paymentEventSum, arg.RowSum, arg.EventID)
 	return err
 }
 
@@ -159,7 +159,7 @@ DELETE FROM payment_event WHERE event_id IN (SELECT e.event_id FROM payment_even
 `
 
 func (q *Queries) PaymentEventsForget(ctx context.Context, before int64) (int64, error) {
-	result, err := q.exec(ctx, q.paymentEventsForgetStmt, paymentEventsForget, before)
+	result, err := q.db.ExecContext(ctx, paymentEventsForget, before)
 	if err != nil {
 		return 0, err
 	}
@@ -190,7 +190,7 @@ type TopUpAddParams struct {
 }
 
 func (q *Queries) TopUpAdd(ctx context.Context, arg TopUpAddParams) error {
-	_, err := q.exec(ctx, q.topUpAddStmt, topUpAdd,
+	_, err := q.db.ExecContext(ctx, topUpAdd,
 		arg.TopUpID,
 		arg.WorkspaceID,
 		arg.AmountCents,
@@ -215,7 +215,7 @@ SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, cu
 `
 
 func (q *Queries) TopUpAfter(ctx context.Context, after string) ([]TopUp, error) {
-	rows, err := q.query(ctx, q.topUpAfterStmt, topUpAfter, after)
+	rows, err := q.db.QueryContext(ctx, topUpAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -258,7 +258,7 @@ SELECT top_up_id FROM top_up WHERE payment_id = $1
 `
 
 func (q *Queries) TopUpByPayment(ctx context.Context, paymentID string) (string, error) {
-	row := q.queryRow(ctx, q.topUpByPaymentStmt, topUpByPayment, paymentID)
+	row := q.db.QueryRowContext(ctx, topUpByPayment, paymentID)
 	var top_up_id string
 	err := row.Scan(&top_up_id)
 	return top_up_id, err
@@ -270,7 +270,7 @@ SELECT customer_id FROM top_up WHERE workspace_id = $1 AND customer_id <> '' AND
 
 // What the provider called the workspace when it last paid.
 func (q *Queries) TopUpCustomer(ctx context.Context, workspaceID string) (string, error) {
-	row := q.queryRow(ctx, q.topUpCustomerStmt, topUpCustomer, workspaceID)
+	row := q.db.QueryRowContext(ctx, topUpCustomer, workspaceID)
 	var customer_id string
 	err := row.Scan(&customer_id)
 	return customer_id, err
@@ -281,7 +281,7 @@ UPDATE top_up SET customer_id = '', checkout_url = '', receipt_url = '' WHERE wo
 `
 
 func (q *Queries) TopUpErase(ctx context.Context, workspaceID string) ([]TopUp, error) {
-	rows, err := q.query(ctx, q.topUpEraseStmt, topUpErase, workspaceID)
+	rows, err := q.db.QueryContext(ctx, topUpErase, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +324,7 @@ SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, cu
 `
 
 func (q *Queries) TopUpGet(ctx context.Context, topUpID string) (TopUp, error) {
-	row := q.queryRow(ctx, q.topUpGetStmt, topUpGet, topUpID)
+	row := q.db.QueryRowContext(ctx, topUpGet, topUpID)
 	var i TopUp
 	err := row.Scan(
 		&i.TopUpID,
@@ -351,7 +351,7 @@ SELECT top_up_id, workspace_id, amount_cents, status, session_id, payment_id, cu
 `
 
 func (q *Queries) TopUpLock(ctx context.Context, topUpID string) (TopUp, error) {
-	row := q.queryRow(ctx, q.topUpLockStmt, topUpLock, topUpID)
+	row := q.db.QueryRowContext(ctx, topUpLock, topUpID)
 	var i TopUp
 	err := row.Scan(
 		&i.TopUpID,
@@ -383,7 +383,7 @@ type TopUpSumParams struct {
 }
 
 func (q *Queries) TopUpSum(ctx context.Context, arg TopUpSumParams) error {
-	_, err := q.exec(ctx, q.topUpSumStmt, topUpSum, arg.RowSum, arg.TopUpID)
+	_, err := q.db.ExecContext(ctx, topUpSum, arg.RowSum, arg.TopUpID)
 	return err
 }
 
@@ -408,7 +408,7 @@ type TopUpUpdateParams struct {
 }
 
 func (q *Queries) TopUpUpdate(ctx context.Context, arg TopUpUpdateParams) error {
-	_, err := q.exec(ctx, q.topUpUpdateStmt, topUpUpdate,
+	_, err := q.db.ExecContext(ctx, topUpUpdate,
 		arg.Status,
 		arg.SessionID,
 		arg.PaymentID,
@@ -435,7 +435,7 @@ type TopUpsBetweenParams struct {
 }
 
 func (q *Queries) TopUpsBetween(ctx context.Context, arg TopUpsBetweenParams) ([]TopUp, error) {
-	rows, err := q.query(ctx, q.topUpsBetweenStmt, topUpsBetween, arg.Since, arg.Until, arg.After)
+	rows, err := q.db.QueryContext(ctx, topUpsBetween, arg.Since, arg.Until, arg.After)
 	if err != nil {
 		return nil, err
 	}
@@ -487,7 +487,7 @@ type TopUpsDueParams struct {
 
 // Takes the top-ups that nobody has asked the provider about for a while.
 func (q *Queries) TopUpsDue(ctx context.Context, arg TopUpsDueParams) ([]string, error) {
-	rows, err := q.query(ctx, q.topUpsDueStmt, topUpsDue, arg.Now, arg.Before, arg.Max)
+	rows, err := q.db.QueryContext(ctx, topUpsDue, arg.Now, arg.Before, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -520,7 +520,7 @@ type TopUpsOfWorkspaceParams struct {
 }
 
 func (q *Queries) TopUpsOfWorkspace(ctx context.Context, arg TopUpsOfWorkspaceParams) ([]TopUp, error) {
-	rows, err := q.query(ctx, q.topUpsOfWorkspaceStmt, topUpsOfWorkspace, arg.WorkspaceID, arg.Before, arg.Max)
+	rows, err := q.db.QueryContext(ctx, topUpsOfWorkspace, arg.WorkspaceID, arg.Before, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -564,7 +564,7 @@ SELECT count(*) FROM top_up WHERE workspace_id = $1 AND status IN ('created', 'o
 
 // How many a workspace has begun and neither paid nor given up.
 func (q *Queries) TopUpsUnpaid(ctx context.Context, workspaceID string) (int64, error) {
-	row := q.queryRow(ctx, q.topUpsUnpaidStmt, topUpsUnpaid, workspaceID)
+	row := q.db.QueryRowContext(ctx, topUpsUnpaid, workspaceID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

@@ -15,7 +15,7 @@ SELECT l.lease_id FROM lease l WHERE l.queue = 'preview' AND NOT EXISTS (SELECT 
 
 // Leases of previews that nobody has ordered.
 func (q *Queries) AuditPreviewLeases(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditPreviewLeasesStmt, auditPreviewLeases)
+	rows, err := q.db.QueryContext(ctx, auditPreviewLeases)
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +50,7 @@ type AuditPreviewPicturesRow struct {
 
 // A page of previews with a picture.
 func (q *Queries) AuditPreviewPictures(ctx context.Context, after string) ([]AuditPreviewPicturesRow, error) {
-	rows, err := q.query(ctx, q.auditPreviewPicturesStmt, auditPreviewPictures, after)
+	rows, err := q.db.QueryContext(ctx, auditPreviewPictures, after)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ type AuditPreviewsRow struct {
 // A page of previews, each with its upload and its lease; ” and 0 where there is none.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPreviewsRow, error) {
-	rows, err := q.query(ctx, q.auditPreviewsStmt, auditPreviews, after)
+	rows, err := q.db.QueryContext(ctx, auditPreviews, after)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ type MarkPreviewReadyParams struct {
 }
 
 func (q *Queries) MarkPreviewReady(ctx context.Context, arg MarkPreviewReadyParams) (Preview, error) {
-	row := q.queryRow(ctx, q.markPreviewReadyStmt, markPreviewReady,
+	row := q.db.QueryRowContext(ctx, markPreviewReady,
 		arg.Now,
 		arg.Device,
 		arg.DeviceName,
@@ -230,7 +230,7 @@ SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, 
 `
 
 func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, error) {
-	rows, err := q.query(ctx, q.previewAfterStmt, previewAfter, after)
+	rows, err := q.db.QueryContext(ctx, previewAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ SELECT blob_key FROM preview WHERE blob_key <> ''
 `
 
 func (q *Queries) PreviewBlobs(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.previewBlobsStmt, previewBlobs)
+	rows, err := q.db.QueryContext(ctx, previewBlobs)
 	if err != nil {
 		return nil, err
 	}
@@ -320,7 +320,7 @@ type PreviewClaimParams struct {
 }
 
 func (q *Queries) PreviewClaim(ctx context.Context, arg PreviewClaimParams) (Preview, error) {
-	row := q.queryRow(ctx, q.previewClaimStmt, previewClaim, arg.WorkerID, arg.Now, arg.PreviewID)
+	row := q.db.QueryRowContext(ctx, previewClaim, arg.WorkerID, arg.Now, arg.PreviewID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -372,7 +372,7 @@ type PreviewCreateParams struct {
 }
 
 func (q *Queries) PreviewCreate(ctx context.Context, arg PreviewCreateParams) error {
-	_, err := q.exec(ctx, q.previewCreateStmt, previewCreate,
+	_, err := q.db.ExecContext(ctx, previewCreate,
 		arg.PreviewID,
 		arg.WorkspaceID,
 		arg.UploadID,
@@ -399,7 +399,7 @@ type PreviewExpiredParams struct {
 
 // The picture goes; its times stay.
 func (q *Queries) PreviewExpired(ctx context.Context, arg PreviewExpiredParams) (Preview, error) {
-	row := q.queryRow(ctx, q.previewExpiredStmt, previewExpired, arg.Now, arg.PreviewID)
+	row := q.db.QueryRowContext(ctx, previewExpired, arg.Now, arg.PreviewID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -445,7 +445,7 @@ type PreviewFailedParams struct {
 }
 
 func (q *Queries) PreviewFailed(ctx context.Context, arg PreviewFailedParams) (Preview, error) {
-	row := q.queryRow(ctx, q.previewFailedStmt, previewFailed,
+	row := q.db.QueryRowContext(ctx, previewFailed,
 		arg.Now,
 		arg.FaultCode,
 		arg.FaultText,
@@ -489,7 +489,7 @@ SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, 
 `
 
 func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, error) {
-	row := q.queryRow(ctx, q.previewGetStmt, previewGet, previewID)
+	row := q.db.QueryRowContext(ctx, previewGet, previewID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -528,7 +528,7 @@ SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, 
 `
 
 func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, error) {
-	row := q.queryRow(ctx, q.previewLockStmt, previewLock, previewID)
+	row := q.db.QueryRowContext(ctx, previewLock, previewID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -573,7 +573,7 @@ type PreviewNewestParams struct {
 
 // The newest preview of an upload, or of one of its frames.
 func (q *Queries) PreviewNewest(ctx context.Context, arg PreviewNewestParams) (Preview, error) {
-	row := q.queryRow(ctx, q.previewNewestStmt, previewNewest, arg.UploadID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, previewNewest, arg.UploadID, arg.Frame)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -616,7 +616,7 @@ ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED
 // The first one of each workspace comes before the second of any, of those that a worker may
 // take.
 func (q *Queries) PreviewNext(ctx context.Context, workerID string) (Preview, error) {
-	row := q.queryRow(ctx, q.previewNextStmt, previewNext, workerID)
+	row := q.db.QueryRowContext(ctx, previewNext, workerID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -669,7 +669,7 @@ type PreviewQuoteRow struct {
 
 // The scene of an upload, and what its newest quote says.
 func (q *Queries) PreviewQuote(ctx context.Context, uploadID string) (PreviewQuoteRow, error) {
-	row := q.queryRow(ctx, q.previewQuoteStmt, previewQuote, uploadID)
+	row := q.db.QueryRowContext(ctx, previewQuote, uploadID)
 	var i PreviewQuoteRow
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -689,7 +689,7 @@ UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETUR
 `
 
 func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview, error) {
-	row := q.queryRow(ctx, q.previewRequeueStmt, previewRequeue, previewID)
+	row := q.db.QueryRowContext(ctx, previewRequeue, previewID)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -734,7 +734,7 @@ type PreviewSameParams struct {
 
 // What a repeated order of a frame gets: one that goes on or is there.
 func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Preview, error) {
-	row := q.queryRow(ctx, q.previewSameStmt, previewSame, arg.UploadID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, previewSame, arg.UploadID, arg.Frame)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -778,7 +778,7 @@ type PreviewSumParams struct {
 }
 
 func (q *Queries) PreviewSum(ctx context.Context, arg PreviewSumParams) error {
-	_, err := q.exec(ctx, q.previewSumStmt, previewSum, arg.RowSum, arg.PreviewID)
+	_, err := q.db.ExecContext(ctx, previewSum, arg.RowSum, arg.PreviewID)
 	return err
 }
 
@@ -794,7 +794,7 @@ type PreviewUploadParams struct {
 
 // The upload that a worker may read, because it holds a preview of it.
 func (q *Queries) PreviewUpload(ctx context.Context, arg PreviewUploadParams) (string, error) {
-	row := q.queryRow(ctx, q.previewUploadStmt, previewUpload, arg.PreviewID, arg.WorkerID)
+	row := q.db.QueryRowContext(ctx, previewUpload, arg.PreviewID, arg.WorkerID)
 	var upload_id string
 	err := row.Scan(&upload_id)
 	return upload_id, err
@@ -810,7 +810,7 @@ SELECT count(*) FROM (
 // Whether a preview waits that a worker may take: it needs nothing that its Blender was
 // built without.
 func (q *Queries) PreviewsAnyWaiting(ctx context.Context, workerID string) (int64, error) {
-	row := q.queryRow(ctx, q.previewsAnyWaitingStmt, previewsAnyWaiting, workerID)
+	row := q.db.QueryRowContext(ctx, previewsAnyWaiting, workerID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -821,7 +821,7 @@ DELETE FROM preview WHERE workspace_id = $1
 `
 
 func (q *Queries) PreviewsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.previewsEraseStmt, previewsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, previewsErase, workspaceID)
 	return err
 }
 
@@ -840,7 +840,7 @@ type PreviewsForgetParams struct {
 // A page of previews that ended before, of uploads that are gone, or that no worker
 // has begun.
 func (q *Queries) PreviewsForget(ctx context.Context, arg PreviewsForgetParams) (int64, error) {
-	result, err := q.exec(ctx, q.previewsForgetStmt, previewsForget, arg.Before, arg.Max)
+	result, err := q.db.ExecContext(ctx, previewsForget, arg.Before, arg.Max)
 	if err != nil {
 		return 0, err
 	}
@@ -852,7 +852,7 @@ SELECT count(*) FROM preview WHERE worker_id = $1 AND status = 'rendering'
 `
 
 func (q *Queries) PreviewsHeld(ctx context.Context, workerID string) (int64, error) {
-	row := q.queryRow(ctx, q.previewsHeldStmt, previewsHeld, workerID)
+	row := q.db.QueryRowContext(ctx, previewsHeld, workerID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -863,7 +863,7 @@ SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, 
 `
 
 func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Preview, error) {
-	rows, err := q.query(ctx, q.previewsOfUploadStmt, previewsOfUpload, uploadID)
+	rows, err := q.db.QueryContext(ctx, previewsOfUpload, uploadID)
 	if err != nil {
 		return nil, err
 	}
@@ -937,7 +937,7 @@ type PreviewsUsedRow struct {
 // How many previews count against the limits: those that go on, and those that a worker
 // has begun. The first is of an upload, the others of its workspace since a time.
 func (q *Queries) PreviewsUsed(ctx context.Context, arg PreviewsUsedParams) (PreviewsUsedRow, error) {
-	row := q.queryRow(ctx, q.previewsUsedStmt, previewsUsed, arg.UploadID, arg.Since, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, previewsUsed, arg.UploadID, arg.Since, arg.WorkspaceID)
 	var i PreviewsUsedRow
 	err := row.Scan(&i.OfUpload, &i.OfWorkspace, &i.Oldest)
 	return i, err

@@ -19,7 +19,7 @@ type AuditContentParams struct {
 }
 
 func (q *Queries) AuditContent(ctx context.Context, arg AuditContentParams) ([]Content, error) {
-	rows, err := q.query(ctx, q.auditContentStmt, auditContent, arg.WorkspaceID, arg.Sha256)
+	rows, err := q.db.QueryContext(ctx, auditContent, arg.WorkspaceID, arg.Sha256)
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ WHERE (u.removed_at = 0) <> (p.upload_id IS NOT NULL)
 
 // Uploads that are kept and have no project, or are removed and have one.
 func (q *Queries) AuditProjectless(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditProjectlessStmt, auditProjectless)
+	rows, err := q.db.QueryContext(ctx, auditProjectless)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ type AuditProjectsRow struct {
 // list ten thousand files.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditProjects(ctx context.Context, after string) ([]AuditProjectsRow, error) {
-	rows, err := q.query(ctx, q.auditProjectsStmt, auditProjects, after)
+	rows, err := q.db.QueryContext(ctx, auditProjects, after)
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ type AuditUnusedContentRow struct {
 
 // Content that no project has and that is larger than a part: parts wait for their project.
 func (q *Queries) AuditUnusedContent(ctx context.Context, most int64) ([]AuditUnusedContentRow, error) {
-	rows, err := q.query(ctx, q.auditUnusedContentStmt, auditUnusedContent, most)
+	rows, err := q.db.QueryContext(ctx, auditUnusedContent, most)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ SELECT count(*) FROM project_content
 `
 
 func (q *Queries) AuditUseCount(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.auditUseCountStmt, auditUseCount)
+	row := q.db.QueryRowContext(ctx, auditUseCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -196,7 +196,7 @@ type AuditUsesRow struct {
 // The content of a page of projects, and rows that belong to no project of it. Of content
 // that is missing the size is -1.
 func (q *Queries) AuditUses(ctx context.Context, arg AuditUsesParams) ([]AuditUsesRow, error) {
-	rows, err := q.query(ctx, q.auditUsesStmt, auditUses, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditUses, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +237,7 @@ type ContentHoldParams struct {
 
 // The same, locked in one order, so that nobody removes it before a project uses it.
 func (q *Queries) ContentHold(ctx context.Context, arg ContentHoldParams) ([]Content, error) {
-	rows, err := q.query(ctx, q.contentHoldStmt, contentHold, arg.WorkspaceID, arg.Hashes)
+	rows, err := q.db.QueryContext(ctx, contentHold, arg.WorkspaceID, arg.Hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -285,7 +285,7 @@ type ContentKeepParams struct {
 // The key under which the workspace keeps these bytes: this one, or an older one.
 // The row is locked either way, so that nobody removes it before a project uses it.
 func (q *Queries) ContentKeep(ctx context.Context, arg ContentKeepParams) (string, error) {
-	row := q.queryRow(ctx, q.contentKeepStmt, contentKeep,
+	row := q.db.QueryRowContext(ctx, contentKeep,
 		arg.WorkspaceID,
 		arg.Sha256,
 		arg.SizeBytes,
@@ -308,7 +308,7 @@ type ContentKeyParams struct {
 }
 
 func (q *Queries) ContentKey(ctx context.Context, arg ContentKeyParams) (string, error) {
-	row := q.queryRow(ctx, q.contentKeyStmt, contentKey, arg.WorkspaceID, arg.Sha256)
+	row := q.db.QueryRowContext(ctx, contentKey, arg.WorkspaceID, arg.Sha256)
 	var blob_key string
 	err := row.Scan(&blob_key)
 	return blob_key, err
@@ -319,7 +319,7 @@ SELECT blob_key FROM content
 `
 
 func (q *Queries) ContentKeys(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.contentKeysStmt, contentKeys)
+	rows, err := q.db.QueryContext(ctx, contentKeys)
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +349,7 @@ ORDER BY c.sha256 FOR UPDATE
 
 // In one order, so that two that remove projects do not wait for each other.
 func (q *Queries) ContentLock(ctx context.Context, uploadID string) ([]Content, error) {
-	rows, err := q.query(ctx, q.contentLockStmt, contentLock, uploadID)
+	rows, err := q.db.QueryContext(ctx, contentLock, uploadID)
 	if err != nil {
 		return nil, err
 	}
@@ -393,7 +393,7 @@ type ContentLooseParams struct {
 // Parts that no project has, of all workspaces or of one. Locked, so that none is sent
 // again, nor used, before it is removed.
 func (q *Queries) ContentLoose(ctx context.Context, arg ContentLooseParams) ([]Content, error) {
-	rows, err := q.query(ctx, q.contentLooseStmt, contentLoose, arg.Before, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, contentLoose, arg.Before, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -433,7 +433,7 @@ type ContentOfProjectParams struct {
 }
 
 func (q *Queries) ContentOfProject(ctx context.Context, arg ContentOfProjectParams) (Content, error) {
-	row := q.queryRow(ctx, q.contentOfProjectStmt, contentOfProject, arg.UploadID, arg.Sha256)
+	row := q.db.QueryRowContext(ctx, contentOfProject, arg.UploadID, arg.Sha256)
 	var i Content
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -457,7 +457,7 @@ type ContentRemoveUnusedParams struct {
 }
 
 func (q *Queries) ContentRemoveUnused(ctx context.Context, arg ContentRemoveUnusedParams) (int64, error) {
-	result, err := q.exec(ctx, q.contentRemoveUnusedStmt, contentRemoveUnused, arg.WorkspaceID, arg.Sha256)
+	result, err := q.db.ExecContext(ctx, contentRemoveUnused, arg.WorkspaceID, arg.Sha256)
 	if err != nil {
 		return 0, err
 	}
@@ -478,7 +478,7 @@ type ContentRenewParams struct {
 
 // A part that no project has, sent again.
 func (q *Queries) ContentRenew(ctx context.Context, arg ContentRenewParams) (Content, error) {
-	row := q.queryRow(ctx, q.contentRenewStmt, contentRenew, arg.Now, arg.WorkspaceID, arg.Sha256)
+	row := q.db.QueryRowContext(ctx, contentRenew, arg.Now, arg.WorkspaceID, arg.Sha256)
 	var i Content
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -497,7 +497,7 @@ SELECT blob_key FROM content ORDER BY blob_key DESC LIMIT $1
 
 // Some keys, of the index.
 func (q *Queries) ContentSample(ctx context.Context, most int32) ([]string, error) {
-	rows, err := q.query(ctx, q.contentSampleStmt, contentSample, most)
+	rows, err := q.db.QueryContext(ctx, contentSample, most)
 	if err != nil {
 		return nil, err
 	}
@@ -530,7 +530,7 @@ type ContentSumParams struct {
 }
 
 func (q *Queries) ContentSum(ctx context.Context, arg ContentSumParams) error {
-	_, err := q.exec(ctx, q.contentSumStmt, contentSum, arg.RowSum, arg.WorkspaceID, arg.Sha256)
+	_, err := q.db.ExecContext(ctx, contentSum, arg.RowSum, arg.WorkspaceID, arg.Sha256)
 	return err
 }
 
@@ -558,7 +558,7 @@ type ContentUnstartedRow struct {
 // PostgreSQL from joining all uses of the workspace instead, and BETWEEN, which means =,
 // from reading the table from its start where a few contents have most of the uses.
 func (q *Queries) ContentUnstarted(ctx context.Context, workspaceID string) (ContentUnstartedRow, error) {
-	row := q.queryRow(ctx, q.contentUnstartedStmt, contentUnstarted, workspaceID)
+	row := q.db.QueryRowContext(ctx, contentUnstarted, workspaceID)
 	var i ContentUnstartedRow
 	err := row.Scan(&i.Bytes, &i.Loose)
 	return i, err
@@ -576,7 +576,7 @@ type ContentsOfParams struct {
 
 // What a workspace has of some content; hashes is a JSON array.
 func (q *Queries) ContentsOf(ctx context.Context, arg ContentsOfParams) ([]Content, error) {
-	rows, err := q.query(ctx, q.contentsOfStmt, contentsOf, arg.WorkspaceID, arg.Hashes)
+	rows, err := q.db.QueryContext(ctx, contentsOf, arg.WorkspaceID, arg.Hashes)
 	if err != nil {
 		return nil, err
 	}
@@ -617,7 +617,7 @@ type ProjectCreateParams struct {
 }
 
 func (q *Queries) ProjectCreate(ctx context.Context, arg ProjectCreateParams) error {
-	_, err := q.exec(ctx, q.projectCreateStmt, projectCreate,
+	_, err := q.db.ExecContext(ctx, projectCreate,
 		arg.UploadID,
 		arg.WorkspaceID,
 		arg.Manifest,
@@ -631,7 +631,7 @@ SELECT upload_id, workspace_id, manifest, created_at FROM project WHERE upload_i
 `
 
 func (q *Queries) ProjectGet(ctx context.Context, uploadID string) (Project, error) {
-	row := q.queryRow(ctx, q.projectGetStmt, projectGet, uploadID)
+	row := q.db.QueryRowContext(ctx, projectGet, uploadID)
 	var i Project
 	err := row.Scan(
 		&i.UploadID,
@@ -647,7 +647,7 @@ DELETE FROM project WHERE upload_id = $1
 `
 
 func (q *Queries) ProjectRemove(ctx context.Context, uploadID string) error {
-	_, err := q.exec(ctx, q.projectRemoveStmt, projectRemove, uploadID)
+	_, err := q.db.ExecContext(ctx, projectRemove, uploadID)
 	return err
 }
 
@@ -656,7 +656,7 @@ DELETE FROM project_content WHERE upload_id = $1
 `
 
 func (q *Queries) ProjectRemoveUses(ctx context.Context, uploadID string) error {
-	_, err := q.exec(ctx, q.projectRemoveUsesStmt, projectRemoveUses, uploadID)
+	_, err := q.db.ExecContext(ctx, projectRemoveUses, uploadID)
 	return err
 }
 
@@ -673,6 +673,6 @@ type ProjectUseParams struct {
 
 // One row a content; hashes is a JSON array.
 func (q *Queries) ProjectUse(ctx context.Context, arg ProjectUseParams) error {
-	_, err := q.exec(ctx, q.projectUseStmt, projectUse, arg.UploadID, arg.WorkspaceID, arg.Hashes)
+	_, err := q.db.ExecContext(ctx, projectUse, arg.UploadID, arg.WorkspaceID, arg.Hashes)
 	return err
 }

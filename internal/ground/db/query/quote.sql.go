@@ -30,7 +30,7 @@ type AuditQuotesRow struct {
 // A page of quotes, each with what its upload and its job say; ” and 0 where there is none.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesRow, error) {
-	rows, err := q.query(ctx, q.auditQuotesStmt, auditQuotes, after)
+	rows, err := q.db.QueryContext(ctx, auditQuotes, after)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ type QuoteAcceptParams struct {
 }
 
 func (q *Queries) QuoteAccept(ctx context.Context, arg QuoteAcceptParams) (int64, error) {
-	result, err := q.exec(ctx, q.quoteAcceptStmt, quoteAccept, arg.Now, arg.JobID, arg.QuoteID)
+	result, err := q.db.ExecContext(ctx, quoteAccept, arg.Now, arg.JobID, arg.QuoteID)
 	if err != nil {
 		return 0, err
 	}
@@ -99,7 +99,7 @@ SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, fr
 `
 
 func (q *Queries) QuoteAfter(ctx context.Context, after string) ([]Quote, error) {
-	rows, err := q.query(ctx, q.quoteAfterStmt, quoteAfter, after)
+	rows, err := q.db.QueryContext(ctx, quoteAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +167,7 @@ type QuoteCreateParams struct {
 }
 
 func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error {
-	_, err := q.exec(ctx, q.quoteCreateStmt, quoteCreate,
+	_, err := q.db.ExecContext(ctx, quoteCreate,
 		arg.QuoteID,
 		arg.UploadID,
 		arg.WorkspaceID,
@@ -198,7 +198,7 @@ type QuoteLatestParams struct {
 }
 
 func (q *Queries) QuoteLatest(ctx context.Context, arg QuoteLatestParams) (string, error) {
-	row := q.queryRow(ctx, q.quoteLatestStmt, quoteLatest, arg.UploadID, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, quoteLatest, arg.UploadID, arg.WorkspaceID)
 	var quote_id string
 	err := row.Scan(&quote_id)
 	return quote_id, err
@@ -214,7 +214,7 @@ type QuoteLockParams struct {
 }
 
 func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, error) {
-	row := q.queryRow(ctx, q.quoteLockStmt, quoteLock, arg.QuoteID, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, quoteLock, arg.QuoteID, arg.WorkspaceID)
 	var i Quote
 	err := row.Scan(
 		&i.QuoteID,
@@ -249,7 +249,7 @@ type QuoteSumParams struct {
 }
 
 func (q *Queries) QuoteSum(ctx context.Context, arg QuoteSumParams) error {
-	_, err := q.exec(ctx, q.quoteSumStmt, quoteSum, arg.RowSum, arg.QuoteID)
+	_, err := q.db.ExecContext(ctx, quoteSum, arg.RowSum, arg.QuoteID)
 	return err
 }
 
@@ -258,7 +258,7 @@ DELETE FROM quote WHERE upload_id = $1 AND job_id = ''
 `
 
 func (q *Queries) QuotesDrop(ctx context.Context, uploadID string) error {
-	_, err := q.exec(ctx, q.quotesDropStmt, quotesDrop, uploadID)
+	_, err := q.db.ExecContext(ctx, quotesDrop, uploadID)
 	return err
 }
 
@@ -267,7 +267,7 @@ UPDATE quote SET warnings = '[]' WHERE workspace_id = $1 RETURNING quote_id, upl
 `
 
 func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote, error) {
-	rows, err := q.query(ctx, q.quotesEraseStmt, quotesErase, workspaceID)
+	rows, err := q.db.QueryContext(ctx, quotesErase, workspaceID)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type RateAddParams struct {
 
 // Adds a cost, whatever the burst. One below zero takes back what was just taken.
 func (q *Queries) RateAdd(ctx context.Context, arg RateAddParams) (int64, error) {
-	row := q.queryRow(ctx, q.rateAddStmt, rateAdd, arg.Client, arg.Now, arg.Cost)
+	row := q.db.QueryRowContext(ctx, rateAdd, arg.Client, arg.Now, arg.Cost)
 	var arrival int64
 	err := row.Scan(&arrival)
 	return arrival, err
@@ -35,7 +35,7 @@ SELECT arrival FROM rate_limit WHERE client = $1
 `
 
 func (q *Queries) RateArrival(ctx context.Context, client string) (int64, error) {
-	row := q.queryRow(ctx, q.rateArrivalStmt, rateArrival, client)
+	row := q.db.QueryRowContext(ctx, rateArrival, client)
 	var arrival int64
 	err := row.Scan(&arrival)
 	return arrival, err
@@ -46,7 +46,7 @@ DELETE FROM rate_limit WHERE arrival <= $1
 `
 
 func (q *Queries) RateForget(ctx context.Context, now int64) (int64, error) {
-	result, err := q.exec(ctx, q.rateForgetStmt, rateForget, now)
+	result, err := q.db.ExecContext(ctx, rateForget, now)
 	if err != nil {
 		return 0, err
 	}
@@ -67,7 +67,7 @@ type RateKeyRow struct {
 
 // The active key of a secret, whatever its kind, and its workspace; a worker's key has none.
 func (q *Queries) RateKey(ctx context.Context, secretSha256 string) (RateKeyRow, error) {
-	row := q.queryRow(ctx, q.rateKeyStmt, rateKey, secretSha256)
+	row := q.db.QueryRowContext(ctx, rateKey, secretSha256)
 	var i RateKeyRow
 	err := row.Scan(&i.KeyID, &i.WorkspaceID)
 	return i, err
@@ -91,7 +91,7 @@ type RateTakeParams struct {
 // Takes requests of at most a burst when that keeps the client within it; otherwise
 // nothing changes and no row comes back.
 func (q *Queries) RateTake(ctx context.Context, arg RateTakeParams) (int64, error) {
-	row := q.queryRow(ctx, q.rateTakeStmt, rateTake,
+	row := q.db.QueryRowContext(ctx, rateTake,
 		arg.Client,
 		arg.Now,
 		arg.Cost,

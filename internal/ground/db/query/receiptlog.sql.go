@@ -19,7 +19,7 @@ type LogAdvanceParams struct {
 }
 
 func (q *Queries) LogAdvance(ctx context.Context, arg LogAdvanceParams) error {
-	_, err := q.exec(ctx, q.logAdvanceStmt, logAdvance, arg.Size, arg.Peaks)
+	_, err := q.db.ExecContext(ctx, logAdvance, arg.Size, arg.Peaks)
 	return err
 }
 
@@ -28,7 +28,7 @@ SELECT log_id, origin, size, peaks, row_sum FROM receipt_log WHERE log_id > $1 O
 `
 
 func (q *Queries) LogAfter(ctx context.Context, after int64) ([]ReceiptLog, error) {
-	rows, err := q.query(ctx, q.logAfterStmt, logAfter, after)
+	rows, err := q.db.QueryContext(ctx, logAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ type LogCountsRow struct {
 }
 
 func (q *Queries) LogCounts(ctx context.Context) (LogCountsRow, error) {
-	row := q.queryRow(ctx, q.logCountsStmt, logCounts)
+	row := q.db.QueryRowContext(ctx, logCounts)
 	var i LogCountsRow
 	err := row.Scan(&i.Leaves, &i.Nodes)
 	return i, err
@@ -83,7 +83,7 @@ type LogHeadRow struct {
 }
 
 func (q *Queries) LogHead(ctx context.Context) (LogHeadRow, error) {
-	row := q.queryRow(ctx, q.logHeadStmt, logHead)
+	row := q.db.QueryRowContext(ctx, logHead)
 	var i LogHeadRow
 	err := row.Scan(&i.Origin, &i.Size, &i.Peaks)
 	return i, err
@@ -99,7 +99,7 @@ type LogLeafAddParams struct {
 }
 
 func (q *Queries) LogLeafAdd(ctx context.Context, arg LogLeafAddParams) error {
-	_, err := q.exec(ctx, q.logLeafAddStmt, logLeafAdd, arg.LogIndex, arg.Entry)
+	_, err := q.db.ExecContext(ctx, logLeafAdd, arg.LogIndex, arg.Entry)
 	return err
 }
 
@@ -113,7 +113,7 @@ type LogLeavesParams struct {
 }
 
 func (q *Queries) LogLeaves(ctx context.Context, arg LogLeavesParams) ([]ReceiptLogLeaf, error) {
-	rows, err := q.query(ctx, q.logLeavesStmt, logLeaves, arg.First, arg.Behind)
+	rows, err := q.db.QueryContext(ctx, logLeaves, arg.First, arg.Behind)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ SELECT log_index, entry FROM receipt_log_leaf WHERE log_index >= $1 ORDER BY log
 `
 
 func (q *Queries) LogLeavesFrom(ctx context.Context, first int64) ([]ReceiptLogLeaf, error) {
-	rows, err := q.query(ctx, q.logLeavesFromStmt, logLeavesFrom, first)
+	rows, err := q.db.QueryContext(ctx, logLeavesFrom, first)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ type LogLockRow struct {
 }
 
 func (q *Queries) LogLock(ctx context.Context) (LogLockRow, error) {
-	row := q.queryRow(ctx, q.logLockStmt, logLock)
+	row := q.db.QueryRowContext(ctx, logLock)
 	var i LogLockRow
 	err := row.Scan(&i.Size, &i.Peaks)
 	return i, err
@@ -188,7 +188,7 @@ type LogNameParams struct {
 }
 
 func (q *Queries) LogName(ctx context.Context, arg LogNameParams) error {
-	_, err := q.exec(ctx, q.logNameStmt, logName, arg.Origin, arg.RowSum)
+	_, err := q.db.ExecContext(ctx, logName, arg.Origin, arg.RowSum)
 	return err
 }
 
@@ -203,7 +203,7 @@ type LogNodeAddParams struct {
 }
 
 func (q *Queries) LogNodeAdd(ctx context.Context, arg LogNodeAddParams) error {
-	_, err := q.exec(ctx, q.logNodeAddStmt, logNodeAdd, arg.TileLevel, arg.Number, arg.Hash)
+	_, err := q.db.ExecContext(ctx, logNodeAdd, arg.TileLevel, arg.Number, arg.Hash)
 	return err
 }
 
@@ -224,7 +224,7 @@ type LogNodesRow struct {
 }
 
 func (q *Queries) LogNodes(ctx context.Context, arg LogNodesParams) ([]LogNodesRow, error) {
-	rows, err := q.query(ctx, q.logNodesStmt, logNodes, arg.TileLevel, arg.First, arg.Behind)
+	rows, err := q.db.QueryContext(ctx, logNodes, arg.TileLevel, arg.First, arg.Behind)
 	if err != nil {
 		return nil, err
 	}
@@ -256,6 +256,6 @@ type LogSumParams struct {
 }
 
 func (q *Queries) LogSum(ctx context.Context, arg LogSumParams) error {
-	_, err := q.exec(ctx, q.logSumStmt, logSum, arg.RowSum, arg.LogID)
+	_, err := q.db.ExecContext(ctx, logSum, arg.RowSum, arg.LogID)
 	return err
 }

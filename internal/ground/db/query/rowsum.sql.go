@@ -50,7 +50,7 @@ UNION ALL SELECT 'erased_receipt' FROM erased_receipt WHERE receipt_id = ''
 // Tables in which a row has lost its key: an audit that goes through a table by its key
 // begins behind ”.
 func (q *Queries) AuditNameless(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditNamelessStmt, auditNameless)
+	rows, err := q.db.QueryContext(ctx, auditNameless)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ SELECT relation FROM unsummed ORDER BY relation
 `
 
 func (q *Queries) Unsummed(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.unsummedStmt, unsummed)
+	rows, err := q.db.QueryContext(ctx, unsummed)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +104,6 @@ DELETE FROM unsummed WHERE relation = $1
 `
 
 func (q *Queries) UnsummedDone(ctx context.Context, relation string) error {
-	_, err := q.exec(ctx, q.unsummedDoneStmt, unsummedDone, relation)
+	_, err := q.db.ExecContext(ctx, unsummedDone, relation)
 	return err
 }

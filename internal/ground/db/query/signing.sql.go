@@ -26,7 +26,7 @@ type SigningKeyAddParams struct {
 }
 
 func (q *Queries) SigningKeyAdd(ctx context.Context, arg SigningKeyAddParams) error {
-	_, err := q.exec(ctx, q.signingKeyAddStmt, signingKeyAdd,
+	_, err := q.db.ExecContext(ctx, signingKeyAdd,
 		arg.KeyID,
 		arg.PublicPem,
 		arg.ValidFrom,
@@ -43,7 +43,7 @@ SELECT key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size F
 `
 
 func (q *Queries) SigningKeyAfter(ctx context.Context, after string) ([]SigningKey, error) {
-	rows, err := q.query(ctx, q.signingKeyAfterStmt, signingKeyAfter, after)
+	rows, err := q.db.QueryContext(ctx, signingKeyAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ UPDATE signing_key SET end_reason = 'compromised' WHERE key_id = $1 AND valid_to
 
 // Of a key whose end was set before its theft was known.
 func (q *Queries) SigningKeyCompromised(ctx context.Context, keyID string) (SigningKey, error) {
-	row := q.queryRow(ctx, q.signingKeyCompromisedStmt, signingKeyCompromised, keyID)
+	row := q.db.QueryRowContext(ctx, signingKeyCompromised, keyID)
 	var i SigningKey
 	err := row.Scan(
 		&i.KeyID,
@@ -104,7 +104,7 @@ type SigningKeyEndParams struct {
 }
 
 func (q *Queries) SigningKeyEnd(ctx context.Context, arg SigningKeyEndParams) (SigningKey, error) {
-	row := q.queryRow(ctx, q.signingKeyEndStmt, signingKeyEnd, arg.ValidTo, arg.EndReason, arg.KeyID)
+	row := q.db.QueryRowContext(ctx, signingKeyEnd, arg.ValidTo, arg.EndReason, arg.KeyID)
 	var i SigningKey
 	err := row.Scan(
 		&i.KeyID,
@@ -128,7 +128,7 @@ type SigningKeyEndsAtParams struct {
 }
 
 func (q *Queries) SigningKeyEndsAt(ctx context.Context, arg SigningKeyEndsAtParams) (SigningKey, error) {
-	row := q.queryRow(ctx, q.signingKeyEndsAtStmt, signingKeyEndsAt, arg.EndSize, arg.KeyID)
+	row := q.db.QueryRowContext(ctx, signingKeyEndsAt, arg.EndSize, arg.KeyID)
 	var i SigningKey
 	err := row.Scan(
 		&i.KeyID,
@@ -152,7 +152,7 @@ type SigningKeySumParams struct {
 }
 
 func (q *Queries) SigningKeySum(ctx context.Context, arg SigningKeySumParams) error {
-	_, err := q.exec(ctx, q.signingKeySumStmt, signingKeySum, arg.RowSum, arg.KeyID)
+	_, err := q.db.ExecContext(ctx, signingKeySum, arg.RowSum, arg.KeyID)
 	return err
 }
 
@@ -162,7 +162,7 @@ SELECT key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size F
 
 // The newest first.
 func (q *Queries) SigningKeys(ctx context.Context) ([]SigningKey, error) {
-	rows, err := q.query(ctx, q.signingKeysStmt, signingKeys)
+	rows, err := q.db.QueryContext(ctx, signingKeys)
 	if err != nil {
 		return nil, err
 	}

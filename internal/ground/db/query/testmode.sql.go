@@ -15,7 +15,7 @@ ON CONFLICT (id) DO UPDATE SET moved_us = moved_clock.moved_us + excluded.moved_
 `
 
 func (q *Queries) ClockMove(ctx context.Context, byUs int64) error {
-	_, err := q.exec(ctx, q.clockMoveStmt, clockMove, byUs)
+	_, err := q.db.ExecContext(ctx, clockMove, byUs)
 	return err
 }
 
@@ -25,7 +25,7 @@ SELECT CAST(coalesce(sum(moved_us), 0) AS bigint) AS moved_us FROM moved_clock
 
 // By how much the clock is moved, in microseconds.
 func (q *Queries) ClockMoved(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.clockMovedStmt, clockMoved)
+	row := q.db.QueryRowContext(ctx, clockMoved)
 	var moved_us int64
 	err := row.Scan(&moved_us)
 	return moved_us, err
@@ -37,7 +37,7 @@ SELECT CAST(coalesce(sum(frame_count), 0) AS bigint) AS frames FROM job
 
 // How many frames the jobs of a test world have.
 func (q *Queries) TestFrames(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.testFramesStmt, testFrames)
+	row := q.db.QueryRowContext(ctx, testFrames)
 	var frames int64
 	err := row.Scan(&frames)
 	return frames, err
@@ -58,7 +58,7 @@ type TestWorldAddParams struct {
 
 // Nothing where it is listed already.
 func (q *Queries) TestWorldAdd(ctx context.Context, arg TestWorldAddParams) error {
-	_, err := q.exec(ctx, q.testWorldAddStmt, testWorldAdd,
+	_, err := q.db.ExecContext(ctx, testWorldAdd,
 		arg.WorkspaceID,
 		arg.CreatedAt,
 		arg.UsedAt,
@@ -73,7 +73,7 @@ SELECT count(*) FROM test_world WHERE workspace_id <> $1
 `
 
 func (q *Queries) TestWorldCount(ctx context.Context, but string) (int64, error) {
-	row := q.queryRow(ctx, q.testWorldCountStmt, testWorldCount, but)
+	row := q.db.QueryRowContext(ctx, testWorldCount, but)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -89,7 +89,7 @@ type TestWorldEndParams struct {
 }
 
 func (q *Queries) TestWorldEnd(ctx context.Context, arg TestWorldEndParams) (TestWorld, error) {
-	row := q.queryRow(ctx, q.testWorldEndStmt, testWorldEnd, arg.Now, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, testWorldEnd, arg.Now, arg.WorkspaceID)
 	var i TestWorld
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -106,7 +106,7 @@ SELECT workspace_id, created_at, used_at, ended_at, row_sum FROM test_world WHER
 `
 
 func (q *Queries) TestWorldGet(ctx context.Context, workspaceID string) (TestWorld, error) {
-	row := q.queryRow(ctx, q.testWorldGetStmt, testWorldGet, workspaceID)
+	row := q.db.QueryRowContext(ctx, testWorldGet, workspaceID)
 	var i TestWorld
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -124,7 +124,7 @@ SELECT workspace_id, created_at, used_at, ended_at, row_sum FROM test_world WHER
 
 // The world that was not used for the longest time.
 func (q *Queries) TestWorldOldest(ctx context.Context) (TestWorld, error) {
-	row := q.queryRow(ctx, q.testWorldOldestStmt, testWorldOldest)
+	row := q.db.QueryRowContext(ctx, testWorldOldest)
 	var i TestWorld
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -141,7 +141,7 @@ DELETE FROM test_world WHERE workspace_id = $1 AND ended_at > 0
 `
 
 func (q *Queries) TestWorldRemove(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.testWorldRemoveStmt, testWorldRemove, workspaceID)
+	_, err := q.db.ExecContext(ctx, testWorldRemove, workspaceID)
 	return err
 }
 
@@ -155,7 +155,7 @@ type TestWorldSumParams struct {
 }
 
 func (q *Queries) TestWorldSum(ctx context.Context, arg TestWorldSumParams) error {
-	_, err := q.exec(ctx, q.testWorldSumStmt, testWorldSum, arg.RowSum, arg.WorkspaceID)
+	_, err := q.db.ExecContext(ctx, testWorldSum, arg.RowSum, arg.WorkspaceID)
 	return err
 }
 
@@ -170,7 +170,7 @@ type TestWorldUseParams struct {
 
 // Writes that a world is used. One that has ended stays as it is, and no row is changed.
 func (q *Queries) TestWorldUse(ctx context.Context, arg TestWorldUseParams) (TestWorld, error) {
-	row := q.queryRow(ctx, q.testWorldUseStmt, testWorldUse, arg.Now, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, testWorldUse, arg.Now, arg.WorkspaceID)
 	var i TestWorld
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -187,7 +187,7 @@ SELECT workspace_id, created_at, used_at, ended_at, row_sum FROM test_world WHER
 `
 
 func (q *Queries) TestWorldsAfter(ctx context.Context, after string) ([]TestWorld, error) {
-	rows, err := q.query(ctx, q.testWorldsAfterStmt, testWorldsAfter, after)
+	rows, err := q.db.QueryContext(ctx, testWorldsAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +220,7 @@ SELECT workspace_id FROM test_world WHERE ended_at > 0 AND ended_at <= $1 ORDER 
 `
 
 func (q *Queries) TestWorldsEnded(ctx context.Context, before int64) ([]string, error) {
-	rows, err := q.query(ctx, q.testWorldsEndedStmt, testWorldsEnded, before)
+	rows, err := q.db.QueryContext(ctx, testWorldsEnded, before)
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +247,7 @@ SELECT workspace_id FROM test_world WHERE ended_at = 0 AND used_at < $1 ORDER BY
 `
 
 func (q *Queries) TestWorldsUnused(ctx context.Context, before int64) ([]string, error) {
-	rows, err := q.query(ctx, q.testWorldsUnusedStmt, testWorldsUnused, before)
+	rows, err := q.db.QueryContext(ctx, testWorldsUnused, before)
 	if err != nil {
 		return nil, err
 	}

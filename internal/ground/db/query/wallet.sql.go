@@ -15,7 +15,7 @@ SELECT transaction_id, kind, reference, workspace_id, job_id, amount_cents, crea
 
 // A page of the ledger, in the order of its ids.
 func (q *Queries) AuditLedger(ctx context.Context, after string) ([]LedgerTransaction, error) {
-	rows, err := q.query(ctx, q.auditLedgerStmt, auditLedger, after)
+	rows, err := q.db.QueryContext(ctx, auditLedger, after)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ SELECT count(*) FROM ledger_posting
 `
 
 func (q *Queries) AuditPostingCount(ctx context.Context) (int64, error) {
-	row := q.queryRow(ctx, q.auditPostingCountStmt, auditPostingCount)
+	row := q.db.QueryRowContext(ctx, auditPostingCount)
 	var count int64
 	err := row.Scan(&count)
 	return count, err
@@ -68,7 +68,7 @@ type AuditPostingsParams struct {
 
 // The postings of a page, and those that belong to no transaction of it.
 func (q *Queries) AuditPostings(ctx context.Context, arg AuditPostingsParams) ([]LedgerPosting, error) {
-	rows, err := q.query(ctx, q.auditPostingsStmt, auditPostings, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditPostings, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ type AuditRefundsRow struct {
 
 // Refunds that their job did not pay, or that are more than it paid.
 func (q *Queries) AuditRefunds(ctx context.Context) ([]AuditRefundsRow, error) {
-	rows, err := q.query(ctx, q.auditRefundsStmt, auditRefunds)
+	rows, err := q.db.QueryContext(ctx, auditRefunds)
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +156,7 @@ type AuditWalletSumsRow struct {
 
 // What the ledger says of a page of wallets, and of workspaces that have none.
 func (q *Queries) AuditWalletSums(ctx context.Context, arg AuditWalletSumsParams) ([]AuditWalletSumsRow, error) {
-	rows, err := q.query(ctx, q.auditWalletSumsStmt, auditWalletSums, arg.After, arg.Last)
+	rows, err := q.db.QueryContext(ctx, auditWalletSums, arg.After, arg.Last)
 	if err != nil {
 		return nil, err
 	}
@@ -189,7 +189,7 @@ SELECT s.workspace_id FROM workspace s WHERE NOT EXISTS (SELECT 1 FROM wallet w 
 
 // Workspaces without a wallet.
 func (q *Queries) AuditWalletless(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditWalletlessStmt, auditWalletless)
+	rows, err := q.db.QueryContext(ctx, auditWalletless)
 	if err != nil {
 		return nil, err
 	}
@@ -216,7 +216,7 @@ SELECT workspace_id, available_cents, reserved_cents, owed_cents FROM wallet WHE
 `
 
 func (q *Queries) AuditWallets(ctx context.Context, after string) ([]Wallet, error) {
-	rows, err := q.query(ctx, q.auditWalletsStmt, auditWallets, after)
+	rows, err := q.db.QueryContext(ctx, auditWallets, after)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ type LedgerAddParams struct {
 }
 
 func (q *Queries) LedgerAdd(ctx context.Context, arg LedgerAddParams) (int64, error) {
-	result, err := q.exec(ctx, q.ledgerAddStmt, ledgerAdd,
+	result, err := q.db.ExecContext(ctx, ledgerAdd,
 		arg.TransactionID,
 		arg.Kind,
 		arg.Reference,
@@ -290,7 +290,7 @@ type LedgerEffectSinceParams struct {
 
 // By how much the entries from one on have changed what is available.
 func (q *Queries) LedgerEffectSince(ctx context.Context, arg LedgerEffectSinceParams) (int64, error) {
-	row := q.queryRow(ctx, q.ledgerEffectSinceStmt, ledgerEffectSince, arg.WorkspaceID, arg.Since)
+	row := q.db.QueryRowContext(ctx, ledgerEffectSince, arg.WorkspaceID, arg.Since)
 	var available int64
 	err := row.Scan(&available)
 	return available, err
@@ -306,7 +306,7 @@ type LedgerGetParams struct {
 }
 
 func (q *Queries) LedgerGet(ctx context.Context, arg LedgerGetParams) (LedgerTransaction, error) {
-	row := q.queryRow(ctx, q.ledgerGetStmt, ledgerGet, arg.Kind, arg.Reference)
+	row := q.db.QueryRowContext(ctx, ledgerGet, arg.Kind, arg.Reference)
 	var i LedgerTransaction
 	err := row.Scan(
 		&i.TransactionID,
@@ -331,7 +331,7 @@ type LedgerLockParams struct {
 }
 
 func (q *Queries) LedgerLock(ctx context.Context, arg LedgerLockParams) (LedgerTransaction, error) {
-	row := q.queryRow(ctx, q.ledgerLockStmt, ledgerLock, arg.Kind, arg.Reference)
+	row := q.db.QueryRowContext(ctx, ledgerLock, arg.Kind, arg.Reference)
 	var i LedgerTransaction
 	err := row.Scan(
 		&i.TransactionID,
@@ -360,7 +360,7 @@ type LedgerOfWorkspaceParams struct {
 }
 
 func (q *Queries) LedgerOfWorkspace(ctx context.Context, arg LedgerOfWorkspaceParams) ([]LedgerTransaction, error) {
-	rows, err := q.query(ctx, q.ledgerOfWorkspaceStmt, ledgerOfWorkspace, arg.WorkspaceID, arg.Before, arg.Max)
+	rows, err := q.db.QueryContext(ctx, ledgerOfWorkspace, arg.WorkspaceID, arg.Before, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -402,7 +402,7 @@ type LedgerPostParams struct {
 }
 
 func (q *Queries) LedgerPost(ctx context.Context, arg LedgerPostParams) error {
-	_, err := q.exec(ctx, q.ledgerPostStmt, ledgerPost, arg.TransactionID, arg.Account, arg.AmountCents)
+	_, err := q.db.ExecContext(ctx, ledgerPost, arg.TransactionID, arg.Account, arg.AmountCents)
 	return err
 }
 
@@ -411,7 +411,7 @@ SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WH
 `
 
 func (q *Queries) LedgerRefunded(ctx context.Context, jobID string) (int64, error) {
-	row := q.queryRow(ctx, q.ledgerRefundedStmt, ledgerRefunded, jobID)
+	row := q.db.QueryRowContext(ctx, ledgerRefunded, jobID)
 	var column_1 int64
 	err := row.Scan(&column_1)
 	return column_1, err
@@ -427,7 +427,7 @@ type LedgerSumParams struct {
 }
 
 func (q *Queries) LedgerSum(ctx context.Context, arg LedgerSumParams) error {
-	_, err := q.exec(ctx, q.ledgerSumStmt, ledgerSum, arg.RowSum, arg.TransactionID)
+	_, err := q.db.ExecContext(ctx, ledgerSum, arg.RowSum, arg.TransactionID)
 	return err
 }
 
@@ -436,7 +436,7 @@ INSERT INTO wallet (workspace_id) VALUES ($1) ON CONFLICT (workspace_id) DO NOTH
 `
 
 func (q *Queries) WalletCreate(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.walletCreateStmt, walletCreate, workspaceID)
+	_, err := q.db.ExecContext(ctx, walletCreate, workspaceID)
 	return err
 }
 
@@ -445,7 +445,7 @@ SELECT workspace_id, available_cents, reserved_cents, owed_cents FROM wallet WHE
 `
 
 func (q *Queries) WalletGet(ctx context.Context, workspaceID string) (Wallet, error) {
-	row := q.queryRow(ctx, q.walletGetStmt, walletGet, workspaceID)
+	row := q.db.QueryRowContext(ctx, walletGet, workspaceID)
 	var i Wallet
 	err := row.Scan(
 		&i.WorkspaceID,
@@ -475,7 +475,7 @@ type WalletMoveParams struct {
 
 // Never below zero: the row is left alone when a balance would be.
 func (q *Queries) WalletMove(ctx context.Context, arg WalletMoveParams) (int64, error) {
-	result, err := q.exec(ctx, q.walletMoveStmt, walletMove,
+	result, err := q.db.ExecContext(ctx, walletMove,
 		arg.Available,
 		arg.Reserved,
 		arg.Owed,

@@ -38,7 +38,7 @@ type FrameLogsSinceRow struct {
 
 // What Blender said of frames, in the order in which they were accepted.
 func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) ([]FrameLogsSinceRow, error) {
-	rows, err := q.query(ctx, q.frameLogsSinceStmt, frameLogsSince, arg.JobID, arg.Seq, arg.Max)
+	rows, err := q.db.QueryContext(ctx, frameLogsSince, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ type FrameViewRow struct {
 }
 
 func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameViewRow, error) {
-	row := q.queryRow(ctx, q.frameViewStmt, frameView, arg.JobID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, frameView, arg.JobID, arg.Frame)
 	var i FrameViewRow
 	err := row.Scan(
 		&i.JobID,
@@ -176,7 +176,7 @@ type FramesLatestRow struct {
 
 // The newest of those since, newest first.
 func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]FramesLatestRow, error) {
-	rows, err := q.query(ctx, q.framesLatestStmt, framesLatest, arg.JobID, arg.Seq, arg.Max)
+	rows, err := q.db.QueryContext(ctx, framesLatest, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -257,7 +257,7 @@ type FramesSinceRow struct {
 }
 
 func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]FramesSinceRow, error) {
-	rows, err := q.query(ctx, q.framesSinceStmt, framesSince, arg.JobID, arg.Seq, arg.Max)
+	rows, err := q.db.QueryContext(ctx, framesSince, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}

@@ -16,7 +16,7 @@ WHERE n.deleted_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_secret s WHERE s.en
 
 // Endpoints that have nothing to sign with.
 func (q *Queries) AuditWebhookBare(ctx context.Context) ([]string, error) {
-	rows, err := q.query(ctx, q.auditWebhookBareStmt, auditWebhookBare)
+	rows, err := q.db.QueryContext(ctx, auditWebhookBare)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ type AuditWebhookDeliveriesRow struct {
 // A page of deliveries, each with its event, its endpoint and its last attempt.
 // The bound stands in the join too: a merge would read all that is before the page.
 func (q *Queries) AuditWebhookDeliveries(ctx context.Context, after string) ([]AuditWebhookDeliveriesRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookDeliveriesStmt, auditWebhookDeliveries, after)
+	rows, err := q.db.QueryContext(ctx, auditWebhookDeliveries, after)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ type AuditWebhookEventsRow struct {
 // Jobs whose events are not what their end asks for. SQLite finds the event of a job only
 // by the condition of its index.
 func (q *Queries) AuditWebhookEvents(ctx context.Context) ([]AuditWebhookEventsRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookEventsStmt, auditWebhookEvents)
+	rows, err := q.db.QueryContext(ctx, auditWebhookEvents)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ type AuditWebhookForgottenRow struct {
 // Events that are gone in part only: without a body and not forgotten, or
 // forgotten and with a body, a delivery or a secret.
 func (q *Queries) AuditWebhookForgotten(ctx context.Context) ([]AuditWebhookForgottenRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookForgottenStmt, auditWebhookForgotten)
+	rows, err := q.db.QueryContext(ctx, auditWebhookForgotten)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ type AuditWebhookMissingRow struct {
 
 // Jobs that have ended and whose own target was never to hear of it.
 func (q *Queries) AuditWebhookMissing(ctx context.Context) ([]AuditWebhookMissingRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookMissingStmt, auditWebhookMissing)
+	rows, err := q.db.QueryContext(ctx, auditWebhookMissing)
 	if err != nil {
 		return nil, err
 	}
@@ -250,7 +250,7 @@ type AuditWebhookOrderRow struct {
 // Workspaces whose events are not numbered 1, 2, 3…, and tests that have a number. Two
 // events with one number cannot be stored.
 func (q *Queries) AuditWebhookOrder(ctx context.Context) ([]AuditWebhookOrderRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookOrderStmt, auditWebhookOrder)
+	rows, err := q.db.QueryContext(ctx, auditWebhookOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ type AuditWebhookOrphansRow struct {
 // Rows that name what is not there: a foreign key keeps it from happening, unless a hand
 // in the database turned it off.
 func (q *Queries) AuditWebhookOrphans(ctx context.Context) ([]AuditWebhookOrphansRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookOrphansStmt, auditWebhookOrphans)
+	rows, err := q.db.QueryContext(ctx, auditWebhookOrphans)
 	if err != nil {
 		return nil, err
 	}
@@ -333,7 +333,7 @@ type AuditWebhookOwnersRow struct {
 
 // Targets of jobs that are not their job's workspace's.
 func (q *Queries) AuditWebhookOwners(ctx context.Context) ([]AuditWebhookOwnersRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookOwnersStmt, auditWebhookOwners)
+	rows, err := q.db.QueryContext(ctx, auditWebhookOwners)
 	if err != nil {
 		return nil, err
 	}
@@ -368,7 +368,7 @@ type AuditWebhookStuckRow struct {
 
 // Deliveries that wait and that nobody will ever make, nor sees that they wait.
 func (q *Queries) AuditWebhookStuck(ctx context.Context) ([]AuditWebhookStuckRow, error) {
-	rows, err := q.query(ctx, q.auditWebhookStuckStmt, auditWebhookStuck)
+	rows, err := q.db.QueryContext(ctx, auditWebhookStuck)
 	if err != nil {
 		return nil, err
 	}
@@ -409,7 +409,7 @@ type WebhookAttemptAddParams struct {
 }
 
 func (q *Queries) WebhookAttemptAdd(ctx context.Context, arg WebhookAttemptAddParams) error {
-	_, err := q.exec(ctx, q.webhookAttemptAddStmt, webhookAttemptAdd,
+	_, err := q.db.ExecContext(ctx, webhookAttemptAdd,
 		arg.DeliveryID,
 		arg.Number,
 		arg.StartedAt,
@@ -434,7 +434,7 @@ type WebhookAttemptAfterParams struct {
 }
 
 func (q *Queries) WebhookAttemptAfter(ctx context.Context, arg WebhookAttemptAfterParams) ([]WebhookAttempt, error) {
-	rows, err := q.query(ctx, q.webhookAttemptAfterStmt, webhookAttemptAfter, arg.DeliveryID, arg.Number)
+	rows, err := q.db.QueryContext(ctx, webhookAttemptAfter, arg.DeliveryID, arg.Number)
 	if err != nil {
 		return nil, err
 	}
@@ -478,7 +478,7 @@ type WebhookAttemptSumParams struct {
 }
 
 func (q *Queries) WebhookAttemptSum(ctx context.Context, arg WebhookAttemptSumParams) error {
-	_, err := q.exec(ctx, q.webhookAttemptSumStmt, webhookAttemptSum, arg.RowSum, arg.DeliveryID, arg.Number)
+	_, err := q.db.ExecContext(ctx, webhookAttemptSum, arg.RowSum, arg.DeliveryID, arg.Number)
 	return err
 }
 
@@ -487,7 +487,7 @@ DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webh
 `
 
 func (q *Queries) WebhookAttemptsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.webhookAttemptsEraseStmt, webhookAttemptsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, webhookAttemptsErase, workspaceID)
 	return err
 }
 
@@ -496,7 +496,7 @@ DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webh
 `
 
 func (q *Queries) WebhookAttemptsForget(ctx context.Context, eventID string) error {
-	_, err := q.exec(ctx, q.webhookAttemptsForgetStmt, webhookAttemptsForget, eventID)
+	_, err := q.db.ExecContext(ctx, webhookAttemptsForget, eventID)
 	return err
 }
 
@@ -508,7 +508,7 @@ ORDER BY delivery_id, number
 
 // ids is a JSON array of deliveries.
 func (q *Queries) WebhookAttemptsOf(ctx context.Context, ids string) ([]WebhookAttempt, error) {
-	rows, err := q.query(ctx, q.webhookAttemptsOfStmt, webhookAttemptsOf, ids)
+	rows, err := q.db.QueryContext(ctx, webhookAttemptsOf, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -564,7 +564,7 @@ type WebhookDeliverMissedParams struct {
 
 // The events of a page that an endpoint never got.
 func (q *Queries) WebhookDeliverMissed(ctx context.Context, arg WebhookDeliverMissedParams) (int64, error) {
-	result, err := q.exec(ctx, q.webhookDeliverMissedStmt, webhookDeliverMissed,
+	result, err := q.db.ExecContext(ctx, webhookDeliverMissed,
 		arg.Now,
 		arg.EndpointID,
 		arg.WorkspaceID,
@@ -584,7 +584,7 @@ DELETE FROM webhook_delivery WHERE workspace_id = $1
 `
 
 func (q *Queries) WebhookDeliveriesErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.webhookDeliveriesEraseStmt, webhookDeliveriesErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, webhookDeliveriesErase, workspaceID)
 	return err
 }
 
@@ -599,7 +599,7 @@ type WebhookDeliveriesFailParams struct {
 }
 
 func (q *Queries) WebhookDeliveriesFail(ctx context.Context, arg WebhookDeliveriesFailParams) error {
-	_, err := q.exec(ctx, q.webhookDeliveriesFailStmt, webhookDeliveriesFail, arg.Reason, arg.Now, arg.EndpointID)
+	_, err := q.db.ExecContext(ctx, webhookDeliveriesFail, arg.Reason, arg.Now, arg.EndpointID)
 	return err
 }
 
@@ -608,7 +608,7 @@ DELETE FROM webhook_delivery WHERE event_id = $1
 `
 
 func (q *Queries) WebhookDeliveriesForget(ctx context.Context, eventID string) error {
-	_, err := q.exec(ctx, q.webhookDeliveriesForgetStmt, webhookDeliveriesForget, eventID)
+	_, err := q.db.ExecContext(ctx, webhookDeliveriesForget, eventID)
 	return err
 }
 
@@ -633,7 +633,7 @@ type WebhookDeliveriesOfEndpointRow struct {
 }
 
 func (q *Queries) WebhookDeliveriesOfEndpoint(ctx context.Context, arg WebhookDeliveriesOfEndpointParams) ([]WebhookDeliveriesOfEndpointRow, error) {
-	rows, err := q.query(ctx, q.webhookDeliveriesOfEndpointStmt, webhookDeliveriesOfEndpoint,
+	rows, err := q.db.QueryContext(ctx, webhookDeliveriesOfEndpoint,
 		arg.EndpointID,
 		arg.Before,
 		arg.Status,
@@ -689,7 +689,7 @@ type WebhookDeliveriesOfJobRow struct {
 }
 
 func (q *Queries) WebhookDeliveriesOfJob(ctx context.Context, jobID string) ([]WebhookDeliveriesOfJobRow, error) {
-	rows, err := q.query(ctx, q.webhookDeliveriesOfJobStmt, webhookDeliveriesOfJob, jobID)
+	rows, err := q.db.QueryContext(ctx, webhookDeliveriesOfJob, jobID)
 	if err != nil {
 		return nil, err
 	}
@@ -743,7 +743,7 @@ type WebhookDeliveryCreateParams struct {
 }
 
 func (q *Queries) WebhookDeliveryCreate(ctx context.Context, arg WebhookDeliveryCreateParams) error {
-	_, err := q.exec(ctx, q.webhookDeliveryCreateStmt, webhookDeliveryCreate,
+	_, err := q.db.ExecContext(ctx, webhookDeliveryCreate,
 		arg.DeliveryID,
 		arg.EventID,
 		arg.EndpointID,
@@ -767,7 +767,7 @@ type WebhookDeliveryFailParams struct {
 
 // It ends without a try.
 func (q *Queries) WebhookDeliveryFail(ctx context.Context, arg WebhookDeliveryFailParams) error {
-	_, err := q.exec(ctx, q.webhookDeliveryFailStmt, webhookDeliveryFail, arg.Reason, arg.Now, arg.DeliveryID)
+	_, err := q.db.ExecContext(ctx, webhookDeliveryFail, arg.Reason, arg.Now, arg.DeliveryID)
 	return err
 }
 
@@ -784,7 +784,7 @@ type WebhookDeliveryGetRow struct {
 }
 
 func (q *Queries) WebhookDeliveryGet(ctx context.Context, deliveryID string) (WebhookDeliveryGetRow, error) {
-	row := q.queryRow(ctx, q.webhookDeliveryGetStmt, webhookDeliveryGet, deliveryID)
+	row := q.db.QueryRowContext(ctx, webhookDeliveryGet, deliveryID)
 	var i WebhookDeliveryGetRow
 	err := row.Scan(
 		&i.WebhookDelivery.DeliveryID,
@@ -821,7 +821,7 @@ type WebhookDeliveryTriedParams struct {
 
 // A try is behind it; status says whether more follow.
 func (q *Queries) WebhookDeliveryTried(ctx context.Context, arg WebhookDeliveryTriedParams) (int64, error) {
-	row := q.queryRow(ctx, q.webhookDeliveryTriedStmt, webhookDeliveryTried,
+	row := q.db.QueryRowContext(ctx, webhookDeliveryTried,
 		arg.Status,
 		arg.Reason,
 		arg.NextAt,
@@ -854,7 +854,7 @@ type WebhookDueRow struct {
 
 // What of a lane is due, the longest waiting first.
 func (q *Queries) WebhookDue(ctx context.Context, arg WebhookDueParams) ([]WebhookDueRow, error) {
-	rows, err := q.query(ctx, q.webhookDueStmt, webhookDue, arg.Lane, arg.Now, arg.Max)
+	rows, err := q.db.QueryContext(ctx, webhookDue, arg.Lane, arg.Now, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -909,7 +909,7 @@ SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since,
 `
 
 func (q *Queries) WebhookEndpointAfter(ctx context.Context, after string) ([]WebhookEndpoint, error) {
-	rows, err := q.query(ctx, q.webhookEndpointAfterStmt, webhookEndpointAfter, after)
+	rows, err := q.db.QueryContext(ctx, webhookEndpointAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -956,7 +956,7 @@ type WebhookEndpointChangeParams struct {
 }
 
 func (q *Queries) WebhookEndpointChange(ctx context.Context, arg WebhookEndpointChangeParams) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointChangeStmt, webhookEndpointChange, arg.Url, arg.Description, arg.EndpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointChange, arg.Url, arg.Description, arg.EndpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -998,7 +998,7 @@ type WebhookEndpointCreateParams struct {
 }
 
 func (q *Queries) WebhookEndpointCreate(ctx context.Context, arg WebhookEndpointCreateParams) error {
-	_, err := q.exec(ctx, q.webhookEndpointCreateStmt, webhookEndpointCreate,
+	_, err := q.db.ExecContext(ctx, webhookEndpointCreate,
 		arg.EndpointID,
 		arg.WorkspaceID,
 		arg.JobID,
@@ -1026,7 +1026,7 @@ type WebhookEndpointDeleteParams struct {
 }
 
 func (q *Queries) WebhookEndpointDelete(ctx context.Context, arg WebhookEndpointDeleteParams) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointDeleteStmt, webhookEndpointDelete, arg.Now, arg.EndpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointDelete, arg.Now, arg.EndpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -1057,7 +1057,7 @@ type WebhookEndpointDisableParams struct {
 }
 
 func (q *Queries) WebhookEndpointDisable(ctx context.Context, arg WebhookEndpointDisableParams) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointDisableStmt, webhookEndpointDisable, arg.Now, arg.Reason, arg.EndpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointDisable, arg.Now, arg.Reason, arg.EndpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -1082,7 +1082,7 @@ UPDATE webhook_endpoint SET disabled_at = 0, disabled_reason = '', failing_since
 `
 
 func (q *Queries) WebhookEndpointEnable(ctx context.Context, endpointID string) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointEnableStmt, webhookEndpointEnable, endpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointEnable, endpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -1107,7 +1107,7 @@ SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since,
 `
 
 func (q *Queries) WebhookEndpointGet(ctx context.Context, endpointID string) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointGetStmt, webhookEndpointGet, endpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointGet, endpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -1138,7 +1138,7 @@ type WebhookEndpointHealthParams struct {
 }
 
 func (q *Queries) WebhookEndpointHealth(ctx context.Context, arg WebhookEndpointHealthParams) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointHealthStmt, webhookEndpointHealth, arg.FailingSince, arg.LastFailedAt, arg.EndpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointHealth, arg.FailingSince, arg.LastFailedAt, arg.EndpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -1163,7 +1163,7 @@ SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since,
 `
 
 func (q *Queries) WebhookEndpointLock(ctx context.Context, endpointID string) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookEndpointLockStmt, webhookEndpointLock, endpointID)
+	row := q.db.QueryRowContext(ctx, webhookEndpointLock, endpointID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -1193,7 +1193,7 @@ type WebhookEndpointSumParams struct {
 }
 
 func (q *Queries) WebhookEndpointSum(ctx context.Context, arg WebhookEndpointSumParams) error {
-	_, err := q.exec(ctx, q.webhookEndpointSumStmt, webhookEndpointSum, arg.RowSum, arg.EndpointID)
+	_, err := q.db.ExecContext(ctx, webhookEndpointSum, arg.RowSum, arg.EndpointID)
 	return err
 }
 
@@ -1202,7 +1202,7 @@ DELETE FROM webhook_endpoint WHERE workspace_id = $1
 `
 
 func (q *Queries) WebhookEndpointsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.webhookEndpointsEraseStmt, webhookEndpointsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, webhookEndpointsErase, workspaceID)
 	return err
 }
 
@@ -1217,7 +1217,7 @@ type WebhookEndpointsErasedRow struct {
 
 // All endpoints of a workspace, those of its jobs too.
 func (q *Queries) WebhookEndpointsErased(ctx context.Context, workspaceID string) ([]WebhookEndpointsErasedRow, error) {
-	rows, err := q.query(ctx, q.webhookEndpointsErasedStmt, webhookEndpointsErased, workspaceID)
+	rows, err := q.db.QueryContext(ctx, webhookEndpointsErased, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -1246,7 +1246,7 @@ DELETE FROM webhook_endpoint WHERE deleted_at <> 0 AND deleted_at <= $1 AND job_
 
 // Endpoints that were deleted long ago, once their log is gone.
 func (q *Queries) WebhookEndpointsForget(ctx context.Context, before int64) (int64, error) {
-	result, err := q.exec(ctx, q.webhookEndpointsForgetStmt, webhookEndpointsForget, before)
+	result, err := q.db.ExecContext(ctx, webhookEndpointsForget, before)
 	if err != nil {
 		return 0, err
 	}
@@ -1259,7 +1259,7 @@ SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since,
 
 // A workspace's own, the newest first.
 func (q *Queries) WebhookEndpointsOf(ctx context.Context, workspaceID string) ([]WebhookEndpoint, error) {
-	rows, err := q.query(ctx, q.webhookEndpointsOfStmt, webhookEndpointsOf, workspaceID)
+	rows, err := q.db.QueryContext(ctx, webhookEndpointsOf, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -1300,7 +1300,7 @@ SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row
 `
 
 func (q *Queries) WebhookEventAfter(ctx context.Context, after string) ([]WebhookEvent, error) {
-	rows, err := q.query(ctx, q.webhookEventAfterStmt, webhookEventAfter, after)
+	rows, err := q.db.QueryContext(ctx, webhookEventAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1350,7 +1350,7 @@ type WebhookEventCreateParams struct {
 
 // The event of a job is the next of its workspace; a test has no place in that order.
 func (q *Queries) WebhookEventCreate(ctx context.Context, arg WebhookEventCreateParams) error {
-	_, err := q.exec(ctx, q.webhookEventCreateStmt, webhookEventCreate,
+	_, err := q.db.ExecContext(ctx, webhookEventCreate,
 		arg.EventID,
 		arg.WorkspaceID,
 		arg.JobID,
@@ -1367,7 +1367,7 @@ DELETE FROM webhook_event WHERE event_id = $1
 `
 
 func (q *Queries) WebhookEventDelete(ctx context.Context, eventID string) error {
-	_, err := q.exec(ctx, q.webhookEventDeleteStmt, webhookEventDelete, eventID)
+	_, err := q.db.ExecContext(ctx, webhookEventDelete, eventID)
 	return err
 }
 
@@ -1382,7 +1382,7 @@ type WebhookEventForgetParams struct {
 
 // Its row stays, to tell that it was there.
 func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForgetParams) (WebhookEvent, error) {
-	row := q.queryRow(ctx, q.webhookEventForgetStmt, webhookEventForget, arg.Now, arg.EventID)
+	row := q.db.QueryRowContext(ctx, webhookEventForget, arg.Now, arg.EventID)
 	var i WebhookEvent
 	err := row.Scan(
 		&i.EventID,
@@ -1404,7 +1404,7 @@ SELECT event_id FROM webhook_event WHERE event_id = $1 FOR UPDATE
 
 // Keeps an event from being forgotten.
 func (q *Queries) WebhookEventLock(ctx context.Context, eventID string) (string, error) {
-	row := q.queryRow(ctx, q.webhookEventLockStmt, webhookEventLock, eventID)
+	row := q.db.QueryRowContext(ctx, webhookEventLock, eventID)
 	var event_id string
 	err := row.Scan(&event_id)
 	return event_id, err
@@ -1420,7 +1420,7 @@ type WebhookEventNewestRow struct {
 }
 
 func (q *Queries) WebhookEventNewest(ctx context.Context, workspaceID string) (WebhookEventNewestRow, error) {
-	row := q.queryRow(ctx, q.webhookEventNewestStmt, webhookEventNewest, workspaceID)
+	row := q.db.QueryRowContext(ctx, webhookEventNewest, workspaceID)
 	var i WebhookEventNewestRow
 	err := row.Scan(&i.EventID, &i.Seq)
 	return i, err
@@ -1437,7 +1437,7 @@ type WebhookEventPlaceParams struct {
 
 // Where an event is in the order of its workspace's.
 func (q *Queries) WebhookEventPlace(ctx context.Context, arg WebhookEventPlaceParams) (int64, error) {
-	row := q.queryRow(ctx, q.webhookEventPlaceStmt, webhookEventPlace, arg.EventID, arg.WorkspaceID)
+	row := q.db.QueryRowContext(ctx, webhookEventPlace, arg.EventID, arg.WorkspaceID)
 	var seq int64
 	err := row.Scan(&seq)
 	return seq, err
@@ -1453,7 +1453,7 @@ type WebhookEventSumParams struct {
 }
 
 func (q *Queries) WebhookEventSum(ctx context.Context, arg WebhookEventSumParams) error {
-	_, err := q.exec(ctx, q.webhookEventSumStmt, webhookEventSum, arg.RowSum, arg.EventID)
+	_, err := q.db.ExecContext(ctx, webhookEventSum, arg.RowSum, arg.EventID)
 	return err
 }
 
@@ -1478,7 +1478,7 @@ type WebhookEventsBehindRow struct {
 
 // A page of a workspace's kept events behind a place, in order.
 func (q *Queries) WebhookEventsBehind(ctx context.Context, arg WebhookEventsBehindParams) ([]WebhookEventsBehindRow, error) {
-	rows, err := q.query(ctx, q.webhookEventsBehindStmt, webhookEventsBehind, arg.WorkspaceID, arg.Seq, arg.Max)
+	rows, err := q.db.QueryContext(ctx, webhookEventsBehind, arg.WorkspaceID, arg.Seq, arg.Max)
 	if err != nil {
 		return nil, err
 	}
@@ -1516,7 +1516,7 @@ type WebhookEventsEraseParams struct {
 
 // Their rows stay, to tell that they were there.
 func (q *Queries) WebhookEventsErase(ctx context.Context, arg WebhookEventsEraseParams) ([]WebhookEvent, error) {
-	rows, err := q.query(ctx, q.webhookEventsEraseStmt, webhookEventsErase, arg.Now, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, webhookEventsErase, arg.Now, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -1573,7 +1573,7 @@ type WebhookEventsOverRow struct {
 // Events to be forgotten: old, and nothing of them waits or ended of late. What
 // another holds is left for the next time.
 func (q *Queries) WebhookEventsOver(ctx context.Context, arg WebhookEventsOverParams) ([]WebhookEventsOverRow, error) {
-	rows, err := q.query(ctx, q.webhookEventsOverStmt, webhookEventsOver,
+	rows, err := q.db.QueryContext(ctx, webhookEventsOver,
 		arg.Before,
 		arg.Since,
 		arg.Behind,
@@ -1624,7 +1624,7 @@ type WebhookEventsSinceRow struct {
 // A page of a workspace's jobs' events, the oldest first, behind the one named;
 // none of them is forgotten before the transaction ends.
 func (q *Queries) WebhookEventsSince(ctx context.Context, arg WebhookEventsSinceParams) ([]WebhookEventsSinceRow, error) {
-	rows, err := q.query(ctx, q.webhookEventsSinceStmt, webhookEventsSince,
+	rows, err := q.db.QueryContext(ctx, webhookEventsSince,
 		arg.WorkspaceID,
 		arg.Since,
 		arg.Behind,
@@ -1681,7 +1681,7 @@ type WebhookNewestDeliveriesRow struct {
 // of one, by endpoint. The WITH finds the oldest one shown by one look into the index
 // for each endpoint.
 func (q *Queries) WebhookNewestDeliveries(ctx context.Context, arg WebhookNewestDeliveriesParams) ([]WebhookNewestDeliveriesRow, error) {
-	rows, err := q.query(ctx, q.webhookNewestDeliveriesStmt, webhookNewestDeliveries, arg.Each, arg.WorkspaceID)
+	rows, err := q.db.QueryContext(ctx, webhookNewestDeliveries, arg.Each, arg.WorkspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -1725,7 +1725,7 @@ SELECT d.next_at FROM webhook_delivery d WHERE d.lane = $1 AND d.status = 'pendi
 
 // When something of a lane is due next.
 func (q *Queries) WebhookNext(ctx context.Context, lane string) (int64, error) {
-	row := q.queryRow(ctx, q.webhookNextStmt, webhookNext, lane)
+	row := q.db.QueryRowContext(ctx, webhookNext, lane)
 	var next_at int64
 	err := row.Scan(&next_at)
 	return next_at, err
@@ -1741,7 +1741,7 @@ type WebhookRedeliverParams struct {
 }
 
 func (q *Queries) WebhookRedeliver(ctx context.Context, arg WebhookRedeliverParams) (int64, error) {
-	result, err := q.exec(ctx, q.webhookRedeliverStmt, webhookRedeliver, arg.Now, arg.DeliveryID)
+	result, err := q.db.ExecContext(ctx, webhookRedeliver, arg.Now, arg.DeliveryID)
 	if err != nil {
 		return 0, err
 	}
@@ -1769,7 +1769,7 @@ type WebhookRedeliverFailedParams struct {
 
 // The events of a page that an endpoint got and did not accept.
 func (q *Queries) WebhookRedeliverFailed(ctx context.Context, arg WebhookRedeliverFailedParams) (int64, error) {
-	result, err := q.exec(ctx, q.webhookRedeliverFailedStmt, webhookRedeliverFailed,
+	result, err := q.db.ExecContext(ctx, webhookRedeliverFailed,
 		arg.Now,
 		arg.EndpointID,
 		arg.WorkspaceID,
@@ -1789,7 +1789,7 @@ SELECT secret_id, endpoint_id, sealed, created_at, expires_at, row_sum FROM webh
 `
 
 func (q *Queries) WebhookSecretAfter(ctx context.Context, after string) ([]WebhookSecret, error) {
-	rows, err := q.query(ctx, q.webhookSecretAfterStmt, webhookSecretAfter, after)
+	rows, err := q.db.QueryContext(ctx, webhookSecretAfter, after)
 	if err != nil {
 		return nil, err
 	}
@@ -1833,7 +1833,7 @@ type WebhookSecretCreateParams struct {
 }
 
 func (q *Queries) WebhookSecretCreate(ctx context.Context, arg WebhookSecretCreateParams) error {
-	_, err := q.exec(ctx, q.webhookSecretCreateStmt, webhookSecretCreate,
+	_, err := q.db.ExecContext(ctx, webhookSecretCreate,
 		arg.SecretID,
 		arg.EndpointID,
 		arg.Sealed,
@@ -1854,7 +1854,7 @@ type WebhookSecretEndParams struct {
 }
 
 func (q *Queries) WebhookSecretEnd(ctx context.Context, arg WebhookSecretEndParams) ([]WebhookSecret, error) {
-	rows, err := q.query(ctx, q.webhookSecretEndStmt, webhookSecretEnd, arg.ExpiresAt, arg.EndpointID)
+	rows, err := q.db.QueryContext(ctx, webhookSecretEnd, arg.ExpiresAt, arg.EndpointID)
 	if err != nil {
 		return nil, err
 	}
@@ -1893,7 +1893,7 @@ type WebhookSecretSumParams struct {
 }
 
 func (q *Queries) WebhookSecretSum(ctx context.Context, arg WebhookSecretSumParams) error {
-	_, err := q.exec(ctx, q.webhookSecretSumStmt, webhookSecretSum, arg.RowSum, arg.SecretID)
+	_, err := q.db.ExecContext(ctx, webhookSecretSum, arg.RowSum, arg.SecretID)
 	return err
 }
 
@@ -1902,7 +1902,7 @@ DELETE FROM webhook_secret WHERE endpoint_id = $1
 `
 
 func (q *Queries) WebhookSecretsDelete(ctx context.Context, endpointID string) error {
-	_, err := q.exec(ctx, q.webhookSecretsDeleteStmt, webhookSecretsDelete, endpointID)
+	_, err := q.db.ExecContext(ctx, webhookSecretsDelete, endpointID)
 	return err
 }
 
@@ -1911,7 +1911,7 @@ DELETE FROM webhook_secret WHERE endpoint_id IN (SELECT n.endpoint_id FROM webho
 `
 
 func (q *Queries) WebhookSecretsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.webhookSecretsEraseStmt, webhookSecretsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, webhookSecretsErase, workspaceID)
 	return err
 }
 
@@ -1926,7 +1926,7 @@ type WebhookSecretsForgetParams struct {
 
 // Those that sign nothing any more.
 func (q *Queries) WebhookSecretsForget(ctx context.Context, arg WebhookSecretsForgetParams) error {
-	_, err := q.exec(ctx, q.webhookSecretsForgetStmt, webhookSecretsForget, arg.EndpointID, arg.Now)
+	_, err := q.db.ExecContext(ctx, webhookSecretsForget, arg.EndpointID, arg.Now)
 	return err
 }
 
@@ -1941,7 +1941,7 @@ type WebhookSecretsOfParams struct {
 
 // Those that sign now, the newest first.
 func (q *Queries) WebhookSecretsOf(ctx context.Context, arg WebhookSecretsOfParams) ([]WebhookSecret, error) {
-	rows, err := q.query(ctx, q.webhookSecretsOfStmt, webhookSecretsOf, arg.EndpointID, arg.Now)
+	rows, err := q.db.QueryContext(ctx, webhookSecretsOf, arg.EndpointID, arg.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -1976,7 +1976,7 @@ DELETE FROM webhook_secret WHERE expires_at <> 0 AND expires_at <= $1
 
 // Secrets, of any endpoint, that sign nothing any more.
 func (q *Queries) WebhookSecretsOver(ctx context.Context, now int64) (int64, error) {
-	result, err := q.exec(ctx, q.webhookSecretsOverStmt, webhookSecretsOver, now)
+	result, err := q.db.ExecContext(ctx, webhookSecretsOver, now)
 	if err != nil {
 		return 0, err
 	}
@@ -1994,7 +1994,7 @@ type WebhookTargetForgetParams struct {
 
 // That a job had a target stays, for the job's own page.
 func (q *Queries) WebhookTargetForget(ctx context.Context, arg WebhookTargetForgetParams) (WebhookEndpoint, error) {
-	row := q.queryRow(ctx, q.webhookTargetForgetStmt, webhookTargetForget, arg.Now, arg.JobID)
+	row := q.db.QueryRowContext(ctx, webhookTargetForget, arg.Now, arg.JobID)
 	var i WebhookEndpoint
 	err := row.Scan(
 		&i.EndpointID,
@@ -2029,7 +2029,7 @@ type WebhookTargetsParams struct {
 
 // The endpoints that get the end of a job. By lane, so that all who lock several lock them in one order.
 func (q *Queries) WebhookTargets(ctx context.Context, arg WebhookTargetsParams) ([]WebhookEndpoint, error) {
-	rows, err := q.query(ctx, q.webhookTargetsStmt, webhookTargets, arg.WorkspaceID, arg.JobID)
+	rows, err := q.db.QueryContext(ctx, webhookTargets, arg.WorkspaceID, arg.JobID)
 	if err != nil {
 		return nil, err
 	}
@@ -2070,7 +2070,7 @@ DELETE FROM webhook_event WHERE workspace_id = $1 AND job_id = ''
 `
 
 func (q *Queries) WebhookTestsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.exec(ctx, q.webhookTestsEraseStmt, webhookTestsErase, workspaceID)
+	_, err := q.db.ExecContext(ctx, webhookTestsErase, workspaceID)
 	return err
 }
 
@@ -2079,7 +2079,7 @@ SELECT email FROM person WHERE workspace_id = $1 ORDER BY email
 `
 
 func (q *Queries) WorkspacePeople(ctx context.Context, workspaceID string) ([]string, error) {
-	rows, err := q.query(ctx, q.workspacePeopleStmt, workspacePeople, workspaceID)
+	rows, err := q.db.QueryContext(ctx, workspacePeople, workspaceID)
 	if err != nil {
 		return nil, err
 	}
