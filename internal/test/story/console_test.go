@@ -201,7 +201,7 @@ func TestAnArtistDoesEverythingInABrowser(t *testing.T) {
 		if sent := p.send(folder, projectMain); sent != 1 {
 			t.Errorf("after one file was added, %d parts travelled", sent)
 		}
-		p.says("Nothing was found that would look different here", "Render 2 frames for $0.02")
+		p.says("No problems found", "Render 2 frames for $0.02")
 
 		p.run(`document.querySelector("#look form button").click()`)
 		p.until("the free look", `document.querySelector("#look img")?.naturalWidth > 0`)

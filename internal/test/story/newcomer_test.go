@@ -54,7 +54,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		}
 		p.open("/console/new")
 		p.do(chromedp.SetUploadFiles(chromedp.CSS("#file"), []string{scene}))
-		p.says("Before you pay", "is missing in your wallet")
+		p.says("Before you pay", "You need $")
 		priced := look[string](p.tab, t, "location.pathname")
 
 		boss.open("/admin/workspaces?q=" + c.workspace)
