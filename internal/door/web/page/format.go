@@ -19,7 +19,7 @@ import (
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
 		"score": func(v any) string { return maybe(v, ScoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
-		"results": CountText, "number": NumberText, "count": func(n int) string { return NumberText(int64(n)) }, "day": DayText, "moment": MomentText, "gb": gbText, "bytes": bytesText,
+		"results": CountText, "number": NumberText, "count": func(n int) string { return NumberText(int64(n)) }, "day": DayText, "moment": timeElement("moment", MomentText), "gb": gbText, "bytes": bytesText,
 		"percent": func(v *float64) string {
 			return maybe(v, func(f float64) string { return signedText(f) + " %" })
 		},
@@ -29,7 +29,7 @@ func templateFuncs() template.FuncMap {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
 		"money": moneyText, "size": fileSizeText, "usd": usdText, "usdp": func(cents *int64) string { return usdText(*cents) }, "signed": signedUSDText,
-		"frames": FrameCount, "when": whenText, "short": shortList,
+		"frames": FrameCount, "when": timeElement("when", whenText), "short": shortList,
 		"first": func(list string) string { return list[:cmp.Or(max(0, strings.IndexAny(list, ",-:")), len(list))] },
 		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
 	}
@@ -96,6 +96,14 @@ func DayText(t time.Time) string { return t.Format("2 Jan 2006") }
 // MomentText writes a date and time. The zone stands in the text, so t must be
 // UTC.
 func MomentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
+
+// timeElement writes a time as an element that a script of the page rewrites for the
+// reader's own zone. as names the form.
+func timeElement(as string, write func(time.Time) string) func(time.Time) template.HTML {
+	return func(t time.Time) template.HTML {
+		return template.HTML(fmt.Sprintf(`<time datetime=%q data-as=%q>%s</time>`, t.UTC().Format(time.RFC3339), as, write(t)))
+	}
+}
 
 // gbText writes the size of a GPU's memory, in the units of its maker.
 func gbText(gb *int64) string {
@@ -179,7 +187,7 @@ func SpanText(seconds float64) string {
 }
 
 // whenText writes a moment for a list: the time of a day that is near, else the date.
-func whenText(t time.Time) string { return t.Format("2 Jan, 15:04") }
+func whenText(t time.Time) string { return t.Format("2 Jan, 15:04 UTC") }
 
 // moneyText writes an amount in cents, such as "2.50 USD".
 func moneyText(cents int64, currency string) string {

@@ -1,7 +1,7 @@
 "use strict";
 
-// What the console does beyond HTML: it sends folders and large files in parts, flips
-// through frames, and copies ids. Every page works without it.
+// What the console does beyond HTML: it uploads folders and large files in parts, keeps the
+// price true to the frames, flips through frames, and copies ids. Every page works without it.
 
 // -- copying ------------------------------------------------------------------
 
@@ -17,6 +17,23 @@ document.addEventListener("click", async (event) => {
   button.textContent = "Copied";
   setTimeout(() => { button.textContent = "Copy"; }, 2000);
 });
+
+// -- times ----------------------------------------------------------------------
+
+// The service writes times in UTC; a reader sees those of their own clock.
+const clocks = {
+  moment: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }),
+  when: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }),
+};
+const localTimes = () => {
+  for (const time of document.querySelectorAll("time[data-as]")) {
+    const at = new Date(time.dateTime);
+    time.textContent = clocks[time.dataset.as].format(at);
+    time.title = at.toUTCString();
+  }
+};
+localTimes();
+document.addEventListener("htmx:after:swap", localTimes);
 
 // -- staying true ---------------------------------------------------------------
 
@@ -75,7 +92,8 @@ document.addEventListener("htmx:finally:request", ({ target, detail }) => {
 
 const hex = (bytes) => Array.from(new Uint8Array(bytes), (b) => b.toString(16).padStart(2, "0")).join("");
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
-const sendAtOnce = 4;
+const sendAtOnce = 2;
+const MiB = 2 ** 20;
 const mostTries = 8;
 
 // Refusal is an answer of the service that another try does not change.
@@ -93,24 +111,60 @@ async function refusal(answer) {
   }
 }
 
-// call is fetch, tried again over a line that breaks.
-async function call(path, options) {
+// Connection is a request that got no answer.
+class Connection extends Error {}
+
+// online resolves when the browser has a network again.
+const online = (signal) => new Promise((done, fail) => {
+  if (navigator.onLine) return done();
+  addEventListener("online", done, { once: true });
+  signal.addEventListener("abort", () => fail(signal.reason), { once: true });
+});
+
+// call sends a request, and again while the connection or the service is away. tells hears
+// what it waits for. Waiting for a network costs no try.
+async function call(request, signal, tells) {
   for (let n = 1; ; n++) {
     let problem;
     try {
-      const answer = await fetch(path, { credentials: "same-origin", ...options });
+      const answer = await request();
       if (answer.ok) return answer;
-      if (answer.status !== 429 && answer.status < 500) throw await refusal(answer);
       problem = await refusal(answer);
+      if (answer.status !== 429 && answer.status < 500) throw problem;
+      tells("The service is busy. Trying again …");
       const after = Number(answer.headers.get("Retry-After"));
       if (after > 0 && after < 120) await pause(after * 1000);
     } catch (error) {
-      if (error instanceof Refusal || options.signal?.aborted) throw error;
-      problem = new Error("The line broke. Press Send to go on: nothing that has arrived is sent again.");
+      if (error instanceof Refusal || signal.aborted) throw error;
+      problem = new Connection("Connection lost. Send the same files to resume; nothing is uploaded twice.");
+      tells(navigator.onLine ? "Connection lost. Trying again …" : "You are offline. The upload resumes when you are back.");
+    }
+    if (!navigator.onLine) {
+      await online(signal);
+      n = 0;
+      continue;
     }
     if (n === mostTries) throw problem;
     await pause(Math.min(30000, 500 * 2 ** n) * (0.5 + Math.random() / 2));
   }
+}
+
+// put sends bytes like fetch, and tells how many have left: fetch cannot.
+function put(path, bytes, signal, left) {
+  return new Promise((done, fail) => {
+    const x = new XMLHttpRequest();
+    const stop = () => x.abort();
+    signal.addEventListener("abort", stop, { once: true });
+    x.upload.onprogress = (p) => left(p.loaded);
+    x.onloadend = () => signal.removeEventListener("abort", stop);
+    x.onerror = x.ontimeout = () => { left(0); fail(new Connection("no answer")); };
+    x.onabort = () => fail(signal.reason);
+    x.onload = () => done(new Response(x.status === 204 ? null : x.responseText, { status: x.status, headers: { "Retry-After": x.getResponseHeader("Retry-After") ?? "" } }));
+    x.timeout = 120000; // a connection that hangs, such as after a change of network
+    x.open("PUT", path);
+    x.setRequestHeader("Content-Type", "application/octet-stream");
+    x.send(bytes);
+  });
 }
 
 // dropped lists the files of what was dropped, with their paths.
@@ -146,7 +200,7 @@ function inProject(files) {
 class Sending {
   constructor(form) {
     this.form = form;
-    this.partBytes = Number(form.dataset.partBytes);
+    this.mostPartBytes = Number(form.dataset.partBytes);
     this.box = form.querySelector(".sending");
     this.bar = this.box.querySelector("progress");
     this.line = this.box.querySelector("[role=status]");
@@ -157,10 +211,14 @@ class Sending {
 
   say(text) { this.line.textContent = text; }
 
+  // partBytes is small, because a part that is cut off is sent again; but a project has at
+  // most a few hundred.
+  partBytes(total) { return Math.min(this.mostPartBytes, MiB * Math.max(1, Math.ceil(total / 400 / MiB))); }
+
   // main asks which scene of several is meant.
   main(files) {
     const scenes = files.filter((f) => /\.blend$/i.test(f.path)).map((f) => f.path).sort((a, b) => a.split("/").length - b.split("/").length || a.localeCompare(b));
-    if (scenes.length === 0) throw new Refusal("There is no .blend among these files.");
+    if (scenes.length === 0) throw new Refusal("These files include no .blend. Choose the folder that holds your scene.");
     const top = scenes.filter((path) => !path.includes("/"));
     if (scenes.length === 1) return scenes[0];
     if (top.length === 1) return top[0];
@@ -184,17 +242,18 @@ class Sending {
   }
 
   async project(files) {
-    if (!crypto.subtle) throw new Refusal("This page is not served over https, so the browser hashes no files. Send a .zip instead.");
+    if (!crypto.subtle) throw new Refusal("This page is not served over https, so your browser cannot resume uploads. Send a .zip instead.");
     const main = await this.main(files);
     const total = files.reduce((n, f) => n + f.file.size, 0);
+    const partBytes = this.partBytes(total);
     const listed = [];
     const places = new Map(); // where the bytes of a part are
     let hashed = 0;
     for (const { file, path } of files) {
       const parts = [];
-      for (let at = 0; at < file.size; at += this.partBytes) {
+      for (let at = 0; at < file.size; at += partBytes) {
         this.abort.signal.throwIfAborted();
-        const slice = file.slice(at, at + this.partBytes);
+        const slice = file.slice(at, at + partBytes);
         const sum = hex(await crypto.subtle.digest("SHA-256", await slice.arrayBuffer()));
         parts.push(sum);
         places.set(sum, slice);
@@ -205,32 +264,38 @@ class Sending {
     }
     const body = JSON.stringify({ main, files: listed });
     for (let n = 0; n < 3; n++) {
-      this.say("Asking what the service lacks …");
+      this.say("Checking which files are new …");
       try {
-        const answer = await call("/node/v1/projects", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal: this.abort.signal });
+        const { signal } = this.abort;
+        const ask = () => fetch("/node/v1/projects", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal, credentials: "same-origin" });
+        const answer = await call(ask, signal, (text) => this.say(text));
         return (await answer.json()).upload_id;
       } catch (error) {
         if (error.code !== "parts_missing") throw error;
         await this.parts(error.detail.missing, places);
       }
     }
-    throw new Refusal("A file changed while it was read. Send the folder again.");
+    throw new Refusal("A file changed during the upload. Send the folder again.");
   }
 
   async parts(missing, places) {
     const total = missing.reduce((n, sum) => n + places.get(sum).size, 0);
-    let sent = 0;
+    const sent = new Map(); // bytes by part, of those under way too
     const left = [...missing];
     const began = performance.now();
+    const { signal } = this.abort;
+    const tell = (sum, bytes) => {
+      sent.set(sum, bytes);
+      this.progress("Uploading", [...sent.values()].reduce((n, bytes) => n + bytes, 0), total, began);
+    };
     const one = async () => {
       for (let sum = left.shift(); sum; sum = left.shift()) {
         const slice = places.get(sum);
-        await call("/node/v1/parts/" + sum, { method: "PUT", body: slice, headers: { "Content-Type": "application/octet-stream" }, signal: this.abort.signal });
-        sent += slice.size;
-        this.progress("Sending", sent, total, began);
+        await call(() => put("/node/v1/parts/" + sum, slice, signal, (bytes) => tell(sum, bytes)), signal, (text) => this.say(text));
+        tell(sum, slice.size);
       }
     };
-    this.progress("Sending", 0, total, began);
+    this.progress("Uploading", 0, total, began);
     await Promise.all(Array.from({ length: sendAtOnce }, one));
   }
 
@@ -241,7 +306,7 @@ class Sending {
     const seconds = began ? (performance.now() - began) / 1000 : 0;
     if (seconds > 1 && done > 0) {
       const left = (total - done) * seconds / done;
-      text += `, ${size(done / seconds)} a second, ${span(left)} left`;
+      text += `, ${size(done / seconds)}/s, about ${span(left)} left`;
     }
     this.say(text);
   }
@@ -251,8 +316,8 @@ class Sending {
     return new Promise((done, fail) => {
       const x = new XMLHttpRequest();
       const began = performance.now();
-      x.upload.onprogress = (p) => this.progress("Sending", p.loaded, p.total, began);
-      x.onerror = () => fail(new Error("The line broke. Press Send to try again."));
+      x.upload.onprogress = (p) => this.progress("Uploading", p.loaded, p.total, began);
+      x.onerror = () => fail(new Connection("Connection lost. Send the file again."));
       x.onabort = () => fail(new DOMException("stopped", "AbortError"));
       x.onload = () => {
         if (x.status < 400) return done(x.responseURL);
@@ -264,7 +329,7 @@ class Sending {
       data.append("file", file);
       x.open("POST", this.form.action);
       x.send(data);
-      this.say("Sending …");
+      this.say("Uploading …");
     });
   }
 
@@ -283,7 +348,7 @@ class Sending {
       const told = document.createElement("p");
       told.className = "notice bad";
       told.setAttribute("role", "alert");
-      told.textContent = error.name === "AbortError" ? "Stopped. What has arrived is kept: send again to go on." : error.message;
+      told.textContent = error.name === "AbortError" ? "Stopped. Send the same files to resume; nothing is uploaded twice." : error.message;
       this.form.before(told);
       this.box.hidden = true;
     }
@@ -320,14 +385,16 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
   };
   file.onchange = () => { folder.value = ""; sending.send(chosen(file.files)); };
   folder.onchange = () => { file.value = ""; sending.send(inProject(chosen(folder.files))); };
-  form.ondragover = (event) => { event.preventDefault(); form.classList.add("over"); };
-  form.ondragleave = () => form.classList.remove("over");
-  form.ondrop = async (event) => {
+  // A file that misses the frame would otherwise open in place of the page.
+  addEventListener("dragover", (event) => { event.preventDefault(); form.classList.add("over"); });
+  addEventListener("dragleave", (event) => { if (!event.relatedTarget) form.classList.remove("over"); });
+  addEventListener("drop", async (event) => {
     event.preventDefault();
     form.classList.remove("over");
+    if (form.classList.contains("busy")) return;
     const files = await dropped(event.dataTransfer.items);
     if (files.length) sending.send(files.length === 1 ? files : inProject(files));
-  };
+  });
 }
 
 // -- looking at frames ----------------------------------------------------------
