@@ -58,6 +58,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	go vet -tags wine ./...
 	go vet -tags deploy ./...
 	go vet -tags extension ./...
+	go vet -tags generators ./internal/test/story
 	@scripts/check-platforms
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
@@ -82,7 +83,13 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
 	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
-	@$(MAKE) --no-print-directory wine deploy-test addon-test check-release check-operate fuzz
+	@$(MAKE) --no-print-directory generators wine deploy-test addon-test check-release check-operate fuzz
+
+.PHONY: generators
+generators: ## Make clients of the OpenAPI document with ogen, oapi-codegen, orval and hey-api, compile them, and render a job with each
+	@scripts/install-generators
+	@scripts/with-blender scripts/with-postgres scripts/with-s3 go test -tags generators -count=1 -timeout 30m -run '^TestEveryGeneratedClient' -v ./internal/test/story | \
+	  grep -E '^ *(--- |FAIL|ok|panic)|generated_clients_test'
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios

@@ -211,6 +211,7 @@ var verbs = []verb{
 		{plain: true},
 		{args: "extra", exit: 2},
 	}},
+	{words: "admin doctor", lines: []line{{}, {args: "--json"}, {args: "--blobs nowhere", exit: 2}}},
 	{words: "admin workspace list", lines: []line{
 		{},
 		{args: "--limit 0", exit: 2},

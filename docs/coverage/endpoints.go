@@ -22,12 +22,12 @@ func endpoints() []Rule {
 			"api.TestKeyNamesAreBounded", "api.TestAnEleventhActiveKeyIsRefusedUntilOneIsRevoked", "api.TestKeysOfOthersAndOfOtherKindsAreNotFound", served).
 			lines("GET /api-keys", "POST /api-keys", "DELETE /api-keys/{key_id}"),
 		shown("4.1 rule 1", "Preflight locks nothing and reserves nothing", "api.TestInspectAndQuoteSpendNothing"),
-		shown("4.1 rule 2", "An upload of another kind than a form answers 415", "api.TestBadRendersMeetTheirCode"),
+		shown("4.1 rule 2", "An upload of another kind than a form answers 415", "api.TestBadRendersMeetTheirCode", "api.TestAFormIsTakenWholeOrRefusedByName"),
 		shown("4.1 rule 3", "104857600 bytes pass; one more answers 413 and leaves nothing behind",
 			"story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing", "story.TestARefusedUploadLeavesNothing"),
 		shown("4.1 rule 4", "Of a cancel and a claim at once, one wins", "story.TestCancelAndClaimHaveOneWinner"),
 		shown("4.1 rule 5", "What another workspace has is 404 on every job route",
-			"api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", "story.TestAnotherWorkspacesThingsAreNotThere"),
+			"api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", "api.TestEveryLinkOfAJobOpensForItsReader", "story.TestAnotherWorkspacesThingsAreNotThere"),
 	}
 }
 
@@ -36,13 +36,13 @@ func idempotentUpload() []Rule {
 	const bad = "api.TestBadHeaderGroupsMeetTheirCode"
 	return []Rule{
 		shown("4.2", "The same key again gives the first answer, and no second billable job",
-			"api.TestTheSameUploadAgainIsTheSameRender", "api.TestAHundredEqualUploadsAreOne", "api.TestNoEffectIsKeptWithoutItsAnswer",
+			"api.TestTheSameUploadAgainIsTheSameRender", "api.TestTheSameJSONInAnotherOrderIsTheSameRequest", "api.TestAHundredEqualUploadsAreOne", "api.TestNoEffectIsKeptWithoutItsAnswer",
 			"idempotency.TestReplaysFollowTheModel").lines("Idempotency-Key"),
 		shown("4.2", "The fingerprint is the SHA-256 of the seven lines; another is refused",
 			"api.TestTheFingerprintIsThatOfTheSevenLines", bad).lines("X-Svc-Request-Fingerprint"),
 		shown("4.2", "Each header has its form, and says what the upload is", bad, "api.TestEveryHeaderOfTheGroupHasItsForm").
 			lines("X-Svc-Filename", "X-Svc-Renderer", "X-Svc-Frame-Start", "X-Svc-Frame-End", "X-Svc-Frame-Count", "X-Svc-Size-Bytes", "X-Svc-Content-SHA256"),
-		shown("4.2", "All nine or none: each of them missing is named", bad, "api.TestEachMissingHeaderOfTheGroupIsNamed"),
+		shown("4.2", "All nine or none: each of them missing is named, with the JSON form too", bad, "api.TestTheNineHeadersCountForTheJSONFormToo", "api.TestEachMissingHeaderOfTheGroupIsNamed"),
 	}
 }
 

@@ -144,6 +144,9 @@ type Config struct {
 	// Watchers is how many event streams of one job, and of one workspace's events,
 	// may be open at once in this process; 0 means 20.
 	Watchers int
+	// KeepAlive is how long a connection without a request stays open; 0 means
+	// DefaultKeepAlive.
+	KeepAlive time.Duration
 	// Connections is how many callers may be connected at once; 0 means 10,000. Further
 	// ones wait until a place is free.
 	Connections int
@@ -230,6 +233,9 @@ const (
 	DefaultOpenRequests = 200
 	DefaultWatchers     = 20
 	DefaultConnections  = 10_000
+	// DefaultKeepAlive is longer than the idle time of common load balancers, 600 s at
+	// most: else they send a request while this side closes, and answer 502.
+	DefaultKeepAlive = 620 * time.Second
 )
 
 // withDefaults fills in the defaults and checks what can be checked without
@@ -278,6 +284,9 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Watchers == 0 {
 		c.Watchers = DefaultWatchers
 	}
+	if c.KeepAlive == 0 {
+		c.KeepAlive = DefaultKeepAlive
+	}
 	if c.Connections == 0 {
 		c.Connections = DefaultConnections
 	}
@@ -289,6 +298,9 @@ func (c Config) withDefaults() (Config, error) {
 		u, err := url.Parse(c.PublicURL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" {
 			return c, fmt.Errorf("the public URL %q is not of the form https://host", c.PublicURL)
+		}
+		if strings.Trim(u.Path, "/") != "" || u.Fragment != "" || u.User != nil {
+			return c, fmt.Errorf("the public URL %q has more than a host and a port: give svc a host name of its own, such as https://render.example.com", c.PublicURL)
 		}
 		c.PublicURL = strings.TrimRight(c.PublicURL, "/")
 	}

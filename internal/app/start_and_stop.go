@@ -45,7 +45,7 @@ const (
 	linkParallel = 4
 	// headerTimeout bounds how long a client may take to send its headers.
 	headerTimeout = 10 * time.Second
-	// idleTimeout closes a kept connection that sends no further request.
+	// idleTimeout closes a kept connection to the metrics that sends no further request.
 	idleTimeout = 2 * time.Minute
 	// cancelTimeout is how long cancelled requests may take to end before their
 	// connections are closed.
@@ -94,7 +94,7 @@ func (a *App) Serve(ctx context.Context) error {
 	defer stopServing()
 	front.Probes(serving, mux, errs, a.reachesDatabase)
 	server := &http.Server{
-		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout,
+		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: a.Config.KeepAlive,
 		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections),
 	}
 	stopMetrics, err := a.serveMetrics(serving, errs)

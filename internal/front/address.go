@@ -1,7 +1,6 @@
 package front
 
 import (
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -16,17 +15,14 @@ const subnet = 64
 // X-Forwarded-For; entries further left can be forged by the caller. An address
 // that cannot be parsed is "unknown", so all such callers share one count.
 func addressOf(r *http.Request, hops int) string {
-	address, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		address = r.RemoteAddr
-	}
+	address := r.RemoteAddr
 	if hops > 0 {
 		chain := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 		if from := strings.TrimSpace(chain[max(0, len(chain)-hops)]); from != "" {
 			address = from
 		}
 	}
-	ip, err := netip.ParseAddr(address)
+	ip, err := parseAddress(address)
 	if err != nil {
 		return "unknown"
 	}
@@ -38,4 +34,16 @@ func addressOf(r *http.Request, hops int) string {
 		return ip.String()
 	}
 	return wide.String()
+}
+
+// parseAddress parses an address as servers and proxies write it: alone, with a port, in
+// brackets, or both.
+func parseAddress(text string) (netip.Addr, error) {
+	if with, err := netip.ParseAddrPort(text); err == nil {
+		return with.Addr(), nil
+	}
+	if inner, bracketed := strings.CutPrefix(text, "["); bracketed {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	return netip.ParseAddr(text)
 }

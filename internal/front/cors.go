@@ -10,11 +10,12 @@ import (
 // CORS headers (decisions 1): routes with a bearer key and public routes admit
 // any origin, without credentials. Routes with a cookie admit only their own.
 const (
-	allowedHeaders = "Authorization, Content-Type, Accept, Range, Idempotency-Key, Last-Event-ID, X-Request-Id, " +
+	allowedHeaders = "Authorization, Content-Type, Accept, Range, If-Range, If-None-Match, Idempotency-Key, Last-Event-ID, X-Request-Id, traceparent, tracestate, " +
 		"Mcp-Protocol-Version, Mcp-Session-Id, Mcp-Method, Mcp-Name, " +
 		"X-Svc-Request-Fingerprint, X-Svc-Filename, X-Svc-Renderer, X-Svc-Frame-Start, X-Svc-Frame-End, X-Svc-Frame-Count, " +
 		"X-Svc-Size-Bytes, X-Svc-Content-SHA256"
-	exposedHeaders = "X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Link, Location, Content-Disposition, Idempotency-Replayed"
+	exposedHeaders = "X-Request-Id, Retry-After, RateLimit, RateLimit-Policy, Link, Location, Content-Disposition, " +
+		"Idempotency-Replayed, WWW-Authenticate, ETag, Content-Range, Accept-Ranges"
 )
 
 // anyOrigin reports whether pages of any origin may read a path: the API, the
@@ -26,7 +27,7 @@ func anyOrigin(path string) bool {
 		}
 	}
 	switch path {
-	case links.TokenPath, links.RevokePath, links.RegisterPath: // no cookie opens these
+	case links.TokenPath, links.RevokePath, links.RegisterPath, links.DevicePath: // no cookie opens these
 		return true
 	}
 	return isAPI(path) || strings.HasPrefix(path, "/log/") || strings.HasPrefix(path, "/.well-known/")

@@ -8,19 +8,44 @@ import (
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 )
 
 const (
-	// drainTime and drainBytes bound what is read of a body after its refusal. Most
-	// clients send a whole request before they read the answer: if the connection
+	// drainTime, drainGrace and drainPace bound how a body is read after its refusal.
+	// Most clients send a whole request before they read the answer: if the connection
 	// closes while they send, they report a reset and never see why they were refused.
-	drainTime  = time.Second
-	drainBytes = 8 << 20
+	// A client slower than drainPace, in bytes a second after drainGrace, is cut off.
+	drainTime  = 10 * time.Second
+	drainGrace = time.Second
+	drainPace  = 1 << 20
 	// drainedByServer is the largest rest of a body that net/http reads by itself
 	// before it answers, in bytes. The connection then stays open for more requests.
 	drainedByServer = 256 << 10
+	// drainChunk is how many bytes are read between two looks at the clock.
+	drainChunk = 256 << 10
+	// mostDrained bounds the bytes that are read of a refused body, where the route
+	// takes no larger ones.
+	mostDrained = 8 << 20
 )
+
+// drainedOf returns how many bytes of a refused body are read on a path: what the largest
+// body of its route has, and as much again where files are uploaded, because a file that
+// is too large is the refusal that people meet most.
+func drainedOf(path string) int64 {
+	for _, prefix := range []string{"/v1/uploads", links.RendersPath, "/node/v1/uploads", links.UploadPath, "/console/new", "/farm/"} {
+		if strings.HasPrefix(path, prefix) {
+			return 2 * contract.MaxUploadBytes
+		}
+	}
+	if strings.HasPrefix(path, links.PartsPath) {
+		return 2 * contract.MaxPartBytes
+	}
+	return mostDrained
+}
 
 // requestBody is a request's body. It knows whether it was read to its end, and breaks
 // off when the credential of the request has ended, so that an upload does not outlive it.
@@ -29,7 +54,8 @@ type requestBody struct {
 	ctx   context.Context // of the request
 	left  int64           // bytes still to come; negative while the length is unknown
 	begun bool
-	ended bool // by its end or by an error
+	most  int64 // bytes to read of it after a refusal
+	ended bool  // by its end or by an error
 	// expects100 says that the caller waits for a 100 before it sends the body.
 	expects100 bool
 }
@@ -40,12 +66,13 @@ func trackBody(r *http.Request) *requestBody {
 	if r.Body == nil || r.Body == http.NoBody || r.ContentLength == 0 {
 		return nil
 	}
-	b := &requestBody{ReadCloser: r.Body, ctx: r.Context(), left: r.ContentLength, expects100: strings.EqualFold(r.Header.Get("Expect"), "100-continue")}
+	b := &requestBody{ReadCloser: r.Body, ctx: r.Context(), left: r.ContentLength, most: drainedOf(r.URL.Path), expects100: strings.EqualFold(r.Header.Get("Expect"), "100-continue")}
 	r.Body = b
 	return b
 }
 
-// Read implements io.Reader. Errors: identity.ErrEnded, and those of the body.
+// Read implements io.Reader. Errors: identity.ErrEnded, body_truncated, and those of the
+// body.
 func (b *requestBody) Read(p []byte) (int, error) {
 	if cause := context.Cause(b.ctx); errors.Is(cause, identity.ErrEnded) {
 		return 0, cause
@@ -54,6 +81,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.left -= int64(n)
 	b.ended = b.ended || err != nil
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		err = fault.New(fault.BodyTruncated, "The body ends before its announced length.").Wrap(err)
+	}
 	return n, err
 }
 
@@ -71,7 +101,17 @@ func (b *requestBody) mustDrain() bool {
 // drain reads on what a refused caller sends, within the bounds. The answer is out by
 // then, and the connection closes behind it: net/http closes its own half first.
 func (b *requestBody) drain(control *http.ResponseController) {
-	// Where deadlines are not supported, the bytes are the bound.
-	_ = control.SetReadDeadline(time.Now().Add(drainTime))
-	_, _ = io.CopyN(io.Discard, b.ReadCloser, drainBytes) // how it ends does not matter
+	began := time.Now()
+	for read := int64(0); read < b.most; {
+		paced := began.Add(drainGrace + time.Duration(read)*time.Second/drainPace)
+		if end := began.Add(drainTime); paced.After(end) {
+			paced = end
+		}
+		// Where deadlines are not supported, the bytes are the bound.
+		_ = control.SetReadDeadline(paced)
+		n, err := io.CopyN(io.Discard, b.ReadCloser, drainChunk)
+		if read += n; err != nil { // how it ends does not matter
+			return
+		}
+	}
 }

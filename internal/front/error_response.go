@@ -69,8 +69,25 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h.Set("Content-Type", "application/json")
 	w.WriteHeader(status)
+	var out any = body
+	if speaksOAuth(r) {
+		out = oauthError(status, body)
+	}
 	// The status is out; a failed write means the caller is gone.
-	_ = plainjson.Write(w, body)
+	_ = plainjson.Write(w, out)
+}
+
+// oauthError is an error in the form that programs expect of an authorization server (RFC
+// 6749 5.2): there error is a text.
+func oauthError(status int, body fault.Body) map[string]string {
+	code := "invalid_request"
+	switch {
+	case status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable:
+		code = "temporarily_unavailable"
+	case status >= http.StatusInternalServerError:
+		code = "server_error"
+	}
+	return map[string]string{"error": code, "error_description": body.Error.Message, "request_id": body.Error.RequestID}
 }
 
 // statusCallerGone stands in the log for a caller that did not wait for the answer, as

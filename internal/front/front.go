@@ -130,7 +130,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve passes the request to its route. The rate limit comes before everything
 // that costs: a client beyond its limit must not even cause a query.
 //
-// Errors: those of meter.count and checkText, route_not_found, method_not_allowed.
+// Errors: those of meter.count, checkText and checkEncoding, route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, elsewhere bool) error {
 	f.setHeaders(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
@@ -146,6 +146,9 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, else
 		r = r.WithContext(context.WithValue(r.Context(), meterKey{}, m))
 	}
 	if err := checkText(r.URL); err != nil {
+		return err
+	}
+	if err := checkEncoding(r); err != nil {
 		return err
 	}
 	if route == "" {

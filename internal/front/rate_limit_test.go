@@ -181,6 +181,9 @@ func TestAClientIsItsKeyItsSessionOrItsAddress(t *testing.T) {
 		"a proxy that says nothing":  {"10.0.0.1:99", "", 1, "10.0.0.1"},
 		"IPv6, any of its subnet":    {"[2001:db8:1:2:3:4:5:6]:99", "", 0, "2001:db8:1:2::/64"},
 		"IPv4 in IPv6":               {"[::ffff:192.0.2.7]:99", "", 0, "192.0.2.7"},
+		"a port":                     {"10.0.0.1:99", "198.51.100.1:4711", 1, "198.51.100.1"},
+		"IPv6 in brackets":           {"10.0.0.1:99", "[2001:db8:1:2:3:4:5:6]", 1, "2001:db8:1:2::/64"},
+		"IPv6 with a port":           {"10.0.0.1:99", "203.0.113.9, [2001:db8:1:2:3:4:5:6]:4711", 1, "2001:db8:1:2::/64"},
 		"what is no address at all":  {"@", "", 0, "unknown"},
 		"a forged, meaningless hop":  {"10.0.0.1:99", "<script>", 1, "unknown"},
 		"a forged hop left of a hop": {"10.0.0.1:99", "<script>, 198.51.100.1", 1, "198.51.100.1"},
@@ -221,8 +224,15 @@ func TestOtherOriginsMayAskWhatNeedsNoCookie(t *testing.T) {
 			if got := w.Header().Get("Access-Control-Allow-Methods"); got != "GET, HEAD, OPTIONS" {
 				t.Errorf("methods are %q", got)
 			}
-			if !strings.Contains(w.Header().Get("Access-Control-Allow-Headers"), "Authorization") {
-				t.Errorf("headers are %q", w.Header().Get("Access-Control-Allow-Headers"))
+			for _, name := range []string{"Authorization", "If-None-Match", "If-Range", "traceparent", "Mcp-Protocol-Version"} {
+				if !strings.Contains(w.Header().Get("Access-Control-Allow-Headers"), name) {
+					t.Errorf("headers are %q", w.Header().Get("Access-Control-Allow-Headers"))
+				}
+			}
+			for _, name := range []string{"WWW-Authenticate", "ETag", "Content-Range", "Accept-Ranges", "Retry-After"} {
+				if !strings.Contains(w.Header().Get("Access-Control-Expose-Headers"), name) {
+					t.Errorf("exposed are %q", w.Header().Get("Access-Control-Expose-Headers"))
+				}
 			}
 		}
 	}

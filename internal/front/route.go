@@ -35,6 +35,15 @@ func isForPrograms(path string) bool {
 	return isAPI(path)
 }
 
+// speaksOAuth reports whether a request is a program's to the authorization server.
+func speaksOAuth(r *http.Request) bool {
+	switch r.URL.Path {
+	case links.TokenPath, links.RevokePath, links.RegisterPath, links.DevicePath:
+		return r.Method == http.MethodPost
+	}
+	return false
+}
+
 // pathOf returns a route's pattern without the method; "-" when no route
 // matched. Log lines have it instead of the path, which can contain ids and
 // tokens.
@@ -72,6 +81,17 @@ func (d discarded) WriteHeader(int)             {}
 // IsText reports whether a caller's text can be looked up and stored.
 // PostgreSQL accepts neither NUL nor invalid UTF-8.
 func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, "\x00") }
+
+// checkEncoding refuses a body that is compressed: it would be read as it came, and the
+// caller told of a damaged file. Error: content_encoding_not_supported.
+func checkEncoding(r *http.Request) error {
+	for _, encoding := range r.Header.Values("Content-Encoding") {
+		if encoding != "" && !strings.EqualFold(encoding, "identity") {
+			return fault.New(fault.EncodingNotSupported, "The body has Content-Encoding %q; bodies are read as they are.", encoding)
+		}
+	}
+	return nil
+}
 
 // checkText refuses a URL with a part that is not text. The database would fail
 // on it, and the caller would get a 500 for a mistake of its own. Errors:

@@ -74,6 +74,7 @@ type Admin struct {
 	EraseWorkspace eraseWorkspace `cmd:"" help:"Erase the people, names and files of a workspace for good. Its ledger and the log's hashes stay."`
 	SignInLink     signInLink     `cmd:"" help:"Create a one-time sign-in link."`
 	Audit          audit          `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`
+	Doctor         doctor         `cmd:"" help:"Check what the service cannot set up itself: whether browsers may fetch files from its S3 store. Exits with 1 if they may not."`
 	Reconcile      reconcile      `cmd:"" help:"Compare the payment provider with the store: its payments, the top-ups, the ledger. Exits with 1 on any difference."`
 
 	// Earlier names of commands above, for scripts that use them.

@@ -1,6 +1,8 @@
 package operator
 
 import (
+	"time"
+
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
@@ -8,10 +10,11 @@ import (
 
 // openFlags limit what callers may hold open, and what the process may.
 type openFlags struct {
-	OpenRequests int `env:"SVC_OPEN_REQUESTS" default:"200" help:"Requests of one workspace that may be open at once, such as event streams and uploads."`
-	Watchers     int `name:"job-watchers" env:"SVC_JOB_WATCHERS" default:"20" help:"Event streams of one job, or of one workspace, that may be open at once."`
-	Connections  int `name:"max-connections" env:"SVC_MAX_CONNECTIONS" default:"10000" help:"Connections that may be open at once. Further callers wait."`
-	Database     int `name:"database-connections" env:"SVC_DATABASE_CONNECTIONS" placeholder:"N" help:"Most connections of this process to PostgreSQL, 4 or more. Statements wait for a free one. Without it 21, or more by pool_max_conns in the address."`
+	OpenRequests int           `env:"SVC_OPEN_REQUESTS" default:"200" help:"Requests of one workspace that may be open at once, such as event streams and uploads."`
+	Watchers     int           `name:"job-watchers" env:"SVC_JOB_WATCHERS" default:"20" help:"Event streams of one job, or of one workspace, that may be open at once."`
+	Connections  int           `name:"max-connections" env:"SVC_MAX_CONNECTIONS" default:"10000" help:"Connections that may be open at once. Further callers wait."`
+	KeepAlive    time.Duration `name:"keep-alive" env:"SVC_KEEP_ALIVE" default:"620s" help:"How long a connection without a request stays open. Keep it longer than the idle time of the load balancer in front, which is up to 600s."`
+	Database     int           `name:"database-connections" env:"SVC_DATABASE_CONNECTIONS" placeholder:"N" help:"Most connections of this process to PostgreSQL, 4 or more. Statements wait for a free one. Without it 21, or more by pool_max_conns in the address."`
 }
 
 // apply sets the limits. Error: wrong usage.
@@ -19,10 +22,13 @@ func (f openFlags) apply(cfg *app.Config) error {
 	if f.OpenRequests < 1 || f.Watchers < 1 || f.Connections < 1 {
 		return terminal.WrongUsagef("--open-requests, --job-watchers and --max-connections must be 1 or more")
 	}
+	if f.KeepAlive < time.Second {
+		return terminal.WrongUsagef("--keep-alive must be at least 1s")
+	}
 	if f.Database != 0 && f.Database < db.LeastConnections {
 		return terminal.WrongUsagef("--database-connections must be %d or more", db.LeastConnections)
 	}
-	cfg.DatabaseConnections = f.Database
+	cfg.DatabaseConnections, cfg.KeepAlive = f.Database, f.KeepAlive
 	cfg.OpenRequests, cfg.Watchers, cfg.Connections = f.OpenRequests, f.Watchers, f.Connections
 	return nil
 }

@@ -84,9 +84,7 @@ func (s *server) receipt(ctx context.Context, in jobIn) (receiptAnswer, error) {
 		SigningKeysURL: s.Links.To(links.SigningKeysPath), VerifyCommand: "svc verify receipt.json --artifact " + zipName(in.JobID),
 		step: done("That is all: the ZIP is the result, the receipt proves it. Keep both."),
 	}
-	if o.ReceiptURL != nil && o.ProofURL != nil {
-		out.ReceiptURL, out.ProofURL = *o.ReceiptURL, *o.ProofURL
-	}
+	out.ReceiptURL, out.ProofURL = s.Links.JobReceipt(links.NodeJobsPath, o.JobID), s.Links.JobProof(links.NodeJobsPath, o.JobID)
 	return out, nil
 }
 

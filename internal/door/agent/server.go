@@ -18,7 +18,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -80,7 +79,9 @@ func Routes(mux *http.ServeMux, c Config) {
 		// needs a key, so a page that rebinds its name to this address gets nothing.
 		DisableLocalhostProtection: true,
 	})
-	mux.Handle("POST "+links.AgentPath, s.Errors.Handle(s.authenticate(s.message(handler))))
+	endpoint := s.Errors.Handle(s.authenticate(s.message(handler)))
+	mux.Handle("POST "+links.AgentPath, endpoint)
+	mux.Handle("POST "+links.AgentPath+"/{$}", endpoint) // as people type it
 	s.discovery(mux)
 	for _, method := range []string{http.MethodPut, http.MethodPost} {
 		mux.Handle(method+" "+links.UploadPath+"{upload_id}", s.Errors.Handle(s.takeFile))
@@ -121,12 +122,19 @@ func (s *server) authenticate(next front.Handler) front.Handler {
 // challenge tells a caller without a key that is good here where to get one (RFC 9728 5.1).
 func (s *server) challenge(err error) error {
 	refused, is := errors.AsType[*fault.Error](err)
-	if is && refused.Code == fault.Unauthenticated {
-		told := *refused
-		told.Challenge = fmt.Sprintf("resource_metadata=%q, scope=%q", s.Links.To(links.ResourcePath+links.AgentPath), identity.AllScopes().String())
-		return &told
+	if !is || (refused.Code != fault.Unauthenticated && refused.Code != fault.InsufficientScope) {
+		return err
 	}
-	return err
+	told := *refused
+	told.Challenge = ""
+	told = *told.Challenged("resource_metadata", s.Links.To(links.ResourcePath+links.AgentPath))
+	if refused.Code == fault.Unauthenticated {
+		told = *told.Challenged("scope", identity.AllScopes().String())
+	}
+	if refused.Challenge != "" {
+		told.Challenge += ", " + refused.Challenge
+	}
+	return &told
 }
 
 // message checks what the MCP library does not check, and turns the plain-text
@@ -147,7 +155,10 @@ func (s *server) message(next http.Handler) front.Handler {
 			return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
 		}
 		if err != nil {
-			return fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
+			if own, is := errors.AsType[*fault.Error](err); is {
+				return own
+			}
+			return fault.New(fault.InvalidRequest, "The body is cut off.").Wrap(err)
 		}
 		n, err := messages(body)
 		if err == nil {

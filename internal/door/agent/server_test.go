@@ -71,12 +71,26 @@ func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
 		for who, key := range map[string]string{"nobody": "", "an account key": svc.account, "a worker": node.Secret, "a revoked key": revoked, "a guess": "svc_agent_guess"} {
 			res, body := svc.post("/mcp", key, "text/strange", listTools) // refused before it is looked at
 			e, _ := body["error"].(map[string]any)
+			if told := strings.Contains(res.Header.Get("WWW-Authenticate"), `error="invalid_token"`); told != (key != "") {
+				t.Errorf("%s is told %s", who, res.Header.Get("WWW-Authenticate"))
+			}
 			if res.StatusCode != 401 || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer resource_metadata=") || fmt.Sprint(body["ok"]) != "false" || e["code"] != "unauthenticated" || e["request_id"] == "" {
 				t.Errorf("%s: %d %v %v", who, res.StatusCode, res.Header, body)
 			}
 		}
-		if res, body := svc.post("/mcp", svc.agent, "application/json", listTools); res.StatusCode != 200 || body["result"] == nil {
-			t.Errorf("the agent key: %d %v", res.StatusCode, body)
+		for _, path := range []string{"/mcp", "/mcp/"} {
+			if res, body := svc.post(path, svc.agent, "application/json", listTools); res.StatusCode != 200 || body["result"] == nil {
+				t.Errorf("the agent key at %s: %d %v", path, res.StatusCode, body)
+			}
+		}
+		var blind identity.NewKey
+		svc.write(func(ctx context.Context, tx *db.Tx) (err error) {
+			blind, err = identity.CreateAgentKey(ctx, tx, svc.workspace, identity.AgentTerms{Name: "blind", Scopes: identity.Scopes{identity.ScopeSpend}})
+			return err
+		})
+		res, _ := svc.post("/mcp", blind.Secret, "application/json", listTools)
+		if told := res.Header.Get("WWW-Authenticate"); res.StatusCode != 403 || !strings.HasPrefix(told, "Bearer resource_metadata=") || !strings.Contains(told, `error="insufficient_scope", scope="render:read"`) {
+			t.Errorf("a key that may not read: %d %s", res.StatusCode, told)
 		}
 	})
 }

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"io"
 	"mime"
-	"mime/multipart"
 	"net/http"
+	"strings"
 
 	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
@@ -138,27 +138,28 @@ const unnamed = "upload" + contract.InputExtension
 
 // filePart finds the file in a request: the part "file" of a form, otherwise
 // the whole body, as curl --upload-file sends it. It reads no further than the
-// beginning of the file. Errors: invalid_request.
+// beginning of the file. Errors: unsupported_media_type, invalid_request.
 func filePart(r *http.Request) (intake.File, error) {
-	kind, parameters, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one the body is the file
-	if kind != "multipart/form-data" {
+	kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")) // without one the body is the file
+	if !strings.HasPrefix(kind, "multipart/") {
 		_, disposition, _ := mime.ParseMediaType(r.Header.Get("Content-Disposition")) // the name is optional
 		return intake.File{Name: cmp.Or(disposition["filename"], unnamed), Body: r.Body, Announced: r.ContentLength}, nil
 	}
-	form := multipart.NewReader(r.Body, parameters["boundary"])
+	form, err := intake.OpenForm(r)
+	if err != nil {
+		return intake.File{}, err
+	}
 	for {
-		part, err := form.NextPart()
+		part, err := form.Next()
 		if errors.Is(err, io.EOF) {
 			return intake.File{}, fault.Field("body.file", "is required")
 		}
-		if f, ok := errors.AsType[*fault.Error](err); ok {
-			return intake.File{}, f // the body's own reason
-		}
 		if err != nil {
-			return intake.File{}, fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
+			return intake.File{}, err
 		}
 		if part.FormName() == "file" {
-			return intake.File{Name: part.FileName(), Body: part, Announced: r.ContentLength - formSlack}, nil
+			name, err := intake.NameOf(part)
+			return intake.File{Name: name, Body: part, Announced: r.ContentLength - formSlack}, err
 		}
 	}
 }

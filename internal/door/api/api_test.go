@@ -282,10 +282,12 @@ func TestCredentialsAndWorkspacesAreKeptApart(t *testing.T) {
 			{"GET", "/node/v1/jobs/" + job + "/receipt", body{}, fault.RenderNotFound},
 			{"GET", "/node/v1/jobs/" + job + "/proof", body{}, fault.RenderNotFound},
 		} {
-			for who, key := range map[string]string{"nobody": "", "an account key": s.account, "a wrong key": s.agent + "x"} {
+			for who, key := range map[string]string{"nobody": "", "an account key": s.account, "a wrong key": s.agent + "x", "an unknown key": strings.Repeat("x", len(s.agent))} {
 				a := s.call(route.method, route.path, key, route.body)
-				if a.status != 401 || a.code() != fault.Unauthenticated || a.header.Get("WWW-Authenticate") != "Bearer" {
-					t.Errorf("%s %s by %s: %d %s", route.method, route.path, who, a.status, a.code())
+				// Programs renew a token that is said to be invalid, and ask a person otherwise.
+				challenge := a.header.Get("WWW-Authenticate")
+				if a.status != 401 || a.code() != fault.Unauthenticated || (challenge == "Bearer") != (key == "") || strings.HasPrefix(challenge, `Bearer error="invalid_token"`) != (key != "") {
+					t.Errorf("%s %s by %s: %d %s, %s", route.method, route.path, who, a.status, a.code(), challenge)
 				}
 			}
 			if a := s.call(route.method, route.path, s.stranger, route.body); a.status != 404 || a.code() != route.missing {

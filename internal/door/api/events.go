@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/watch"
 )
 
@@ -49,15 +50,15 @@ func cursor(id string) (c watch.Cursor, err error) {
 // the service stops. By then another process serves it.
 const reconnectAfter = time.Second
 
-// events registers the stream of server-sent events of decisions 5. It ends
-// after the terminal state.
-func (s *server) events(api huma.API, op huma.Operation) {
+// events registers the stream of server-sent events of decisions 5, whose links lead
+// below jobs. It ends after the terminal state.
+func (s *server) events(api huma.API, jobs string, op huma.Operation) {
 	op.Description = "`event: job` carries the RenderObject, `event: frame` an accepted frame, `event: preview` a small JPEG of one, base64 in `data`. " +
 		"Send the last `id` as Last-Event-ID to go on behind it, on any connection to any server; its first number grows with every durable change of the job. " +
 		"Progress inside frames is told by `job` events that repeat an id. The stream ends when the job has ended."
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},
-	}}
+	}, "204": {Description: "The job has ended, and Last-Event-ID is its last event: nothing more will come"}}
 	huma.Register(api, op, func(ctx context.Context, in *eventsInput) (*huma.StreamResponse, error) {
 		from, err := cursor(in.LastEventID)
 		if err != nil {
@@ -65,12 +66,17 @@ func (s *server) events(api huma.API, op huma.Operation) {
 		}
 		workspace := operation.Caller(ctx).WorkspaceID
 		// A miss must be a 404, before the status is sent.
-		if _, err := s.Jobs.Get(ctx, workspace, in.JobID); err != nil {
+		over, err := s.Watch.Over(ctx, workspace, in.JobID, from)
+		if err != nil {
 			return nil, err
+		}
+		if over && in.LastEventID != "" {
+			// A browser's EventSource opens the stream again for ever, but for this status.
+			return &huma.StreamResponse{Body: func(hc huma.Context) { hc.SetStatus(http.StatusNoContent) }}, nil
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := humago.Unwrap(hc)
-			stream := &eventStream{previews: in.Previews, w: w, control: http.NewResponseController(w)}
+			stream := &eventStream{links: s.Links, jobs: jobs, previews: in.Previews, w: w, control: http.NewResponseController(w)}
 			s.serve(ctx, stream, r, func(waiting context.Context) error {
 				return s.Watch.Watch(waiting, workspace, in.JobID, watch.Watcher{From: from, Previews: in.Previews, Send: stream.send, Idle: stream.idle})
 			})
@@ -100,6 +106,8 @@ func (s *server) serve(ctx context.Context, stream *eventStream, r *http.Request
 
 // eventStream writes server-sent events to one watcher. One goroutine uses it.
 type eventStream struct {
+	links    links.Links
+	jobs     string // where links to jobs lead: events are shared by readers of all kinds
 	previews bool
 	w        http.ResponseWriter
 	control  *http.ResponseController
@@ -129,7 +137,7 @@ func (e *eventStream) begin() {
 func (e *eventStream) send(events []watch.Delivery) error {
 	text := &bytes.Buffer{}
 	for _, ev := range events {
-		fmt.Fprintf(text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(ev.After), ev.Kind, ev.Data)
+		fmt.Fprintf(text, "id: %s\nevent: %s\ndata: %s\n\n", e.id(ev.After), ev.Kind, e.links.JobsIn(ev.Data, e.jobs))
 	}
 	return e.write(text.Bytes())
 }

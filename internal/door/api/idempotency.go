@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -20,6 +21,7 @@ import (
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
+	"svc.example/internal/ground/plainjson"
 )
 
 // replayedHeader marks a response as the stored one (decisions 7).
@@ -212,25 +214,43 @@ func fingerprintOf(r *http.Request, most int64) (string, error) {
 	// it with its own code.
 	body, err := io.ReadAll(io.LimitReader(r.Body, most+1))
 	if err != nil {
-		return "", fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
+		return "", operation.Broken(err)
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	sum := sha256.New()
 	sum.Write([]byte(r.URL.Path + "\n"))
-	sum.Write(body)
+	sum.Write(ordered(body))
 	return hex.EncodeToString(sum.Sum(nil)), nil
+}
+
+// ordered returns JSON with its members in one order and without blanks: some libraries
+// write the same request in another order each time. What is not JSON stays as it is.
+func ordered(body []byte) []byte {
+	var value any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber() // 1e3 is another request than 1000, as far as anybody knows
+	if d.Decode(&value) != nil || d.More() {
+		return body
+	}
+	text, err := plainjson.Marshal(value)
+	if err != nil {
+		return body
+	}
+	return text
 }
 
 // byUploadHeaders is the fingerprinter of POST /renders: the nine headers of a
 // form, or the body of its JSON form. The form itself is not read: its size and
 // hash are part of the headers, and matches compares them later.
 func byUploadHeaders(r *http.Request) (string, error) {
-	if isJSON(r) {
-		return byBody(r)
-	}
-	g, err := readUploadHeaders(r.Header)
-	if g == nil || err != nil {
+	g, err := readUploadHeaders(r)
+	switch {
+	case err != nil:
 		return "", err
+	case isJSON(r):
+		return byBody(r)
+	case g == nil:
+		return "", nil
 	}
 	return r.Header.Get(fingerprintName), nil
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -88,13 +89,19 @@ type jobRoutes struct {
 	tag    string
 	scheme string
 	who    operation.Middleware
+	// reader admits sessions as well, to what a job object links to: a browser that starts
+	// a job follows its links. nil admits who.
+	reader operation.Middleware
 }
+
+// linkedPaths are what a job object links to, behind the job's own path.
+var linkedPaths = []string{"/receipt", "/proof", links.ContactSheet, links.Loop}
 
 // jobs registers the routes of a job for both kinds of keys.
 func (s *server) jobs(api huma.API) {
 	for _, routes := range []jobRoutes{
-		{links.NodeJobsPath, "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey()},
-		{links.RendersPath, "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey()},
+		{links.NodeJobsPath, "Job", "Job API", operation.AgentScheme, s.Guard.AgentKey(), s.Guard.AgentKeyOrSession()},
+		{links.RendersPath, "Render", "Renders", operation.AccountScheme, s.Guard.AccountKey(), nil},
 	} {
 		s.registerJob(api, routes)
 		s.frames(api, routes)
@@ -106,10 +113,15 @@ func (s *server) jobs(api huma.API) {
 // where thing belongs. Every route has its credential check here, so none can
 // lack it.
 func (d jobRoutes) op(verb, method, path, summary string) huma.Operation {
-	return huma.Operation{
+	op := huma.Operation{
 		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.jobs + "/{job_id}" + path, Tags: []string{d.tag}, Summary: summary,
 		Security: []map[string][]string{{d.scheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, d.who},
 	}
+	if d.reader != nil && slices.Contains(linkedPaths, path) {
+		op.Security = append(op.Security, map[string][]string{operation.SessionScheme: {}})
+		op.Middlewares = huma.Middlewares{operation.KeepRequestID, d.reader}
+	}
+	return op
 }
 
 // registerJob registers the routes that read, follow and cancel a job.
@@ -118,14 +130,15 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 	huma.Register(api, op("getJob", http.MethodGet, "", "Read a job"),
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := s.Jobs.Get(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
-			return &objectOutput{o}, err
+			return &objectOutput{o.Through(s.Links, d.jobs)}, err
 		})
 	cancel := op("cancelJob", http.MethodPost, "/cancel", "Cancel a job that no worker has claimed")
 	cancel.Middlewares = append(cancel.Middlewares, s.idempotent(byBody))
 	huma.Register(api, cancel,
 		func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 			o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
-				return s.Jobs.Cancel(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
+				o, err := s.Jobs.Cancel(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
+				return o.Through(s.Links, d.jobs), err
 			})
 			return &objectOutput{o}, err
 		})
@@ -147,42 +160,42 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 		})
 	huma.Register(api, op("getJobDownload", http.MethodGet, "/download", "Where a completed job's ZIP is"),
 		func(ctx context.Context, in *jobInput) (*downloadOutput, error) {
+			o, download, err := s.Artifacts.Download(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 			out := &downloadOutput{}
-			var err error
-			out.Body.Object, out.Body.Download, err = s.Artifacts.Download(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
+			out.Body.Object, out.Body.Download = o.Through(s.Links, d.jobs), download
 			return out, err
 		})
 	huma.Register(api, op("getJobReceipt", http.MethodGet, "/receipt", "A completed job's signed receipt"),
-		s.receipt)
+		func(ctx context.Context, in *jobInput) (*receiptOutput, error) { return s.receipt(ctx, in, d.jobs) })
 	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job"),
-		s.proof)
-	s.events(api, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
+		func(ctx context.Context, in *jobInput) (*proofOutput, error) { return s.proof(ctx, in, d.jobs) })
+	s.events(api, d.jobs, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
 }
 
-// proof returns what proves a completed job. Errors: render_not_found,
-// render_not_completed.
-func (s *server) proof(ctx context.Context, in *jobInput) (*proofOutput, error) {
+// proof returns what proves a completed job. Its links lead below jobs. Errors:
+// render_not_found, render_not_completed.
+func (s *server) proof(ctx context.Context, in *jobInput, jobs string) (*proofOutput, error) {
 	o, r, inclusion, err := s.Jobs.Proof(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 	if err != nil {
 		return nil, err
 	}
 	out := &proofOutput{}
 	out.Body.OK, out.Body.JobID, out.Body.Proof = true, o.JobID, contract.ProofKind
-	out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = *o.ReceiptURL, r.ReceiptID, r.Artifact.SHA256
+	out.Body.ReceiptURL, out.Body.ReceiptID, out.Body.ArtifactSHA256 = s.Links.JobReceipt(jobs, o.JobID), r.ReceiptID, r.Artifact.SHA256
 	out.Body.Inclusion, out.Body.ProofPage = inclusion, s.Links.ProofPage(r.ReceiptID)
 	out.Body.Renderer, out.Body.Version, out.Body.RenderDevice, out.Body.DeviceName = r.Renderer.ID, r.Renderer.Version, r.RenderDevice, r.DeviceName
 	return out, nil
 }
 
-// receipt returns a completed job's receipt. The envelope is passed on as it
+// receipt returns a completed job's receipt; the job's links lead below jobs. The envelope is passed on as it
 // was signed; decoding and encoding it anew keeps its payload, which is base64.
 // Errors: render_not_found, render_not_completed.
-func (s *server) receipt(ctx context.Context, in *jobInput) (*receiptOutput, error) {
+func (s *server) receipt(ctx context.Context, in *jobInput, jobs string) (*receiptOutput, error) {
 	o, r, err := s.Jobs.Receipt(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)
 	if err != nil {
 		return nil, err
 	}
 	out := &receiptOutput{}
-	out.Body.Object, out.Body.Receipt = o, r.Receipt
+	out.Body.Object, out.Body.Receipt = o.Through(s.Links, jobs), r.Receipt
 	return out, operation.Unmarshal(r.Envelope, &out.Body.Envelope)
 }

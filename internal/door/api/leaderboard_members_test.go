@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -67,6 +68,17 @@ func TestTheFlatMembersOfListsAreCounted(t *testing.T) {
 		if *c.ScoreDelta != *c.A.AverageScore-4000 || *c.ScoreDeltaPercent != *c.Deltas.AverageScore.Percent || *c.RenderSecondsDelta != *c.A.AverageRenderSeconds-180 ||
 			*c.AveragePercentileA != 75 || *c.AveragePercentileB != 0 || *c.PercentileDelta != 75 || c.SampleCountA != 3 || c.SampleCountB != 1 {
 			t.Errorf("comparison: %+v", c)
+		}
+		if !reflect.DeepEqual(c.Deltas.AverageDeltas, c.AverageDeltas) || len(c.A.LatestResults) != 3 || len(c.B.LatestResults) != 1 || c.A.LatestResults[0].ReceiptSchemaVersion != benchmark.ReceiptType {
+			t.Errorf("comparison, as other pages read it: %+v", c)
+		}
+		for _, gpu := range see[leaderboard.GPUs](m, "gpus").GPUs {
+			if gpu.Submissions != gpu.SampleCount || gpu.AvgScore != gpu.AverageScore || gpu.AvgRenderSeconds == 0 {
+				t.Errorf("a GPU of the list: %+v", gpu)
+			}
+		}
+		if v := see[leaderboard.GPU](m, "gpu/nvidia-geforce-rtx-4090").BenchmarkVersions; len(v) != 1 || v[0].SampleCount != 3 || v[0].Versions != leaderboard.Current() {
+			t.Errorf("the versions of a GPU: %+v", v)
 		}
 		found := see[leaderboard.Found](m, "search?q=rtx")
 		if gpu := found.Results[0]; gpu.Subtitle != "NVIDIA, 24 GB, 3 results, synthetic" || gpu.Score != 8500.167 || gpu.RenderSeconds != *c.A.AverageRenderSeconds {

@@ -105,6 +105,6 @@ func (s *server) previewImage(ctx context.Context, in *pictureInput) (*huma.Stre
 		h.Set("Content-Type", "image/jpeg")
 		h.Set("ETag", `"`+sum+`"`)
 		h.Set("Cache-Control", "private, max-age=3600")
-		http.ServeContent(w, r, "", time.Time{}, file)
+		s.Errors.ServeContent(w, r, time.Time{}, file)
 	}}, nil
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -80,7 +79,7 @@ func (s *server) renders(api huma.API) {
 	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
 	parts["frame_step"].Description, parts["frame_step"].Minimum, parts["frame_step"].Maximum = "Each frame is rendered: 1.", new(1.0), new(1.0)
 	maps.Copy(parts, webhookParts())
-	parts["renderer"] = &huma.Schema{Type: huma.TypeString, Enum: []any{contract.RendererID}}
+	parts["renderer"] = rendererPart()
 	members := webhookParts()
 	members["upload_id"] = &huma.Schema{Type: huma.TypeString, Description: "From inspect or POST /uploads."}
 	api.OpenAPI().Paths[create.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
@@ -94,7 +93,8 @@ func (s *server) renders(api huma.API) {
 	submit.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.idempotent(byBody)}
 	huma.Register(api, submit, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
 		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
-			return s.Jobs.Submit(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
+			o, err := s.Jobs.Submit(ctx, tx, operation.Caller(ctx).WorkspaceID, in.JobID)
+			return o.Through(s.Links, links.RendersPath), err
 		})
 		return &objectOutput{o}, err
 	})
@@ -147,9 +147,14 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	// hold reserves the price and makes the job. It runs inside the transaction
 	// that locks the quote, which therefore cannot expire in between.
 	hold := func(tx *db.Tx, q quote.Quote) (job.Object, error) {
-		return s.Jobs.Hold(ctx, tx, job.StartRequest{
+		o, err := s.Jobs.Hold(ctx, tx, job.StartRequest{
 			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
 		}, q)
+		return o.Through(s.Links, links.RendersPath), err
+	}
+	group, err := readUploadHeaders(in.request)
+	if err != nil {
+		return nil, err
 	}
 	if isJSON(in.request) {
 		asked, err := uploadOf(in.request)
@@ -164,23 +169,26 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 			if err != nil {
 				return job.Object{}, err
 			}
+			if err := group.matches(sentFile{q.Filename, q.InputSizeBytes, q.InputSHA256, q.FrameStart, q.FrameEnd, q.FrameCount}); err != nil {
+				return job.Object{}, err
+			}
 			return hold(tx, q)
 		})
 		return out, err
-	}
-	group, err := readUploadHeaders(in.request.Header)
-	if err != nil {
-		return nil, err
 	}
 	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
 	if err != nil {
 		return nil, err
 	}
 	defer f.abort()
-	if r := f.texts["renderer"]; r != "" && r != contract.RendererID {
-		return nil, fault.New(fault.UnsupportedRenderer, "There is no renderer %q; it is %s.", r, contract.RendererID)
+	if err := f.renderer(); err != nil {
+		return nil, err
 	}
-	if target, err = s.target(ctx, WebhookFields{f.texts["webhook_url"], f.texts["webhook_secret"]}); err != nil {
+	hook, err := webhookOf(f.texts["webhook_url"], f.texts["webhook_secret"])
+	if err != nil {
+		return nil, err
+	}
+	if target, err = s.target(ctx, hook); err != nil {
 		return nil, err
 	}
 	if step := f.numbers["frame_step"]; step != nil && *step != 1 {
@@ -190,7 +198,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err != nil {
 		return nil, err
 	}
-	if err := group.matches(f.received, frames); err != nil {
+	if err := group.matches(sentFile{f.received.Filename(), f.received.Size(), f.received.SHA256(), frames.Start, frames.End, frames.Count()}); err != nil {
 		return nil, err
 	}
 	asked := quote.RequestedFrames{Start: &frames.Start, End: &frames.End, Step: &frames.Step}
@@ -213,11 +221,12 @@ type renderRequest struct {
 
 // uploadOf reads the JSON form of POST /renders. It does huma's work by hand,
 // because a route of huma takes one kind of body: unknown members are named,
-// wrong types refused. Errors: body_too_large, invalid_request.
+// wrong types refused. Errors: body_too_large, body_truncated, invalid_request, those of
+// webhookOf.
 func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
-		return asked, fault.New(fault.InvalidRequest, "The body breaks off.").Wrap(err)
+		return asked, operation.Broken(err)
 	}
 	if len(text) > contract.MaxJSONBodyBytes {
 		return asked, fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
@@ -234,9 +243,16 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 			return asked, fault.Field("body."+name, "expected string")
 		}
 	}
-	if err := json.Unmarshal(text, &asked); err != nil {
-		return asked, fault.Field("body", "is not what this route takes").Wrap(err)
+	member := func(name string) *string {
+		if text, is := members[name].(string); is {
+			return &text
+		}
+		return nil
 	}
+	if asked.WebhookFields, err = webhookOf(member("webhook_url"), member("webhook_secret")); err != nil {
+		return asked, err
+	}
+	asked.UploadID, _ = members["upload_id"].(string)
 	if asked.UploadID == "" {
 		return asked, fault.Field("body.upload_id", "is required")
 	}

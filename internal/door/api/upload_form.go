@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -65,8 +66,18 @@ type uploadForm struct {
 	// numbers has the whole-number fields by name; nil means that a field did
 	// not come.
 	numbers map[string]*int
-	// texts has the other fields by name; "" means that a field did not come.
-	texts map[string]string
+	// texts has the other fields by name; nil means that a field did not come.
+	texts map[string]*string
+	// came has the known fields that came: a second one would quietly replace the first.
+	came map[string]bool
+}
+
+// text returns a text field; "" when it did not come.
+func (f *uploadForm) text(name string) string {
+	if t := f.texts[name]; t != nil {
+		return *t
+	}
+	return ""
 }
 
 // abort discards the received file.
@@ -86,7 +97,7 @@ func (f *uploadForm) abort() {
 // come later.
 //
 // The caller ends the form with abort. On an error nothing is left to abort.
-// Errors: those of intake.Receive, unsupported_media_type, upload_too_large,
+// Errors: those of intake.Receive and intake.Form, upload_too_large, field_repeated,
 // invalid_request.
 func (s *server) readForm(ctx context.Context, in *rawInput, sha256 string, numbers, texts []string) (*uploadForm, error) {
 	// The announced length is refused before a byte is read. A caller that
@@ -94,29 +105,27 @@ func (s *server) readForm(ctx context.Context, in *rawInput, sha256 string, numb
 	if in.request.ContentLength > contract.MaxUploadBytes+formSlack {
 		return nil, intake.TooLarge() // before a byte of it is read
 	}
-	parts, err := in.request.MultipartReader()
+	form, err := intake.OpenForm(in.request)
 	if err != nil {
-		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.").Wrap(err)
+		return nil, err
 	}
 	f := &uploadForm{
 		file:    intake.File{Announced: in.request.ContentLength - formSlack, SHA256: sha256},
-		numbers: map[string]*int{}, texts: map[string]string{},
+		numbers: map[string]*int{}, texts: map[string]*string{}, came: map[string]bool{},
 	}
 	for _, name := range numbers {
 		f.numbers[name] = nil
 	}
 	for _, name := range texts {
-		f.texts[name] = ""
+		f.texts[name] = nil
 	}
 	for {
-		part, err := parts.NextPart()
+		part, err := form.Next()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err == nil {
 			err = s.readPart(ctx, f, part)
-		} else {
-			err = brokenForm(err)
 		}
 		if err != nil {
 			f.abort()
@@ -139,7 +148,8 @@ const framesField = "frames"
 
 // unpack makes the project of a received archive.
 func (f *uploadForm) unpack(ctx context.Context) (err error) {
-	main, takes := f.texts[mainField]
+	_, takes := f.texts[mainField]
+	main := f.text(mainField)
 	switch {
 	case f.archive != nil:
 		f.received, err = f.archive.Unpack(ctx, main)
@@ -159,36 +169,43 @@ func (f *uploadForm) sha256() string {
 	return f.received.SHA256()
 }
 
-// brokenForm is the error of a form that cannot be read to its end.
-func brokenForm(err error) error {
-	if f, ok := errors.AsType[*fault.Error](err); ok {
-		return f // the body's own reason, such as its speed
-	}
-	return fault.New(fault.InvalidRequest, "The form breaks off or is malformed.").Wrap(err)
-}
-
-// readPart reads one part of a form. A second file is an error: it would be
+// readPart reads one part of a form. A known field may come once: of two it would be
 // unclear which one counts.
 func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
 	name := part.FormName()
-	if name == "file" {
-		if f.received != nil || f.archive != nil {
-			return fault.Field("body.file", "stands twice")
-		}
-		file := f.file
-		file.Name, file.Body = part.FileName(), part
-		if _, takes := f.texts[mainField]; takes && intake.IsArchive(file.Name) {
-			f.archive, err = s.Intake.ReceiveArchive(ctx, operation.Caller(ctx).WorkspaceID, file)
-			return err
-		}
-		f.received, err = s.Intake.Receive(ctx, operation.Caller(ctx).WorkspaceID, file)
+	_, isNumber := f.numbers[name]
+	_, isText := f.texts[name]
+	if name != "file" && !isNumber && !isText {
+		return nil
+	}
+	if f.came[name] {
+		return fault.New(fault.FieldRepeated, "%s is in the form more than once.", name).
+			With([]fault.FieldDetail{{Location: "body." + name, Message: "is there more than once"}})
+	}
+	f.came[name] = true
+	switch {
+	case isNumber:
+		f.numbers[name], err = number(name, part)
+	case isText:
+		f.texts[name], err = text(name, part)
+	default:
+		err = s.readFile(ctx, f, part)
+	}
+	return err
+}
+
+// readFile streams the part file to package intake.
+func (s *server) readFile(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
+	file := f.file
+	if file.Name, err = intake.NameOf(part); err != nil {
 		return err
 	}
-	if _, known := f.numbers[name]; known {
-		f.numbers[name], err = number(name, part)
-	} else if _, known := f.texts[name]; known {
-		f.texts[name], err = text(name, part)
+	file.Body = part
+	if _, takes := f.texts[mainField]; takes && intake.IsArchive(file.Name) {
+		f.archive, err = s.Intake.ReceiveArchive(ctx, operation.Caller(ctx).WorkspaceID, file)
+		return err
 	}
+	f.received, err = s.Intake.Receive(ctx, operation.Caller(ctx).WorkspaceID, file)
 	return err
 }
 
@@ -198,7 +215,7 @@ func number(name string, part io.Reader) (*int, error) {
 	const longest = 12 // digits; every valid number has fewer
 	text, err := io.ReadAll(io.LimitReader(part, longest+1))
 	if err != nil {
-		return nil, brokenForm(err)
+		return nil, intake.BrokenForm(err)
 	}
 	n, err := wholeNumber(strings.TrimSpace(string(text)))
 	if err != nil {
@@ -212,17 +229,26 @@ func wholeNumber(text string) (int, error) { return strconv.Atoi(text) }
 
 // text reads any other form field. Its bound is wider than that of any field,
 // so that a value that is too long gets the field's own error code.
-func text(name string, part io.Reader) (string, error) {
-	const longest = 2 * contract.MaxWebhookURL
-	text, err := io.ReadAll(io.LimitReader(part, longest+1))
+func text(name string, part io.Reader) (*string, error) {
+	const longest = 2 * utf8.UTFMax * contract.MaxWebhookURL
+	read, err := io.ReadAll(io.LimitReader(part, longest+1))
 	if err != nil {
-		return "", brokenForm(err)
+		return nil, intake.BrokenForm(err)
 	}
-	if len(text) > longest {
-		return "", fault.Field("body."+name, "has more than %d bytes", longest)
+	if len(read) > longest {
+		return nil, fault.Field("body."+name, "has more than %d bytes", longest)
 	}
-	if !front.IsText(string(text)) {
-		return "", fault.Field("body."+name, "is not text in UTF-8")
+	text := string(read)
+	if !front.IsText(text) {
+		return nil, fault.Field("body."+name, "is not text in UTF-8")
 	}
-	return string(text), nil
+	return &text, nil
+}
+
+// renderer checks the field renderer of a form. Error: unsupported_renderer.
+func (f *uploadForm) renderer() error {
+	if r := f.texts["renderer"]; r != nil && *r != contract.RendererID {
+		return fault.New(fault.UnsupportedRenderer, "There is no renderer %q; it is %s.", *r, contract.RendererID)
+	}
+	return nil
 }

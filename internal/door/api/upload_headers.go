@@ -77,19 +77,22 @@ func fingerprint(value func(header string) string) string {
 type uploadHeaders struct{ header http.Header }
 
 // readUploadHeaders reads the nine headers: all or none (spec 4.2). It returns
-// nil when none came.
+// nil when none came. Of a JSON body an Idempotency-Key alone is no part of the group
+// (decisions 7).
 //
 // Everything that can be checked without the body is checked here, so that a
 // mistake costs the caller no upload. Errors: idempotency_headers_incomplete,
 // invalid_request, fingerprint_mismatch, upload_too_large.
-func readUploadHeaders(h http.Header) (*uploadHeaders, error) {
+func readUploadHeaders(r *http.Request) (*uploadHeaders, error) {
+	h := r.Header
 	var missing []string
 	for _, rule := range uploadHeaderRules() {
 		if h.Get(rule.header) == "" {
 			missing = append(missing, rule.header)
 		}
 	}
-	if len(missing) == len(uploadHeaderRules()) {
+	alone := len(missing) == len(uploadHeaderRules())-1 && h.Get(operation.IdempotencyKey) != ""
+	if len(missing) == len(uploadHeaderRules()) || (alone && isJSON(r)) {
 		return nil, nil
 	}
 	if len(missing) > 0 {
@@ -112,10 +115,18 @@ func readUploadHeaders(h http.Header) (*uploadHeaders, error) {
 	return g, nil
 }
 
+// sentFile is what the headers of an upload must say of it.
+type sentFile struct {
+	name               string
+	size               int64
+	sha256             string
+	start, end, frames int
+}
+
 // matches compares the headers with what was uploaded. Without it a caller
 // could store an answer under the fingerprint of another file. Errors:
 // size_mismatch, content_hash_mismatch, header_mismatch.
-func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) error {
+func (g *uploadHeaders) matches(file sentFile) error {
 	if g == nil {
 		return nil
 	}
@@ -126,15 +137,15 @@ func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) erro
 		}
 		return n
 	}
-	if n := number(svcSizeBytes); int64(n) != file.Size() {
-		return fault.New(fault.SizeMismatch, "%s says %d; the file has %d bytes.", svcSizeBytes, n, file.Size())
+	if n := number(svcSizeBytes); int64(n) != file.size {
+		return fault.New(fault.SizeMismatch, "%s says %d; the file has %d bytes.", svcSizeBytes, n, file.size)
 	}
-	if want := g.header.Get(svcContentSHA256); want != file.SHA256() {
-		return fault.New(fault.ContentHashMismatch, "%s says %s; the file's is %s.", svcContentSHA256, want, file.SHA256())
+	if want := g.header.Get(svcContentSHA256); want != file.sha256 {
+		return fault.New(fault.ContentHashMismatch, "%s says %s; the file's is %s.", svcContentSHA256, want, file.sha256)
 	}
 	name, err := intake.CleanName(g.header.Get(svcFilename))
-	if err != nil || name != file.Filename() {
-		return fault.New(fault.HeaderMismatch, "%s says %q; the upload is %q.", svcFilename, g.header.Get(svcFilename), file.Filename())
+	if err != nil || name != file.name {
+		return fault.New(fault.HeaderMismatch, "%s says %q; the upload is %q.", svcFilename, g.header.Get(svcFilename), file.name)
 	}
 	if r := g.header.Get(svcRenderer); r != contract.RendererID {
 		return fault.New(fault.HeaderMismatch, "%s says %q; the renderer is %q.", svcRenderer, r, contract.RendererID)
@@ -142,7 +153,7 @@ func (g *uploadHeaders) matches(file *intake.Received, frames quote.Frames) erro
 	for _, c := range []struct {
 		header string
 		is     int
-	}{{svcFrameStart, frames.Start}, {svcFrameEnd, frames.End}, {svcFrameCount, frames.Count()}} {
+	}{{svcFrameStart, file.start}, {svcFrameEnd, file.end}, {svcFrameCount, file.frames}} {
 		if n := number(c.header); n != c.is {
 			return fault.New(fault.HeaderMismatch, "%s says %s; the upload asks for %d.", c.header, g.header.Get(c.header), c.is)
 		}

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
@@ -120,9 +121,10 @@ func (s *server) uploads(api huma.API) {
 			return nil, err
 		}
 		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
-			return s.Jobs.Start(ctx, tx, job.StartRequest{
+			o, err := s.Jobs.Start(ctx, tx, job.StartRequest{
 				Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
 			})
+			return o.Through(s.Links, links.NodeJobsPath), err
 		})
 		return &objectOutput{o}, err
 	})
@@ -137,19 +139,18 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{mainField, framesField})
+	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{mainField, framesField, "renderer"})
 	if err != nil {
 		return nil, err
 	}
 	defer f.abort()
+	if err := f.renderer(); err != nil {
+		return nil, err
+	}
 	if sent := f.sha256(); sha256 != "" && sent != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, sent)
 	}
-	var list *string
-	if sent := f.texts[framesField]; sent != "" {
-		list = &sent
-	}
-	asked, err := quote.Chosen(list, quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]})
+	asked, err := quote.Chosen(f.texts[framesField], quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]})
 	if err != nil {
 		return nil, err
 	}
@@ -162,6 +163,7 @@ func archiveForm() *huma.MediaType {
 	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
 	parts[mainField] = &huma.Schema{Type: huma.TypeString, Description: "Path of the .blend to render in an archive that holds several which no other links."}
 	parts[framesField] = &huma.Schema{Type: huma.TypeString, Description: "Frames to render, such as 3,7-9 or 10-100x5. Replaces frame_start, frame_end and frame_step."}
+	parts["renderer"] = rendererPart()
 	form := fileForm(parts)
 	form.Schema.Properties["file"].Description = "The .blend file, or a .zip with it and its files, at most 104857600 bytes."
 	return form
@@ -172,6 +174,11 @@ func fileForm(more map[string]*huma.Schema) *huma.MediaType {
 	parts := map[string]*huma.Schema{"file": {Type: huma.TypeString, Format: "binary", Description: "The .blend file, at most 104857600 bytes."}}
 	maps.Copy(parts, more)
 	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeObject, Required: []string{"file"}, Properties: parts}}
+}
+
+// rendererPart describes the part that names the renderer.
+func rendererPart() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Enum: []any{contract.RendererID}}
 }
 
 // frameParts describes the optional parts that select frames.

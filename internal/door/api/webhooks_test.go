@@ -43,7 +43,7 @@ func TestAWebhookIsNamedAtTheUpload(t *testing.T) {
 			{map[string]string{"webhook_url": "http://127.0.0.1:1024/"}, fault.InvalidWebhookURL},
 			{map[string]string{"webhook_url": "https://10.0.0.1/"}, fault.InvalidWebhookURL},
 			{map[string]string{"webhook_url": long + "x"}, fault.InvalidWebhookURL},
-			{map[string]string{"webhook_url": long + long + "x"}, fault.InvalidRequest},
+			{map[string]string{"webhook_url": strings.Repeat(long, 9)}, fault.InvalidRequest},
 			{map[string]string{"webhook_url": deadReceiver, "webhook_secret": "fifteen letters"}, fault.WebhookSecretShort},
 			{map[string]string{"webhook_secret": "sixteen characters"}, fault.InvalidRequest},
 		} {

@@ -2,8 +2,8 @@
 // the authorization server in package oauth. A person's half is pages of package web.
 //
 // What always holds: answers with tokens are kept by no cache; no cookie opens anything
-// here, so that pages of any origin may call it. Errors of the protocol have the form of RFC
-// 6749; those of the service have the one form of every other route. Start reading at
+// here, so that pages of any origin may call it. Every error of these endpoints has the form of RFC 6749,
+// those of the service, such as rate_limited, too (package front). Start reading at
 // Routes.
 package grant
 
@@ -14,6 +14,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"time"
 
 	"svc.example/internal/front"
@@ -86,7 +87,7 @@ func (s *server) handle(status int, do func(w http.ResponseWriter, r *http.Reque
 		h.Set("Content-Type", "application/json")
 		h.Set("Cache-Control", "no-store")
 		if is {
-			w.WriteHeader(http.StatusBadRequest)
+			w.WriteHeader(statusOf(refused))
 			answer = map[string]string{"error": refused.Code, "error_description": refused.Description}
 		} else {
 			w.WriteHeader(status)
@@ -94,6 +95,14 @@ func (s *server) handle(status int, do func(w http.ResponseWriter, r *http.Reque
 		_ = json.NewEncoder(w).Encode(answer) // a failed write means the caller is gone
 		return nil
 	})
+}
+
+// statusOf returns the status of an error (RFC 6749 5.2).
+func statusOf(e *oauth.Error) int {
+	if e.Code == oauth.InvalidClient {
+		return http.StatusUnauthorized
+	}
+	return http.StatusBadRequest
 }
 
 // isText reports whether a form can be looked up and stored.
@@ -115,9 +124,9 @@ func (s *server) metadata(mux *http.ServeMux) {
 	issuer := map[string]any{
 		"issuer": s.oauth.Issuer(), "authorization_endpoint": at.To(links.AuthorizePath), "token_endpoint": at.To(links.TokenPath),
 		"revocation_endpoint": at.To(links.RevokePath), "device_authorization_endpoint": at.To(links.DevicePath),
-		"scopes_supported": scopes, "response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
+		"scopes_supported": append(strings.Fields(scopes.String()), oauth.OfflineAccess), "response_types_supported": []string{"code"}, "response_modes_supported": []string{"query"},
 		"grant_types_supported": oauth.GrantTypes(), "code_challenge_methods_supported": []string{"S256"},
-		"token_endpoint_auth_methods_supported": []string{"none"}, "revocation_endpoint_auth_methods_supported": []string{"none"},
+		"token_endpoint_auth_methods_supported": oauth.AuthMethods(), "token_endpoint_auth_signing_alg_values_supported": oauth.SigningAlgorithms(), "revocation_endpoint_auth_methods_supported": []string{"none"},
 		"client_id_metadata_document_supported": true, "authorization_response_iss_parameter_supported": true,
 		"service_documentation": at.To("/guide/oauth"),
 	}

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/cors"
 )
 
 // Linker is a Store to which others can go by themselves, with a link that is good for one
@@ -68,7 +71,7 @@ func (s *S3) GetLink(ctx context.Context, key string, as Served, life time.Durat
 	}
 	query := url.Values{}
 	if as.Name != "" {
-		query.Set("response-content-disposition", fmt.Sprintf("attachment; filename=%q", as.Name))
+		query.Set("response-content-disposition", Attachment(as.Name))
 	}
 	if as.Type != "" {
 		query.Set("response-content-type", as.Type)
@@ -126,3 +129,40 @@ func (s *S3) Take(ctx context.Context, from, to string) error {
 }
 
 var _ Linker = (*S3)(nil)
+
+// exposed are the headers of a blob that a page's script needs to fetch it in parts.
+var exposed = []string{"ETag", "Content-Range", "Accept-Ranges", "Content-Disposition"}
+
+// ForBrowsers says what the bucket's CORS rules lack so that pages of any origin can follow
+// links to blobs; "" when nothing does, and where callers get no links.
+func (s *S3) ForBrowsers(ctx context.Context) (lacks string, err error) {
+	if s.links != LinksAll {
+		return "", nil
+	}
+	rules, err := s.core.GetBucketCors(ctx, s.bucket)
+	if err != nil && !isMissing(err) {
+		return "", fmt.Errorf("read the CORS rules of bucket %s: %w", s.bucket, err)
+	}
+	if err != nil || rules == nil {
+		return "the bucket has no CORS rules", nil
+	}
+	return lacksOf(rules.CORSRules), nil
+}
+
+// lacksOf says what CORS rules lack; "" when one of them has all.
+func lacksOf(rules []cors.Rule) (lacks string) {
+	lacks = "no CORS rule of the bucket allows GET and HEAD from any origin"
+	for _, r := range rules {
+		if !slices.Contains(r.AllowedOrigin, "*") || !slices.Contains(r.AllowedMethod, http.MethodGet) || !slices.Contains(r.AllowedMethod, http.MethodHead) {
+			continue
+		}
+		hidden := slices.DeleteFunc(slices.Clone(exposed), func(header string) bool {
+			return slices.ContainsFunc(r.ExposeHeader, func(h string) bool { return strings.EqualFold(h, header) })
+		})
+		if len(hidden) == 0 {
+			return ""
+		}
+		lacks = "the bucket's CORS rule does not expose " + strings.Join(hidden, ", ")
+	}
+	return lacks
+}

@@ -13,6 +13,10 @@ type Code string
 // Codes of API errors (decisions 1, 5, 6, 10).
 const (
 	InvalidRequest       Code = "invalid_request"
+	FieldRepeated        Code = "field_repeated"
+	RangeNotSatisfiable  Code = "range_not_satisfiable"
+	PreconditionFailed   Code = "precondition_failed"
+	BodyTruncated        Code = "body_truncated"
 	InvalidFrameRange    Code = "invalid_frame_range"
 	FrameRangeTooLarge   Code = "frame_range_too_large"
 	UnsupportedRenderer  Code = "unsupported_renderer"
@@ -80,6 +84,7 @@ const (
 	PreviewLimitReached  Code = "free_preview_limit_reached"
 	BodyTooLarge         Code = "body_too_large"
 	UnsupportedMedia     Code = "unsupported_media_type"
+	EncodingNotSupported Code = "content_encoding_not_supported"
 	RateLimited          Code = "rate_limited"
 	Internal             Code = "internal_error"
 	NotAcceptingJobs     Code = "not_accepting_jobs"
@@ -169,6 +174,8 @@ func Table() []Entry {
 func malformed() []Entry {
 	return []Entry{
 		{InvalidRequest, 400, false, "Correct the members that detail names and send the request again.", DoorAPI},
+		{FieldRepeated, 400, false, "Send each form field once.", DoorAPI},
+		{BodyTruncated, 400, true, "Send the whole body: as many bytes as Content-Length announces.", DoorAPI},
 		{InvalidFrameRange, 400, false, "Send frame_start and frame_end with 1 <= frame_start <= frame_end and a frame_step of 1 or more.", DoorAPI},
 		{FrameRangeTooLarge, 400, false, "Send frame_start and frame_end that hold at most 10000 frames.", DoorAPI},
 		{UnsupportedRenderer, 400, false, "Send renderer as blender, or leave it out.", DoorAPI},
@@ -183,7 +190,7 @@ func malformed() []Entry {
 		{MainFileAmbiguous, 400, false, "Send main as a form field, with the path of the .blend to render; detail.candidates lists them.", DoorAPI},
 		{PriceNotAccepted, 400, false, "Send the request without price_cents: the locked quote is the price.", DoorAPI},
 		{LegalRequired, 400, false, "Send legal_acceptance with the value SVC_LEGAL_V1.", DoorAPI},
-		{InvalidKeyName, 400, false, "Send a name of 1 to 80 characters.", DoorAPI},
+		{InvalidKeyName, 400, false, "Send a name of 1 to 80 visible characters.", DoorAPI},
 		{InvalidFileURL, 400, false, "Give an https address of a public host, without a user name, on port 443 or above 1023; or upload the file.", DoorAPI},
 		{FileNotFetched, 400, true, "Check that the address answers with the file itself, without sign-in or redirect; or upload the file.", DoorAPI},
 		{InvalidWebhookURL, 400, false, "Send an https URL of a public host, without user name, on port 443 or above 1023.", DoorAPI},
@@ -262,8 +269,11 @@ func overloaded() []Entry {
 	return []Entry{
 		{UploadTooSlow, 408, true, "Upload again over a connection that carries 1 KiB a second or more.", DoorAPI},
 		{UploadTooLarge, 413, false, "Pack less into the .blend, or compress it on saving, to stay within 104857600 bytes.", DoorAPI},
-		{BodyTooLarge, 413, false, "Send a JSON body of at most 1 MiB.", DoorAPI},
+		{BodyTooLarge, 413, false, "Send a smaller body; the message says how large it may be.", DoorAPI},
 		{UnsupportedMedia, 415, false, "Send the content type that this route documents.", DoorAPI},
+		{PreconditionFailed, 412, false, "Fetch the file anew, without the condition.", DoorAPI},
+		{RangeNotSatisfiable, 416, false, "Ask for bytes that the file has; Content-Range says how many there are.", DoorAPI},
+		{EncodingNotSupported, 415, false, "Send the body without Content-Encoding.", DoorAPI},
 		{RateLimited, 429, true, "Wait for retry_after_seconds, then send the request again.", DoorAPI},
 		{Internal, 500, true, "Try again; if it stays, report the request_id.", DoorAPI},
 		{NotAcceptingJobs, 503, true, "Try again later; nothing was spent.", DoorAPI},

@@ -36,8 +36,8 @@ type Error struct {
 	Final bool
 	// Allow is sent as the Allow header of a 405.
 	Allow string
-	// Challenge is added to the WWW-Authenticate header of a 401, such as
-	// resource_metadata="…".
+	// Challenge has the parameters of the WWW-Authenticate header, as Challenged
+	// writes them.
 	Challenge string
 	// cause is what went wrong underneath. It reaches the log and never the caller.
 	cause error
@@ -90,6 +90,18 @@ func (e *Error) NotRetryable() *Error {
 func (e *Error) After(d time.Duration) *Error {
 	c := *e
 	c.RetryAfter = d
+	return &c
+}
+
+// Challenged returns a copy with one more parameter of the WWW-Authenticate header,
+// such as scope="render:read" (RFC 6750 3). The value must be printable ASCII without
+// quotes and backslashes.
+func (e *Error) Challenged(name, value string) *Error {
+	c := *e
+	if c.Challenge != "" {
+		c.Challenge += ", "
+	}
+	c.Challenge += name + `="` + value + `"`
 	return &c
 }
 

@@ -70,7 +70,7 @@ func Headers(h http.Header, err error) {
 	if e.Allow != "" {
 		h.Set("Allow", e.Allow)
 	}
-	if e.Code == Unauthenticated {
+	if e.Code == Unauthenticated || (e.Code == InsufficientScope && e.Challenge != "") {
 		h.Set("WWW-Authenticate", strings.TrimSpace("Bearer "+e.Challenge))
 	}
 }

@@ -11,6 +11,7 @@
 package links
 
 import (
+	"bytes"
 	"net/url"
 	"strconv"
 	"strings"
@@ -48,9 +49,8 @@ func (l Links) Host() string {
 // Secure reports whether callers come by HTTPS, so that cookies may demand it.
 func (l Links) Secure() bool { return strings.HasPrefix(l.PublicURL, "https://") }
 
-// Job returns the address of a job. jobs is RendersPath or NodeJobsPath: a job is
-// read through the flow that made it, since each takes its own kind of key (spec
-// 5).
+// Job returns the address of a job. jobs is RendersPath or NodeJobsPath: each takes its
+// own kind of key (spec 5), so links follow the reader, not the flow that made the job.
 func (l Links) Job(jobs, jobID string) string { return l.To(jobs + "/" + jobID) }
 
 // JobReceipt returns where a completed job's receipt is read.
@@ -75,6 +75,17 @@ func (l Links) JobContactSheet(jobs, jobID string) string { return l.Job(jobs, j
 
 // JobLoop returns where a job's loop is read; jobs is as in Job.
 func (l Links) JobLoop(jobs, jobID string) string { return l.Job(jobs, jobID) + Loop }
+
+// JobsIn returns JSON in which every link to a job leads below jobs. Only members whose
+// names end in _url are links: a quote inside a text would be escaped.
+func (l Links) JobsIn(text []byte, jobs string) []byte {
+	for _, other := range []string{RendersPath, NodeJobsPath} {
+		if other != jobs {
+			text = bytes.ReplaceAll(text, []byte(`_url":"`+l.To(other)+"/"), []byte(`_url":"`+l.To(jobs)+"/"))
+		}
+	}
+	return text
+}
 
 // ProofPage returns the page on which anybody checks a receipt, if its workspace
 // allows it.

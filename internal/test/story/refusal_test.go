@@ -1,6 +1,7 @@
 package story_test
 
 import (
+	"bufio"
 	"bytes"
 	"fmt"
 	"io"
@@ -21,78 +22,128 @@ import (
 	"svc.example/internal/test/long"
 )
 
-// refusedBytes is the size of a body that is refused before it is read: more than
-// sockets hold, less than the service reads on for.
-const refusedBytes = 6 << 20
+// refusedSizes are the sizes of uploads that are refused before they are read: more than
+// sockets hold, and at full length as large as scenes are.
+func refusedSizes() []int {
+	if long.Run() {
+		return []int{24 << 20, 99 << 20}
+	}
+	return []int{12 << 20}
+}
 
-// refusedTimes is how often each client must read each refusal.
-var refusedTimes = long.Scale(3, 10)
+// formKind is the media type of the file that the clients send: an upload's form.
+const formKind = "multipart/form-data; boundary=b"
+
+// formOf writes an upload of so many bytes and returns its file.
+func formOf(t *testing.T, bytes int) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "form")
+	form := append([]byte("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"scene.blend\"\r\n\r\n"), make([]byte, bytes)...)
+	if err := os.WriteFile(file, append(form, "\r\n--b--\r\n"...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
 
 // plainClients send a file in one POST and print the status of the answer. Their
 // arguments are the address, the key and the file.
 var plainClients = map[string][]string{
-	"curl": {"curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--header", "Authorization: Bearer KEY", "--data-binary", "@FILE", "URL"},
+	"curl": {"curl", "--silent", "--output", "/dev/null", "--write-out", "%{http_code}", "--header", "Authorization: Bearer KEY", "--header", "Content-Type: KIND", "--data-binary", "@FILE", "URL"},
+	"wget": {"sh", "-c", `wget --quiet --tries=1 --output-document=/dev/null --server-response --header="Authorization: Bearer $2" --header="Content-Type: $4" --post-file="$3" "$1" 2>&1 | awk '/^ *HTTP\// { print $2 }'`, "wget", "URL", "KEY", "FILE", "KIND"},
+	"perl": {"perl", "-MHTTP::Tiny", "-e", `
+open(my $in, "<:raw", $ARGV[2]) or die; local $/; my $body = <$in>;
+print HTTP::Tiny->new->post($ARGV[0], { content => $body, headers => { "Authorization" => "Bearer $ARGV[1]", "Content-Type" => $ARGV[3] } })->{status};
+`, "URL", "KEY", "FILE", "KIND"},
 	"urllib": {"python3", "-c", `
 import sys, urllib.error, urllib.request
-request = urllib.request.Request(sys.argv[1], data=open(sys.argv[3], "rb").read(), headers={"Authorization": "Bearer " + sys.argv[2]})
+request = urllib.request.Request(sys.argv[1], data=open(sys.argv[3], "rb").read(), headers={"Authorization": "Bearer " + sys.argv[2], "Content-Type": sys.argv[4]})
 try:
     print(urllib.request.urlopen(request).status)
 except urllib.error.HTTPError as refused:
     refused.read()
     print(refused.code)
-`, "URL", "KEY", "FILE"},
+`, "URL", "KEY", "FILE", "KIND"},
+	"http.client": {"python3", "-c", `
+import http.client, sys, urllib.parse
+to = urllib.parse.urlsplit(sys.argv[1])
+line = http.client.HTTPConnection(to.netloc)
+line.request("POST", to.path, open(sys.argv[3], "rb").read(), {"Authorization": "Bearer " + sys.argv[2], "Content-Type": sys.argv[4]})
+answer = line.getresponse()
+answer.read()
+print(answer.status)
+`, "URL", "KEY", "FILE", "KIND"},
+	"requests": {"python3", "-c", `
+import requests, sys
+with open(sys.argv[3], "rb") as body:
+    print(requests.post(sys.argv[1], data=body, headers={"Authorization": "Bearer " + sys.argv[2], "Content-Type": sys.argv[4]}).status_code)
+`, "URL", "KEY", "FILE", "KIND"},
 	"fetch": {"node", "-e", `
-const [url, key, file] = process.argv.slice(1)
+const [url, key, file, kind] = process.argv.slice(1)
 const body = require("node:fs").readFileSync(file)
-fetch(url, { method: "POST", body, headers: { Authorization: "Bearer " + key } })
+fetch(url, { method: "POST", body, headers: { Authorization: "Bearer " + key, "Content-Type": kind } })
   .then(async (answer) => { await answer.text(); console.log(answer.status) })
-`, "URL", "KEY", "FILE"},
+`, "URL", "KEY", "FILE", "KIND"},
+	"node:http": {"node", "-e", `
+const [url, key, file, kind] = process.argv.slice(1)
+const body = require("node:fs").readFileSync(file)
+const request = require("node:http").request(url, { method: "POST", headers: { Authorization: "Bearer " + key, "Content-Type": kind, "Content-Length": body.length } },
+  (answer) => { answer.resume(); answer.on("end", () => console.log(answer.statusCode)) })
+request.end(body)
+`, "URL", "KEY", "FILE", "KIND"},
 }
 
-// TestPlainClientsReadEveryRefusal has outside clients send a large body that is refused
-// before it is read: for its key, its address, its size and its sender's limit; directly,
-// and behind nginx as docs/operate.md configures it.
+// TestPlainClientsReadEveryRefusal has ten outside clients send a large upload that is
+// refused before it is read: for its key, its sender's storage and its sender's limit; and
+// smaller bodies for their address and their size. They ask directly, and behind nginx as
+// docs/operate.md configures it.
 func TestPlainClientsReadEveryRefusal(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Listen: freeAddress(t), Data: t.TempDir(), Log: logOf(t), TrustedHops: 1}
 	open := start(t, config)
+	config.Listen, config.Data, config.Unstarted = freeAddress(t), t.TempDir(), 1<<20
+	full := start(t, config)
 	config.Listen, config.Data, config.Rate = freeAddress(t), t.TempDir(), ratelimit.Policy{PerMinute: 1, Burst: 1}
 	limited := start(t, config)
-	file := filepath.Join(t.TempDir(), "scene.blend")
-	if err := os.WriteFile(file, make([]byte, refusedBytes), 0o600); err != nil {
-		t.Fatal(err)
+	small, sizes := formOf(t, 6<<20), map[string]string{}
+	for _, size := range refusedSizes() {
+		sizes[fmt.Sprint(size>>20, " MiB")] = formOf(t, size)
 	}
 	const unknown = "svc_agent_0000000000000000000000000000000000000000000"
 	known, busy := open.caller(0).agent.Secret, limited.caller(0).agent.Secret
 	refusals := []refusal{
-		{"unknown key", open.url, "/node/v1/uploads/inspect", unknown, http.StatusUnauthorized},
-		{"unknown address", open.url, "/node/v1/nothing", known, http.StatusNotFound},
-		{"too large a body", open.url, "/v1/auth/link", known, http.StatusRequestEntityTooLarge},
-		{"limit reached", limited.url, "/node/v1/uploads/inspect", busy, http.StatusTooManyRequests},
+		{"unknown address", open.url, "/node/v1/nothing", known, small, http.StatusNotFound},
+		{"too large a body", open.url, "/v1/auth/link", known, small, http.StatusRequestEntityTooLarge},
+	}
+	for size, file := range sizes {
+		refusals = append(refusals,
+			refusal{"unknown key, " + size, open.url, "/node/v1/uploads/inspect", unknown, file, http.StatusUnauthorized},
+			refusal{"storage limit, " + size, full.url, "/node/v1/uploads/inspect", full.caller(0).agent.Secret, file, http.StatusConflict},
+			refusal{"limit reached, " + size, limited.url, "/node/v1/uploads/inspect", busy, file, http.StatusTooManyRequests},
+		)
 	}
 	t.Run("clients", func(t *testing.T) {
 		for _, way := range []string{"direct", "nginx"} {
-			address := map[string]string{open.url: open.url, limited.url: limited.url}
+			address := map[string]string{open.url: open.url, full.url: full.url, limited.url: limited.url}
 			if way == "nginx" {
 				for from := range address {
 					address[from] = nginx(t, from)
 				}
 			}
-			clients := map[string]func(*testing.T, string, string) string{"net/http": goClient}
+			clients := map[string]func(t *testing.T, url, key, file string) string{"net/http": goClient, "a socket": socketClient}
 			for name, command := range plainClients {
-				clients[name] = func(t *testing.T, url, key string) string { return plainClient(t, command, url, key, file) }
+				clients[name] = func(t *testing.T, url, key, file string) string { return plainClient(t, command, url, key, file) }
 			}
 			for name, post := range clients {
 				t.Run(way+" "+name, func(t *testing.T) {
 					t.Parallel()
 					for _, r := range refusals {
-						for range refusedTimes {
+						for range refusedTimes() {
 							if r.url == limited.url { // takes the one request of this minute, if it is still there
 								get(t, http.MethodGet, r.url+"/v1/limits", http.Header{"Authorization": {"Bearer " + r.key}})
 							}
-							got := post(t, address[r.url]+r.path, r.key)
+							got := post(t, address[r.url]+r.path, r.key, r.file)
 							if r.url == limited.url && got != fmt.Sprint(r.status) { // the next minute began in between, and this took its request
-								got = post(t, address[r.url]+r.path, r.key)
+								got = post(t, address[r.url]+r.path, r.key, r.file)
 							}
 							if got != fmt.Sprint(r.status) {
 								t.Errorf("%s: read %q, want %d", r.name, got, r.status)
@@ -106,16 +157,19 @@ func TestPlainClientsReadEveryRefusal(t *testing.T) {
 	})
 }
 
-// refusal is a request that is refused with status before its body is read.
+// refusedTimes is how often each client must read each refusal.
+func refusedTimes() int { return long.Scale(1, 3) }
+
+// refusal is a request that is refused with status before its body, a file, is read.
 type refusal struct {
-	name, url, path, key string
-	status               int
+	name, url, path, key, file string
+	status                     int
 }
 
 // plainClient runs one of plainClients and returns what it prints.
 func plainClient(t *testing.T, command []string, url, key, file string) string {
 	t.Helper()
-	fill := strings.NewReplacer("URL", url, "KEY", key, "FILE", file)
+	fill := strings.NewReplacer("URL", url, "KEY", key, "FILE", file, "KIND", formKind)
 	arguments := make([]string, len(command))
 	for i, a := range command {
 		arguments[i] = a
@@ -136,13 +190,43 @@ func plainClient(t *testing.T, command []string, url, key, file string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// goClient posts with net/http, each time over a new connection, and returns the status.
-func goClient(t *testing.T, url, key string) string {
+// socketClient writes the whole request before it reads a byte.
+func socketClient(t *testing.T, url, key, file string) string {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(make([]byte, refusedBytes)))
+	body, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
+	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
+	conn, err := net.Dial("tcp", host)
+	if err != nil {
+		return err.Error()
+	}
+	defer conn.Close()
+	_, err = fmt.Fprintf(conn, "POST /%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer %s\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", path, host, key, formKind, len(body), body)
+	if err != nil {
+		return err.Error()
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return err.Error()
+	}
+	defer answer.Body.Close()
+	return fmt.Sprint(answer.StatusCode)
+}
+
+// goClient posts with net/http, each time over a new connection, and returns the status.
+func goClient(t *testing.T, url, key, file string) string {
+	t.Helper()
+	body, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", formKind)
 	request.Header.Set("Authorization", "Bearer "+key)
 	request.Close = true
 	answer, err := http.DefaultClient.Do(request)

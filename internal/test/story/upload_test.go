@@ -46,7 +46,7 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 	}{
 		"it breaks off": {func() upload {
 			return upload{content: bytes.NewReader(scene[:len(scene)/2]), declared: int64(len(scene)), cutOff: true}
-		}, 400, "invalid_request"},
+		}, 400, "body_truncated"},
 		"it breaks off where the form ends early": {func() upload {
 			return upload{content: bytes.NewReader(scene[:len(scene)/2]), declared: int64(len(scene) / 2)}
 		}, 400, "file_damaged"},

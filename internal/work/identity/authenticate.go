@@ -31,9 +31,16 @@ func bearer(header, prefix string) (string, error) {
 		return "", fault.New(fault.Unauthenticated, "This route needs a key that begins with %s.", prefix)
 	}
 	if !strings.EqualFold(scheme, "Bearer") || len(secret) != len(prefix)+contract.KeySecretLength || !strings.HasPrefix(secret, prefix) {
-		return "", fault.New(fault.Unauthenticated, "This is not a key of the kind that this route takes: it begins with %s.", prefix)
+		return "", invalidToken("This is not a key of the kind that this route takes: it begins with %s.", prefix)
 	}
 	return secret, nil
+}
+
+// invalidToken refuses a key that came and is not good here. Programs renew it or sign in
+// again when they read so (RFC 6750 3.1).
+func invalidToken(format string, args ...any) *fault.Error {
+	refused := fault.New(fault.Unauthenticated, format, args...)
+	return refused.Challenged("error", "invalid_token").Challenged("error_description", refused.Message)
 }
 
 // touchEvery is the precision of a key's last-used time. It saves a write per request:
@@ -66,7 +73,7 @@ func authenticate(ctx context.Context, d *db.DB, header, prefix string,
 	err = d.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
 		s, err := find(ctx, tx, Hash(secret))
 		if db.IsNotFound(err) || (err == nil && (s.revokedAt != 0 || (s.expiresAt != 0 && s.expiresAt <= tx.Now))) {
-			return fault.New(fault.Unauthenticated, "The key is unknown, revoked or past its end.")
+			return invalidToken("The key is unknown, revoked or past its end.")
 		}
 		if fault.Is(err, fault.Unauthenticated) {
 			return err
@@ -104,7 +111,7 @@ func agent(ctx context.Context, d *db.DB, header, prefix, resource string) (p Pr
 	err = authenticate(ctx, d, header, prefix, func(ctx context.Context, tx *db.Tx, secret string) (keyState, error) {
 		row, err := tx.AgentKeyBySecret(ctx, secret)
 		if err == nil && row.Resources != "" && !slices.Contains(strings.Fields(row.Resources), resource) {
-			return keyState{}, fault.New(fault.Unauthenticated, "This key is for %s.", row.Resources)
+			return keyState{}, invalidToken("This key is for %s.", row.Resources)
 		}
 		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: AgentCredential, KeyID: row.KeyID}, Scopes: scopesOf(row.Scopes), SpendLimitCents: limitOf(row.SpendLimitCents)}
 		return keyState{row.KeyID, row.WorkspaceID, row.RevokedAt, row.LastUsedAt, endOf(row.ExpiresAt, row.TokenUntil)}, err

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/plaintext"
 )
 
 // NewKey is a key that was just made. Nothing stores Secret: show it in this answer or
@@ -32,6 +33,9 @@ func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 1 || n > contract.MaxKeyName || !utf8.ValidString(name) {
 		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters; this one has %d.", contract.MaxKeyName, n)
+	}
+	if strings.ContainsFunc(name, plaintext.Hidden) {
+		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has only visible characters; this one is %s.", plaintext.Line(name))
 	}
 	secret, err := NewSecret(prefix)
 	if err != nil {

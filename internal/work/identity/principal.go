@@ -102,5 +102,10 @@ func (p Principal) Require(scope Scope) error {
 	if p.Scopes.Has(scope) {
 		return nil
 	}
-	return fault.New(fault.InsufficientScope, "This credential lacks the scope %s.", scope)
+	needs := Scopes{ScopeRead}
+	if scope != ScopeRead {
+		needs = AllScopes()
+	}
+	return fault.New(fault.InsufficientScope, "This credential lacks the scope %s.", scope).
+		Challenged("error", string(fault.InsufficientScope)).Challenged("scope", needs.String())
 }

@@ -31,6 +31,20 @@ func NewSecret(prefix string) (string, error) {
 	return b.String(), nil
 }
 
+// SecretFrom returns the secret that follows from a seed of 64 bytes, which must be as
+// hard to guess as a secret is. The same seed gives the same secret.
+func SecretFrom(prefix string, seed [64]byte) string {
+	var b strings.Builder
+	b.WriteString(prefix)
+	// 512 bits for 43 characters of 62: each is as likely as any other.
+	rest, base, digit := new(big.Int).SetBytes(seed[:]), big.NewInt(int64(len(base62))), new(big.Int)
+	for range contract.KeySecretLength {
+		rest.DivMod(rest, base, digit)
+		b.WriteByte(base62[digit.Int64()])
+	}
+	return b.String()
+}
+
 // Hash is a plain SHA-256, in lower-case hex. A slow password hash would add nothing to
 // 256 random bits, and would cost every request its time. The database finds a row by
 // this hash, so no comparison of secrets takes place whose time could be measured.

@@ -21,6 +21,7 @@ import (
 	"sync"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
@@ -29,6 +30,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/outbound"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/work/dispatch"
@@ -391,18 +393,21 @@ func TooLarge() error {
 // maxNameBytes is the limit of common file systems for one name, in bytes.
 const maxNameBytes = 255
 
-// CleanName returns the last element of a caller's file name without control
-// characters. The name appears in receipts and becomes a file on a worker, so it never
-// contains a folder. It ends with .blend in any case and has at most 255 bytes. Errors:
-// unsupported_file.
+// CleanName returns the last element of a caller's file name, without blanks before it.
+// The name appears in receipts and becomes a file on a worker, so it never contains a
+// folder or a character that nobody sees. It ends with .blend in any case and has at most
+// 255 bytes. Bytes that are no UTF-8 are read as ISO-8859-1. Error: unsupported_file.
 func CleanName(filename string) (string, error) {
-	name := path.Base(strings.ReplaceAll(filename, `\`, "/"))
-	name = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == unicode.ReplacementChar {
-			return -1
+	if !utf8.ValidString(filename) {
+		filename = fromLatin1(filename)
+	}
+	name := strings.TrimLeft(path.Base(strings.ReplaceAll(filename, `\`, "/")), " ")
+	for _, r := range name {
+		if plaintext.Hidden(r) || r == unicode.ReplacementChar {
+			return "", fault.New(fault.UnsupportedFile, "The file's name contains a character that is invisible or damaged: %s.", plaintext.Line(name)).
+				WithAction("Rename the file and upload it again.")
 		}
-		return r
-	}, name))
+	}
 	// A name that is nothing but the extension would give a hidden file.
 	if !strings.HasSuffix(strings.ToLower(name), contract.InputExtension) || len(name) == len(contract.InputExtension) || len(name) > maxNameBytes {
 		return "", fault.New(fault.UnsupportedFile, "The file's name must end with %s and have at most %d bytes; it is %q.",

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/quote"
@@ -96,8 +97,8 @@ type Object struct {
 	ReceiptURL        *string    `json:"receipt_url"`
 	ProofURL          *string    `json:"proof_url"`
 	// Also of a job that goes on, once it has a frame.
-	ContactSheetURL *string `json:"contact_sheet_url" doc:"The frames in one picture, for the same key; null while there is no frame to show, and once the artifact is removed."`
-	LoopURL         *string `json:"loop_url" doc:"The frames as a small loop that plays, for the same key; null when contact_sheet_url is."`
+	ContactSheetURL *string `json:"contact_sheet_url" doc:"The frames in one picture, for the key that read this; null while there is no frame to show, and once the artifact is removed."`
+	LoopURL         *string `json:"loop_url" doc:"The frames as a small loop that plays, for the key that read this; null when contact_sheet_url is."`
 }
 
 // JobFailure explains why a job failed. Retryable and SuggestedAction come from the
@@ -170,8 +171,22 @@ func (j *Jobs) show(view query.JobViewRow, around surroundings, now time.Time) O
 		live(view, around, now, &o)
 	}
 	if o.FramesCompleted > 0 && slices.Contains([]Status{Rendering, Packaging, Completed}, o.Status) && view.Job.ArtifactRemovedAt == 0 {
-		sheet, loop := j.Links.JobContactSheet(o.Flow.JobsPath(), o.JobID), j.Links.JobLoop(o.Flow.JobsPath(), o.JobID)
-		o.ContactSheetURL, o.LoopURL = &sheet, &loop
+		o.ContactSheetURL, o.LoopURL = new(string), new(string)
+	}
+	return o.Through(j.Links, o.Flow.JobsPath())
+}
+
+// Through returns the view with its links below jobs, which the reader's credential must
+// open: links.RendersPath for account keys, links.NodeJobsPath for agent keys and sessions.
+// Without it they lead to the API of the flow that made the job.
+func (o Object) Through(l links.Links, jobs string) Object {
+	for link, at := range map[**string]string{
+		&o.ReceiptURL: l.JobReceipt(jobs, o.JobID), &o.ProofURL: l.JobProof(jobs, o.JobID),
+		&o.ContactSheetURL: l.JobContactSheet(jobs, o.JobID), &o.LoopURL: l.JobLoop(jobs, o.JobID),
+	} {
+		if *link != nil {
+			*link = &at
+		}
 	}
 	return o
 }
@@ -221,8 +236,7 @@ func (j *Jobs) link(o *Object, job Record, now time.Time) {
 		o.DownloadURL = &download
 	}
 	o.ArtifactExpiresAt = &expires
-	receipt, proof := j.Links.JobReceipt(o.Flow.JobsPath(), job.JobID), j.Links.JobProof(o.Flow.JobsPath(), job.JobID)
-	o.ReceiptURL, o.ProofURL = &receipt, &proof
+	o.ReceiptURL, o.ProofURL = new(string), new(string) // see Through
 }
 
 // live fills what changes while a job waits or renders, without a change of its row.

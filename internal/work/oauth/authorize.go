@@ -70,9 +70,7 @@ func (s *Server) readRest(r *Request, values url.Values) (err error) {
 		return wrong(InvalidRequest, "PKCE is required: code_challenge with code_challenge_method S256")
 	}
 	r.Challenge = texts["code_challenge"]
-	if r.Scopes, err = scopesOf(texts["scope"]); err != nil {
-		return err
-	}
+	r.Scopes = scopesOf(texts["scope"])
 	r.Resources, err = s.resourcesOf(values["resource"])
 	return err
 }

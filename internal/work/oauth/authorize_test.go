@@ -42,7 +42,7 @@ func TestAProgramGetsAKeyWithTheLimitThatThePersonChose(t *testing.T) {
 
 func TestAnswersGoOnlyWhereTheProgramSaysLetterByLetter(t *testing.T) {
 	t.Parallel()
-	known := []string{"https://app.example/back", "http://127.0.0.1/back", "http://[::1]:99/back?a=b", "http://localhost:7/x"}
+	known := []string{"https://app.example/back", "http://127.0.0.1/back", "http://[::1]:99/back?a=b", "http://localhost:7/x", "cursor://anysphere.cursor-mcp/oauth/callback", "com.example.app:/back"}
 	for to, good := range map[string]bool{
 		"https://app.example/back": true, "http://127.0.0.1/back": true, "http://127.0.0.1:1234/back": true, "http://[::1]:5/back?a=b": true, "http://localhost/x": true,
 		"https://app.example/back/": false, "https://app.example/back?x": false, "https://app.example:443/back": false, "https://APP.example/back": false,
@@ -51,6 +51,8 @@ func TestAnswersGoOnlyWhereTheProgramSaysLetterByLetter(t *testing.T) {
 		"https://app.example/../back": false, "https://app.example/%62ack": false, "https://app.example\\@evil.example/back": false,
 		"http://127.0.0.1/other": false, "http://127.0.0.1:1234/back?x": false, "http://127.0.0.1.evil.example/back": false, "http://127.0.0.2/back": false,
 		"https://127.0.0.1/back": false, "http://localhost/back": false, "http://2130706433/back": false, "http://[::1]/back": false, "http://127.0.0.1:1@evil.example/back": false,
+		"cursor://anysphere.cursor-mcp/oauth/callback": true, "com.example.app:/back": true, "cursor://anysphere.cursor-mcp/oauth/callback/": false,
+		"cursor://other/oauth/callback": false, "CURSOR://anysphere.cursor-mcp/oauth/callback": false, "com.example.app:/back?x": false, "com.example.app:back": false,
 		"javascript:alert(1)": false, "data:text/html,x": false, "//app.example/back": false, "/back": false, "": false, " https://app.example/back": false, "https://app.example/back\n": false,
 	} {
 		if oauth.Matches(known, to) != good {
@@ -110,7 +112,6 @@ func TestWhatElseIsWrongIsToldToTheProgramWithStateAndIssuer(t *testing.T) {
 			"no method":        {"invalid_request", s.question("code_challenge_method", "")},
 			"a short one":      {"invalid_request", s.question("code_challenge", "abc")},
 			"a token":          {"unsupported_response_type", s.question("response_type", "token")},
-			"an unknown scope": {"invalid_scope", s.question("scope", "render:read admin")},
 			"another resource": {"invalid_target", s.question("resource", "https://other.example/mcp")},
 		} {
 			r, err := s.Read(s.t.Context(), c.q)

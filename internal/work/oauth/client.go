@@ -7,10 +7,13 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/coreos/go-oidc/v3/oidc"
 
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/outbound"
@@ -50,6 +53,9 @@ type Client struct {
 	Redirects []string
 	// Registered says that it registered by itself: what it says of itself is its word alone.
 	Registered bool
+
+	keys     oidc.KeySet // that its statements are signed with; nil for none
+	mustSign bool        // its description does not offer to ask without
 }
 
 // KeyName is what the key of the program is called in lists: the verified part comes first.
@@ -175,22 +181,45 @@ func (c *Clients) read(ctx context.Context, id string) (client Client, reason st
 		ClientID  string   `json:"client_id"`
 		Name      string   `json:"client_name"`
 		Redirects []string `json:"redirect_uris"`
-		Auth      string   `json:"token_endpoint_auth_method"`
-		Secret    string   `json:"client_secret"`
+		// One method or several, under the names in use.
+		Auth      words           `json:"token_endpoint_auth_method"`
+		Methods   words           `json:"token_endpoint_auth_methods"`
+		Supported words           `json:"token_endpoint_auth_methods_supported"`
+		Keys      json.RawMessage `json:"jwks"`
+		KeysAt    string          `json:"jwks_uri"`
+		Secret    string          `json:"client_secret"`
 	}
 	if json.Unmarshal(text, &document) != nil {
 		return client, "it is not JSON"
 	}
+	methods := slices.Concat(document.Auth, document.Methods, document.Supported)
+	public, keys := len(methods) == 0 || slices.Contains(methods, publicMethod), oidc.KeySet(nil)
+	if slices.Contains(methods, signedMethod) {
+		keys = c.keysOf(document.KeysAt, document.Keys)
+	}
 	switch {
 	case document.ClientID != id:
 		return client, "its client_id is another one"
-	case document.Secret != "" || (document.Auth != "" && document.Auth != "none"):
+	case document.Secret != "" || (!public && keys == nil):
 		return client, "it asks for a secret, which this service has for no program"
 	}
 	if reason = wrongRedirects(document.Redirects); reason != "" {
 		return client, reason
 	}
-	return Client{ID: id, Host: r.URL.Host, Name: plainName(document.Name), Redirects: document.Redirects}, ""
+	return Client{ID: id, Host: r.URL.Host, Name: plainName(document.Name), Redirects: document.Redirects, keys: keys, mustSign: !public}, ""
+}
+
+// words is one text or a list of them.
+type words []string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (w *words) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*w = words{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(w))
 }
 
 // wrongRedirects says what is wrong with the addresses that a program names; "" for nothing.
@@ -200,7 +229,7 @@ func wrongRedirects(redirects []string) string {
 	}
 	for _, redirect := range redirects {
 		if !usable(redirect) {
-			return "one of its redirect_uris is neither https nor http on this computer"
+			return "one of its redirect_uris is neither https, nor http on this computer, nor of a program's own scheme"
 		}
 	}
 	return ""
@@ -225,14 +254,38 @@ func plainName(name string) string {
 	return b.String()
 }
 
-// usable reports whether answers may be sent to an address at all: https, or http on the
-// person's own computer (RFC 8252 7.3).
+// usable reports whether answers may be sent to an address at all: https, http on the
+// person's own computer (RFC 8252 7.3), or a scheme of a program's own (7.1).
 func usable(redirect string) bool {
 	u, err := url.Parse(redirect)
-	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" || strings.Contains(redirect, "#") || len(redirect) > maxParameter || strings.ContainsFunc(redirect, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
+	if err != nil || u.User != nil || u.Fragment != "" || strings.Contains(redirect, "#") || len(redirect) > maxParameter || strings.ContainsFunc(redirect, func(r rune) bool { return r <= ' ' || r > '~' || r == '\\' }) {
 		return false
 	}
-	return u.Scheme == "https" || (u.Scheme == "http" && loopback(u))
+	switch u.Scheme {
+	case "https":
+		return u.Host != ""
+	case "http":
+		return loopback(u)
+	}
+	return private(u)
+}
+
+// publicSchemes have a meaning of their own in browsers and systems: no program owns them.
+var publicSchemes = []string{
+	"", "about", "blob", "chrome", "content", "data", "facetime", "file", "filesystem", "ftp", "intent", "jar", "javascript", "mailto", "ms-settings",
+	"resource", "search-ms", "sftp", "shell", "sms", "smb", "ssh", "tel", "vbscript", "view-source", "ws", "wss",
+}
+
+// private reports whether an address has the scheme of a program's own. What follows is a
+// host or a path, so that nothing can be run from it.
+func private(u *url.URL) bool {
+	return !slices.Contains(publicSchemes, u.Scheme) && u.Opaque == "" && (u.Host != "" || strings.HasPrefix(u.Path, "/"))
+}
+
+// Private reports whether the answer goes to a program by a scheme of its own.
+func (r Request) Private() bool {
+	u, err := url.Parse(r.RedirectURI)
+	return err == nil && private(u) && u.Scheme != "https" && u.Scheme != "http"
 }
 
 // loopback reports whether an address is on the person's own computer.

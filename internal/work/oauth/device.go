@@ -78,10 +78,7 @@ func (s *Server) Begin(ctx context.Context, form url.Values) (d Device, err erro
 	if err != nil {
 		return d, err
 	}
-	scopes, err := scopesOf(text)
-	if err != nil {
-		return d, err
-	}
+	scopes := scopesOf(text)
 	resources, err := s.resourcesOf(form["resource"])
 	if err != nil {
 		return d, err
@@ -157,9 +154,8 @@ func (s *Server) Find(ctx context.Context, typed string) (w Waiting, err error) 
 		if err != nil {
 			return err
 		}
-		scopes, err := scopesOf(row.Scopes)
-		w = Waiting{row.UserCode, row.ClientID, scopes}
-		return err
+		w = Waiting{row.UserCode, row.ClientID, scopesOf(row.Scopes)}
+		return nil
 	})
 	return w, err
 }

@@ -102,7 +102,7 @@ func TestADeviceCodeEndsIsAnsweredOnceAndIsItsClients(t *testing.T) {
 			}
 		}
 		for name, q := range map[string]url.Values{
-			"no client": {}, "a name": {"client_id": {"x"}}, "a scope": {"client_id": {"svc"}, "scope": {"admin"}}, "a resource": {"client_id": {"svc"}, "resource": {"https://x.example"}},
+			"no client": {}, "a name": {"client_id": {"x"}}, "a resource": {"client_id": {"svc"}, "resource": {"https://x.example"}},
 		} {
 			if _, err := s.Begin(s.t.Context(), q); err == nil {
 				s.t.Errorf("%s: begun", name)

@@ -6,12 +6,13 @@
 // key with an end, and the program gets tokens of that key (token.go). So the lists of keys,
 // spending limits, revocation and the end of running requests are those of package identity.
 //
-// What always holds: only public clients with PKCE S256 and exact redirect addresses; a code
-// works once, within a minute; each refresh token works once, and a second use revokes the
+// What always holds: PKCE S256 and exact redirect addresses; no program has a secret here,
+// but one may sign its requests (assertion.go); a code works once, within a minute; each
+// refresh token works once, but for a repetition within a minute, and a later use revokes the
 // key; a token works at the resources that it was made for. Secrets are stored as hashes. A
-// description of a program is read only for a person who is signed in, through the guard of
-// package outbound. Where the operator lets programs register by themselves (register.go),
-// nothing is stored for them.
+// description of a program is read only for a person who is signed in, or for a program that
+// holds what such a person gave it, through the guard of package outbound. Where the operator
+// lets programs register by themselves (register.go), nothing is stored for them.
 //
 // It leaves pages and the form of answers to the doors. Start reading at Server.
 package oauth
@@ -32,6 +33,9 @@ const (
 	AccessLife   = time.Hour
 	DeviceLife   = 15 * time.Minute
 	PollInterval = 5 * time.Second
+	// RefreshGrace is how long the refresh token that was used last gives the same answer
+	// again: programs of several windows refresh at once, and lines break.
+	RefreshGrace = 45 * time.Second
 	// MaxDevices is how many devices may wait at once.
 	MaxDevices = 10000
 	// DefaultLimitCents and DefaultDays fill the consent page.
@@ -93,19 +97,19 @@ func single(values map[string][]string, name string) (string, error) {
 	return all[0], nil
 }
 
-// scopesOf reads the parameter scope; "" asks for both. Reading comes with spending: a
-// program that cannot read cannot use the tools. Error: invalid_scope.
-func scopesOf(text string) (identity.Scopes, error) {
+// OfflineAccess is a scope that programs ask for where they want a refresh token. Every
+// program gets one here, so it adds nothing.
+const OfflineAccess = "offline_access"
+
+// scopesOf reads the parameter scope. Reading comes with spending: a program that cannot
+// read cannot use the tools. Scopes that this service does not have are ignored, since
+// programs ask many services for the same ones; none of its own asks for both.
+func scopesOf(text string) identity.Scopes {
 	words := strings.Fields(text)
-	for _, word := range words {
-		if !identity.AllScopes().Has(identity.Scope(word)) {
-			return nil, wrong(InvalidScope, "the scopes are render:read and render:spend")
-		}
+	if slices.Contains(words, string(identity.ScopeRead)) && !slices.Contains(words, string(identity.ScopeSpend)) {
+		return identity.Scopes{identity.ScopeRead}
 	}
-	if len(words) == 0 || slices.Contains(words, string(identity.ScopeSpend)) {
-		return identity.AllScopes(), nil
-	}
-	return identity.Scopes{identity.ScopeRead}, nil
+	return identity.AllScopes()
 }
 
 // Resources are the addresses for which tokens are made: the tools for agents, and the HTTP

@@ -2,7 +2,9 @@ package oauth
 
 import (
 	"context"
+	"crypto/hmac"
 	"crypto/sha256"
+	"crypto/sha512"
 	"crypto/subtle"
 	"encoding/base64"
 	"errors"
@@ -37,6 +39,7 @@ func GrantTypes() []string { return []string{"authorization_code", "refresh_toke
 // tokenRequest is a request of the token endpoint. Each part is there once at most.
 type tokenRequest struct {
 	grant, client, code, redirect, verifier, refresh, device, scope string
+	secret, assertion, assertionType                                string
 	resources                                                       []string
 }
 
@@ -46,16 +49,23 @@ func (s *Server) Token(ctx context.Context, form url.Values) (t Tokens, err erro
 	for name, to := range map[string]*string{
 		"grant_type": &r.grant, "client_id": &r.client, "code": &r.code, "redirect_uri": &r.redirect, "code_verifier": &r.verifier,
 		"refresh_token": &r.refresh, "device_code": &r.device, "scope": &r.scope,
+		"client_secret": &r.secret, "client_assertion": &r.assertion, "client_assertion_type": &r.assertionType,
 	} {
 		if *to, err = single(form, name); err != nil {
 			return t, err
 		}
 	}
 	r.resources = form["resource"]
-	if form.Has("client_secret") || form.Has("client_assertion") {
+	if r.secret != "" { // an empty one is how some libraries write none
 		return t, wrong(InvalidClient, "this service has secrets for no program")
 	}
+	if r.client == "" {
+		r.client = subjectOf(r.assertion) // RFC 7521 4.2: the parameter may be left out
+	}
 	if err := s.Clients.Known(r.client); err != nil {
+		return t, err
+	}
+	if err := s.authenticate(ctx, r); err != nil {
 		return t, err
 	}
 	var do func(context.Context, *db.Tx, tokenRequest) (Tokens, error, error)
@@ -140,10 +150,15 @@ func (s *Server) grant(ctx context.Context, tx *db.Tx, row query.OauthRequest) (
 	if err != nil {
 		return t, nil, err
 	}
-	t, g, err := issue(tx, family, query.OauthGrant{KeyID: key.KeyID, ClientID: row.ClientID, FamilySha256: identity.Hash(family)})
+	access, err := identity.NewSecret(contract.AgentKeyPrefix)
 	if err != nil {
 		return t, nil, err
 	}
+	refresh, err := identity.NewSecret(family)
+	if err != nil {
+		return t, nil, err
+	}
+	t, g := issue(tx, access, refresh, query.OauthGrant{KeyID: key.KeyID, ClientID: row.ClientID, FamilySha256: identity.Hash(family)})
 	t.Scope = row.Scopes
 	if err := tx.OauthGrantCreate(ctx, query.OauthGrantCreateParams(g)); err != nil {
 		return t, nil, fmt.Errorf("store tokens: %w", err)
@@ -151,29 +166,35 @@ func (s *Server) grant(ctx context.Context, tx *db.Tx, row query.OauthRequest) (
 	return t, nil, nil
 }
 
-// issue draws tokens of a grant. A refresh token is the family's part, which stays, and one
-// that is new each time: so one row knows every refresh token that there ever was.
-func issue(tx *db.Tx, family string, g query.OauthGrant) (Tokens, query.OauthGrant, error) {
-	access, err := identity.NewSecret(contract.AgentKeyPrefix)
-	if err != nil {
-		return Tokens{}, g, err
-	}
-	refresh, err := identity.NewSecret(family)
-	if err != nil {
-		return Tokens{}, g, err
-	}
+// issue gives new tokens to a grant. A refresh token is the family's part, which stays, and
+// one that is new each time: so one row knows every refresh token that there ever was.
+func issue(tx *db.Tx, access, refresh string, g query.OauthGrant) (Tokens, query.OauthGrant) {
 	g.PreviousSha256, g.PreviousUntil = g.AccessSha256, g.AccessUntil
 	g.AccessSha256, g.AccessUntil = identity.Hash(access), tx.Now+AccessLife.Microseconds()
 	g.RefreshSha256 = identity.Hash(refresh)
 	g.RowSum = grants.Of(g)
-	return Tokens{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(AccessLife.Seconds()), RefreshToken: refresh}, g, nil
+	return Tokens{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(AccessLife.Seconds()), RefreshToken: refresh}, g
+}
+
+// successors returns the tokens that follow a refresh token. They follow from it and the
+// service's key, so that the same question can get the same answer although only hashes are
+// stored.
+func (s *Server) successors(old string) (access, refresh string) {
+	seed := func(purpose string) (sum [64]byte) {
+		mac := hmac.New(sha512.New, s.Links.Key)
+		mac.Write([]byte("oauth " + purpose + "\n" + old))
+		copy(sum[:], mac.Sum(nil))
+		return sum
+	}
+	return identity.SecretFrom(contract.AgentKeyPrefix, seed("access")), identity.SecretFrom(old[:familyLength], seed("refresh"))
 }
 
 // familyLength is the length of the part that all refresh tokens of a key share.
 const familyLength = len(refreshPrefix) + contract.KeySecretLength
 
-// refresh changes a refresh token into new tokens. A token of the family that is not the
-// newest was used before, by a thief or by the program: the key is revoked, because nobody
+// refresh changes a refresh token into new tokens. The token before the newest gets the same
+// answer for a while, because the program's windows refresh at once. Any other token of the
+// family was used before, by a thief or by the program: the key is revoked, because nobody
 // can tell who of the two asks now.
 func (s *Server) refresh(ctx context.Context, tx *db.Tx, r tokenRequest) (t Tokens, refused, err error) {
 	unknown := wrong(InvalidGrant, "the refresh token is unknown, or its key is revoked or past its end")
@@ -192,10 +213,13 @@ func (s *Server) refresh(ctx context.Context, tx *db.Tx, r tokenRequest) (t Toke
 	if err != nil {
 		return t, nil, fmt.Errorf("read the key of tokens: %w", err)
 	}
+	access, next := s.successors(r.refresh)
+	issued := g.AccessUntil - AccessLife.Microseconds()
+	again := g.RefreshSha256 == identity.Hash(next) && tx.Now-issued <= RefreshGrace.Microseconds()
 	switch {
 	case key.RevokedAt != 0 || (key.ExpiresAt != 0 && key.ExpiresAt <= tx.Now):
 		return t, unknown, nil
-	case g.RefreshSha256 != identity.Hash(r.refresh):
+	case g.RefreshSha256 != identity.Hash(r.refresh) && !again:
 		return t, wrong(InvalidGrant, "the refresh token was used before; the key is revoked. Sign in again"), revoke(ctx, tx, g.KeyID)
 	case g.ClientID != r.client:
 		return t, wrong(InvalidGrant, "the refresh token is another client's"), nil
@@ -203,14 +227,15 @@ func (s *Server) refresh(ctx context.Context, tx *db.Tx, r tokenRequest) (t Toke
 		return t, wrong(InvalidTarget, "the refresh token is not for that resource"), nil
 	}
 	for _, word := range strings.Fields(r.scope) {
-		if !slices.Contains(strings.Fields(key.Scopes), word) {
+		if identity.AllScopes().Has(identity.Scope(word)) && !slices.Contains(strings.Fields(key.Scopes), word) {
 			return t, wrong(InvalidScope, "a refresh does not widen the scopes"), nil
 		}
 	}
-	t, g, err = issue(tx, family, g)
-	if err != nil {
-		return t, nil, err
+	if again {
+		left := time.Duration(g.AccessUntil-tx.Now) * time.Microsecond
+		return Tokens{AccessToken: access, TokenType: "Bearer", ExpiresIn: int64(left.Seconds()), RefreshToken: next, Scope: key.Scopes}, nil, nil
 	}
+	t, g = issue(tx, access, next, g)
 	t.Scope = key.Scopes
 	err = tx.OauthGrantChange(ctx, query.OauthGrantChangeParams{
 		RefreshSha256: g.RefreshSha256, AccessSha256: g.AccessSha256, AccessUntil: g.AccessUntil,

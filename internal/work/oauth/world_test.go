@@ -42,6 +42,7 @@ type program struct {
 	*httptest.Server
 	document atomic.Pointer[http.HandlerFunc]
 	reads    atomic.Int64
+	guard    outbound.Config // that may call it
 }
 
 // redirect is the program's address for answers.
@@ -74,7 +75,8 @@ func newProgram(t *testing.T) (*program, outbound.Config) {
 	p.describe(p.described())
 	roots := x509.NewCertPool()
 	roots.AddCert(p.Certificate())
-	return p, outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+	p.guard = outbound.Config{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Roots: roots}
+	return p, p.guard
 }
 
 func each(t *testing.T, test func(s service)) {
@@ -85,7 +87,7 @@ func each(t *testing.T, test func(s service)) {
 		d := dbtest.Open(t, db.Config{URL: address, Skew: func() time.Duration { return time.Duration(s.skew.Load()) }})
 		p, guard := newProgram(t)
 		s.program = p
-		s.Server = &oauth.Server{DB: d, Links: links.Links{PublicURL: public}, Clients: oauth.NewClients(outbound.New(guard), nil)}
+		s.Server = &oauth.Server{DB: d, Links: links.Links{PublicURL: public, Key: []byte("a key of thirty-two characters...")}, Clients: oauth.NewClients(outbound.New(guard), nil)}
 		s.must(func(ctx context.Context, tx *db.Tx) error {
 			person, err := identity.CreateWorkspace(ctx, tx, "someone@example.com")
 			s.workspace = person.WorkspaceID
@@ -202,4 +204,14 @@ func (s service) keys() (keys []identity.Key) {
 		return err
 	})
 	return keys
+}
+
+// endKeys revokes the keys of the workspace, so that there is room for more.
+func (s service) endKeys() {
+	s.t.Helper()
+	for _, k := range s.keys() {
+		if k.RevokedAt == nil {
+			s.must(func(ctx context.Context, tx *db.Tx) error { return identity.Revoke(ctx, tx, k.KeyID) })
+		}
+	}
 }

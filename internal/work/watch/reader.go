@@ -102,6 +102,17 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 	return out, err
 }
 
+// Over reports whether a watcher at a position has the last event of a job that has ended.
+// Error: render_not_found.
+func (r *Reader) Over(ctx context.Context, workspaceID, jobID string, at Cursor) (over bool, err error) {
+	err = r.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) error {
+		record, err := job.Find(ctx, tx, workspaceID, jobID)
+		over = err == nil && job.Status(record.Status).Terminal() && at.Seq >= record.Seq
+		return err
+	})
+	return over, err
+}
+
 // WriteLog writes Blender's output, in the order in which frames were accepted, then the
 // failed attempts. It reads one batch at a time, so memory does not grow with the job.
 // Errors: render_not_found, and those of w. Each batch is a transaction of its own: frames

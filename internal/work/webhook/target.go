@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"unicode/utf8"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -48,8 +49,8 @@ func (h *Hooks) Target(ctx context.Context, url, secret string) (Target, error) 
 // check refuses an address that must not be called. outbound.Guard checks it again at
 // each call, because a name may resolve to another address by then.
 func (h *Hooks) check(ctx context.Context, url string) error {
-	if len(url) > contract.MaxWebhookURL {
-		return fault.New(fault.InvalidWebhookURL, "The webhook URL has more than %d bytes.", contract.MaxWebhookURL)
+	if utf8.RuneCountInString(url) > contract.MaxWebhookURL {
+		return fault.New(fault.InvalidWebhookURL, "The webhook URL has more than %d characters.", contract.MaxWebhookURL)
 	}
 	err := h.Guard.Check(ctx, url)
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {

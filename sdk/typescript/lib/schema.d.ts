@@ -161,6 +161,12 @@ export interface Schemas {
         scene_version: string;
         scoring_version: string;
     };
+    BrowserSession: {
+        email: string;
+        /** @enum {boolean} */
+        ok: true;
+        workspace_id: string;
+    };
     Cancellation: {
         method: string;
         /** @description Below the public API's base address. */
@@ -200,6 +206,55 @@ export interface Schemas {
         sequencer_space?: string;
         /** @description View transform; absent where the output is linear. */
         view?: string;
+    };
+    Compared: {
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
+        average_render_seconds: number | null;
+        /**
+         * Format: double
+         * @description Without the best and the worst quarter.
+         */
+        average_score: number | null;
+        /** Format: double */
+        best_render_seconds: number | null;
+        gpu_name: string;
+        gpu_slug: string;
+        gpu_vendor: string;
+        /** Format: date-time */
+        last_updated: string | null;
+        /** @description The newest of those that are ranked first, at most 25. */
+        latest_results: Schemas["LeaderboardRow"][];
+        /** Format: double */
+        median_render_seconds: number | null;
+        /** Format: double */
+        median_score: number | null;
+        /**
+         * Format: int64
+         * @description Keys whose newest ranked result is of this GPU.
+         */
+        sample_count: number;
+        /**
+         * Format: int64
+         * @description Results that nothing was rendered for.
+         */
+        synthetic_count: number;
+        /** Format: double */
+        top_score: number | null;
+        /** Format: int64 */
+        vram_gb: number | null;
+    };
+    CountedVersions: {
+        benchmark_version: string;
+        /**
+         * Format: int64
+         * @description Keys whose newest ranked result under these versions is of this GPU.
+         */
+        sample_count: number;
+        scene_version: string;
+        scoring_version: string;
     };
     Delivery: {
         /** @description Oldest first. */
@@ -246,11 +301,50 @@ export interface Schemas {
         percent: number | null;
     };
     Deltas: {
+        /**
+         * Format: double
+         * @description Per cent of all GPUs' results with a lower score than the average of A; null under 3 results.
+         */
+        average_percentile_a: number | null;
+        /**
+         * Format: double
+         * @description The same of B.
+         */
+        average_percentile_b: number | null;
         average_render_seconds: Schemas["Delta"];
         average_score: Schemas["Delta"];
         best_render_seconds: Schemas["Delta"];
         median_render_seconds: Schemas["Delta"];
         median_score: Schemas["Delta"];
+        /**
+         * Format: double
+         * @description That of A less that of B, in percentage points.
+         */
+        percentile_delta: number | null;
+        /**
+         * Format: double
+         * @description The average render time of A less that of B; below 0 where A is faster.
+         */
+        render_seconds_delta: number | null;
+        /**
+         * Format: double
+         * @description The same, in per cent of that of B.
+         */
+        render_seconds_delta_percent: number | null;
+        /** Format: int64 */
+        sample_count_a: number;
+        /** Format: int64 */
+        sample_count_b: number;
+        /**
+         * Format: double
+         * @description The average score of A less that of B.
+         */
+        score_delta: number | null;
+        /**
+         * Format: double
+         * @description The same, in per cent of that of B.
+         */
+        score_delta_percent: number | null;
         top_score: Schemas["Delta"];
     };
     Done: {
@@ -350,12 +444,6 @@ export interface Schemas {
         /** @constant */
         ok: true;
     };
-    File: {
-        filename: string;
-        sha256: string;
-        /** Format: int64 */
-        size_bytes: number;
-    };
     Finding: {
         /**
          * @description Stable machine-readable code; see the table of findings.
@@ -382,44 +470,21 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
-        times?: Schemas["Times"];
+        times?: Schemas["FrameTimes"];
     };
-    GPUFigures: {
-        /**
-         * Format: double
-         * @description Without the best and the worst quarter.
-         */
-        average_render_seconds: number | null;
-        /**
-         * Format: double
-         * @description Without the best and the worst quarter.
-         */
-        average_score: number | null;
+    FrameTimes: {
         /** Format: double */
-        best_render_seconds: number | null;
-        gpu_name: string;
-        gpu_slug: string;
-        gpu_vendor: string;
-        /** Format: date-time */
-        last_updated: string | null;
+        encode: number;
         /** Format: double */
-        median_render_seconds: number | null;
+        load: number;
         /** Format: double */
-        median_score: number | null;
-        /**
-         * Format: int64
-         * @description Keys whose newest ranked result is of this GPU.
-         */
-        sample_count: number;
-        /**
-         * Format: int64
-         * @description Results that nothing was rendered for.
-         */
-        synthetic_count: number;
+        render: number;
         /** Format: double */
-        top_score: number | null;
-        /** Format: int64 */
-        vram_gb: number | null;
+        sync: number;
+        /** Format: double */
+        transfer: number;
+        /** Format: double */
+        waiting: number;
     };
     GPUShort: {
         /**
@@ -427,6 +492,16 @@ export interface Schemas {
          * @description Without the best and the worst quarter.
          */
         average_score: number;
+        /**
+         * Format: double
+         * @description The average render time, without the best and the worst quarter.
+         */
+        avg_render_seconds: number;
+        /**
+         * Format: double
+         * @description The same as average_score.
+         */
+        avg_score: number;
         gpu_name: string;
         gpu_slug: string;
         gpu_vendor: string;
@@ -434,6 +509,11 @@ export interface Schemas {
         median_score: number;
         /** Format: int64 */
         sample_count: number;
+        /**
+         * Format: int64
+         * @description The same as sample_count.
+         */
+        submissions: number;
         /** @description Some of the results were not rendered. */
         synthetic: boolean;
         /** Format: double */
@@ -487,8 +567,8 @@ export interface Schemas {
          */
         average_percentile_b: number | null;
         deltas: Schemas["Deltas"];
-        gpu_a: Schemas["GPUFigures"];
-        gpu_b: Schemas["GPUFigures"];
+        gpu_a: Schemas["Compared"];
+        gpu_b: Schemas["Compared"];
         /** @constant */
         ok: true;
         /**
@@ -533,7 +613,7 @@ export interface Schemas {
          */
         average_score: number | null;
         /** @description Under which versions there are results; the figures are of those of /stats. */
-        benchmark_versions: Schemas["BenchmarkVersions"][];
+        benchmark_versions: Schemas["CountedVersions"][];
         /** Format: double */
         best_render_seconds: number | null;
         gpu_name: string;
@@ -781,6 +861,8 @@ export interface Schemas {
         public_result_url: string;
         /** @description Begins with RCT-. */
         receipt_id: string;
+        /** @description The predicate type that the worker signed. */
+        receipt_schema_version: string;
         /** @enum {string} */
         render_device: "GPU" | "CPU";
         /**
@@ -888,6 +970,8 @@ export interface Schemas {
         rank: number;
         /** @description Begins with RCT-. */
         receipt_id: string;
+        /** @description The predicate type that the worker signed. */
+        receipt_schema_version: string;
         /** @enum {string} */
         render_device: "GPU" | "CPU";
         /**
@@ -1410,7 +1494,7 @@ export interface Schemas {
         requests_per_minute_per_client: number;
     };
     Receipt: {
-        artifact: Schemas["File"];
+        artifact: Schemas["StoredFile"];
         /** Format: int64 */
         charged_cents: number;
         /** Format: date-time */
@@ -1474,7 +1558,7 @@ export interface Schemas {
         claimed_at: string | null;
         /** Format: date-time */
         completed_at: string | null;
-        /** @description The frames in one picture, for the same key; null while there is no frame to show, and once the artifact is removed. */
+        /** @description The frames in one picture, for the key that read this; null while there is no frame to show, and once the artifact is removed. */
         contact_sheet_url: string | null;
         /** Format: date-time */
         created_at: string;
@@ -1521,7 +1605,7 @@ export interface Schemas {
         input_size_bytes: number;
         /** @description Begins with JOB-. */
         job_id: string;
-        /** @description The frames as a small loop that plays, for the same key; null when contact_sheet_url is. */
+        /** @description The frames as a small loop that plays, for the key that read this; null when contact_sheet_url is. */
         loop_url: string | null;
         /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
         low_balance?: Schemas["Shortage"];
@@ -1650,7 +1734,7 @@ export interface Schemas {
         claimed_at: string | null;
         /** Format: date-time */
         completed_at: string | null;
-        /** @description The frames in one picture, for the same key; null while there is no frame to show, and once the artifact is removed. */
+        /** @description The frames in one picture, for the key that read this; null while there is no frame to show, and once the artifact is removed. */
         contact_sheet_url: string | null;
         /** Format: date-time */
         created_at: string;
@@ -1696,7 +1780,7 @@ export interface Schemas {
         input_size_bytes: number;
         /** @description Begins with JOB-. */
         job_id: string;
-        /** @description The frames as a small loop that plays, for the same key; null when contact_sheet_url is. */
+        /** @description The frames as a small loop that plays, for the key that read this; null when contact_sheet_url is. */
         loop_url: string | null;
         /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
         low_balance?: Schemas["Shortage"];
@@ -1787,7 +1871,7 @@ export interface Schemas {
         claimed_at: string | null;
         /** Format: date-time */
         completed_at: string | null;
-        /** @description The frames in one picture, for the same key; null while there is no frame to show, and once the artifact is removed. */
+        /** @description The frames in one picture, for the key that read this; null while there is no frame to show, and once the artifact is removed. */
         contact_sheet_url: string | null;
         /** Format: date-time */
         created_at: string;
@@ -1835,7 +1919,7 @@ export interface Schemas {
         input_size_bytes: number;
         /** @description Begins with JOB-. */
         job_id: string;
-        /** @description The frames as a small loop that plays, for the same key; null when contact_sheet_url is. */
+        /** @description The frames as a small loop that plays, for the key that read this; null when contact_sheet_url is. */
         loop_url: string | null;
         /** @description Only in the answer that creates the job, and only when what is left in the wallet does not cover another job like it. */
         low_balance?: Schemas["Shortage"];
@@ -2103,12 +2187,6 @@ export interface Schemas {
         /** Format: uri */
         url: string;
     };
-    Session: {
-        email: string;
-        /** @enum {boolean} */
-        ok: true;
-        workspace_id: string;
-    };
     Shortage: {
         /** Format: int64 */
         available_cents: number;
@@ -2207,6 +2285,12 @@ export interface Schemas {
          */
         webhook_url?: string;
     };
+    StoredFile: {
+        filename: string;
+        sha256: string;
+        /** Format: int64 */
+        size_bytes: number;
+    };
     TestClock: {
         /**
          * Format: double
@@ -2232,20 +2316,6 @@ export interface Schemas {
          * @description What the clock says from now on; not in its past. Instead of advance_seconds.
          */
         now?: string | null;
-    };
-    Times: {
-        /** Format: double */
-        encode: number;
-        /** Format: double */
-        load: number;
-        /** Format: double */
-        render: number;
-        /** Format: double */
-        sync: number;
-        /** Format: double */
-        transfer: number;
-        /** Format: double */
-        waiting: number;
     };
     TopUp: {
         /** Format: int64 */
@@ -2343,20 +2413,6 @@ export interface Schemas {
          * @description Set aside for jobs that have not ended.
          */
         reserved_cents: number;
-        workspace_id: string;
-    };
-    WalletLow: {
-        /**
-         * Format: int64
-         * @description What the workspace calls low.
-         */
-        alert_below_cents: number;
-        /**
-         * Format: int64
-         * @description What is left to spend.
-         */
-        available_cents: number;
-        currency: string;
         workspace_id: string;
     };
     WalletTransaction: {

@@ -40,7 +40,7 @@ func Examples(at links.Links) map[string]any {
 		"WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,
 		"ProofPagesInput": pages.Body, "ProofPagesOutput": paged.Body,
 		"LinkRequest": map[string]string{"email": "you@example.com"}, "Done": map[string]bool{"ok": true}, "SignedOut": map[string]bool{"ok": true},
-		"Session": sessionBody{true, "you@example.com", sample.WorkspaceID},
+		"BrowserSession": sessionBody{true, "you@example.com", sample.WorkspaceID},
 	}
 	addKeys(bodies)
 	return bodies

@@ -99,14 +99,14 @@ type proofPagesOutput struct {
 // proof pages. Only a session may use the switch: it publishes what the
 // workspace did.
 func (s *Server) workspace(api huma.API) {
-	renders := func(id, path, tag, scheme string, who operation.Middleware) {
+	renders := func(id, path, jobs, tag, scheme string, who operation.Middleware) {
 		huma.Register(api, huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{tag}, Summary: "The workspace's renders, newest first",
 			Security: []map[string][]string{{scheme: {}}}, Middlewares: huma.Middlewares{operation.KeepRequestID, who},
-		}, s.listRenders(path))
+		}, s.listRenders(path, jobs))
 	}
-	renders("listRenders", "/v1/workspace/renders", "Workspace", operation.AccountScheme, s.Guard.AccountKey())
-	renders("listJobs", links.NodeJobsPath, "Job API", operation.AgentScheme, s.Guard.AgentKey())
+	renders("listRenders", "/v1/workspace/renders", links.RendersPath, "Workspace", operation.AccountScheme, s.Guard.AccountKey())
+	renders("listJobs", links.NodeJobsPath, links.NodeJobsPath, "Job API", operation.AgentScheme, s.Guard.AgentKey())
 	own := func(id, path, summary string) huma.Operation {
 		return huma.Operation{
 			OperationID: id, Method: http.MethodGet, Path: path, Tags: []string{"Workspace"}, Summary: summary,
@@ -145,8 +145,8 @@ func (s *Server) workspace(api huma.API) {
 }
 
 // listRenders lists a page of the workspace's jobs, newest first. path is where the
-// next page is, for the same kind of key.
-func (s *Server) listRenders(path string) func(context.Context, *rendersInput) (*rendersOutput, error) {
+// next page is, for the same kind of key, and the jobs' links lead below jobs.
+func (s *Server) listRenders(path, jobs string) func(context.Context, *rendersInput) (*rendersOutput, error) {
 	return func(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
 		page, more, err := s.Jobs.List(ctx, job.ListRequest{
 			WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
@@ -156,6 +156,9 @@ func (s *Server) listRenders(path string) func(context.Context, *rendersInput) (
 		}
 		out := &rendersOutput{}
 		out.Body.OK, out.Body.Renders = true, page
+		for i, o := range page {
+			page[i] = o.Through(s.Links, jobs)
+		}
 		if more {
 			out.Link = operation.NextPage(s.Links, path, page[len(page)-1].JobID, in.Limit, string(in.Status))
 		}

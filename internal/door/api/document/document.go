@@ -22,6 +22,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"svc.example/internal/door/api/operation"
+	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 )
@@ -31,13 +32,22 @@ type Document struct {
 	// Text returns the document, which it encodes at the first call: encoding
 	// takes longer than everything else at a start. Callers share the bytes.
 	Text func() []byte
+
+	zipped func() []byte // the same, compressed once
 }
 
 // ServeHTTP implements http.Handler.
-func (d Document) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "public, max-age=60")
-	_, _ = w.Write(d.Text()) // a failed write means the caller is gone
+func (d Document) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "public, max-age=60")
+	h.Add("Vary", "Accept-Encoding")
+	text := d.Text
+	if front.AcceptsGzip(r) {
+		h.Set("Content-Encoding", "gzip")
+		text = d.zipped
+	}
+	_, _ = w.Write(text()) // a failed write means the caller is gone
 }
 
 // Finish adds to doc what no single operation describes: the document's own
@@ -57,14 +67,16 @@ func Finish(doc *huma.OpenAPI, examples Examples) Document {
 	for _, schema := range doc.Components.Schemas.Map() {
 		allowNull(schema)
 	}
+	openAnswers(doc)
 	addExamples(doc, examples)
-	return Document{sync.OnceValue(func() []byte {
+	text := sync.OnceValue(func() []byte {
 		text, err := json.MarshalIndent(doc, "", "  ")
 		if err != nil {
 			panic(fmt.Errorf("write the OpenAPI document: %w", err)) // a programming error
 		}
 		return append(text, '\n')
-	})}
+	})
+	return Document{text, sync.OnceValue(func() []byte { return front.Zip(text()) })}
 }
 
 // describeDocument adds the document's own routes, which huma does not serve.
@@ -154,12 +166,53 @@ func refusal(status int) *huma.Response {
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Error"}}},
 	}
 	switch status {
-	case http.StatusUnauthorized:
-		r.Headers = map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer.", Schema: &huma.Schema{Type: huma.TypeString}}}
+	case http.StatusUnauthorized, http.StatusForbidden:
+		r.Headers = map[string]*huma.Param{"WWW-Authenticate": {Description: "Bearer, with error=invalid_token for a key that is not good, and error=insufficient_scope and the scope for one that lacks it.", Schema: &huma.Schema{Type: huma.TypeString}}}
 	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		r.Headers = map[string]*huma.Param{"Retry-After": {Description: "Seconds to wait, where waiting helps.", Schema: &huma.Schema{Type: huma.TypeInteger}}}
 	}
 	return r
+}
+
+// closedAnswer is the one answer whose schema admits no other members (spec 2.3).
+const closedAnswer = "Webhooks"
+
+// openAnswers lets answers gain members: a client that is made from the document must not
+// fail at them. Requests stay closed, as they are read.
+func openAnswers(doc *huma.OpenAPI) {
+	schemas, sent := doc.Components.Schemas, map[string]bool{}
+	var mark func(s *huma.Schema)
+	mark = func(s *huma.Schema) {
+		if s == nil {
+			return
+		}
+		if name := strings.TrimPrefix(s.Ref, "#/components/schemas/"); s.Ref != "" && !sent[name] {
+			sent[name] = true
+			mark(schemas.Map()[name])
+		}
+		mark(s.Items)
+		for _, member := range s.Properties {
+			mark(member)
+		}
+	}
+	for _, path := range doc.Paths {
+		for _, op := range operations(path) {
+			if op.RequestBody != nil {
+				for _, content := range op.RequestBody.Content {
+					mark(content.Schema)
+				}
+			}
+		}
+	}
+	for name, schema := range schemas.Map() {
+		if !sent[name] && name != closedAnswer && schema.AdditionalProperties == false {
+			schema.AdditionalProperties = nil
+		}
+	}
+	// A method of what the generator ogen makes has the same name as this member.
+	if times := schemas.Map()["FrameTimes"]; times != nil {
+		times.Extensions = map[string]any{"x-ogen-properties": map[string]any{"encode": map[string]string{"name": "EncodeSeconds"}}}
+	}
 }
 
 // allowNull corrects what huma cannot express: an enumeration that may be null
@@ -189,6 +242,8 @@ func SchemaName(t reflect.Type, hint string) string {
 // publishedNames lists the names that differ from the type's.
 func publishedNames() map[string]string {
 	return map[string]string{
+		// File and Session would hide a type of every browser's, and a credential of ogen's.
+		"File": "StoredFile", "SessionBody": "BrowserSession", "Times": "FrameTimes",
 		"Body": "Error", "Wire": "ErrorDetail", "Object": "RenderObject", "QuoteBody": "LockedQuote", "ReceiptEnvelope": "Envelope",
 		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
 		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",

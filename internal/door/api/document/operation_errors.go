@@ -34,11 +34,12 @@ func operationCodes() map[string][]fault.Code {
 	key, ours := codes{fault.Unauthenticated}, codes{fault.CrossOriginRefused}
 	session := all(key, ours)
 	bad := codes{fault.InvalidRequest}
-	json := codes{fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia}
-	once := codes{fault.InvalidRequest, fault.IdempotencyKeyReused, fault.IdempotencyInProgress}
+	sent := codes{fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow}
+	json := all(sent, codes{fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia})
+	once := all(sent, codes{fault.InvalidRequest, fault.IdempotencyKeyReused, fault.IdempotencyInProgress})
 	frames := codes{fault.InvalidFrameRange, fault.FrameRangeTooLarge}
-	file := all(codes{
-		fault.InvalidRequest, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
+	file := all(sent, codes{
+		fault.InvalidRequest, fault.FieldRepeated, fault.UnsupportedRenderer, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
 		fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached, fault.UnsupportedMedia,
 	}, frames)
 	archive := all(file, codes{fault.InvalidArchive, fault.InvalidProjectPath, fault.MainFileAmbiguous})
@@ -64,7 +65,7 @@ func operationCodes() map[string][]fault.Code {
 			fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera,
 			fault.EngineNotSupported, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached,
 		}),
-		"sendPart":    all(session, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),
+		"sendPart":    all(session, sent, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),
 		"quoteUpload": all(session, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached}),
 		"startUpload": all(session, json, once, money, hook, codes{
 			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
@@ -73,9 +74,9 @@ func operationCodes() map[string][]fault.Code {
 		"getUpload": all(key, codes{fault.UploadNotFound}), "deleteUpload": all(key, codes{fault.UploadNotFound, fault.UploadInUse}),
 		"previewInspectedUpload": all(session, look), "getInspectedUploadPreview": all(session, bad, codes{fault.UploadNotFound, fault.PreviewNotFound}),
 		"previewUpload": all(key, look), "getUploadPreview": all(key, bad, codes{fault.UploadNotFound, fault.PreviewNotFound}),
-		"getPreviewImage": all(key, bad, codes{fault.PreviewNotFound}),
+		"getPreviewImage": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.PreviewNotFound}),
 		"getJob":          job, "cancelJob": all(job, once, codes{fault.RenderNotCancellable}), "watchJob": all(job, bad), "rerenderJob": rerender,
-		"getJobDownload": all(result, codes{fault.ArtifactExpired}), "getJobReceipt": result, "getJobProof": result,
+		"getJobDownload": all(result, codes{fault.ArtifactExpired}), "getJobReceipt": all(result, ours), "getJobProof": all(result, ours),
 
 		"preflightRender": all(key, json, once, frames, codes{fault.UnsupportedFile, fault.UnsupportedRenderer}),
 		"createRender":    all(key, file, once, group, money, hook, codes{fault.UnsupportedRenderer, fault.UploadNotFound, fault.BodyTooLarge}),
@@ -85,8 +86,8 @@ func operationCodes() map[string][]fault.Code {
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
 		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderLog": job,
 		"listJobFrames": job, "getJobFramePreview": preview, "getJobLog": job,
-		"getRenderContactSheet": overview, "getRenderLoop": overview, "getJobContactSheet": overview, "getJobLoop": overview,
-		"downloadArtifact": all(key, bad, codes{fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
+		"getRenderContactSheet": overview, "getRenderLoop": overview, "getJobContactSheet": all(overview, ours), "getJobLoop": all(overview, ours),
+		"downloadArtifact": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
 		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "getLeaderboardRank": bad, "searchLeaderboard": bad,
 		"getLeaderboardResult": all(bad, codes{fault.ResultNotFound}), "getLeaderboardGPU": all(bad, codes{fault.GPUNotFound}),
@@ -105,7 +106,7 @@ func operationCodes() map[string][]fault.Code {
 		"redeliverSince": all(endpoint, json, codes{fault.EndpointDisabled}), "listEndpointDeliveries": all(endpoint, bad),
 		"listWebhookDeliveries": delivery, "redeliverWebhook": all(delivery, codes{fault.DeliveryNotFound, fault.EndpointDisabled}),
 
-		"askForLink": all(ours, json), "showLink": {fault.LinkInvalid}, "signIn": all(ours, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
+		"askForLink": all(ours, json), "showLink": {fault.LinkInvalid}, "signIn": all(ours, sent, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
 		"getSession": session, "signOut": session,
 		"startOpenID": {fault.RouteNotFound}, "finishOpenID": {fault.RouteNotFound, fault.SignInFailed},
 	}

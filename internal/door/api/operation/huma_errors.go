@@ -113,7 +113,7 @@ func (refused) Schema(r huma.Registry) *huma.Schema {
 func specialErrors() map[string]map[string]*fault.Error {
 	webhookURL := fault.New(fault.InvalidWebhookURL, "A webhook URL is an https URL of %d characters at most.", contract.MaxWebhookURL)
 	secret := fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more.", contract.MinWebhookSecret)
-	keyName := fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters.", contract.MaxKeyName)
+	keyName := fault.New(fault.InvalidKeyName, "A key's name has 1 to %d visible characters.", contract.MaxKeyName)
 	keyID := fault.New(fault.KeyNotFound, "There is no such key: a key_id is key_ and 32 hexadecimal digits.")
 	return map[string]map[string]*fault.Error{
 		"preflightRender": {"body.renderer": fault.New(fault.UnsupportedRenderer, "There is one renderer: blender.")},
@@ -137,11 +137,11 @@ func specialErrors() map[string]map[string]*fault.Error {
 // huma finds wrong with a request. It makes the error the answer to ctx; ctx is
 // nil when huma only describes errors.
 func newError(ctx huma.Context, status int, message string, errs ...error) huma.StatusError {
-	id := ""
+	op := &huma.Operation{}
 	if ctx != nil && ctx.Operation() != nil {
-		id = ctx.Operation().OperationID
+		op = ctx.Operation()
 	}
-	err := errorOf(id, status, message, errs)
+	err := errorOf(op, status, message, errs)
 	if ctx != nil {
 		Fail(ctx, err)
 	}
@@ -155,7 +155,7 @@ const humaReadFailed = "cannot read request body"
 // errorOf returns what huma found as a fault error. A handler's own fault error
 // goes first; then huma's statuses are mapped; the rest is invalid_request with
 // a detail for each member.
-func errorOf(operationID string, status int, message string, errs []error) error {
+func errorOf(op *huma.Operation, status int, message string, errs []error) error {
 	for _, err := range errs {
 		if fault.Of(err) != fault.Internal {
 			return err
@@ -163,23 +163,32 @@ func errorOf(operationID string, status int, message string, errs []error) error
 	}
 	switch {
 	case status == http.StatusRequestEntityTooLarge:
-		return fault.New(fault.BodyTooLarge, "The body is larger than 1 MiB.")
+		return fault.New(fault.BodyTooLarge, "The body is larger than %d bytes.", op.MaxBodyBytes)
 	case status == http.StatusUnsupportedMediaType:
 		return fault.New(fault.UnsupportedMedia, "This route takes application/json.")
 	case status == http.StatusNotAcceptable:
 		return fault.New(fault.InvalidRequest, "This route answers with application/json only.")
 	case message == humaReadFailed:
-		return fault.New(fault.InvalidRequest, "The body breaks off or is malformed.").Wrap(errors.Join(errs...))
+		return Broken(errors.Join(errs...))
 	case status >= http.StatusInternalServerError:
 		return errors.Join(errs...)
 	}
 	details, special := details(message, errs), specialErrors()
 	for _, d := range details {
-		if e := special[operationID][d.Location]; e != nil {
+		if e := special[op.OperationID][d.Location]; e != nil {
 			return e
 		}
 	}
 	return fault.New(fault.InvalidRequest, "%s: %s.", details[0].Location, details[0].Message).With(details)
+}
+
+// Broken is the error of a body that cannot be read to its end: the body's own reason,
+// such as body_truncated, or invalid_request.
+func Broken(err error) error {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		return f
+	}
+	return fault.New(fault.InvalidRequest, "The body is cut off or malformed.").Wrap(err)
 }
 
 // details lists what is wrong, and where. It has at least one entry.
@@ -197,6 +206,9 @@ func details(message string, errs []error) []fault.FieldDetail {
 		if name, found := strings.CutPrefix(text, "expected required property "); found {
 			name, _, _ = strings.Cut(name, " ")
 			location, text = strings.TrimSuffix(location, ".")+"."+name, "is required"
+		}
+		if name, found := strings.CutPrefix(text, unexpectedNull); found {
+			location, text = location+"."+name, "must not be null; leave it out instead"
 		}
 		out = append(out, fault.FieldDetail{Location: location, Message: text})
 	}

@@ -2,13 +2,13 @@ package public
 
 import (
 	"context"
-	"mime"
 	"net/http"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"svc.example/internal/door/api/operation"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/links"
 )
 
@@ -34,11 +34,14 @@ func (in *artifactInput) Resolve(hc huma.Context) []error {
 func (s *Server) download(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "downloadArtifact", Method: http.MethodGet, Path: links.DownloadPath + "{job_id}", Tags: []string{"Results"},
-		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests, with 307 where the store sends the file by itself.",
+		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests (one of another unit is ignored), with 307 where the store sends the file by itself.",
 		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
-		}, "307": {Description: "The ZIP is in a store at Location, for some minutes"}},
+		}, "206": {
+			Description: "The bytes that Range asks for", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}, "multipart/byteranges": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+			Headers: map[string]*huma.Param{"Content-Range": {Description: "Which bytes of how many.", Schema: &huma.Schema{Type: huma.TypeString}}},
+		}, "304": operation.NotModified(), "307": {Description: "The ZIP is in a store at Location, for some minutes"}},
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
 		// A store that callers reach sends a ZIP by itself. HEAD is answered here: a link
 		// is good for one method.
@@ -66,10 +69,10 @@ func (s *Server) download(api huma.API) {
 			r, w := humago.Unwrap(hc)
 			h := w.Header()
 			h.Set("Content-Type", "application/zip")
-			h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": a.Filename}))
+			h.Set("Content-Disposition", blob.Attachment(a.Filename))
 			h.Set("ETag", `"`+a.SHA256+`"`)
 			h.Set("Cache-Control", "private, max-age=3600")
-			http.ServeContent(w, r, "", a.Completed, a)
+			s.Errors.ServeContent(w, r, a.Completed, a)
 		}}, nil
 	})
 }

@@ -38,10 +38,10 @@ func addLeaderboard(at links.Links, all map[string]any) {
 	row := leaderboard.Row{
 		ResultID: result, ReceiptID: sample.ReceiptID, GPUName: sample.Device, GPUSlug: slug, DeviceName: sample.Device, VRAMGB: new(int64(24)), Score: 5120.4,
 		RenderSeconds: 92.3, RenderDevice: contract.RenderDevice, Verification: benchmark.Verified, CreatedAt: sample.Time(0), BenchmarkVersion: "1", SceneVersion: "1", ScoringVersion: "1",
-		GlobalPercentileLabel: "unknown", PublicResultURL: at.Result(result),
+		GlobalPercentileLabel: "unknown", ReceiptSchemaVersion: benchmark.ReceiptType, PublicResultURL: at.Result(result),
 		GPUPageURL: new(at.GPU(slug)),
 	}
-	short := leaderboard.GPUShort{GPUName: sample.Device, GPUSlug: slug, GPUVendor: "NVIDIA", VRAMGB: new(int64(24)), SampleCount: 1, AverageScore: 5120.4, TopScore: 5120.4}
+	short := leaderboard.GPUShort{GPUName: sample.Device, GPUSlug: slug, GPUVendor: "NVIDIA", VRAMGB: new(int64(24)), SampleCount: 1, AverageScore: 5120.4, TopScore: 5120.4, Submissions: 1, AvgScore: 5120.4}
 	figures := leaderboard.Figures{
 		GPUName: sample.Device, GPUSlug: slug, GPUVendor: "NVIDIA", VRAMGB: new(int64(24)), SampleCount: 1, TopScore: &row.Score, MedianScore: &row.Score,
 		AverageScore: &row.Score, AverageRenderSeconds: &row.RenderSeconds, MedianRenderSeconds: &row.RenderSeconds, BestRenderSeconds: &row.RenderSeconds,
@@ -56,8 +56,11 @@ func addLeaderboard(at links.Links, all map[string]any) {
 		TotalSubmissions: 1, GPUCount: 1, TopScore: &row.Score, MedianScore: &row.Score, AverageScore: &row.Score, CommonGPUs: []leaderboard.GPUShort{short},
 		ScoreFormula: "the sum of samples per minute over the scenes", LastUpdated: &row.CreatedAt, Versions: versions,
 	}}
-	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, UnverifiedResults: []leaderboard.Row{}, BenchmarkVersions: []leaderboard.Versions{versions}}}
-	all["LeaderboardComparison"] = comparisonBody{true, leaderboard.Comparison{A: figures, B: figures, SampleCountA: 1, SampleCountB: 1}}
+	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, UnverifiedResults: []leaderboard.Row{}, BenchmarkVersions: []leaderboard.CountedVersions{{Versions: versions, SampleCount: 1}}}}
+	side := leaderboard.Compared{Figures: figures, LatestResults: []leaderboard.Row{row}}
+	compared := leaderboard.Comparison{A: side, B: side, AverageDeltas: leaderboard.AverageDeltas{SampleCountA: 1, SampleCountB: 1}}
+	compared.Deltas.AverageDeltas = compared.AverageDeltas
+	all["LeaderboardComparison"] = comparisonBody{true, compared}
 	all["LeaderboardSearch"] = foundBody{true, leaderboard.Found{Query: "rtx 4090", ResultCount: 1, Results: []leaderboard.Hit{{
 		Type: leaderboard.HitGPU, Title: sample.Device, GPUSlug: slug, URL: at.GPU(slug), SampleCount: new(int64(1)), Subtitle: "NVIDIA, 24 GB, 1 result", Score: row.Score, RenderSeconds: row.RenderSeconds,
 	}}}}
@@ -72,7 +75,7 @@ func addLeaderboard(at links.Links, all map[string]any) {
 		WorkerKeyID: sample.FrameSHA256, LogIndex: 42,
 		Summary: leaderboard.Summary{
 			Rank: new(int64(1)), GlobalRank: new(int64(1)), GlobalSampleCount: 1, GPURank: new(int64(1)), GPUSampleCount: 1, GPUPercentileLabel: "unknown",
-			ScoreUnits: "samples per minute", ReceiptSchemaVersion: benchmark.ReceiptType, Renderer: contract.RendererID, DriverVersion: new("550.54.14"), RAMGB: new(64),
+			ScoreUnits: "samples per minute", Renderer: contract.RendererID, DriverVersion: new("550.54.14"), RAMGB: new(64),
 			HardwareProbeHash: sample.FrameSHA256, BenchmarkSceneHash: sample.FrameSHA256,
 			ShareText: sample.Device + " renders 5120.4 samples per minute in Cycles, rank 1 of 1: " + at.Result(result),
 		},

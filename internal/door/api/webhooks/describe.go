@@ -19,10 +19,14 @@ import (
 func Describe(doc *huma.OpenAPI, at links.Links) {
 	ended := doc.Components.Schemas.Schema(reflect.TypeFor[job.Object](), true, "")
 	tested := &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"endpoint_id"}, AdditionalProperties: false,
+		Type: huma.TypeObject, Required: []string{"endpoint_id"},
 		Properties: map[string]*huma.Schema{"endpoint_id": {Type: huma.TypeString, Description: "Begins with WHE-."}},
 	}
-	low := doc.Components.Schemas.Schema(reflect.TypeFor[alert.WalletLow](), true, "")
+	// No route has this schema, so that generators would drop it from the components and
+	// then miss it: it stands in the webhook itself.
+	low := doc.Components.Schemas.Schema(reflect.TypeFor[alert.WalletLow](), false, "")
+	delete(doc.Components.Schemas.Map(), "WalletLow")
+	low.AdditionalProperties = nil
 	doc.Webhooks = map[string]*huma.PathItem{
 		contract.EventCompleted: {Post: call(contract.EventCompleted, "renderCompleted", "A job is completed", ended, sample.Job(at, job.FlowJobAPI, job.Completed))},
 		contract.EventFailed:    {Post: call(contract.EventFailed, "renderFailed", "A job has failed", ended, sample.Job(at, job.FlowJobAPI, job.Failed))},
@@ -50,7 +54,7 @@ func call(event, id, summary string, data *huma.Schema, example any) *huma.Opera
 		},
 		RequestBody: &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {
 			Schema: &huma.Schema{
-				Type: huma.TypeObject, Required: []string{"type", "timestamp", "data"}, AdditionalProperties: false,
+				Type: huma.TypeObject, Required: []string{"type", "timestamp", "data"},
 				Properties: map[string]*huma.Schema{
 					"type":      {Type: huma.TypeString, Enum: []any{event}},
 					"timestamp": {Type: huma.TypeString, Format: "date-time", Description: "When it happened."},

@@ -78,7 +78,11 @@ func (s *Site) consent(r *http.Request, values url.Values, v consentView) (page.
 		return page.Page{}, err
 	}
 	v.To, v.Here = to.Host, to.Scheme == "http"
-	p := page.Page{Template: "consent", Title: "Let a program in", Section: page.KeysSection, NoScript: true, Content: v, FormsTo: to.Scheme + "://" + to.Host}
+	formsTo := to.Scheme + "://" + to.Host
+	if request.Private() {
+		v.To, v.Here, formsTo = to.Scheme+"://"+to.Host, true, to.Scheme+":"
+	}
+	p := page.Page{Template: "consent", Title: "Let a program in", Section: page.KeysSection, NoScript: true, Content: v, FormsTo: formsTo}
 	if v.Problem != nil {
 		p.Status = http.StatusBadRequest
 	}

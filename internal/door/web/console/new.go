@@ -79,20 +79,17 @@ func (s *Site) fileOf(r *http.Request, who identity.Principal) (*intake.Received
 	if r.ContentLength > contract.MaxUploadBytes+formSlack {
 		return nil, intake.TooLarge()
 	}
-	parts, err := r.MultipartReader()
+	form, err := intake.OpenForm(r)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "The form is malformed.").Wrap(err)
+		return nil, err
 	}
 	for {
-		part, err := parts.NextPart()
+		part, err := form.Next()
 		if errors.Is(err, io.EOF) {
 			return nil, fault.New(fault.InvalidRequest, "The form has no file. Choose one.")
 		}
 		if err != nil {
-			if f, ok := errors.AsType[*fault.Error](err); ok {
-				return nil, f // the body's own reason, such as its speed
-			}
-			return nil, fault.New(fault.InvalidRequest, "The form breaks off.").Wrap(err)
+			return nil, err
 		}
 		if part.FormName() == "file" {
 			return s.receivePart(r, who, part)
@@ -101,10 +98,11 @@ func (s *Site) fileOf(r *http.Request, who identity.Principal) (*intake.Received
 }
 
 func (s *Site) receivePart(r *http.Request, who identity.Principal, part *multipart.Part) (*intake.Received, error) {
-	file := intake.File{Name: part.FileName(), Body: part, Announced: r.ContentLength - formSlack}
-	if file.Name == "" {
+	name, err := intake.NameOf(part)
+	if err != nil {
 		return nil, fault.New(fault.InvalidRequest, "No file was chosen.")
 	}
+	file := intake.File{Name: name, Body: part, Announced: r.ContentLength - formSlack}
 	if !intake.IsArchive(file.Name) {
 		return s.Intake.Receive(r.Context(), who.WorkspaceID, file)
 	}

@@ -1,17 +1,15 @@
 package page
 
 import (
-	"bytes"
-	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"net/http"
 	"path"
 	"slices"
 	"strings"
 	"sync"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/fault"
 )
 
@@ -56,20 +54,7 @@ var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "te
 func makeAsset(file string, body []byte) asset {
 	sum, extension := sha256.Sum256(body), path.Ext(file)
 	name := strings.TrimSuffix(file, extension) + "." + hex.EncodeToString(sum[:8]) + extension
-	return asset{name, mediaTypes[extension], body, zip(body)}
-}
-
-// zip compresses what a browser loads once.
-func zip(body []byte) []byte {
-	var out bytes.Buffer
-	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
-	if err == nil {
-		_, err = w.Write(body)
-	}
-	if err = errors.Join(err, w.Close()); err != nil {
-		panic(err) // a programming error: memory takes everything
-	}
-	return out.Bytes()
+	return asset{name, mediaTypes[extension], body, front.Zip(body)}
 }
 
 // assetPath returns the URL path of an asset. It panics for a name that does
@@ -91,7 +76,7 @@ func ServeAsset(w http.ResponseWriter, r *http.Request) error {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 		h.Set("Vary", "Accept-Encoding")
 		body := a.body
-		if strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		if front.AcceptsGzip(r) {
 			h.Set("Content-Encoding", "gzip")
 			body = a.zipped
 		}

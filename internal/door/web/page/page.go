@@ -249,12 +249,25 @@ func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 	}
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+	// A page of a workspace is not compressed: beside words of a stranger, its size could
+	// tell what else it shows.
+	zips := !p.Private && front.Zips(r, body)
+	if zips {
+		tag = `"` + hex.EncodeToString(sum[:16]) + `-gzip"` // other bytes need another strong tag
+	}
 	h.Set("ETag", tag)
 	if r.Header.Get("If-None-Match") == tag {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
-	_, _ = w.Write(body)
+	if zips {
+		front.WriteText(w, r, body)
+		return
+	}
+	if !p.Private {
+		h.Add("Vary", "Accept-Encoding")
+	}
+	_, _ = w.Write(body) // a failed write means the browser is gone
 }
 
 // Card is what other sites show of a page that somebody shares.

@@ -34,10 +34,18 @@ type Figures struct {
 // GPU is one GPU (spec 4.6).
 type GPU struct {
 	Figures
-	Percentiles       *Distribution `json:"percentile_distribution" doc:"How many of the GPU's results are in which part of all results; each counts once. Null under 3 results."`
-	LatestResults     []Row         `json:"latest_results" doc:"The newest of those that are ranked first, at most 25."`
-	UnverifiedResults []Row         `json:"unverified_results" doc:"The newest of those that are not ranked, at most 10; verification says why."`
-	BenchmarkVersions []Versions    `json:"benchmark_versions" doc:"Under which versions there are results; the figures are of those of /stats."`
+	Percentiles       *Distribution     `json:"percentile_distribution" doc:"How many of the GPU's results are in which part of all results; each counts once. Null under 3 results."`
+	LatestResults     []Row             `json:"latest_results" doc:"The newest of those that are ranked first, at most 25."`
+	UnverifiedResults []Row             `json:"unverified_results" doc:"The newest of those that are not ranked, at most 10; verification says why."`
+	BenchmarkVersions []CountedVersions `json:"benchmark_versions" doc:"Under which versions there are results; the figures are of those of /stats."`
+
+	average int64 // the average score as it is stored; 0 without results
+}
+
+// CountedVersions are versions under which a GPU has results.
+type CountedVersions struct {
+	Versions
+	SampleCount int64 `json:"sample_count" doc:"Keys whose newest ranked result under these versions is of this GPU."`
 }
 
 // figuresOf converts the statistics that are stored with a group.
@@ -99,11 +107,14 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 	if err != nil {
 		return g, err
 	}
-	g = GPU{LatestResults: []Row{}, UnverifiedResults: []Row{}, BenchmarkVersions: []Versions{}}
+	g = GPU{LatestResults: []Row{}, UnverifiedResults: []Row{}, BenchmarkVersions: []CountedVersions{}}
 	for _, one := range all {
-		g.BenchmarkVersions = append(g.BenchmarkVersions, versionsOfGroup(one))
+		g.BenchmarkVersions = append(g.BenchmarkVersions, CountedVersions{versionsOfGroup(one), one.Results})
 	}
 	g.Figures = figuresOf(group)
+	if group.Results > 0 {
+		g.average = group.ScoreMean
+	}
 	if g.UnverifiedResults, err = b.apart(ctx, tx, slug); err != nil || group.Results == 0 {
 		return g, err
 	}
@@ -146,12 +157,23 @@ type Delta struct {
 	Percent  *float64 `json:"percent" doc:"The same, in per cent of that of B."`
 }
 
-// Comparison is two GPUs side by side.
+// Comparison is two GPUs side by side. The differences of the averages are there twice,
+// because pages for another leaderboard of this interface read them in deltas.
 type Comparison struct {
-	A      Figures `json:"gpu_a"`
-	B      Figures `json:"gpu_b"`
-	Deltas Deltas  `json:"deltas"`
+	A      Compared `json:"gpu_a"`
+	B      Compared `json:"gpu_b"`
+	Deltas Deltas   `json:"deltas"`
+	AverageDeltas
+}
 
+// Compared is one GPU of a comparison.
+type Compared struct {
+	Figures
+	LatestResults []Row `json:"latest_results" doc:"The newest of those that are ranked first, at most 25."`
+}
+
+// AverageDeltas are the differences of the averages of two GPUs.
+type AverageDeltas struct {
 	ScoreDelta                *float64 `json:"score_delta" doc:"The average score of A less that of B."`
 	ScoreDeltaPercent         *float64 `json:"score_delta_percent" doc:"The same, in per cent of that of B."`
 	RenderSecondsDelta        *float64 `json:"render_seconds_delta" doc:"The average render time of A less that of B; below 0 where A is faster."`
@@ -165,6 +187,7 @@ type Comparison struct {
 
 // Deltas are the differences by figure.
 type Deltas struct {
+	AverageDeltas
 	TopScore             Delta `json:"top_score"`
 	MedianScore          Delta `json:"median_score"`
 	AverageScore         Delta `json:"average_score"`
@@ -178,40 +201,39 @@ type Deltas struct {
 func (b *Board) Compare(ctx context.Context, slugA, slugB string) (c Comparison, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		c = Comparison{}
-		if c.A, c.AveragePercentileA, err = side(ctx, tx, slugA); err != nil {
+		if c.A, c.AveragePercentileA, err = b.side(ctx, tx, slugA); err != nil {
 			return err
 		}
-		c.B, c.AveragePercentileB, err = side(ctx, tx, slugB)
+		c.B, c.AveragePercentileB, err = b.side(ctx, tx, slugB)
 		return err
 	})
 	c.SampleCountA, c.SampleCountB = c.A.SampleCount, c.B.SampleCount
 	c.Deltas = Deltas{
-		delta(c.A.TopScore, c.B.TopScore), delta(c.A.MedianScore, c.B.MedianScore), delta(c.A.AverageScore, c.B.AverageScore),
+		AverageDeltas{}, delta(c.A.TopScore, c.B.TopScore), delta(c.A.MedianScore, c.B.MedianScore), delta(c.A.AverageScore, c.B.AverageScore),
 		delta(c.A.AverageRenderSeconds, c.B.AverageRenderSeconds), delta(c.A.MedianRenderSeconds, c.B.MedianRenderSeconds),
 		delta(c.A.BestRenderSeconds, c.B.BestRenderSeconds),
 	}
 	c.ScoreDelta, c.ScoreDeltaPercent = c.Deltas.AverageScore.Absolute, c.Deltas.AverageScore.Percent
 	c.RenderSecondsDelta, c.RenderSecondsDeltaPercent = c.Deltas.AverageRenderSeconds.Absolute, c.Deltas.AverageRenderSeconds.Percent
 	c.PercentileDelta = delta(c.AveragePercentileA, c.AveragePercentileB).Absolute
+	c.Deltas.AverageDeltas = c.AverageDeltas
 	return c, err
 }
 
-// side reads one GPU of a comparison: its figures, and the percentile that its average
-// score has among all GPUs' results.
-func side(ctx context.Context, tx *db.Tx, slug string) (f Figures, percentile *float64, err error) {
-	group, _, err := find(ctx, tx, slug)
-	if err != nil {
-		return f, nil, err
-	}
-	if f = figuresOf(group); group.Results == 0 {
-		return f, nil, nil
+// side reads one GPU of a comparison, and the percentile that its average score has among
+// all GPUs' results.
+func (b *Board) side(ctx context.Context, tx *db.Tx, slug string) (c Compared, percentile *float64, err error) {
+	g, err := b.gpu(ctx, tx, slug)
+	c = Compared{g.Figures, g.LatestResults}
+	if err != nil || g.average == 0 {
+		return c, nil, err
 	}
 	board, err := groupOf(ctx, tx, Current(), "")
 	if err != nil {
-		return f, nil, err
+		return c, nil, err
 	}
-	place, err := placeOf(ctx, tx, board, group.ScoreMean)
-	return f, place.Percentile, err
+	place, err := placeOf(ctx, tx, board, g.average)
+	return c, place.Percentile, err
 }
 
 // No percentage where B is 0.

@@ -29,6 +29,7 @@ type Row struct {
 	SceneVersion          string             `json:"scene_version"`
 	ScoringVersion        string             `json:"scoring_version"`
 	GlobalPercentileLabel Label              `json:"global_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"Among all GPUs' results under equal versions; unknown of a CPU's result and under 3 results."`
+	ReceiptSchemaVersion  string             `json:"receipt_schema_version" doc:"The predicate type that the worker signed."`
 	PublicResultURL       string             `json:"public_result_url" format:"uri"`
 	GPUPageURL            *string            `json:"gpu_page_url" format:"uri" doc:"The GPU's page; null of a result that is not ranked."`
 }
@@ -120,7 +121,7 @@ func (b *Board) row(row query.BenchmarkResult, board query.BenchmarkGroup) Row {
 		VRAMGB: db.Optional(row.VramGb), Score: thousandths(row.Score), RenderSeconds: thousandths(row.TimeMs), RenderDevice: benchmark.GPU,
 		Synthetic: row.Synthetic == 1, Verification: benchmark.Standing(row.Standing), CreatedAt: db.Time(row.CreatedAt),
 		BenchmarkVersion: board.BenchmarkVersion, SceneVersion: board.SceneVersion, ScoringVersion: board.ScoringVersion,
-		GlobalPercentileLabel: NoLabel, PublicResultURL: b.Links.Result(row.ResultID),
+		GlobalPercentileLabel: NoLabel, ReceiptSchemaVersion: benchmark.ReceiptType, PublicResultURL: b.Links.Result(row.ResultID),
 	}
 	if row.GpuSlug == benchmark.Unknown {
 		r.RenderDevice = benchmark.CPU
@@ -199,6 +200,11 @@ type GPUShort struct {
 	AverageScore float64 `json:"average_score" doc:"Without the best and the worst quarter."`
 	TopScore     float64 `json:"top_score"`
 	Synthetic    bool    `json:"synthetic" doc:"Some of the results were not rendered."`
+
+	// The same under the names of other leaderboards of this interface.
+	Submissions      int64   `json:"submissions" doc:"The same as sample_count."`
+	AvgScore         float64 `json:"avg_score" doc:"The same as average_score."`
+	AvgRenderSeconds float64 `json:"avg_render_seconds" doc:"The average render time, without the best and the worst quarter."`
 }
 
 // gpusMost bounds the list of GPUs.
@@ -245,6 +251,7 @@ func common(ctx context.Context, tx *db.Tx, v Versions, most int32) ([]GPUShort,
 		all = append(all, GPUShort{
 			GPUName: g.GpuName, GPUSlug: g.GpuSlug, GPUVendor: g.GpuVendor, VRAMGB: db.Optional(g.VramGb), SampleCount: g.Results,
 			MedianScore: thousandths(g.ScoreMedian), AverageScore: thousandths(g.ScoreMean), TopScore: thousandths(g.ScoreTop), Synthetic: g.Synthetic > 0,
+			Submissions: g.Results, AvgScore: thousandths(g.ScoreMean), AvgRenderSeconds: thousandths(g.TimeMean),
 		})
 	}
 	return all, nil

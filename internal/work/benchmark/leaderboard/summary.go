@@ -11,21 +11,20 @@ import (
 // Summary says what a result's other members say, in the flat form in which public
 // leaderboards are read. Each value comes from the signed receipt or from the places.
 type Summary struct {
-	Rank                 *int64  `json:"rank" doc:"The same as global_rank."`
-	GlobalRank           *int64  `json:"global_rank" doc:"The rank in global; null of a CPU's result."`
-	GlobalSampleCount    int64   `json:"global_sample_count" doc:"Results that global_rank is among; 0 of a CPU's result."`
-	GPURank              *int64  `json:"gpu_rank" doc:"The rank in within_gpu; null of a CPU's result."`
-	GPUSampleCount       int64   `json:"gpu_sample_count" doc:"Results that gpu_rank is among; 0 of a CPU's result."`
-	GPUPercentileLabel   Label   `json:"gpu_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"The label in within_gpu."`
-	ScoreUnits           string  `json:"score_units" const:"samples per minute"`
-	ReceiptSchemaVersion string  `json:"receipt_schema_version" doc:"The predicate type that the worker signed."`
-	AppVersion           *string `json:"app_version" doc:"Of the program that measured; null, because receipts do not say it."`
-	Renderer             string  `json:"renderer" enum:"blender,synthetic" doc:"synthetic: nothing was rendered."`
-	DriverVersion        *string `json:"driver_version" doc:"The same as gpu_driver; null where that is unknown."`
-	RAMGB                *int    `json:"ram_gb" doc:"ram_bytes in whole GB of 2^30 bytes."`
-	HardwareProbeHash    string  `json:"hardware_probe_hash" doc:"SHA-256 of what the receipt says of the machine; docs/leaderboard.md says of which bytes. Equal machines have equal hashes."`
-	BenchmarkSceneHash   string  `json:"benchmark_scene_hash" doc:"SHA-256 of the scenes' names and the hashes of their references."`
-	ShareText            string  `json:"share_text" doc:"The result in one sentence, with its address."`
+	Rank               *int64  `json:"rank" doc:"The same as global_rank."`
+	GlobalRank         *int64  `json:"global_rank" doc:"The rank in global; null of a CPU's result."`
+	GlobalSampleCount  int64   `json:"global_sample_count" doc:"Results that global_rank is among; 0 of a CPU's result."`
+	GPURank            *int64  `json:"gpu_rank" doc:"The rank in within_gpu; null of a CPU's result."`
+	GPUSampleCount     int64   `json:"gpu_sample_count" doc:"Results that gpu_rank is among; 0 of a CPU's result."`
+	GPUPercentileLabel Label   `json:"gpu_percentile_label" enum:"top_1,top_5,top_10,top_25,top_50,bottom_50,unknown" doc:"The label in within_gpu."`
+	ScoreUnits         string  `json:"score_units" const:"samples per minute"`
+	AppVersion         *string `json:"app_version" doc:"Of the program that measured; null, because receipts do not say it."`
+	Renderer           string  `json:"renderer" enum:"blender,synthetic" doc:"synthetic: nothing was rendered."`
+	DriverVersion      *string `json:"driver_version" doc:"The same as gpu_driver; null where that is unknown."`
+	RAMGB              *int    `json:"ram_gb" doc:"ram_bytes in whole GB of 2^30 bytes."`
+	HardwareProbeHash  string  `json:"hardware_probe_hash" doc:"SHA-256 of what the receipt says of the machine; docs/leaderboard.md says of which bytes. Equal machines have equal hashes."`
+	BenchmarkSceneHash string  `json:"benchmark_scene_hash" doc:"SHA-256 of the scenes' names and the hashes of their references."`
+	ShareText          string  `json:"share_text" doc:"The result in one sentence, with its address."`
 }
 
 // scoreUnits is what score-v1 counts.
@@ -36,7 +35,7 @@ func summaryOf(signed benchmark.Receipt, r Result) Summary {
 	s := Summary{
 		Rank: r.Global.Rank, GlobalRank: r.Global.Rank, GlobalSampleCount: r.Global.Among,
 		GPURank: r.WithinGPU.Rank, GPUSampleCount: r.WithinGPU.Among, GPUPercentileLabel: r.WithinGPU.Label,
-		ScoreUnits: scoreUnits, ReceiptSchemaVersion: benchmark.ReceiptType, Renderer: contract.RendererID, RAMGB: benchmark.Gigabytes(signed.RAMBytes),
+		ScoreUnits: scoreUnits, Renderer: contract.RendererID, RAMGB: benchmark.Gigabytes(signed.RAMBytes),
 		HardwareProbeHash: signed.HardwareHash(), BenchmarkSceneHash: signed.SceneHash(), ShareText: shareText(r),
 	}
 	if r.Synthetic {

@@ -1,0 +1,86 @@
+package front
+
+import (
+	"io"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"svc.example/internal/ground/fault"
+)
+
+// ServeContent sends a file, or the part of it that is asked for, as http.ServeContent
+// does, with two differences. A Range that means nothing is ignored, as RFC 9110 says: one
+// of another unit, or one that ends before it begins. A refusal has the error body of every
+// other refusal.
+func (e *Errors) ServeContent(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
+	if asked := r.Header.Get("Range"); asked != "" && !meansBytes(asked) {
+		r.Header.Del("Range")
+	}
+	out := &refusalCatcher{ResponseWriter: w}
+	http.ServeContent(out, r, "", modified, content)
+	if out.status != 0 {
+		w.Header().Del("Content-Disposition") // a refusal is no file
+	}
+	switch out.status {
+	case http.StatusRequestedRangeNotSatisfiable:
+		err := fault.New(fault.RangeNotSatisfiable, "The file has no bytes in the range %s.", r.Header.Get("Range"))
+		if size, found := strings.CutPrefix(w.Header().Get("Content-Range"), "bytes */"); found {
+			err = err.With(map[string]string{"size_bytes": size})
+		}
+		e.Answer(w, r, err)
+	case http.StatusPreconditionFailed:
+		e.Answer(w, r, fault.New(fault.PreconditionFailed, "The file is not the one that the request's condition names."))
+	}
+}
+
+// byteRanges is the form of a Range in bytes.
+var byteRanges = regexp.MustCompile(`^bytes=[ \t]*(\d+-\d*|-\d+)([ \t]*,[ \t]*(\d+-\d*|-\d+))*[ \t]*$`)
+
+// meansBytes reports whether a Range header asks for bytes in a way that can be answered.
+func meansBytes(asked string) bool {
+	if !byteRanges.MatchString(asked) {
+		return false
+	}
+	for one := range strings.SplitSeq(strings.TrimPrefix(asked, "bytes="), ",") {
+		first, last, _ := strings.Cut(strings.TrimSpace(one), "-")
+		from, errFrom := strconv.ParseInt(first, 10, 64)
+		to, errTo := strconv.ParseInt(last, 10, 64)
+		if errFrom == nil && errTo == nil && to < from {
+			return false
+		}
+	}
+	return true
+}
+
+// refusalCatcher holds back what http.ServeContent refuses in plain text, so that it can be
+// answered as an error.
+type refusalCatcher struct {
+	http.ResponseWriter
+	status int // of the refusal; 0 when the response passes through
+}
+
+func (c *refusalCatcher) WriteHeader(status int) {
+	if status == http.StatusRequestedRangeNotSatisfiable || status == http.StatusPreconditionFailed {
+		c.status = status
+		return
+	}
+	c.ResponseWriter.WriteHeader(status)
+}
+
+func (c *refusalCatcher) Write(p []byte) (int, error) {
+	if c.status != 0 {
+		return len(p), nil
+	}
+	return c.ResponseWriter.Write(p)
+}
+
+// ReadFrom lets files go out without being copied through the process.
+func (c *refusalCatcher) ReadFrom(src io.Reader) (int64, error) {
+	return io.Copy(c.ResponseWriter, src)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (c *refusalCatcher) Unwrap() http.ResponseWriter { return c.ResponseWriter }
