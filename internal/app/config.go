@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
@@ -190,6 +191,8 @@ type Config struct {
 	// every committed write. Both are for tests.
 	Skew        func() time.Duration
 	AfterCommit func()
+	// Routes is called with all routes before the service listens; for tests.
+	Routes func(*http.ServeMux)
 
 	Log *slog.Logger
 	// Announce is called with the local address once the service listens; nil

@@ -93,6 +93,9 @@ func (a *App) Serve(ctx context.Context) error {
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
 	front.Probes(serving, mux, errs, a.reachesDatabase)
+	if a.Config.Routes != nil {
+		a.Config.Routes(mux)
+	}
 	server := &http.Server{
 		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: a.Config.KeepAlive,
 		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections),

@@ -60,6 +60,8 @@ type Front struct {
 	// HTTPS says that callers reach the service over https. Browsers then use
 	// nothing else.
 	HTTPS bool
+
+	pages ratelimit.Local // who reads what anyone may read
 }
 
 // Elsewhere is another service behind the same address, with the same routes.

@@ -12,15 +12,21 @@ import (
 // probeLimit bounds the query of a readiness probe.
 const probeLimit = 2 * time.Second
 
+// Paths of the probes.
+const (
+	livePath  = "/livez"
+	readyPath = "/readyz"
+)
+
 // Probes adds two routes to mux. /livez succeeds while the process runs; it
 // does not ask the database, since a restart would not repair one. /readyz
 // fails with 503 from the beginning of a stop, and whenever check fails, so
 // that a load balancer stops sending requests.
 func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check func(context.Context) error) {
-	mux.Handle("GET /livez", errs.Handle(func(w http.ResponseWriter, _ *http.Request) error {
+	mux.Handle("GET "+livePath, errs.Handle(func(w http.ResponseWriter, _ *http.Request) error {
 		return writeOK(w)
 	}))
-	mux.Handle("GET /readyz", errs.Handle(func(w http.ResponseWriter, r *http.Request) error {
+	mux.Handle("GET "+readyPath, errs.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		if serving.Err() != nil {
 			return ErrStopping
 		}

@@ -27,10 +27,12 @@ type meter struct {
 	header http.Header // of the response
 }
 
-// meterOf returns what counts a request; nil for one that is not counted (decisions
-// 13): public pages and their assets. Pages of a workspace have a limit of their own,
-// because one of them shows a hundred pictures; their forms count like requests of the
-// API. Workers have their own limit, and no workspace.
+// pages is the class of what anyone may read: pages, their files, and the log of receipts.
+const pages = "pages"
+
+// meterOf returns what counts a request; nil only for probes and without a limit. Pages have
+// limits of their own (decisions 13), because one of them shows a hundred pictures; forms
+// count like requests of the API. Workers have their own limit, and no workspace.
 func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	m := meter{front: f, class: "api", limits: ratelimit.Limits{Client: f.Rate, Workspace: f.Rate.Times(contract.WorkspaceRate)}, header: h}
 	switch path := r.URL.Path; {
@@ -44,8 +46,10 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 		m.class, m.limits.Client, m.limits.Workspace = "console", f.Rate.Times(contract.ConsoleRate), m.limits.Workspace.Times(contract.ConsoleRate)
 	// What programs and people do to let a program in counts too: codes could be guessed.
 	case strings.HasPrefix(path, "/oauth/"):
-	case !isAPI(path):
-		return nil
+	case path == livePath, path == readyPath:
+		return nil // who asks must learn of a flood; neither costs more than once in a while
+	case !isAPI(path) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
+		m.class, m.limits = pages, ratelimit.Limits{Client: f.Rate.Times(contract.PageRate)}
 	}
 	if m.limits.Client.Unlimited() {
 		return nil
@@ -61,7 +65,7 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 // because a route without a limit is what an attacker would wait for. Errors:
 // rate_limited, unavailable.
 func (m *meter) count(ctx context.Context, n int) error {
-	d, err := m.front.Count(ctx, m.class, m.limits, m.claim, n)
+	d, err := m.decide(ctx, n)
 	if err != nil {
 		return fault.New(fault.Unavailable, "The database does not answer.").After(5 * time.Second).Wrap(err)
 	}
@@ -76,6 +80,15 @@ func (m *meter) count(ctx context.Context, n int) error {
 		return fault.New(fault.RateLimited, "More than %d requests%s at once, or %d a minute.", near.Burst, whose, near.PerMinute).After(d.Retry)
 	}
 	return nil
+}
+
+// decide asks for a decision about n requests. What anyone may read counts for its address in
+// this process alone, so that neither readers nor a flood of them reach the database.
+func (m *meter) decide(ctx context.Context, n int) (ratelimit.Decision, error) {
+	if m.class == pages {
+		return m.front.pages.Take(m.limits.Client, m.claim.Address, n), nil
+	}
+	return m.front.Count(ctx, m.class, m.limits, m.claim, n)
 }
 
 // hold waits for d, or until the caller is gone or the service stops. A client that never

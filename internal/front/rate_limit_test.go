@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/ratelimit"
 )
@@ -142,10 +143,42 @@ func TestAHandlerChargesWhatItIsAskedFor(t *testing.T) {
 func TestEachDoorHasItsOwnCount(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
-		"/v1/thing": "api", "/v1/nothing": "api", "/farm/v1/thing": "farm", "/docs": "", "/v1/frames/1/preview": "api",
+		"/v1/thing": "api", "/v1/nothing": "api", "/farm/v1/thing": "farm", "/docs": "", // counted in the process: TestEveryPageIsCounted "/v1/frames/1/preview": "api",
 	} {
 		if _, class, _ := counted(t, httptest.NewRequest("GET", path, nil), 0); class != want {
 			t.Errorf("%s counts for %q, want %q", path, class, want)
+		}
+	}
+}
+
+func TestEveryPageIsCounted(t *testing.T) {
+	t.Parallel()
+	f := newFront(http.NewServeMux(), slog.DiscardHandler)
+	f.Rate = ratelimit.Policy{PerMinute: 60, Burst: 1}
+	ask := func(path, address string) int {
+		r := httptest.NewRequest("GET", path, nil)
+		r.RemoteAddr = address
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w.Code
+	}
+	paths := []string{"/", "/proof/RCT-1", "/log/checkpoint", "/log/tile/0/000", "/assets/style.css", "/sign-in", "/leaderboard", "/nothing", "/.well-known/x"}
+	for n := range contract.PageRate {
+		if got := ask(paths[n%len(paths)], "[2001:db8:1:2::7]:1"); got == 429 {
+			t.Fatalf("request %d is refused", n)
+		}
+	}
+	for _, path := range paths {
+		if got := ask(path, "[2001:db8:1:2:ffff::1]:1"); got != 429 {
+			t.Errorf("%s of the same subnet: %d", path, got)
+		}
+	}
+	if got := ask("/", "[2001:db8:1:3::7]:1"); got == 429 {
+		t.Errorf("another subnet: %d", got)
+	}
+	for _, path := range []string{"/livez", "/readyz"} {
+		if got := ask(path, "[2001:db8:1:2::7]:1"); got == 429 {
+			t.Errorf("%s is refused", path)
 		}
 	}
 }

@@ -81,6 +81,9 @@ const (
 	// ConsoleRate is the same for the pages of a workspace and the pictures on them: a page
 	// shows a hundred frames, and a flipbook hundreds.
 	ConsoleRate = 50
+	// PageRate is the same for pages that anyone may read, their files and the log of
+	// receipts.
+	PageRate = 50
 	// FrameTime is the default bound on the rendering of a frame, far more than a frame
 	// that its price covers takes. /limits and each quote show the operator's.
 	FrameTime = 2 * time.Hour

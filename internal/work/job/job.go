@@ -63,6 +63,7 @@ type Jobs struct {
 	Log   *slog.Logger
 
 	similar similarTimes
+	proofs  proofs
 }
 
 // Record is a job's row.

@@ -65,10 +65,20 @@ func (j *Jobs) Public(ctx context.Context, receiptID string) (p Public, err erro
 		if p.Keys, err = signing.All(ctx, tx); err != nil {
 			return err
 		}
+		var cosigned any
+		if j.Cosigned != nil {
+			cosigned = j.Cosigned()
+		}
+		var kept bool
+		if p.Signed, p.Inclusion, kept = j.proofs.get(row.ReceiptID, row.Envelope, p.Keys, cosigned); kept {
+			return nil
+		}
 		if p.Signed, err = openReceipt(ctx, tx, row.ReceiptID, row.Envelope); err != nil {
 			return err
 		}
-		p.Inclusion, err = j.prove(ctx, tx, p.Signed)
+		if p.Inclusion, err = j.prove(ctx, tx, p.Signed); err == nil {
+			j.proofs.keep(p, cosigned)
+		}
 		return err
 	})
 	return p, err
