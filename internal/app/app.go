@@ -91,6 +91,9 @@ type App struct {
 // The caller ends the App with Close.
 func Open(ctx context.Context, cfg Config) (*App, error) {
 	cfg, err := cfg.withDefaults()
+	if err == nil {
+		err = cfg.ownsHost()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -121,3 +121,40 @@ func TestAFullDiskAsksTheCallerToRetry(t *testing.T) {
 		t.Errorf("the operator reads %q", log)
 	}
 }
+
+// TestProgramsThatAskForTokensGetErrorsInTheirOwnForm: their libraries read error as a text
+// (RFC 6749 5.2), whatever refuses them, and a browser's page at the same address stays one.
+func TestProgramsThatAskForTokensGetErrorsInTheirOwnForm(t *testing.T) {
+	t.Parallel()
+	e := &Errors{Log: slog.New(slog.DiscardHandler)}
+	for _, c := range []struct {
+		method, path string
+		err          error
+		status       int
+		want         string
+	}{
+		{"POST", "/oauth/token", fault.New(fault.RateLimited, "Too many.").After(time.Second), 429, "temporarily_unavailable"},
+		{"POST", "/oauth/device", fault.New(fault.Unavailable, "Away."), 503, "temporarily_unavailable"},
+		{"POST", "/oauth/register", errors.New("broken"), 500, "server_error"},
+		{"POST", "/oauth/revoke", fault.New(fault.EncodingNotSupported, "Compressed."), 415, "invalid_request"},
+		{"GET", "/oauth/device", fault.New(fault.RateLimited, "Too many.").After(time.Second), 429, ""},
+		{"POST", "/v1/renders", fault.New(fault.RateLimited, "Too many.").After(time.Second), 429, ""},
+	} {
+		w := httptest.NewRecorder()
+		e.Answer(w, httptest.NewRequest(c.method, c.path, nil), c.err)
+		var body struct {
+			OK          *bool  `json:"ok"`
+			Error       any    `json:"error"`
+			Description string `json:"error_description"`
+		}
+		if err := json.Unmarshal(w.Body.Bytes(), &body); err != nil || w.Code != c.status {
+			t.Fatalf("%s %s: %d %s", c.method, c.path, w.Code, w.Body)
+		}
+		if text, _ := body.Error.(string); text != c.want || (c.want == "") != (body.OK != nil) || (c.want != "" && body.Description == "") {
+			t.Errorf("%s %s: %s", c.method, c.path, w.Body)
+		}
+		if c.status == 429 && w.Header().Get("Retry-After") == "" {
+			t.Errorf("%s %s does not say when to come back", c.method, c.path)
+		}
+	}
+}

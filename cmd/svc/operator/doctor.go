@@ -28,14 +28,14 @@ var errUnfit = errors.New("browsers cannot fetch files from the store: see “Fi
 type finding struct {
 	Check string `json:"check"`
 	OK    bool   `json:"ok"`
-	Text  string `json:"text"`
+	Lacks string `json:"lacks"` // what is missing; "" for nothing
 }
 
 // Run makes the checks and prints what they found.
 func (c *doctor) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
-	found := finding{"blobs", true, "Files are in the data folder; browsers fetch them from svc."}
+	found, text := finding{"browser_downloads", true, ""}, "Files are in the data folder; browsers fetch them from svc."
 	if c.Blobs != "" {
 		if _, err := blob.ParseS3(c.Blobs); err != nil {
 			return terminal.WrongUsagef("--%v", err)
@@ -44,13 +44,12 @@ func (c *doctor) Run(k *kong.Context) error {
 		if err != nil {
 			return err
 		}
-		lacks, err := store.ForBrowsers(ctx)
-		if err != nil {
+		if found.Lacks, err = store.ForBrowsers(ctx); err != nil {
 			return err
 		}
-		found = finding{"blobs", lacks == "", "Browsers may follow links to files in the store."}
-		if lacks != "" {
-			found.Text = "Browsers cannot follow links to files in the store: " + lacks + "."
+		found.OK, text = found.Lacks == "", "Browsers may follow links to files in the store."
+		if !found.OK {
+			text = "Browsers cannot follow links to files in the store: " + found.Lacks + "."
 		}
 	}
 	if c.JSON {
@@ -58,7 +57,7 @@ func (c *doctor) Run(k *kong.Context) error {
 			return err
 		}
 	} else {
-		terminal.Printf(k.Stdout, "%s", found.Text)
+		terminal.Printf(k.Stdout, "%s", text)
 	}
 	if !found.OK {
 		return errUnfit

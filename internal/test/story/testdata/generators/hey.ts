@@ -12,7 +12,7 @@ let { data: job } = await startUpload({
   path: { upload_id: quote.upload_id }, body: { quote_id: quote.quote_id, legal_acceptance: "SVC_LEGAL_V1" }, throwOnError: true,
 });
 while (job.status !== "completed" && job.status !== "failed") {
-  await new Promise((done) => setTimeout(done, 200));
+  await new Promise((done) => setTimeout(done, 1100));
   ({ data: job } = await getJob({ path: { job_id: job.job_id }, throwOnError: true }));
 }
 console.log(job.job_id, job.status);

@@ -12,7 +12,7 @@ const started = await startUpload(quote.data.upload_id, { quote_id: quote.data.q
 if (started.status !== 200) throw new Error(`start: ${JSON.stringify(started.data)}`);
 let job = started.data;
 while (job.status !== "completed" && job.status !== "failed") {
-  await new Promise((done) => setTimeout(done, 200));
+  await new Promise((done) => setTimeout(done, 1100));
   const read = await getJob(job.job_id, with_);
   if (read.status !== 200) throw new Error(`read: ${JSON.stringify(read.data)}`);
   job = read.data;
