@@ -37,7 +37,7 @@ func (a *App) serveMetrics(serving context.Context, errs *front.Errors) (stop fu
 	front.Probes(serving, mux, errs, a.reachesDatabase)
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: metricsTimeout, WriteTimeout: metricsTimeout, IdleTimeout: idleTimeout,
-		ConnState: front.LimitConnections(metricsConnections),
+		ConnState: front.LimitConnections(metricsConnections, 0),
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()

@@ -98,7 +98,7 @@ func (a *App) Serve(ctx context.Context) error {
 	}
 	server := &http.Server{
 		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: a.Config.KeepAlive,
-		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections),
+		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections, a.connectionShare()),
 	}
 	stopMetrics, err := a.serveMetrics(serving, errs)
 	if err != nil {

@@ -86,6 +86,15 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
+// connectionShare is how many connections one address may have open: a tenth of all. Behind
+// proxies all connections are theirs, so there is none.
+func (a *App) connectionShare() int {
+	if a.Config.TrustedHops > 0 {
+		return 0
+	}
+	return max(20, a.Config.Connections/10)
+}
+
 // front makes what every request passes on its way to a handler.
 func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, open *identity.OpenRequests, https bool) *front.Front {
 	return &front.Front{

@@ -22,6 +22,11 @@ func addressOf(r *http.Request, hops int) string {
 			address = from
 		}
 	}
+	return wide(address)
+}
+
+// wide is the client of an address: IPv4 as it is, of IPv6 the subnet.
+func wide(address string) string {
 	ip, err := parseAddress(address)
 	if err != nil {
 		return "unknown"
@@ -29,11 +34,11 @@ func addressOf(r *http.Request, hops int) string {
 	if ip = ip.Unmap().WithZone(""); ip.Is4() {
 		return ip.String()
 	}
-	wide, err := ip.Prefix(subnet)
+	prefix, err := ip.Prefix(subnet)
 	if err != nil {
 		return ip.String()
 	}
-	return wide.String()
+	return prefix.String()
 }
 
 // parseAddress parses an address as servers and proxies write it: alone, with a port, in

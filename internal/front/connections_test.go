@@ -18,7 +18,7 @@ func TestAConnectionBeyondTheLimitWaitsForAPlace(t *testing.T) {
 		t.Fatal(err)
 	}
 	accepted := make(chan struct{}, 10)
-	limit := LimitConnections(1)
+	limit := LimitConnections(1, 0)
 	// Not httptest's server: it holds a lock while it calls ConnState.
 	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}), ConnState: func(c net.Conn, s http.ConnState) {
 		limit(c, s)
@@ -67,5 +67,49 @@ func TestAConnectionBeyondTheLimitWaitsForAPlace(t *testing.T) {
 	await.Next(t, accepted, "the second connection")
 	if err := await.Next(t, answered, "the answer to the second connection"); err != nil {
 		t.Error(err)
+	}
+}
+
+// strange is a connection from an address.
+type strange struct {
+	net.Conn
+	from   string
+	closed bool
+}
+
+func (s *strange) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(s.from), Port: 7} }
+
+func (s *strange) Close() error {
+	s.closed = true
+	return nil
+}
+
+func TestOneAddressHasItsShareOfTheConnections(t *testing.T) {
+	t.Parallel()
+	limit := LimitConnections(100, 2)
+	open := func(from string) *strange {
+		c := &strange{from: from}
+		limit(c, http.StateNew)
+		return c
+	}
+	first, second, third := open("2001:db8::1"), open("2001:db8::2"), open("2001:db8::3")
+	if first.closed || second.closed || !third.closed {
+		t.Errorf("of three connections of a subnet with a share of two: %v, %v, %v are closed", first.closed, second.closed, third.closed)
+	}
+	limit(third, http.StateClosed) // it had no place, and gives none back
+	if c := open("2001:db8::4"); !c.closed {
+		t.Error("a refused connection gave a place back")
+	}
+	if c := open("2001:db8:1::1"); c.closed {
+		t.Error("another subnet has no place")
+	}
+	limit(first, http.StateClosed)
+	if c := open("2001:db8::5"); c.closed {
+		t.Error("a closed connection still counts")
+	}
+	for range 10 {
+		if c := open("127.0.0.1"); c.closed {
+			t.Fatal("a proxy on this machine has a share")
+		}
 	}
 }

@@ -71,6 +71,9 @@ const (
 	MaxPartBytes  = 32 << 20
 	MaxLooseParts = 20_000
 	LoosePartLife = 24 * time.Hour
+	// RepeatedBytes is how much of a project's files may be parts that repeat, or as much as
+	// the parts themselves where that is more.
+	RepeatedBytes = 256 << 20
 	// ProjectSize is the default bound on the bytes of all files of a project, 8 GiB.
 	ProjectSize = 8 << 30
 	// MaxProjectBytes bounds the JSON of a project's listing, 8 MiB.

@@ -39,12 +39,23 @@ type Worker struct {
 	Lacks          buildoption.Set // what its Blender was built without
 }
 
+// mostRegistrations bounds the rows that one node key adds within an hour.
+const mostRegistrations = 10_000
+
 // Register adds a worker and returns its id. It inherits the standing of a worker with
-// the same key and name that reported within standingLife, and a pause of its key.
+// the same key and name that reported within standingLife, and a pause of its key. Error:
+// rate_limited.
 func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string, err error) {
 	workerID = id.New(id.Node)
 	err = w.DB.Write(ctx, func(tx *db.Tx) error {
 		worker.WorkerID = workerID
+		registered, err := tx.WorkersRegistered(ctx, query.WorkersRegisteredParams{Since: tx.Now - time.Hour.Microseconds(), KeyID: worker.KeyID})
+		if err != nil {
+			return err
+		}
+		if registered >= mostRegistrations {
+			return fault.New(fault.RateLimited, "Workers with this node key registered %d times within an hour.", registered).After(time.Minute)
+		}
 		if err := AddWorker(ctx, tx, worker); err != nil {
 			return err
 		}

@@ -54,3 +54,15 @@ func TestAddressHasOneSpellingAndAddsNoHeader(t *testing.T) {
 		t.Error("no text was an address")
 	}
 }
+
+func TestNoCharacterFoldsIntoAnotherPersonsAddress(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"mi\u212ae@example.com", "\u0130vy@example.com"} {
+		if spelling, err := identity.Address(text); err == nil {
+			t.Errorf("%q is spelt %q", text, spelling)
+		}
+	}
+	if spelling, err := identity.Address("J\u00dcRGEN@example.com"); err != nil || spelling != "j\u00fcrgen@example.com" {
+		t.Errorf("got %q, %v", spelling, err)
+	}
+}

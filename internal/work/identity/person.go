@@ -6,6 +6,7 @@ import (
 	"net/mail"
 	"strings"
 	"time"
+	"unicode"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -31,6 +32,10 @@ func address(email string) (string, error) {
 	parsed, err := mail.ParseAddress(strings.TrimSpace(email))
 	if err != nil || parsed.Name != "" || len(parsed.Address) > longest {
 		return "", fault.Field("email", "is not an e-mail address").Wrap(err)
+	}
+	// The Kelvin sign becomes a k: two addresses would be one person.
+	if strings.ContainsFunc(parsed.Address, func(r rune) bool { return r > unicode.MaxASCII && unicode.ToLower(r) <= unicode.MaxASCII }) {
+		return "", fault.Field("email", "has a character that only looks like a letter")
 	}
 	spelling := strings.ToLower(parsed.Address)
 	// Mail servers reject spellings that need quotes, and quotes could smuggle a

@@ -49,7 +49,8 @@ func (s *Server) Read(ctx context.Context, values url.Values) (r Request, err er
 	}
 	// Anybody can register any address without a trace: a browser goes there by a person's
 	// answer only (RFC 9700 4.11.2).
-	if refused, is := errors.AsType[*Error](err); is && r.Client.Registered {
+	// Nor does a description on another host prove that the address is the program's.
+	if refused, is := errors.AsType[*Error](err); is && (r.Client.Registered || !r.Client.owns(redirect)) {
 		return r, fault.New(fault.InvalidRequest, "The program that sent you here asks in a wrong way: %s.", refused.Description)
 	}
 	return r, err

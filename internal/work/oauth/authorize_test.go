@@ -114,6 +114,11 @@ func TestWhatElseIsWrongIsToldToTheProgramWithStateAndIssuer(t *testing.T) {
 			"a token":          {"unsupported_response_type", s.question("response_type", "token")},
 			"another resource": {"invalid_target", s.question("resource", "https://other.example/mcp")},
 		} {
+			// An address on another host than the description's is anybody's.
+			if _, err := s.Read(s.t.Context(), c.q); !fault.Is(err, fault.InvalidRequest) {
+				s.t.Errorf("%s: sent to another host: %v", name, err)
+			}
+			c.q.Set("redirect_uri", "http://127.0.0.1/back")
 			r, err := s.Read(s.t.Context(), c.q)
 			e, is := errors.AsType[*oauth.Error](err)
 			if !is || e.Code != c.code {
@@ -121,7 +126,7 @@ func TestWhatElseIsWrongIsToldToTheProgramWithStateAndIssuer(t *testing.T) {
 				continue
 			}
 			u, err := url.Parse(s.Refused(r, e))
-			if err != nil || u.Host != "app.example" || u.Query().Get("error") != c.code || u.Query().Get("state") != "a b&c" || u.Query().Get("iss") != public || u.Query().Has("code") {
+			if err != nil || u.Host != "127.0.0.1" || u.Query().Get("error") != c.code || u.Query().Get("state") != "a b&c" || u.Query().Get("iss") != public || u.Query().Has("code") {
 				s.t.Errorf("%s: sent to %v", name, u)
 			}
 		}

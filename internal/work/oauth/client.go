@@ -297,6 +297,17 @@ func loopback(u *url.URL) bool {
 	return false
 }
 
+// owns reports whether an address is on the person's own computer, or on the host of the
+// client's own description.
+func (c Client) owns(redirect string) bool {
+	to, err := url.Parse(redirect)
+	if err != nil {
+		return false
+	}
+	id, err := url.Parse(c.ID)
+	return loopback(to) || err == nil && id.Host != "" && id.Host == to.Host
+}
+
 // matches reports whether an answer may go to redirect: it is one of those of the client,
 // letter by letter. On the person's own computer any port will do (RFC 8252 7.3).
 func (c Client) matches(redirect string) bool {

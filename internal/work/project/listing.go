@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 )
@@ -117,6 +118,10 @@ func (l Listing) Manifest(stored map[string]Content, hash func(File) (string, er
 			return m, fault.Field(fmt.Sprintf("body.files[%d].size_bytes", i), "is %d; the parts of %q have %d bytes", f.SizeBytes, f.Path, size)
 		}
 	}
+	if err := m.checkRepeats(stored); err != nil {
+		return m, err
+	}
+	hashed := map[string]string{} // of files with the same parts
 	for i, f := range m.Files {
 		var err error
 		switch len(f.Parts) {
@@ -125,13 +130,43 @@ func (l Listing) Manifest(stored map[string]Content, hash func(File) (string, er
 		case 1:
 			m.Files[i].SHA256 = f.Parts[0]
 		default:
-			m.Files[i].SHA256, err = hash(f)
+			parts := strings.Join(f.Parts, "")
+			if hashed[parts] == "" {
+				hashed[parts], err = hash(f)
+			}
+			m.Files[i].SHA256 = hashed[parts]
 		}
 		if err != nil {
 			return m, err
 		}
 	}
 	return m, nil
+}
+
+// checkRepeats refuses files whose parts repeat so often that hashing them takes far longer
+// than it took to send the parts: a part of 32 MiB, listed 254 times, is 8 GiB to hash. Error:
+// invalid_request.
+func (m Manifest) checkRepeats(stored map[string]Content) error {
+	var whole, sent int64
+	files, parts := map[string]bool{}, map[string]bool{}
+	for _, f := range m.Files {
+		list := strings.Join(f.Parts, "")
+		if len(f.Parts) < 2 || files[list] {
+			continue // it needs no hashing, or not again
+		}
+		files[list] = true
+		whole += f.SizeBytes
+		for _, sum := range f.Parts {
+			if !parts[sum] {
+				sent += stored[sum].SizeBytes
+			}
+			parts[sum] = true
+		}
+	}
+	if repeated := whole - sent; repeated > max(sent, contract.RepeatedBytes) {
+		return fault.Field("body.files", "repeat parts for %d bytes; at most %d, or the size of the parts where that is more", repeated, int64(contract.RepeatedBytes))
+	}
+	return nil
 }
 
 // EmptySHA256 is the hash of a file of 0 bytes.

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 )
 
@@ -178,4 +179,43 @@ func FuzzListing(f *testing.F) {
 			t.Errorf("the listing is accepted, and its manifest is not: %v", m.Check())
 		}
 	})
+}
+
+// A small request must not ask for gigabytes of hashing.
+func TestPartsAreHashedOnceForEachFileTheyMake(t *testing.T) {
+	t.Parallel()
+	large, small := strings.Repeat("a", 64), strings.Repeat("b", 64)
+	stored := map[string]Content{large: {SHA256: large, SizeBytes: contract.MaxPartBytes}, small: {SHA256: small, SizeBytes: 1}}
+	file := func(path string, parts ...string) Listed {
+		f := Listed{Path: path, Parts: parts}
+		for _, sum := range parts {
+			f.SizeBytes += stored[sum].SizeBytes
+		}
+		return f
+	}
+	hashed := 0
+	manifest := func(files ...Listed) error {
+		hashed = 0
+		_, err := Listing{Main: files[0].Path, Files: files}.Manifest(stored, func(File) (string, error) {
+			hashed++
+			return strings.Repeat("c", 64), nil
+		})
+		return err
+	}
+	if err := manifest(file("a", large, small), file("b", large, small), file("c", small, large), file("d", large)); err != nil || hashed != 2 {
+		t.Errorf("%d files were hashed, %v", hashed, err)
+	}
+	if err := manifest(file("a", slices.Repeat([]string{large}, 254)...)); !fault.Is(err, fault.InvalidRequest) || hashed != 0 {
+		t.Errorf("8 GiB of one part: %v, %d files were hashed", err, hashed)
+	}
+	var spread []Listed
+	for n := range 120 {
+		spread = append(spread, file(fmt.Sprint(n), append(slices.Repeat([]string{small}, n), large, small)...))
+	}
+	if err := manifest(spread...); !fault.Is(err, fault.InvalidRequest) || hashed != 0 {
+		t.Errorf("one part in 120 files that differ: %v, %d files were hashed", err, hashed)
+	}
+	if err := manifest(file("a", slices.Repeat([]string{large}, 8)...)); err != nil {
+		t.Errorf("some zeros: %v", err)
+	}
 }

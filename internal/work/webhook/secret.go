@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
@@ -21,6 +22,9 @@ import (
 // generatedBytes is the length of a generated secret in bytes: 256 bits, the size of
 // the HMAC-SHA256 that it keys.
 const generatedBytes = 32
+
+// minKeyBytes is the length of the shortest key in base64: as long as the shortest text.
+const minKeyBytes = contract.MinWebhookSecret
 
 // chosenSecret checks a caller's secret, or generates one. made reports which. The
 // bounds count characters, as spec 2.7 does. A secret that cannot be used as a key is
@@ -41,6 +45,14 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 		return "", false, fault.Field("body.webhook_secret", "has more than %d characters", contract.MaxWebhookSecret)
 	case !utf8.ValidString(given):
 		return "", false, fault.Field("body.webhook_secret", "is not UTF-8")
+	}
+	// The decoder of base64 passes over line ends, so a secret of nothing else is an empty key.
+	if strings.ContainsFunc(given, unicode.IsControl) || strings.TrimSpace(given) == "" {
+		return "", false, fault.Field("body.webhook_secret", "has a control character or nothing but spaces")
+	}
+	encoded, prefixed := strings.CutPrefix(given, contract.WebhookSecretPrefix)
+	if key, err := base64.StdEncoding.DecodeString(encoded); prefixed && err == nil && len(key) < minKeyBytes {
+		return "", false, fault.New(fault.WebhookSecretShort, "The base64 behind %s must stand for %d bytes or more; this one stands for %d.", contract.WebhookSecretPrefix, minKeyBytes, len(key))
 	}
 	if _, err := signer(given); err != nil {
 		return "", false, fault.Field("body.webhook_secret", "begins with %s, but what follows is not base64", contract.WebhookSecretPrefix)

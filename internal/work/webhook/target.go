@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"svc.example/internal/ground/contract"
@@ -51,6 +53,9 @@ func (h *Hooks) Target(ctx context.Context, url, secret string) (Target, error) 
 func (h *Hooks) check(ctx context.Context, url string) error {
 	if utf8.RuneCountInString(url) > contract.MaxWebhookURL {
 		return fault.New(fault.InvalidWebhookURL, "The webhook URL has more than %d characters.", contract.MaxWebhookURL)
+	}
+	if strings.ContainsFunc(url, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
+		return fault.New(fault.InvalidWebhookURL, "The webhook URL has a space or a control character.")
 	}
 	err := h.Guard.Check(ctx, url)
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {

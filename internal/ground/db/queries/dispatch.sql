@@ -482,3 +482,7 @@ WHERE f.accepted_at >= @proven AND w.key_id = @key_id AND w.seen_at >= @since;
 -- The frames that are held or wait. The turns of workspaces count those that wait.
 SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = 'frame' AND h.state = 'held')
   + coalesce((SELECT sum(t.waiting) FROM turn t WHERE t.within = '' AND t.waiting > 0), 0) AS bigint);
+
+-- name: WorkersRegistered :one
+-- The workers that a node key registered since a time.
+SELECT count(*) FROM worker WHERE seen_at >= @since AND key_id = @key_id AND registered_at >= @since;

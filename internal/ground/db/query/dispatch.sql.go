@@ -2402,6 +2402,23 @@ func (q *Queries) WorkersOnline(ctx context.Context, arg WorkersOnlineParams) (i
 	return count, err
 }
 
+const workersRegistered = `-- name: WorkersRegistered :one
+SELECT count(*) FROM worker WHERE seen_at >= $1 AND key_id = $2 AND registered_at >= $1
+`
+
+type WorkersRegisteredParams struct {
+	Since int64
+	KeyID string
+}
+
+// The workers that a node key registered since a time.
+func (q *Queries) WorkersRegistered(ctx context.Context, arg WorkersRegisteredParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, workersRegistered, arg.Since, arg.KeyID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const workersSeen = `-- name: WorkersSeen :many
 SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
