@@ -174,7 +174,7 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 	t.Parallel()
 	worlds.Each(t, func(t *testing.T, w *apptest.World) {
 		p := personOf(t, w, 500)
-		p.open("/console").want(t, http.StatusOK, "Nothing is rendered yet", `href="/console/new"`)
+		p.open("/console").want(t, http.StatusOK, "No jobs yet", `href="/console/new"`)
 		p.open("/console/new").want(t, http.StatusOK, `enctype="multipart/form-data"`)
 		priced := p.upload("demo.blend", demo.Scene()).want(t, http.StatusOK, "demo.blend", "Before you pay", "In your wallet", "$5.00")
 		if !strings.HasPrefix(priced.path, "/console/uploads/UPL-") {
@@ -184,23 +184,23 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 		p.submit(priced.path+"/frames", "frames", "one to three").want(t, http.StatusBadRequest, `role="alert"`, `value="one to three"`, "disabled>Render</button>")
 		quoteID := priced.hidden(t, "quote_id")
 		p.submit(priced.path+"/start", "quote_id", quoteID).want(t, http.StatusBadRequest, "Accept the terms")
-		begun := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance).want(t, http.StatusOK, "queued", "0 of 4 frames", "$0.04, reserved", "no worker is online", "Cancel, and get $0.04 back")
+		begun := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance).want(t, http.StatusOK, "queued", "0 of 4 frames", "$0.04, reserved", "no machine is online", "Cancel and release $0.04")
 		if again := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance); again.path != begun.path {
 			t.Errorf("the same order again leads to %s, the first one to %s", again.path, begun.path)
 		}
 		p.open(priced.path).want(t, http.StatusOK, "Already rendered", begun.path)
 		p.open("/console").want(t, http.StatusOK, "demo.blend", "queued", begun.path)
-		p.open("/console?status=failed").want(t, http.StatusOK, "No job is in this state")
+		p.open("/console?status=failed").want(t, http.StatusOK, "No jobs in this state")
 		for _, q := range []string{"DEMO", "mo.bl", strings.TrimPrefix(begun.path, "/console/jobs/")} {
 			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, begun.path)
 		}
 		for _, q := range []string{"d%o", "_emo", `\`, "<b>"} {
-			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job has")
+			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job’s file name contains")
 		}
 		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04")
-		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "given back", "Render frames again")
+		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "not charged", "Render frames again")
 		p.open("/console/wallet").want(t, http.StatusOK, "$5.00", "Given back by a job")
-		ledger := p.open("/console/wallet/ledger.csv").want(t, http.StatusOK, "transaction_id,created_at,kind,job_id,amount_cents,available_after_cents,currency", ",release,", ",4,500,USD", ",reserve,", ",4,496,USD", ",credit,,500,500,USD")
+		ledger := p.open("/console/wallet/ledger.csv").want(t, http.StatusOK, "transaction_id,created_at,kind,job_id,amount_cents,available_after_cents,currency,amount", ",release,", ",4,500,USD,0.04", ",reserve,", ",4,496,USD,-0.04", ",credit,,500,500,USD,5.00")
 		if kind := ledger.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
 			t.Errorf("the ledger is %s", kind)
 		}
@@ -432,12 +432,12 @@ func TestWhatNeedsThePersonComesFirst(t *testing.T) {
 	p, operator := personOf(t, w, 100), operatorOf(t, w)
 	priced := p.upload("demo.blend", demo.Scene())
 	begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
-	if strings.Contains(p.open("/console").want(t, http.StatusOK).text, "Needs you") {
+	if strings.Contains(p.open("/console").want(t, http.StatusOK).text, "Needs attention") {
 		t.Error("a job that waits for a worker needs nobody")
 	}
 	operator.confirm("act", "fail", "subject", strings.TrimPrefix(begun.path, "/console/jobs/"), "reason", "The hall is too hot.")
-	p.open("/console").want(t, http.StatusOK, "Needs you", "The hall is too hot.")
-	if strings.Contains(p.open("/console?status=failed").want(t, http.StatusOK).text, "Needs you") {
+	p.open("/console").want(t, http.StatusOK, "Needs attention", "The hall is too hot.")
+	if strings.Contains(p.open("/console?status=failed").want(t, http.StatusOK).text, "Needs attention") {
 		t.Error("it stands twice on the page of failed jobs")
 	}
 }

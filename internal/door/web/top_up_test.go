@@ -61,8 +61,8 @@ func ring(t *testing.T, base string, p *stripetest.Provider) {
 func TestWithoutAProviderTheWalletSaysWhoAddsCredit(t *testing.T) {
 	t.Parallel()
 	p := personOf(t, worlds.On(t, "sqlite"), 0)
-	p.open("/console/wallet").want(t, http.StatusOK, "takes no payments by itself", "operator adds credit")
-	p.submit("/console/wallet/top-ups", "amount", "25").want(t, http.StatusServiceUnavailable, "takes no payments by itself")
+	p.open("/console/wallet").want(t, http.StatusOK, "does not take payments online", "ask its operator")
+	p.submit("/console/wallet/top-ups", "amount", "25").want(t, http.StatusServiceUnavailable, "does not take payments online")
 }
 
 // TestAPersonSaysWhenTheWalletIsLow, and reads on the page that it does not cover a job like
@@ -76,7 +76,7 @@ func TestAPersonSaysWhenTheWalletIsLow(t *testing.T) {
 		p.submit("/console/wallet/alert", "below", "2.5").want(t, http.StatusBadRequest, "US dollars")
 		p.submit("/console/wallet/alert", "below", "2.50").want(t, http.StatusOK, `value="2.50"`)
 		p.submit("/console/wallet/alert", "below", "").want(t, http.StatusOK, `value=""`)
-		const low = "does not cover another job like your newest, which was $0.05"
+		const low = "does not cover another job like your last one ($0.05)"
 		if page := p.open("/console/wallet"); strings.Contains(page.text, "does not cover") {
 			t.Error("it is low before any job")
 		}

@@ -114,7 +114,7 @@ func (svc *site) signedIn(tab context.Context, email string) (workspaceID string
 		svc.t.Fatal(err)
 	}
 	says(svc.t, press(tab, svc.t, "main button"), "You are signed in as "+email)
-	says(svc.t, press(tab, svc.t, "main a"), "Nothing is rendered yet")
+	says(svc.t, press(tab, svc.t, "main a"), "No jobs yet")
 	svc.signed = true
 	return workspaceID
 }

@@ -244,7 +244,7 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 			_, err := svc.app.Jobs(svc.app.Links(svc.url)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
 			return err
 		})
-		p.says("failed", "The power is cut on Sunday.", "You paid nothing", "given back", "keeps no frames", "Render frames again")
+		p.says("failed", "The power is cut on Sunday.", "You paid nothing", "not charged", "keeps no frames", "Render frames again")
 		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // a stream that nobody reads ends
 			p.until("HEAD "+path, fmt.Sprintf(`fetch(%q, {method: "HEAD"}).then(r => r.status === 200)`, path))
 		}

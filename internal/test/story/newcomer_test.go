@@ -41,7 +41,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		p.do(chromedp.Navigate(link))
 		p.press("Sign in")
 		p.press("Open the console")
-		p.says("Nothing is rendered yet", "Send a scene")
+		p.says("No jobs yet", "Upload a scene")
 		p.do(chromedp.Navigate(link)) // a link works once, and leads on
 		p.press("Sign in")
 		p.says("unknown, used or too old")

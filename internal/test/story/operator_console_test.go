@@ -49,7 +49,7 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		owner.open("/console/jobs/" + job.JobID)
 		owner.says("queued")
 		p.open("/admin/jobs/" + job.JobID)
-		p.says("waits", "End this job")
+		p.says("waiting", "End this job")
 		p.do(chromedp.SetValue(chromedp.CSS("[name=reason]"), "The hall is too hot today."))
 		p.press("End the job")
 		p.says("This will end "+job.JobID, "Reason: The hall is too hot today.")

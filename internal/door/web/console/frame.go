@@ -26,6 +26,8 @@ type frameView struct {
 	First, Last int
 	// With is the frame that this one is compared with; nil for none.
 	With *cell
+	// WithNone is the frame that was asked for to compare with, where there is none; else "".
+	WithNone string
 	// Numbers are all accepted frames, for the flipbook; FPS is its speed.
 	Numbers string
 	FPS     float64
@@ -82,7 +84,10 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		return &cell{jobID, views[i].Frame, &views[i]}
 	}
 	v := frameView{jobRow: jobRow{o}, cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
-	v.With = cellAt(find(r.URL.Query().Get("with")))
+	with := page.CutQuery(r.URL.Query().Get("with"))
+	if v.With = cellAt(find(with)); v.With == nil {
+		v.WithNone = with
+	}
 	numbers := make([]int, len(views))
 	for i, f := range views {
 		numbers[i] = f.Frame
@@ -98,7 +103,7 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 	if v.FPS <= 0 {
 		v.FPS = 24
 	}
-	return page.Page{Template: "frame", Title: fmt.Sprintf("Frame %d of %s", v.Frame, o.Filename), Section: page.JobsSection, Content: &v}, nil
+	return page.Page{Template: "frame", Title: fmt.Sprintf("Frame %d of %s", v.Frame, o.Filename), Section: page.JobsSection, Content: &v, Scripts: []string{"viewer.js"}}, nil
 }
 
 // previewOf finds the frame that a request names.
@@ -110,13 +115,17 @@ func (s *Site) previewOf(r *http.Request, who identity.Principal) (watch.Preview
 	return s.Watch.Preview(r.Context(), who.WorkspaceID, r.PathValue("job_id"), n)
 }
 
+// frameCache lets a browser show an accepted frame again without asking: it never changes. A
+// frame that expires or is erased may stay in its viewer's browser for so long.
+const frameCache = "private, max-age=3600"
+
 // smallFrame serves the small picture of a frame.
 func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	found, err := s.previewOf(r, who)
 	if err != nil {
 		return err
 	}
-	return sendPicture(w, r, "image/jpeg", found.SHA256, func() ([]byte, error) { return found.JPEG(r.Context()) })
+	return sendPicture(w, r, "image/jpeg", found.SHA256, frameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
 // pictureKinds are the first bytes of the pictures that browsers show, with their types.
@@ -154,7 +163,7 @@ func (s *Site) wholeFrame(w http.ResponseWriter, r *http.Request, who identity.P
 	}
 	h := w.Header()
 	h.Set("ETag", `"`+found.SHA256+`"`)
-	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Cache-Control", frameCache)
 	if r.Header.Get("If-None-Match") == `"`+found.SHA256+`"` {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strconv"
+	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
@@ -38,6 +39,9 @@ type jobView struct {
 	Live string
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
+	// ProofPage is the page on which anyone can verify the receipt; "" while there is no
+	// receipt, or the workspace publishes no proofs.
+	ProofPage string
 }
 
 // cell is the place of one frame in the grid.
@@ -62,13 +66,13 @@ func (j jobRow) ETA() string {
 	if j.ETASeconds == nil {
 		return ""
 	}
-	text := "The last frame is expected in about " + page.SpanText(*j.ETASeconds)
+	text := "About " + page.SpanText(*j.ETASeconds) + " left"
 	if r := j.ETARange; r != nil && r.HighSeconds > 1.3*r.LowSeconds {
 		text += fmt.Sprintf(" (%s to %s)", page.SpanText(r.LowSeconds), page.SpanText(r.HighSeconds))
 	}
 	return text + map[job.EstimateBasis]string{
-		job.JobFrames: ", by the frames so far.", job.FreePreview: ", by the free preview.",
-		job.SimilarScenes: ", by your last job over a like scene.", job.FirstFrames: ", by its first frame.",
+		job.JobFrames: ", based on the frames so far.", job.FreePreview: ", based on the test frame.",
+		job.SimilarScenes: ", based on your last job with a similar scene.", job.FirstFrames: ", based on its first frame.",
 	}[*j.ETABasis]
 }
 
@@ -78,7 +82,7 @@ func (j jobRow) Waits() string {
 		return ""
 	}
 	text := page.WaitText(j.Object)
-	return "It " + text + "."
+	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
 // Removed says why a job that has ended has no frames to look at; "" where it has.
@@ -87,9 +91,9 @@ func (j jobRow) Removed() string {
 	case !j.Ended() || j.Pictures():
 		return ""
 	case j.Status == job.Completed:
-		return "The frames are removed, as they are some weeks after a job. The receipt and its proof stay."
+		return "The frames have expired and were removed. The receipt and its proof remain."
 	}
-	return "A job that does not complete keeps no frames, and costs nothing."
+	return "A job that does not complete keeps no frames and costs nothing."
 }
 
 // job builds the page of a job.
@@ -108,6 +112,9 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 		return page.Page{}, err
 	}
 	v := jobView{jobRow: jobRow{o}, Problem: problem}
+	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
+		return page.Page{}, err
+	}
 	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)
 	if err != nil {
 		return page.Page{}, err
@@ -122,6 +129,24 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 		p.Reload = 10
 	}
 	return p, nil
+}
+
+// proofPage is the address of the page that verifies a job's receipt; "" where there is none.
+func (s *Site) proofPage(ctx context.Context, who identity.Principal, o job.Object) (string, error) {
+	if o.ReceiptURL == nil {
+		return "", nil
+	}
+	published := false
+	err := s.DB.Read(ctx, func(tx *db.Tx) error {
+		workspace, _, err := identity.WorkspaceOf(ctx, tx, who.WorkspaceID)
+		published = workspace.ProofPage != 0
+		return err
+	})
+	if err != nil || !published {
+		return "", err
+	}
+	_, signed, err := s.Jobs.Receipt(ctx, who.WorkspaceID, o.JobID)
+	return s.Links.ProofPage(signed.ReceiptID), err
 }
 
 // seqOf is how many durable changes a job has seen.
@@ -202,7 +227,11 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 	if err != nil {
 		return err
 	}
-	html, err := pages.Fragment("job", "live", jobRow{o})
+	v := jobView{jobRow: jobRow{o}}
+	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
+		return err
+	}
+	html, err := pages.Fragment("job", "live", &v)
 	if err != nil {
 		return err
 	}
@@ -272,7 +301,7 @@ func (s *Site) overview(kind overview.Kind) func(http.ResponseWriter, *http.Requ
 		if err != nil {
 			return err
 		}
-		return sendPicture(w, r, kind.ContentType(), found.Tag, func() ([]byte, error) {
+		return sendPicture(w, r, kind.ContentType(), found.Tag, pictureCache, func() ([]byte, error) {
 			if !found.Kept { // it is made for this browser alone, so it counts as the work that it is
 				if err := front.Charge(r.Context(), found.Shown); err != nil {
 					return nil, err
@@ -323,12 +352,14 @@ func (s *Site) receipt(w http.ResponseWriter, r *http.Request, who identity.Prin
 	return nil
 }
 
-// sendPicture sends a picture that a browser may keep and has to ask for again. It is made
-// only for a browser that has another one.
-func sendPicture(w http.ResponseWriter, r *http.Request, kind, tag string, content func() ([]byte, error)) error {
+// pictureCache lets a browser keep a picture that can change, and ask whether it did.
+const pictureCache = "private, no-cache"
+
+// sendPicture sends a picture. It is made only for a browser that has another one.
+func sendPicture(w http.ResponseWriter, r *http.Request, kind, tag, cache string, content func() ([]byte, error)) error {
 	h := w.Header()
 	h.Set("ETag", `"`+tag+`"`)
-	h.Set("Cache-Control", "private, no-cache")
+	h.Set("Cache-Control", cache)
 	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

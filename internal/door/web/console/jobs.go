@@ -66,13 +66,13 @@ func (j jobRow) Says() string {
 	case j.Status == job.Failed && j.Failure != nil:
 		return j.Failure.Message
 	case j.Status == job.Completed && len(j.Findings) > 0:
-		return fmt.Sprintf("%s to look at", page.FrameCount(findingFrames(j.Object)))
+		return fmt.Sprintf("%s to check", page.FrameCount(findingFrames(j.Object)))
 	case j.WaitingReason != nil:
 		return page.WaitText(j.Object)
 	case j.ETASeconds != nil:
-		return "ready in about " + page.SpanText(*j.ETASeconds)
+		return "about " + page.SpanText(*j.ETASeconds) + " left"
 	case j.Status == job.AwaitingSubmit:
-		return "waits for its submit"
+		return "not submitted yet"
 	}
 	return ""
 }

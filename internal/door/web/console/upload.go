@@ -220,7 +220,7 @@ func (s *Site) lookPicture(w http.ResponseWriter, r *http.Request, who identity.
 	if err != nil {
 		return err
 	}
-	return sendPicture(w, r, "image/jpeg", r.PathValue("preview_id"), func() ([]byte, error) { return picture, nil })
+	return sendPicture(w, r, "image/jpeg", r.PathValue("preview_id"), pictureCache, func() ([]byte, error) { return picture, nil })
 }
 
 // start begins the job at the price that the page has shown. The same form sent again

@@ -125,6 +125,15 @@ func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, as
 	return wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
 }
 
+// decimal writes what an entry changed for a spreadsheet: "-0.04", "5.00".
+func decimal(cents int64) string {
+	sign := ""
+	if cents < 0 {
+		sign, cents = "-", -cents
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
+}
+
 // ledger serves all entries as CSV, the newest first.
 func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	h := w.Header()
@@ -132,7 +141,7 @@ func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Princ
 	h.Set("Content-Disposition", `attachment; filename="ledger.csv"`)
 	h.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency"}) // Flush tells
+	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount"}) // Flush tells
 	before := ""
 	for {
 		var found []wallet.Entry
@@ -144,7 +153,7 @@ func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Princ
 			return err
 		}
 		for _, e := range found {
-			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency})
+			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, decimal(e.EffectCents)})
 		}
 		if out.Flush(); len(found) < 1000 || out.Error() != nil {
 			return nil // a failed write means the browser is gone

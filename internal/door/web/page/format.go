@@ -158,11 +158,11 @@ func WaitText(o job.Object) string {
 	}
 	switch *o.WaitingReason {
 	case job.NoWorkerOnline:
-		return "waits: no worker is online" + place
+		return "waiting: no machine is online" + place
 	case job.NoCapableWorker:
-		return "waits: no worker that is online may take it" + place
+		return "waiting: no machine that is online can take this job" + place
 	}
-	return "waits: all workers are busy" + place
+	return "waiting for a free machine" + place
 }
 
 // FrameCount writes a number of frames.

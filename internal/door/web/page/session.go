@@ -32,7 +32,7 @@ func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, 
 		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
 		p.Test, p.TestMode = s.Test, s.TestMode
 		if !p.NoScript {
-			p.Scripts = []string{"console.js", "live.js"} // ours hears what htmx says from the first
+			p.Scripts = append([]string{"console.js", "live.js"}, p.Scripts...) // ours hears what htmx says from the first
 		}
 		return p, err
 	}

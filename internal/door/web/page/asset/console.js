@@ -1,7 +1,7 @@
 "use strict";
 
 // What the console does beyond HTML: it uploads folders and large files in parts, keeps the
-// price true to the frames, flips through frames, and copies ids. Every page works without it.
+// price true to the frames, and copies ids. Every page works without it.
 
 // -- copying ------------------------------------------------------------------
 
@@ -394,79 +394,5 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     if (form.classList.contains("busy")) return;
     const files = await dropped(event.dataTransfer.items);
     if (files.length) sending.send(files.length === 1 ? files : inProject(files));
-  });
-}
-
-// -- looking at frames ----------------------------------------------------------
-
-// numbers reads a list of frames such as "1-3,7,10-20:5".
-function numbers(list) {
-  const all = [];
-  for (const range of list.split(",")) {
-    const [, first, last, step] = /^(\d+)(?:-(\d+))?(?::(\d+))?$/.exec(range);
-    for (let n = Number(first); n <= Number(last ?? first); n += Number(step ?? 1)) all.push(n);
-  }
-  return all;
-}
-
-for (const viewer of document.querySelectorAll("[data-viewer]")) {
-  const { job, frames, fps } = viewer.dataset;
-  const all = numbers(frames);
-  const picture = viewer.querySelector("#picture");
-  const stage = viewer.querySelector(".stage");
-  const play = viewer.querySelector("[data-play]");
-  const zoom = viewer.querySelector("[data-zoom]");
-  let at = all.indexOf(Number(viewer.dataset.frame));
-  let timer = 0;
-  const go = (to) => { if (to >= 0 && to < all.length && to !== at) location.assign(`${job}/frames/${all[to]}`); };
-  const small = (i) => `${job}/frames/${all[i]}/small`;
-
-  // The flipbook shows small pictures, once all of a second are there.
-  const flip = async () => {
-    const pictures = await Promise.all(all.slice(0, 600).map((_, i) => new Promise((done) => {
-      const image = new Image();
-      image.onload = image.onerror = () => done(image);
-      image.src = small(i);
-    })));
-    if (!timer) return;
-    clearInterval(timer);
-    let i = 0;
-    const shown = picture.src;
-    timer = setInterval(() => {
-      i = (i + 1) % pictures.length;
-      picture.src = pictures[i].src;
-      viewer.querySelector("h1").textContent = "Frame " + all[i];
-    }, 1000 / Number(fps));
-    viewer.stopFlip = () => { clearInterval(timer); timer = 0; picture.src = shown; viewer.querySelector("h1").textContent = "Frame " + all[at]; };
-  };
-  const toggle = () => {
-    if (timer) {
-      if (viewer.stopFlip) viewer.stopFlip(); else { clearInterval(timer); timer = 0; }
-    } else {
-      timer = setInterval(() => {}, 60000);
-      flip();
-    }
-    play.setAttribute("aria-pressed", String(Boolean(timer)));
-    play.textContent = timer ? "Stop" : "Play";
-  };
-  const actual = () => {
-    const on = stage.classList.toggle("actual");
-    zoom.setAttribute("aria-pressed", String(on));
-    zoom.textContent = on ? "Fit" : "Actual size";
-  };
-  play.hidden = all.length < 2;
-  zoom.hidden = false;
-  play.onclick = toggle;
-  zoom.onclick = actual;
-  picture.onclick = actual;
-  document.addEventListener("keydown", (event) => {
-    if (event.target.closest("input, textarea, select") || event.metaKey || event.ctrlKey || event.altKey) return;
-    const does = {
-      ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(all.length - 1),
-      "+": () => stage.classList.contains("actual") || actual(), "-": () => stage.classList.contains("actual") && actual(),
-      " ": () => { if (event.target.closest("button, a")) return false; toggle(); return true; },
-    }[event.key];
-    if (!does || (stage.classList.contains("actual") && event.key.startsWith("Arrow") && event.target === stage)) return;
-    if (does() !== false) event.preventDefault();
   });
 }

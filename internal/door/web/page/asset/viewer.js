@@ -1,0 +1,222 @@
+"use strict";
+
+// The viewer of a job's frames: it moves between frames without loading pages, shows the
+// small picture first and the file after it, plays at once, zooms to the pointer and
+// compares two frames. Without it the page shows one frame, and links lead to others.
+
+// numbers reads a list of frames such as "1-3,7,10-20:5".
+function numbers(list) {
+  const all = [];
+  for (const range of list.split(",")) {
+    const [, first, last, step] = /^(\d+)(?:-(\d+))?(?::(\d+))?$/.exec(range);
+    for (let n = Number(first); n <= Number(last ?? first); n += Number(step ?? 1)) all.push(n);
+  }
+  return all;
+}
+
+const ahead = 12; // small pictures that are fetched before they are shown
+
+class Viewer {
+  constructor(box) {
+    this.box = box;
+    this.job = box.dataset.job;
+    this.all = numbers(box.dataset.frames);
+    this.fps = Number(box.dataset.fps);
+    this.at = this.all.indexOf(Number(box.dataset.frame));
+    this.stage = box.querySelector(".stage");
+    this.picture = box.querySelector("#picture");
+    this.size = [this.picture.width, this.picture.height];
+    this.play = box.querySelector("[data-play]");
+    this.zoom = box.querySelector("[data-zoom]");
+    this.kept = new Map(); // small pictures by place
+    this.scale = 0; // 0 fits the stage; 1 is one picture pixel for each of the screen
+    this.controls();
+    this.fetchAround(this.at);
+  }
+
+  controls() {
+    this.zoom.hidden = false;
+    this.zoom.onclick = () => this.scaleTo(this.scale === 1 ? 0 : 1);
+    this.stage.addEventListener("wheel", (event) => {
+      event.preventDefault();
+      this.scaleTo(this.shownScale() * 2 ** (-event.deltaY / 300), event);
+    }, { passive: false });
+    this.stage.addEventListener("dblclick", (event) => this.scaleTo(this.scale ? 0 : 1, event));
+    this.drag();
+    document.addEventListener("keydown", (event) => this.key(event));
+    this.box.querySelectorAll("[data-compare]").forEach((button) => {
+      button.onclick = () => this.compare(button.dataset.compare);
+    });
+    this.wipe = this.box.querySelector("[data-wipe]");
+    if (this.wipe) this.wipe.oninput = () => this.stage.style.setProperty("--wipe", this.wipe.value + "%");
+    if (this.all.length < 2) return;
+    this.play.hidden = false;
+    this.play.onclick = () => this.toggle();
+    this.scrubber = this.box.querySelector("[data-scrub]");
+    this.scrubber.hidden = false;
+    this.scrubber.max = this.all.length - 1;
+    this.scrubber.value = this.at;
+    this.scrubber.oninput = () => { this.stop(); this.show(Number(this.scrubber.value)); };
+  }
+
+  address(i) { return `${this.job}/frames/${this.all[i]}`; }
+
+  // small is the small picture of a place, fetched once.
+  small(i) {
+    let image = this.kept.get(i);
+    if (!image) {
+      image = new Image();
+      image.src = this.address(i) + "/small";
+      this.kept.set(i, image);
+      if (this.kept.size > 200) this.kept.delete(this.kept.keys().next().value); // the browser's cache has the rest
+    }
+    return image;
+  }
+
+  fetchAround(i) {
+    for (let n = i - 1; n <= i + ahead; n++) if (n >= 0 && n < this.all.length) this.small(n);
+  }
+
+  // show puts a frame on the stage: its small picture at once, its file when it has come.
+  show(i) {
+    if (i < 0 || i >= this.all.length || i === this.at) return;
+    this.at = i;
+    const small = this.small(i);
+    this.put(small.src);
+    this.title();
+    this.fetchAround(i);
+    clearTimeout(this.settle);
+    if (!this.timer) this.settle = setTimeout(() => this.settled(i), 150);
+  }
+
+  put(address) {
+    // The picture keeps the size of the file, so that nothing jumps.
+    [this.picture.width, this.picture.height] = this.size;
+    this.picture.src = address;
+  }
+
+  title() {
+    const name = "Frame " + this.all[this.at];
+    this.box.querySelector("h1").textContent = name;
+    this.picture.alt = name;
+    if (this.scrubber) this.scrubber.value = this.at;
+  }
+
+  // settled shows the file of the frame on which the viewer stays, and what the page says
+  // of it. The address of the page follows, without a step in its history.
+  async settled(i) {
+    history.replaceState(null, "", this.address(i) + location.search);
+    let page;
+    try {
+      const answer = await fetch(this.address(i), { credentials: "same-origin" });
+      if (!answer.ok) return;
+      page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    } catch { return; } // the small picture stays
+    if (i !== this.at) return;
+    for (const part of this.box.querySelectorAll("[data-part]")) {
+      const next = page.querySelector(`[data-part=${part.dataset.part}]`);
+      if (next) part.replaceWith(next);
+    }
+    if (typeof offerCopies === "function") offerCopies();
+    const file = page.querySelector("#picture");
+    this.size = [file.width, file.height];
+    const image = new Image();
+    image.src = file.src;
+    try { await image.decode(); } catch { return; }
+    if (i === this.at) this.put(image.src);
+  }
+
+  // -- playing
+
+  toggle() { if (this.timer) this.stop(); else this.start(); }
+
+  start() {
+    this.play.setAttribute("aria-pressed", "true");
+    this.play.textContent = "Stop";
+    this.timer = setInterval(() => {
+      const next = (this.at + 1) % this.all.length;
+      if (this.small(next).complete) this.show(next); // a picture that is late holds the film, as everywhere
+      else this.fetchAround(next);
+    }, 1000 / this.fps);
+  }
+
+  stop() {
+    if (!this.timer) return;
+    clearInterval(this.timer);
+    this.timer = 0;
+    this.play.setAttribute("aria-pressed", "false");
+    this.play.textContent = "Play";
+    this.settled(this.at);
+  }
+
+  // -- zoom
+
+  shownScale() { return this.picture.getBoundingClientRect().width * devicePixelRatio / this.size[0] || 1; }
+
+  // scaleTo shows the picture at a scale, so that what is under the pointer stays there.
+  scaleTo(scale, pointer) {
+    const pictures = [...this.stage.querySelectorAll("img")];
+    const before = this.picture.getBoundingClientRect();
+    const stage = this.stage.getBoundingClientRect();
+    const x = pointer?.clientX ?? stage.left + stage.width / 2, y = pointer?.clientY ?? stage.top + stage.height / 2;
+    const share = [(x - before.left) / before.width, (y - before.top) / before.height];
+    this.scale = scale && Math.min(16, Math.max(0.05, scale));
+    const on = this.scale > 0;
+    this.stage.classList.toggle("actual", on);
+    for (const picture of pictures) {
+      picture.style.width = on ? this.size[0] * this.scale / devicePixelRatio + "px" : "";
+      picture.style.height = on ? this.size[1] * this.scale / devicePixelRatio + "px" : "";
+      picture.style.imageRendering = this.scale >= 2 ? "pixelated" : "";
+    }
+    const after = this.picture.getBoundingClientRect();
+    if (on) this.stage.scrollBy(after.left + share[0] * after.width - x, after.top + share[1] * after.height - y);
+    this.zoom.setAttribute("aria-pressed", String(on));
+    this.zoom.textContent = on ? `Fit (${Math.round(this.scale * 100)} %)` : "Actual pixels";
+  }
+
+  // drag moves a zoomed picture, and pinches it with two fingers.
+  drag() {
+    const fingers = new Map();
+    const apart = () => {
+      const [a, b] = [...fingers.values()];
+      return Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY);
+    };
+    this.stage.addEventListener("pointerdown", (event) => {
+      if (event.target.closest("input")) return;
+      fingers.set(event.pointerId, event);
+      this.stage.setPointerCapture(event.pointerId);
+    });
+    this.stage.addEventListener("pointermove", (event) => {
+      const last = fingers.get(event.pointerId);
+      if (!last) return;
+      if (fingers.size === 1 && this.scale) this.stage.scrollBy(last.clientX - event.clientX, last.clientY - event.clientY);
+      const before = fingers.size === 2 && apart();
+      fingers.set(event.pointerId, event);
+      if (before) this.scaleTo(this.shownScale() * apart() / before, event);
+    });
+    for (const end of ["pointerup", "pointercancel"]) this.stage.addEventListener(end, (event) => fingers.delete(event.pointerId));
+  }
+
+  // -- comparing
+
+  // compare lays the pictures side by side, over each other with a wipe, or subtracts them.
+  compare(how) {
+    for (const name of ["both", "wipe", "difference"]) this.stage.classList.toggle(name, name === how);
+    if (this.wipe) this.wipe.hidden = how !== "wipe";
+    this.box.querySelectorAll("[data-compare]").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.compare === how)));
+  }
+
+  key(event) {
+    if (event.target.closest("input, textarea, select") || event.metaKey || event.ctrlKey || event.altKey) return;
+    const step = (to) => { this.stop(); this.show(to); };
+    const does = {
+      ArrowLeft: () => step(this.at - 1), ArrowRight: () => step(this.at + 1), Home: () => step(0), End: () => step(this.all.length - 1),
+      "+": () => this.scaleTo(this.shownScale() * 1.5), "-": () => this.scaleTo(this.shownScale() / 1.5), "0": () => this.scaleTo(0), "1": () => this.scaleTo(1),
+      " ": () => { if (event.target.closest("button, a, summary")) return false; this.toggle(); return true; },
+    }[event.key];
+    if (!does || (this.scale && event.key.startsWith("Arrow") && event.target === this.stage)) return;
+    if (does() !== false) event.preventDefault();
+  }
+}
+
+for (const box of document.querySelectorAll("[data-viewer]")) new Viewer(box);
