@@ -52,7 +52,7 @@ func run(ctx context.Context) error {
 	}
 	job := started.JSON200
 	for job.Status != "completed" && job.Status != "failed" {
-		time.Sleep(1100 * time.Millisecond)
+		<-time.After(1100 * time.Millisecond) // one request a second is what a client may send
 		read, err := client.GetJobWithResponse(ctx, job.JobId)
 		if err != nil || read.JSON200 == nil {
 			return fmt.Errorf("read: %+v, %w", read, err)

@@ -58,7 +58,7 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("start: %+v, %w", started, err)
 	}
 	for job.Status != og.RenderObjectStatusCompleted && job.Status != og.RenderObjectStatusFailed {
-		time.Sleep(1100 * time.Millisecond)
+		<-time.After(1100 * time.Millisecond) // one request a second is what a client may send
 		read, err := client.GetJob(ctx, og.GetJobParams{JobID: job.JobID})
 		if job, ok = read.(*og.RenderObject); !ok {
 			return fmt.Errorf("read: %+v, %w", read, err)
