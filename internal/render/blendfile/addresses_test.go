@@ -1,6 +1,7 @@
 package blendfile_test
 
 import (
+	"fmt"
 	"testing"
 
 	"svc.example/internal/render/blendfile"
@@ -26,6 +27,39 @@ func TestOfSeveralBlocksAtOneAddressTheLastCounts(t *testing.T) {
 	same(t, f, "scene", scene.Name, "last")
 	same(t, f, "layers", scene.ViewLayers, []string{"late"})
 	same(t, f, "camera", scene.Camera, "two")
+}
+
+// A file with two windows is rendered from the first one, whichever it was saved from
+// (measured with 3.4.1). Where windows name no scene, the global settings do.
+func TestTheSceneOfTheFirstWindowIsRendered(t *testing.T) {
+	t.Parallel()
+	f := form{version: 304, bits: 64}
+	for _, c := range []struct {
+		windows []addr
+		want    string
+	}{
+		{[]addr{0x900, 0xA00}, "shown first"}, {[]addr{0xA00, 0x900}, "saved from"}, {[]addr{0}, "saved from"}, {nil, "saved from"},
+	} {
+		s := newSynth(f, dna279+`
+wmWindow: wmWindow *next; wmWindow *prev; Scene *scene
+wmWindowManager: ID id; ListBase windows`)
+		s.block("GLOB", "FileGlobal", 0, values{"curscene": addr(0xA00)})
+		first := addr(0)
+		if len(c.windows) > 0 {
+			first = 0x700
+		}
+		s.block("WM", "wmWindowManager", 0x600, values{"id.name": "WMWinMan", "windows.first": first})
+		for i, scene := range c.windows {
+			next := addr(0x700 + 0x10*(i+1))
+			if i == len(c.windows)-1 {
+				next = 0
+			}
+			s.block("DATA", "wmWindow", addr(0x700+0x10*i), values{"next": next, "scene": scene})
+		}
+		s.block("SC", "Scene", 0x900, values{"id.name": "SCshown first"})
+		s.block("SC", "Scene", 0xA00, values{"id.name": "SCsaved from"})
+		same(t, f, fmt.Sprint(c.windows), inspectBytes(t, s.bytes()).Scene.Name, c.want)
+	}
 }
 
 func TestALastBlockOfAnotherStructHidesTheOnesBefore(t *testing.T) {

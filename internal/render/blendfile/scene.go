@@ -6,11 +6,12 @@ import (
 	"svc.example/internal/render/blendfile/records"
 )
 
-// activeScene finds the scene that Blender shows after load: the one that the
-// global settings name; before 2.35 the one of the screen they name; else the
-// first one. A linked scene has its settings in another file: then there is none.
+// activeScene finds the scene that Blender renders after load: from 2.80 on the one that
+// the first window shows, whatever window the file was saved from; else the one that the
+// global settings name; before 2.35 the one of the screen they name; else the first one. A
+// linked scene has its settings in another file: then there is none.
 func (f *file) activeScene() (records.Record, bool) {
-	for _, addr := range []uint64{f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
+	for _, addr := range []uint64{f.windowScene(), f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
 		if r, ok := f.DataBlock("SC", "Scene", addr); ok {
 			return r, r.OK()
 		}
@@ -19,6 +20,17 @@ func (f *file) activeScene() (records.Record, bool) {
 		return r, true
 	}
 	return records.Record{}, false
+}
+
+// windowScene is the address of the scene that the first window shows; 0 where windows do
+// not say so, or there are none.
+func (f *file) windowScene() uint64 {
+	for manager := range f.Facts("WM", "wmWindowManager") {
+		for window := range manager.List("windows", "wmWindow") {
+			return window.Ptr("scene")
+		}
+	}
+	return 0
 }
 
 // screenScene is the address of the scene that a screen shows. Screens are kept

@@ -100,6 +100,23 @@ func savedBy(plain []byte, version, subversion int, scene uint64) []byte {
 	global := b[bytes.Index(b, []byte("GLOB"))+24:]
 	const curscene = 24 // behind the numbers and the screen
 	binary.LittleEndian.PutUint16(global[4:], uint16(subversion))
+	before := bytes.Clone(global[curscene:][:8])
 	binary.LittleEndian.PutUint64(global[curscene:], scene)
+	showInWindows(b, before, global[curscene:][:8])
 	return b
+}
+
+// showInWindows replaces an address in the data of the window manager.
+func showInWindows(plain, before, after []byte) {
+	within := false
+	for at := 12; at+24 <= len(plain); {
+		size := int(binary.LittleEndian.Uint32(plain[at+4:]))
+		if code := string(plain[at : at+4]); code != "DATA" {
+			within = code == "WM\x00\x00"
+		}
+		if data := plain[at+24 : at+24+size]; within {
+			copy(data, bytes.ReplaceAll(data, before, after))
+		}
+		at += 24 + size
+	}
 }

@@ -178,14 +178,14 @@ func (s *scan) takeThumbnail(b block) error {
 	return nil
 }
 
-// factCodes are the data-blocks that are facts themselves: scenes, images,
+// factCodes are the data-blocks that are facts themselves: scenes, windows, images,
 // libraries, texts, fonts, sounds, caches, volumes, clips, and what stands for
 // a data-block in a library.
-const factCodes = " SC IM LI TX VF SO CF VO MC ID "
+const factCodes = " SC WM IM LI TX VF SO CF VO MC ID "
 
-// dumbCodes are data-blocks whose data holds no fact: the window system,
+// dumbCodes are data-blocks whose data holds no fact: workspaces and screens,
 // brushes and palettes, and text, font and sound contents.
-const dumbCodes = " WM WS SN SR BR PL PC TX VF SO ID "
+const dumbCodes = " WS SN SR BR PL PC TX VF SO ID "
 
 // headCodes are data-blocks that say whether they are hidden or made of nodes, particle
 // settings, which say what moves, and textures, which often have no data that would keep
