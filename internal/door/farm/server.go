@@ -287,7 +287,7 @@ func leaseReply(w frames.Work) (farmapi.LeaseReply, error) {
 	}
 	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
 		JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, FramesWaiting: w.Waiting,
-		Frames: farmapi.Frames{First: first, Last: last, Step: step}, Plays: w.Plays,
+		Frames: farmapi.Frames{First: first, Last: last, Step: step}, Plays: w.Plays, Scene: w.Scene,
 	}}
 	for _, l := range w.Leases {
 		reply.Leases = append(reply.Leases, farmapi.Lease{LeaseID: l.ID, Attempt: int(l.Attempt), Frame: int(l.Item)})

@@ -13,13 +13,14 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// command is one line to the driver: "open", "play" or "render". keep_data, plays and
-// frames belong to open, as preview and shot do, fresh and anew to render, frame to the others.
+// command is one line to the driver: "open", "play" or "render". keep_data, plays, scene
+// and frames belong to open, as preview and shot do, fresh and anew to render, frame to the others.
 type command struct {
 	Command  string   `json:"command"`
 	File     string   `json:"file,omitempty"`
 	KeepData bool     `json:"keep_data"`
 	Plays    bool     `json:"plays"`
+	Scene    string   `json:"scene,omitempty"`
 	Frames   *Frames  `json:"frames"`
 	Preview  *Preview `json:"preview,omitempty"`
 	Shot     *Shot    `json:"shot,omitempty"`

@@ -291,6 +291,13 @@ def rendered_scenes(scene):
     return list(dict.fromkeys(scenes))
 
 
+def refuse_another(scene, priced):
+    """Refuses to render another scene than the one that was priced. A name that is not
+    UTF-8 cannot be compared."""
+    if priced and scene.name != priced and "\ufffd" not in priced:
+        raise Refusal("frame_check_failed", "Blender renders the scene %s of this file; the price is for the scene %s" % (scene.name, priced), final=True)
+
+
 def settle_engines(scene, switched):
     """Leaves out strips of scenes of other engines, which only a screen's driver could
     render; refuses what has no other."""
@@ -871,6 +878,7 @@ class Driver:
             if bpy.data.filepath != command["file"]:
                 raise Refusal("blender_crashed", "Blender cannot open the file: " + str(error).strip(), final=True)
         scene = bpy.context.scene
+        refuse_another(scene, command.get("scene", ""))
         switched = set()
         settle_engines(scene, switched)
         drop_special_files(switched)

@@ -33,6 +33,9 @@ type Input struct {
 	Frames *Frames
 	// Plays says that frames depend on the frames before, which Blender may not see itself.
 	Plays bool
+	// Scene, when set, is the name of the only scene that may be rendered. Open refuses a
+	// file of which Blender renders another.
+	Scene string
 }
 
 // Frames is a range: First, First+Step and so on up to Last.

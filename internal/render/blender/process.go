@@ -99,7 +99,8 @@ func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 // Open loads the main file of in and sets device, denoising and output. It may be
 // called once. Blender sees the files under their own names, and nothing beside
 // them. When ctx ends the process ends. Errors: *Error with gpu_unavailable,
-// denoiser_unavailable, blender_crashed, out_of_memory or no_progress.
+// denoiser_unavailable, frame_check_failed (another scene than in.Scene), blender_crashed,
+// out_of_memory or no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	root := filepath.Join(p.in(), "job") // apart from the driver, whatever the files' names
 	folder, err := in.place(root, p.root())
@@ -109,7 +110,7 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	inside := filepath.Join(folder, filepath.FromSlash(in.Main))
 	p.output.begin(nil)
 	var opened Opened
-	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Frames: in.Frames}, "opened", &opened); err != nil {
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Frames: in.Frames}, "opened", &opened); err != nil {
 		return Opened{}, err
 	}
 	return opened, p.fits(opened)

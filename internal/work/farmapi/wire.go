@@ -111,6 +111,9 @@ type Job struct {
 	Frames Frames `json:"frames"`
 	// Plays says that frames depend on the frames before: the worker plays those.
 	Plays bool `json:"plays,omitempty"`
+	// Scene is the name of the scene that was priced: the worker renders no other. "" where
+	// the worker has the file open already.
+	Scene string `json:"scene,omitempty"`
 	// Preview is set for a free preview, which is reported as a frame of a job is. The
 	// worker ends it for a frame.
 	Preview *Preview `json:"preview,omitempty"`

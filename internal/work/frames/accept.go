@@ -236,23 +236,31 @@ func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, finding strin
 // sceneOf reads the facts of a job's scene that its pictures must match. Error:
 // lease_lost if there is no such job.
 func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, error) {
-	var text string
+	var scene quote.Scene
 	err := f.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		text, err = tx.JobScene(ctx, jobID)
+		scene, err = pricedScene(ctx, tx, jobID)
 		return err
 	})
 	if db.IsNotFound(err) {
 		return framecheck.Scene{}, fault.New(fault.LeaseLost, "There is no render %s.", jobID)
 	}
-	var scene quote.Scene
-	if err == nil {
-		err = json.Unmarshal([]byte(text), &scene)
-	}
 	if err != nil {
-		return framecheck.Scene{}, fmt.Errorf("read the scene of %s: %w", jobID, err)
+		return framecheck.Scene{}, err
 	}
 	return framecheck.Scene{
 		Width: scene.FrameWidth, Height: scene.FrameHeight, OutputFormat: scene.OutputFormat, MovieOutput: scene.MovieOutput,
 		MissingFiles: len(scene.MissingFiles) > 0,
 	}, nil
+}
+
+// pricedScene reads the scene that a job's price is for.
+func pricedScene(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, err error) {
+	text, err := tx.JobScene(ctx, jobID)
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &scene)
+	}
+	if err != nil {
+		return scene, fmt.Errorf("read the scene of %s: %w", jobID, err)
+	}
+	return scene, nil
 }

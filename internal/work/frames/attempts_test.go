@@ -356,3 +356,15 @@ func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
 		}
 	})
 }
+
+// TestAWorkerLearnsWhichSceneWasPriced with the first frame of a job, when it opens the file.
+func TestAWorkerLearnsWhichSceneWasPriced(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID, worker := w.JobOver(t, w.Workspace(t), 3, strings.Repeat("a", 64), `{"name": "Shot", "frame_width": 8, "frame_height": 6}`), w.Worker(t)
+		first := w.Claim(t, worker, "", 1)
+		next := w.Claim(t, worker, jobID, 1)
+		if first.Scene != "Shot" || next.Scene != "" {
+			t.Errorf("the first frame is of the scene %q, the next one says %q", first.Scene, next.Scene)
+		}
+	})
+}

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
 )
 
 // Work is the result of a claim: leases on frames of one job. All are of one job because
@@ -18,6 +19,7 @@ type Work struct {
 	Leases  []lease.Lease // empty when nothing waits
 	Waiting int           // frames of the job that nobody holds; the worker plans its next claim by it
 	Plays   bool          // frames depend on those before
+	Scene   string        // the name of the scene that was priced; "" where the holder has the file open
 }
 
 // claimAttempts bounds the retries of a claim whose frames another worker claimed between
@@ -82,6 +84,12 @@ func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found disp
 		}
 		return Work{}, nil
 	}
+	var scene quote.Scene
+	if !found.Open {
+		if scene, err = pricedScene(ctx, tx, record.JobID); err != nil {
+			return Work{}, err
+		}
+	}
 	waiting, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), int64(len(leases)))
-	return Work{Job: record, Leases: leases, Waiting: int(waiting), Plays: found.Plays}, err
+	return Work{Job: record, Leases: leases, Waiting: int(waiting), Plays: found.Plays, Scene: scene.Name}, err
 }

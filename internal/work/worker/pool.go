@@ -171,7 +171,7 @@ func (l *lane) continueScene(a *openJob, job farmapi.Job) *openJob {
 // openScene has a spare process open a job's files. It removes them after an error.
 func (l *lane) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
 	job := t.job
-	files.input.Plays = job.Plays
+	files.input.Plays, files.input.Scene = job.Plays, job.Scene
 	if f := job.Frames; f.Step > 0 {
 		files.input.Frames = &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
 	}
