@@ -2,166 +2,107 @@ package pixels
 
 import (
 	"bytes"
-	"compress/zlib"
 	"encoding/binary"
-	"errors"
-	"io"
 	"math"
-	"slices"
 	"strings"
 )
 
-// exrChannel is a channel of an OpenEXR file. In a chunk, each row holds all
-// values of the first channel, then all of the second, and so on.
+// exrChannel is a channel of an OpenEXR file. In a row, all values of the first channel
+// come before those of the second, and so on.
 type exrChannel struct {
 	name   string
+	offset int  // of its first value in a row, in bytes
 	bytes  int  // of a value: 2 for half, 4 for float and unsigned
 	float  bool // half or float
-	colour bool // of the picture itself, not of a pass beside it
+	linear bool // B44 may pack its logarithm
+	colour bool // red, green, blue, alpha or grey, of whatever layer
 }
 
-// exrDetector decodes chunks to look for defects in them. A compression or a layout
-// that cannot be decoded here makes it blind: the picture is then hashed, but has
-// no Defects.
+// of returns the channel's values of a row.
+func (c *exrChannel) of(row []byte, width int) exrValues {
+	return exrValues{row[c.offset:][:c.bytes*width], c.bytes}
+}
+
+// isColour distinguishes colours ("R", "ViewLayer.Combined.R", "ViewLayer.DiffCol.R")
+// from passes, such as depth and vectors, in which infinite values are normal.
+func isColour(name string) bool {
+	switch name[strings.LastIndexByte(name, '.')+1:] {
+	case "R", "G", "B", "A", "Y", "V":
+		return true
+	}
+	return false
+}
+
+// layerOf is what precedes the name of a channel: "" or a text that ends with a point.
+func layerOf(name string) string { return name[:strings.LastIndexByte(name, '.')+1] }
+
+// exrDetector looks for defects in the rows of a picture.
 type exrDetector struct {
 	detector
-	channels    []exrChannel
-	width, rows int // rows of the picture that are still to come
-	perChunk    int
-	compression byte
-	blind       bool
-	// colours are red, green and blue of the first layer that has them, as indices of
-	// channels. A grey picture has none, and cannot be pink.
-	colours []int
+	width int
+	// colours are all channels of colours. shown are those of the picture itself: of the
+	// layers called Combined or without a name, or else of the first layer with colours.
+	colours, shown []exrChannel
+	// rgb are red, green and blue of the first layer that is shown and has them, or grey
+	// three times; nil for none.
+	rgb []exrChannel
 }
 
-// maxEXRChunkDecoded bounds a decoded chunk, in bytes; above it the picture has no
-// Defects.
-const maxEXRChunkDecoded = 256 << 20
-
-// newEXRDetector decides from the header whether the chunks can be decoded.
-func newEXRDetector(attributes map[string][]byte, p Picture, perChunk int) *exrDetector {
-	l := &exrDetector{width: p.Width, rows: p.Height, perChunk: perChunk, compression: attributes["compression"][0]}
-	l.channels, l.blind = exrChannels(attributes["channels"])
-	l.blind = l.blind || !slices.ContainsFunc(l.channels, func(c exrChannel) bool { return c.colour }) || l.compression > 3 || l.chunkBytes(perChunk) > maxEXRChunkDecoded
-	l.colours = colourPlaces(l.channels)
-	return l
-}
-
-// colourPlaces finds red, green and blue of the first layer that has all three as half
-// or float, as indices; nil where there is none.
-func colourPlaces(channels []exrChannel) []int {
-	for _, c := range channels {
-		layer, ok := strings.CutSuffix(c.name, "R")
-		if !ok || !c.colour {
+func newEXRDetector(f *exrFile) *exrDetector {
+	d := &exrDetector{width: f.width}
+	byName, main := map[string]exrChannel{}, ""
+	for _, c := range f.channels {
+		if !c.colour || !c.float {
 			continue
 		}
-		var places []int
-		for _, colour := range []string{"R", "G", "B"} {
-			at := slices.IndexFunc(channels, func(c exrChannel) bool { return c.colour && c.float && c.name == layer+colour })
-			if at >= 0 {
-				places = append(places, at)
+		d.colours = append(d.colours, c)
+		byName[c.name] = c
+		if layer := layerOf(c.name); layer == "" || strings.HasSuffix(layer, "Combined.") {
+			d.shown = append(d.shown, c)
+		}
+	}
+	if len(d.shown) == 0 && len(d.colours) > 0 {
+		main = layerOf(d.colours[0].name)
+		for _, c := range d.colours {
+			if layerOf(c.name) == main {
+				d.shown = append(d.shown, c)
 			}
 		}
-		if len(places) == 3 {
-			return places
+	}
+	for _, c := range d.shown {
+		layer := layerOf(c.name)
+		for _, names := range [][3]string{{"R", "G", "B"}, {"Y", "Y", "Y"}, {"V", "V", "V"}} {
+			r, ok := byName[layer+names[0]]
+			g, ok2 := byName[layer+names[1]]
+			b, ok3 := byName[layer+names[2]]
+			if ok && ok2 && ok3 && d.rgb == nil {
+				d.rgb = []exrChannel{r, g, b}
+			}
 		}
 	}
-	return nil
+	return d
 }
 
-// exrChannels reads the channels of a header: name, type, three bytes that do not
-// matter here, and the sampling in x and y. blind is set for what Blender does not
-// write.
-func exrChannels(list []byte) (channels []exrChannel, blind bool) {
-	for len(list) > 0 && list[0] != 0 {
-		end := bytes.IndexByte(list, 0)
-		if end < 0 || len(list) < end+17 {
-			return nil, true
-		}
-		name, rest := string(list[:end]), list[end+1:]
-		kind := binary.LittleEndian.Uint32(rest)
-		if kind > 2 || binary.LittleEndian.Uint32(rest[8:]) != 1 || binary.LittleEndian.Uint32(rest[12:]) != 1 {
-			return nil, true
-		}
-		c := exrChannel{name: name, bytes: 4, float: kind != 0, colour: isColour(name)}
-		if kind == 1 {
-			c.bytes = 2
-		}
-		channels, list = append(channels, c), rest[16:]
-	}
-	return channels, len(channels) == 0
-}
-
-// isColour distinguishes the picture's own channels ("R", "ViewLayer.Combined.R")
-// from passes, such as depth, in which infinite values are normal.
-func isColour(name string) bool {
-	layer, channel := "", name
-	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
-		layer, channel = name[:dot], name[dot+1:]
-	}
-	return strings.Contains("R G B A Y V", channel) && (layer == "" || strings.HasSuffix(layer, "Combined"))
-}
-
-// rowBytes is the size of a decoded row, over all channels.
-func (l *exrDetector) rowBytes() int {
-	n := 0
-	for _, c := range l.channels {
-		n += c.bytes * l.width
-	}
-	return n
-}
-
-func (l *exrDetector) chunkBytes(rows int) int { return rows * l.rowBytes() }
-
-// chunk looks at a chunk as it is stored. A chunk that is not shorter than its
-// values was stored without compression, which gained nothing. One that does not
-// decode is damaged, and an error.
-func (l *exrDetector) chunk(stored []byte) error {
-	if l.blind {
-		return nil
-	}
-	rows := min(l.perChunk, l.rows)
-	l.rows -= rows
-	want := l.chunkBytes(rows)
-	values := stored
-	if len(stored) < want { // else compressing it gained nothing
-		var err error
-		if values, err = expandEXR(stored, l.compression, want); err != nil {
-			return err
-		}
-	}
-	if len(values) != want {
-		return errors.New("it holds another number of values than its header says")
-	}
-	for at := 0; at < want; at += l.rowBytes() {
-		l.values(values[at : at+l.rowBytes()])
-	}
-	return nil
-}
-
-// values looks at one row, channel by channel. Of the passes only the colours
-// count.
+// values looks at one row.
 func (l *exrDetector) values(row []byte) {
+	for i := range l.colours {
+		l.notFinite = l.notFinite || l.colours[i].of(row, l.width).hasNotFinite()
+	}
+	if len(l.shown) == 0 {
+		return
+	}
 	flat, colour := true, make([]byte, 0, 16)
-	of := make([]exrValues, len(l.channels))
-	for i, c := range l.channels {
-		n := c.bytes * l.width
-		values := row[:n]
-		row = row[n:]
-		of[i] = exrValues{values, c.bytes}
-		if !c.colour {
-			continue
-		}
-		flat = flat && bytes.Equal(values[c.bytes:], values[:n-c.bytes])
-		colour = append(colour, values[:c.bytes]...)
-		l.notFinite = l.notFinite || (c.float && hasNotFinite(values, c.bytes))
-		l.visible = l.visible || !c.float || of[i].visible(strings.HasSuffix(c.name, "A"))
+	for i := range l.shown {
+		c := &l.shown[i]
+		values := c.of(row, l.width)
+		flat = flat && bytes.Equal(values.raw[c.bytes:], values.raw[:len(values.raw)-c.bytes])
+		colour = append(colour, values.raw[:c.bytes]...)
+		l.visible = l.visible || values.visible(strings.HasSuffix(c.name, "A"))
 	}
 	l.flat(flat, colour)
 	l.pixels += l.width
-	if l.colours != nil {
-		l.pink += pinkOf(of[l.colours[0]], of[l.colours[1]], of[l.colours[2]], l.width)
+	if l.rgb != nil {
+		l.pink += pinkOf(l.rgb[0].of(row, l.width), l.rgb[1].of(row, l.width), l.rgb[2].of(row, l.width), l.width)
 	}
 }
 
@@ -199,6 +140,24 @@ func (v exrValues) visible(alpha bool) bool {
 	return false
 }
 
+// hasNotFinite finds a value whose exponent is all ones: infinity or no number.
+func (v exrValues) hasNotFinite() bool {
+	if v.bytes == 2 {
+		for i := 1; i < len(v.raw); i += 2 {
+			if v.raw[i]&0x7c == 0x7c {
+				return true
+			}
+		}
+		return false
+	}
+	for i := 0; i < len(v.raw); i += 4 {
+		if binary.LittleEndian.Uint32(v.raw[i:])&0x7f800000 == 0x7f800000 {
+			return true
+		}
+	}
+	return false
+}
+
 // pinkOf counts the pink pixels of a row.
 func pinkOf(red, green, blue exrValues, width int) (n int) {
 	for x := range width {
@@ -213,92 +172,20 @@ func pinkOf(red, green, blue exrValues, width int) (n int) {
 	return n
 }
 
-// hasNotFinite finds a half or a float whose exponent is all ones: infinity or no
-// number.
-func hasNotFinite(values []byte, size int) bool {
-	if size == 2 {
-		for i := 1; i < len(values); i += 2 {
-			if values[i]&0x7c == 0x7c {
-				return true
-			}
-		}
-		return false
+// halfValue returns the value of a half: a sign, 5 bits of exponent, 10 of fraction. They
+// are put at their places in a float, whose exponent is 112 less; the product is exact for
+// the smallest ones too.
+func halfValue(bits uint16) float32 {
+	const notFinite = 0x7c00
+	exact := math.Float32frombits(uint32(bits&0x7fff)<<13) * (1 << 112)
+	switch {
+	case bits&0x7fff > notFinite:
+		return float32(math.NaN())
+	case bits&0x7fff == notFinite:
+		exact = float32(math.Inf(1))
 	}
-	for i := 0; i < len(values); i += 4 {
-		if binary.LittleEndian.Uint32(values[i:])&0x7f800000 == 0x7f800000 {
-			return true
-		}
+	if bits&0x8000 != 0 {
+		return -exact
 	}
-	return false
-}
-
-// expandEXR undoes RLE (1) or zlib (2, 3), and then what was done to the bytes
-// before both: they were sorted, those of even places before those of odd ones, and
-// replaced by their differences. want bounds what is unpacked.
-func expandEXR(stored []byte, compression byte, want int) (out []byte, err error) {
-	var raw []byte
-	switch compression {
-	case 1:
-		raw, err = expandRuns(nil, stored, want)
-	case 2, 3:
-		var z io.ReadCloser
-		if z, err = zlib.NewReader(bytes.NewReader(stored)); err == nil {
-			// One byte more than wanted shows a stream that is too long, without
-			// unpacking all of it.
-			raw, err = io.ReadAll(io.LimitReader(z, int64(want)+1))
-		}
-	default:
-		err = errors.New("it is shorter than its header says")
-	}
-	if err != nil || len(raw) != want {
-		return nil, errors.Join(errors.New("it cannot be decompressed"), err)
-	}
-	undoDifferences(raw)
-	out = make([]byte, want)
-	for i := range out {
-		out[i] = raw[sortedPlace(i, want)]
-	}
-	return out, nil
-}
-
-// undoDifferences replaces each byte's difference from the one before by the byte.
-func undoDifferences(raw []byte) {
-	for i := 1; i < len(raw); i++ {
-		raw[i] += raw[i-1] - 128
-	}
-}
-
-// sortedPlace returns where byte i of n lies after they were sorted.
-func sortedPlace(i, n int) int {
-	if i%2 == 0 {
-		return i / 2
-	}
-	return (n+1)/2 + i/2
-}
-
-// expandRuns undoes RLE, and appends to out: a count and what it counts. Below zero it
-// is that many bytes as they are, else one byte, once more than the count.
-func expandRuns(out, stored []byte, want int) (_ []byte, err error) {
-	for len(stored) > 1 {
-		n := int(int8(stored[0]))
-		stored = stored[1:]
-		if n < 0 {
-			if -n > len(stored) {
-				return nil, io.ErrUnexpectedEOF
-			}
-			if len(out)-n > want {
-				return nil, errors.New("its runs are too long")
-			}
-			out, stored = append(out, stored[:-n]...), stored[-n:]
-			continue
-		}
-		if len(out)+n+1 > want {
-			return nil, errors.New("its runs are too long")
-		}
-		for range n + 1 {
-			out = append(out, stored[0])
-		}
-		stored = stored[1:]
-	}
-	return out, nil
+	return exact
 }

@@ -1,8 +1,6 @@
 package pixels
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,7 +9,6 @@ import (
 	"hash"
 	"image"
 	"image/color"
-	"image/jpeg"
 	"io"
 )
 
@@ -22,66 +19,27 @@ const MaxPixels = 1 << 28
 
 // ErrUnsupported reports that a file has none of the formats that this package
 // reads. Blender, which wrote it, has to hash it then (the float form).
-var ErrUnsupported = errors.New("not a PNG, JPEG or OpenEXR file")
+var ErrUnsupported = errors.New("the file has none of the formats of pictures that Blender writes")
 
 // Picture is a picture that was read to its end.
 type Picture struct {
-	Format  string // "png", "jpeg" or "exr"
-	Width   int    // pixels
-	Height  int
-	Bits    int    // of a channel: 8 or 16; 0 for OpenEXR, whose channels differ
-	SHA256  string // of the canonical form, lower-case hex
-	Defects Defects
+	Format string // a name of the table of formats, such as "png"
+	Width  int    // pixels
+	Height int
+	Bits   int // of a channel: 8 or 16; 0 where they differ or are not known
+	// Decoded reports that the pixels were decoded. Otherwise only the structure was looked
+	// at: the size, the length of all parts, and that nothing follows the picture.
+	Decoded bool
+	SHA256  string // of the canonical form, lower-case hex; "" where the format has none here
+	// FloatSHA256 is the hash of the form svc-pixels-f32-v1, of OpenEXR with one layer;
+	// otherwise "".
+	FloatSHA256 string
+	Defects     Defects
 }
 
-// Read reads a picture to its end, hashes its pixels and looks for defects. It
-// takes the format from the first bytes, never from a name. Errors: ErrUnsupported,
-// and those of a file that is cut, damaged or larger than MaxPixels.
-func Read(r io.Reader) (Picture, error) { return ReadAtMost(r, MaxPixels) }
-
-// ReadAtMost is Read, but refuses a picture of more than most pixels before it
-// decodes anything: a few hundred bytes can claim gigabytes.
-func ReadAtMost(r io.Reader, most int64) (Picture, error) {
-	most = min(most, MaxPixels)
-	in := bufio.NewReader(r)
-	// Peek leaves the bytes in place: every decoder wants the file from its start.
-	head, err := in.Peek(4)
-	if err != nil {
-		return Picture{}, fmt.Errorf("read the picture's first bytes: %w", noEOF(err))
-	}
-	switch {
-	case bytes.Equal(head, []byte("\x89PNG")):
-		return readPNG(in, most)
-	case bytes.HasPrefix(head, []byte{0xff, 0xd8, 0xff}):
-		return readImage(in, most, "jpeg", jpeg.DecodeConfig, jpeg.Decode)
-	case bytes.Equal(head, exrMagic[:]):
-		return readEXR(in, most)
-	}
-	return Picture{}, ErrUnsupported
-}
-
-// readImage reads a picture whole, through a decoder of the standard library. It
-// reads the header twice: first for the size alone, because Decode allocates what
-// the header claims.
-func readImage(r io.Reader, most int64, format string, config func(io.Reader) (image.Config, error), decode func(io.Reader) (image.Image, error)) (Picture, error) {
-	var seen bytes.Buffer
-	size, err := config(io.TeeReader(r, &seen))
-	if err != nil {
-		return Picture{}, fmt.Errorf("read the %s picture's header: %w", format, noEOF(err))
-	}
-	if size.Width < 1 || size.Height < 1 {
-		return Picture{}, fmt.Errorf("the %s picture is %dx%d: it has no pixels", format, size.Width, size.Height)
-	}
-	if int64(size.Width)*int64(size.Height) > most {
-		return Picture{}, tooLarge(format, size.Width, size.Height, most)
-	}
-	img, err := decode(io.MultiReader(&seen, r))
-	if err != nil {
-		return Picture{}, fmt.Errorf("decode the %s picture: %w", format, noEOF(err))
-	}
-	p := Of(img)
-	p.Format = format
-	return p, nil
+// Has reports whether a hash is that of the picture's pixels, in one of its forms.
+func (p Picture) Has(sha256 string) bool {
+	return sha256 != "" && (sha256 == p.SHA256 || sha256 == p.FloatSHA256)
 }
 
 // tooLarge is the refusal of a picture above the bound.
@@ -123,6 +81,7 @@ func (f *form) row(row []byte) {
 
 // picture ends the hash. Format is left empty.
 func (f *form) picture() Picture {
+	f.p.Decoded = true
 	f.p.Defects, f.p.SHA256 = f.l.defects(), hex.EncodeToString(f.sum.Sum(nil))
 	return f.p
 }

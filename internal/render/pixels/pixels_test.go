@@ -208,7 +208,7 @@ func TestACutFileIsAnError(t *testing.T) {
 
 func TestOtherFormatsAreUnsupported(t *testing.T) {
 	t.Parallel()
-	if _, err := pixels.Read(bytes.NewReader([]byte("BM then the rest of a bitmap"))); !errors.Is(err, pixels.ErrUnsupported) {
+	if _, err := pixels.Read(bytes.NewReader([]byte("GIF89a and so on, for a while longer"))); !errors.Is(err, pixels.ErrUnsupported) {
 		t.Fatalf("%v, want ErrUnsupported", err)
 	}
 }

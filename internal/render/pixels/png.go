@@ -42,24 +42,48 @@ func plainPNG(head []byte) (k pngKind, ok bool) {
 
 // readPNG hashes a PNG. One of another kind than plain is left to image/png, which
 // decodes it whole.
-func readPNG(in *bufio.Reader, most int64) (Picture, error) {
+func readPNG(in *bufio.Reader, l *Limits) (Picture, error) {
 	var f *form
 	other, err := readRows(in, func(k pngKind) (func([]byte), error) {
-		if int64(k.width)*int64(k.height) > most {
-			return nil, tooLarge("png", k.width, k.height, most)
+		if err := l.claims("png", k.width, k.height); err != nil {
+			return nil, err
 		}
 		f = newForm(k.width, k.height, k.bits)
-		return f.row, nil
+		return f.row, l.takes(3 * 8 * int64(k.width)) // rows of the deepest kind
 	})
 	if err != nil {
 		return Picture{}, err
 	}
 	if other != nil {
-		return readImage(other, most, "png", png.DecodeConfig, png.Decode)
+		return readOtherPNG(other, l)
 	}
-	p := f.picture()
-	p.Format = "png"
-	return p, nil
+	return f.picture(), nil
+}
+
+// readOtherPNG decodes a PNG whole that Blender does not write: with a palette, interlaced
+// or with a colour that counts as transparent. It reads the header twice: first for the size
+// alone, because Decode allocates what the header claims.
+func readOtherPNG(in io.Reader, l *Limits) (Picture, error) {
+	var seen bytes.Buffer
+	c, bytesEach, err := pngCost(io.TeeReader(in, &seen))
+	if err != nil {
+		return Picture{}, fmt.Errorf("read the png picture's header: %w", noEOF(err))
+	}
+	if err := l.claims("png", c.Width, c.Height); err != nil {
+		return Picture{}, err
+	}
+	cost := int64(c.Width) * int64(c.Height) * int64(bytesEach)
+	if !l.fits(cost) {
+		return Picture{}, fmt.Errorf("the png picture is of a kind that takes %d bytes to decode, and that Blender does not write", cost)
+	}
+	if err := l.takes(cost); err != nil {
+		return Picture{}, err
+	}
+	img, err := png.Decode(io.MultiReader(&seen, in))
+	if err != nil {
+		return Picture{}, fmt.Errorf("decode the png picture: %w", noEOF(err))
+	}
+	return Of(img), nil
 }
 
 // readRows reads a plain PNG row by row, so that three rows are all that is in
