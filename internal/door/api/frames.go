@@ -27,7 +27,7 @@ type frameBody struct {
 	RenderDevice  string    `json:"render_device" enum:"GPU,CPU"`
 	DeviceName    string    `json:"device_name"`
 	AcceptedAt    time.Time `json:"accepted_at"`
-	Finding       *string   `json:"finding" enum:"black,pink,uniform,blank,repeated" doc:"What a person should look at, as the table of findings says; null for nothing. A frame is found to repeat the one before it once all frames are in."`
+	Finding       *string   `json:"finding" enum:"not_finite,black,pink,uniform,blank,repeated" doc:"What a person should look at, as the table of findings says; null for nothing. A frame is found to repeat the one before it once all frames are in."`
 	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
 }
 

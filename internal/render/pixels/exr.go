@@ -323,12 +323,14 @@ func readEXR(in *bufio.Reader, l *Limits) (Picture, error) {
 	if p.Decoded {
 		p.Defects, p.FloatSHA256 = detector.defects(), floats.sum()
 	}
+	// Blender shows no pixels of layers, so they are known by what is stored.
+	p.Comparable = p.FloatSHA256 != "" || slices.ContainsFunc(f.channels, func(c exrChannel) bool { return layerOf(c.name) != "" })
 	return p, nil
 }
 
 // floatForm makes the form svc-pixels-f32-v1 of an OpenEXR picture as Blender reads it:
-// four channels, grey as three equal colours, a missing alpha as opaque. A picture with
-// other channels has none.
+// four channels, grey as three equal colours, a missing alpha as opaque. Depth beside them is
+// left out. A picture with layers, or without colours, has none.
 type floatForm struct {
 	f      *exrFile
 	colour [4]*exrChannel // red, green, blue and alpha; nil is opaque
@@ -343,14 +345,13 @@ func newFloatForm(f *exrFile) *floatForm {
 	for i, c := range f.channels {
 		byName[c.name] = &f.channels[i]
 	}
-	rest := len(f.channels)
-	if byName["A"] != nil {
-		rest--
-	}
+	layers := slices.ContainsFunc(f.channels, func(c exrChannel) bool { return layerOf(c.name) != "" })
 	switch y := byName["Y"]; {
-	case rest == 3 && byName["R"] != nil && byName["G"] != nil && byName["B"] != nil:
+	case layers:
+		return nil
+	case byName["R"] != nil && byName["G"] != nil && byName["B"] != nil:
 		form.colour = [4]*exrChannel{byName["R"], byName["G"], byName["B"], byName["A"]}
-	case rest == 1 && y != nil:
+	case y != nil && byName["RY"] == nil && byName["BY"] == nil:
 		form.colour = [4]*exrChannel{y, y, y, byName["A"]}
 	default:
 		return nil

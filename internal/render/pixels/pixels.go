@@ -34,7 +34,10 @@ type Picture struct {
 	// FloatSHA256 is the hash of the form svc-pixels-f32-v1, of OpenEXR with one layer;
 	// otherwise "".
 	FloatSHA256 string
-	Defects     Defects
+	// Comparable reports that one of the two is the hash that a worker's picture has in a
+	// receipt. Of other pictures only Blender knows it.
+	Comparable bool
+	Defects    Defects
 }
 
 // Has reports whether a hash is that of the picture's pixels, in one of its forms.
@@ -81,7 +84,7 @@ func (f *form) row(row []byte) {
 
 // picture ends the hash. Format is left empty.
 func (f *form) picture() Picture {
-	f.p.Decoded = true
+	f.p.Decoded, f.p.Comparable = true, true
 	f.p.Defects, f.p.SHA256 = f.l.defects(), hex.EncodeToString(f.sum.Sum(nil))
 	return f.p
 }

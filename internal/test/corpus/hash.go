@@ -18,8 +18,8 @@ func (c Config) hash(ctx context.Context, folder string, files []string) (map[st
 	var others []string
 	for _, path := range files {
 		switch sum, err := pixelHash(path); {
-		case errors.Is(err, pixels.ErrUnsupported):
-			others = append(others, path)
+		case errors.Is(err, pixels.ErrUnsupported) || (err == nil && sum == ""):
+			others = append(others, path) // only Blender decodes it
 		case err != nil:
 			return nil, fmt.Errorf("%s: %w", path, err)
 		default:

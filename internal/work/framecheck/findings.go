@@ -15,11 +15,12 @@ import (
 // finding never fails a frame. Receipts list all but FindingRepeated, which follows from
 // the hashes that they list.
 const (
-	FindingBlack    = "black"    // every pixel is opaque and black
-	FindingPink     = "pink"     // a part is in the pink of missing textures
-	FindingUniform  = "uniform"  // the picture is of one colour, and not black
-	FindingBlank    = "blank"    // a part is of one colour, as no neighbour has it; rendered twice, and so both times
-	FindingRepeated = "repeated" // the pixels are those of the frame before, for longer than is usual in the job
+	FindingNotFinite = "not_finite" // a colour is infinite or no number
+	FindingBlack     = "black"      // every pixel is opaque and black
+	FindingPink      = "pink"       // a part is in the pink of missing textures
+	FindingUniform   = "uniform"    // the picture is of one colour, and not black
+	FindingBlank     = "blank"      // a part is of one colour, as no neighbour has it; rendered twice, and so both times
+	FindingRepeated  = "repeated"   // the pixels are those of the frame before, for longer than is usual in the job
 )
 
 // FindingRow is a row of the table of findings.
@@ -35,6 +36,10 @@ type FindingRow struct {
 // about a finding comes from here, and docs/findings.md is printed from it.
 func FindingTable() []FindingRow {
 	return []FindingRow{
+		{FindingNotFinite, "A colour is infinite or not a number; rendered again, it was so again.",
+			"A compositor that divides by zero gives such values.",
+			"Open the frame in your compositor and look for black or white specks. Clamp the values there, or order a rerender.",
+			""},
 		{FindingBlack, "Every pixel is black.",
 			"A fade looks like this.",
 			"Check camera, lights, render visibility and compositor at these frames. To have them rendered again, order a rerender.",
@@ -208,13 +213,13 @@ func FindingsMarkdown() string {
 	b.WriteString("# Findings\n\nPrinted from `internal/work/framecheck` by `make generate`; do not edit.\n\n" +
 		"A finding tells which frames of a job a person should look at. It never fails a job and changes no price. " +
 		"A job has `findings: [{code, message, suggested_action, frames, frame_count}]`, the worst first, in the order of this table; `frames` is a list such as `3,7-9`, which a rerender takes as it is. " +
-		"`black`, `pink` and `blank` appear while the job renders, the others once all frames are in. The list of frames has the `finding` of each frame, and the receipt all of them but `repeated`.\n\n" +
+		"`not_finite`, `black`, `pink` and `blank` appear while the job renders, the others once all frames are in. The list of frames has the `finding` of each frame, and the receipt all of them but `repeated`.\n\n" +
 		"A [free preview](previews.md) has the findings that one picture alone can have (`black`, `pink`, `uniform`), with what to do before paying.\n\n" +
 		"| code | seen | all is well | otherwise |\n|---|---|---|---|\n")
 	for _, r := range FindingTable() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", r.Code, r.Meaning, r.Meant, r.Action)
 	}
-	b.WriteString("\nThe service looks at the pixels that it decodes itself: PNG, JPEG and OpenEXR that is uncompressed, RLE or ZIP. Of other formats only `repeated` is seen, by the hashes.\n\n" +
+	b.WriteString("\nThe service looks at the pixels that it decodes itself, and believes the worker's Blender for the others: [what is looked at](pictures.md), by format.\n\n" +
 		"- Black is a value of at most 2 of 255 (0.0006 in linear light) in each colour of each pixel. A frame with a transparent pixel is not black: its content may be in its alpha.\n" +
 		"- Magenta is red and blue alike and no green. Light, gloss or a view transform such as Filmic or AgX turns it into another colour, which is not looked for.\n" +
 		"- Frames repeat when more of them in a row have the same pixels than is usual in the job: more than one where each frame differs, more than two in animation on twos, never in a still. Noise that changes with the frame makes every frame differ, and a GPU gives [a few pixels](gpu.md#two-renders-of-a-frame) another value each time, so it may hide a repeat.\n")

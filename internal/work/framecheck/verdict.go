@@ -19,7 +19,6 @@ import (
 	"math"
 	"path"
 	"slices"
-	"strings"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
@@ -50,9 +49,28 @@ type Picture struct {
 	Renderer      string // contract.RendererID or contract.SyntheticRenderer
 	Log           string // the last lines of Blender's output
 
-	Seen       *pixels.Picture // decoded by the service; nil if it cannot decode the format or the size
-	Unreadable string          // why decoding failed although the format is supported; ""
+	Seen       *pixels.Picture // as the service read it; nil before it has
+	Unreadable string          // why reading failed; ""
+	// Told is what the worker saw in the pixels of a format that the service does not decode.
+	Told pixels.Defects
 }
+
+// Checked says what the service looked at itself: "pixels", "structure", or "" for nothing.
+func (p Picture) Checked() string {
+	switch {
+	case p.Seen == nil:
+		return ""
+	case p.Seen.Decoded:
+		return CheckedPixels
+	}
+	return CheckedStructure
+}
+
+// What the service looks at in a picture, as receipts and lists of frames say it.
+const (
+	CheckedPixels    = "pixels"
+	CheckedStructure = "structure"
+)
 
 // Scene contains the facts of inspect that the pictures of a scene must match.
 type Scene struct {
@@ -73,70 +91,99 @@ type Attempt struct {
 	Void              bool   // its key is revoked, or was paused then or since: it counts for nobody
 }
 
-// Reject returns the failure of a picture that is certainly wrong; nil for a sound one.
-// For a picture that the service cannot decode it relies on the worker's own check. The
-// first mismatch is reported: it explains the others.
-func Reject(p Picture, scene Scene) *Failure {
-	bad := func(format string, args ...any) *Failure {
-		return &Failure{Code: fault.FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.Log}
-	}
-	switch seen, extension := p.Seen, extensionOf(p, scene); {
+// RejectUnread returns the failure of a picture whose description alone is wrong, before any
+// of its bytes is read; nil for one that should be read. The first mismatch is reported: it
+// explains the others.
+func RejectUnread(p Picture, scene Scene) *Failure {
+	format, known := formatOf(p, scene)
+	switch {
 	case p.Device != p.Registered && p.Registered == contract.RenderDevice:
 		return &Failure{Code: fault.GPUUnavailable, Message: fmt.Sprintf("The frame was rendered on the %s, not on the GPU.", p.Device), Log: p.Log}
 	case p.Device != p.Registered:
-		return bad("The frame was rendered on the %s, but its worker registered a %s.", p.Device, p.Registered)
-	case p.Unreadable != "":
-		return bad("The picture cannot be read: %s.", p.Unreadable)
-	case extension != "" && path.Ext(p.File) != extension:
-		return bad("The picture is %s; the scene's pictures are %s.", path.Ext(p.File), extension)
+		return bad(p, "The frame was rendered on the %s, but its worker registered a %s.", p.Device, p.Registered)
+	case !known:
+		return bad(p, "The scene's pictures are %q, a format that this service cannot check.", scene.OutputFormat)
+	case !slices.Contains(format.Extensions, path.Ext(p.File)):
+		return bad(p, "The picture is %s; the scene's pictures are %s.", path.Ext(p.File), format.Extensions[0])
 	case scene.Width > 0 && (p.Width != scene.Width || p.Height != scene.Height):
-		return bad("The picture is %dx%d; the scene's pictures are %dx%d.", p.Width, p.Height, scene.Width, scene.Height)
-	case seen == nil:
-		return nil
-	case seen.Width != p.Width || seen.Height != p.Height:
-		return bad("The picture is %dx%d and was described as %dx%d.", seen.Width, seen.Height, p.Width, p.Height)
-	case seen.Format != "exr" && seen.SHA256 != p.PixelSHA256:
-		return bad("The picture's pixels are not those that were described.")
-	case seen.Defects.NotFinite:
-		return bad("The picture holds values that are infinite or no numbers.")
+		return bad(p, "The picture is %dx%d; the scene's pictures are %dx%d.", p.Width, p.Height, scene.Width, scene.Height)
 	}
 	return nil
 }
 
-// extensionOf is the file extension of a scene's pictures; "" if unknown.
-func extensionOf(p Picture, scene Scene) string {
-	switch {
-	case p.Renderer == contract.SyntheticRenderer:
-		return ".png"
-	case scene.MovieOutput || scene.OutputFormat == "PNG":
-		return ".png"
-	case scene.OutputFormat == "JPEG":
-		return ".jpg"
-	case strings.HasPrefix(scene.OutputFormat, "OPEN_EXR"):
-		return ".exr"
+func bad(p Picture, format string, args ...any) *Failure {
+	return &Failure{Code: fault.FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.Log}
+}
+
+// Claims returns why a picture is not worth decoding that says so of its format and size; nil
+// for one that is.
+func Claims(p Picture, scene Scene, format string, width, height int) error {
+	switch wanted, _ := formatOf(p, scene); {
+	case format != wanted.Name:
+		return fmt.Errorf("its bytes are those of a %s picture, and the scene's pictures are %s", format, wanted.Name)
+	case width != p.Width || height != p.Height:
+		return fmt.Errorf("it is %dx%d and was described as %dx%d", width, height, p.Width, p.Height)
 	}
-	return ""
+	return nil
+}
+
+// Reject returns the failure of a picture that is certainly wrong; nil for a sound one. The
+// first mismatch is reported: it explains the others.
+func Reject(p Picture, scene Scene) *Failure {
+	if failure := RejectUnread(p, scene); failure != nil {
+		return failure
+	}
+	switch seen := p.Seen; {
+	case p.Unreadable != "" || seen == nil:
+		return bad(p, "The picture cannot be read: %s.", p.Unreadable)
+	case Claims(p, scene, seen.Format, seen.Width, seen.Height) != nil:
+		return bad(p, "The picture cannot be read: %v.", Claims(p, scene, seen.Format, seen.Width, seen.Height))
+	case seen.Comparable && !seen.Has(p.PixelSHA256):
+		return bad(p, "The picture's pixels are not those that were described.")
+	}
+	return nil
+}
+
+// formatOf is the format of a scene's pictures. ok is false for one that no Blender writes
+// any more.
+func formatOf(p Picture, scene Scene) (format pixels.Format, ok bool) {
+	names := map[string]string{
+		"PNG": "png", "JPEG": "jpeg", "OPEN_EXR": "exr", "OPEN_EXR_MULTILAYER": "exr", "TIFF": "tiff", "TARGA": "targa", "TARGA_RAW": "targa",
+		"BMP": "bmp", "HDR": "hdr", "DPX": "dpx", "CINEON": "cineon", "JPEG2000": "jp2", "WEBP": "webp", "IRIS": "iris",
+	}
+	name := names[scene.OutputFormat]
+	if p.Renderer == contract.SyntheticRenderer || scene.MovieOutput {
+		name = "png"
+	}
+	all := pixels.Formats()
+	if at := slices.IndexFunc(all, func(f pixels.Format) bool { return f.Name == name }); at >= 0 {
+		return all[at], true
+	}
+	return pixels.Format{}, false
 }
 
 // Judge decides on a sound picture by its content and the earlier attempts of its frame.
 // It returns a finding, or the failure of a suspect picture, which another worker must
 // confirm, or neither.
 func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *Failure) {
-	if p.Seen == nil {
-		return "", nil
-	}
 	same := confirmed(p, earlier)
-	defects := p.Seen.Defects
-	if defects.Pink >= minPink {
-		// Of OpenEXR no second rendering is asked for: its light has no view transform,
-		// in which a purple lamp looks like the pink.
-		if scene.MissingFiles || same || p.Seen.Format == "exr" {
-			return FindingPink, nil
-		}
-		return "", &Failure{
-			Code: fault.FrameCheckFailed, Log: p.Log, SuspectPixels: p.PixelSHA256,
-			Message: fmt.Sprintf("%.0f %% of the picture is the pink of missing textures, and inspect found no file missing.", defects.Pink*100),
-		}
+	defects := p.defects()
+	unconfirmed := func(format string, args ...any) *Failure {
+		failure := bad(p, format, args...)
+		failure.SuspectPixels = p.PixelSHA256
+		return failure
+	}
+	switch ownWord := p.Seen == nil || !p.Seen.Decoded; {
+	case defects.NotFinite && (same || ownWord):
+		return FindingNotFinite, nil
+	case defects.NotFinite:
+		return "", unconfirmed("The picture holds values that are infinite or no numbers.")
+	// Of OpenEXR no second rendering is asked for: its light has no view transform, in which
+	// a purple lamp looks like the pink.
+	case defects.Pink >= minPink && (scene.MissingFiles || same || ownWord || p.Seen.Format == "exr"):
+		return FindingPink, nil
+	case defects.Pink >= minPink:
+		return "", unconfirmed("%.0f %% of the picture is the pink of missing textures, and inspect found no file missing.", defects.Pink*100)
 	}
 	switch blank := p.Blank(); {
 	case defects.Black:
@@ -156,6 +203,15 @@ func confirmed(p Picture, earlier []Attempt) bool {
 	return slices.ContainsFunc(earlier, func(a Attempt) bool { return confirms(p, a) })
 }
 
+// defects are those that the service saw, or that the worker told of pixels that only
+// Blender decodes.
+func (p Picture) defects() pixels.Defects {
+	if p.Seen != nil && p.Seen.Decoded {
+		return p.Seen.Defects
+	}
+	return p.Told
+}
+
 // confirms reports whether an earlier suspect picture shows what this one shows. A GPU gives
 // a few pixels another value each time (pixels.GPUNoise), so there a second picture that is
 // as suspect as the first is enough.
@@ -163,13 +219,8 @@ func confirms(p Picture, a Attempt) bool {
 	return a.PixelSHA256 != "" && (a.PixelSHA256 == p.PixelSHA256 || p.Device == contract.RenderDevice)
 }
 
-// Blank is the blank part of a picture in parts of a thousand; 0 if it was not decoded.
-func (p Picture) Blank() int64 {
-	if p.Seen == nil {
-		return 0
-	}
-	return int64(math.Floor(p.Seen.Defects.Blank * WholeFrame))
-}
+// Blank is the blank part of a picture in parts of a thousand.
+func (p Picture) Blank() int64 { return int64(math.Floor(p.defects().Blank * WholeFrame)) }
 
 // DiffersFromNeighbours reports whether a frame is blank and its neighbours are not. All
 // values are blank parts; a missing neighbour is negative. Without neighbours there is

@@ -12,7 +12,7 @@ import (
 func soundPicture() (framecheck.Picture, framecheck.Scene) {
 	return framecheck.Picture{
 		Holder: "one", File: "frame_0001.png", PixelSHA256: "pixels", Width: 8, Height: 6, Device: "GPU", Registered: "GPU", Renderer: "blender",
-		Seen: &pixels.Picture{Format: "png", Width: 8, Height: 6, SHA256: "pixels"},
+		Seen: &pixels.Picture{Format: "png", Width: 8, Height: 6, SHA256: "pixels", Decoded: true, Comparable: true},
 	}, framecheck.Scene{OutputFormat: "PNG", Width: 8, Height: 6}
 }
 
@@ -28,17 +28,29 @@ func TestACertainlyWrongPictureFailsItsAttempt(t *testing.T) {
 		"cannot be decoded":   {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen, p.Unreadable = nil, "unexpected EOF" }, fault.FrameCheckFailed},
 		"of another format":   {func(p *framecheck.Picture, _ *framecheck.Scene) { p.File = "frame_0001.tga" }, fault.FrameCheckFailed},
 		"a film's frame":      {func(_ *framecheck.Picture, s *framecheck.Scene) { s.OutputFormat, s.MovieOutput = "FFMPEG", true }, ""},
-		"a rare format": {func(p *framecheck.Picture, s *framecheck.Scene) {
-			p.File, p.Seen, s.OutputFormat = "frame_0001.tga", nil, "TARGA"
+		"a format of which only the structure is read": {func(p *framecheck.Picture, s *framecheck.Scene) {
+			p.File, p.Seen, s.OutputFormat = "frame_0001.tga", &pixels.Picture{Format: "targa", Width: 8, Height: 6}, "TARGA"
 		}, ""},
+		"not looked at":        {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen = nil }, fault.FrameCheckFailed},
+		"an unknown format":    {func(_ *framecheck.Picture, s *framecheck.Scene) { s.OutputFormat = "DDS" }, fault.FrameCheckFailed},
+		"an OpenEXR named PNG": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Format = "exr" }, fault.FrameCheckFailed},
+		"a PNG named as the scene's OpenEXR": {func(p *framecheck.Picture, s *framecheck.Scene) {
+			p.File, s.OutputFormat = "frame_0001.exr", "OPEN_EXR"
+		}, fault.FrameCheckFailed},
+		"random bytes named as a program": {func(p *framecheck.Picture, s *framecheck.Scene) {
+			p.File, p.Seen, s.OutputFormat = "frame_0001.exe", nil, "TIFF"
+		}, fault.FrameCheckFailed},
 		"not the scene's size": {func(_ *framecheck.Picture, s *framecheck.Scene) { s.Height = 12 }, fault.FrameCheckFailed},
 		"size not known":       {func(_ *framecheck.Picture, s *framecheck.Scene) { s.Width, s.Height = 0, 0 }, ""},
 		"not as described":     {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Width = 4 }, fault.FrameCheckFailed},
 		"other pixels":         {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.SHA256 = "others" }, fault.FrameCheckFailed},
 		"OpenEXR has two hashes": {func(p *framecheck.Picture, s *framecheck.Scene) {
-			p.File, p.Seen.Format, p.Seen.SHA256, s.OutputFormat = "frame_0001.exr", "exr", "others", "OPEN_EXR"
+			p.File, p.Seen.Format, p.Seen.SHA256, p.Seen.FloatSHA256, s.OutputFormat = "frame_0001.exr", "exr", "others", "pixels", "OPEN_EXR"
 		}, ""},
-		"no numbers": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Defects.NotFinite = true }, fault.FrameCheckFailed},
+		"other pixels in OpenEXR": {func(p *framecheck.Picture, s *framecheck.Scene) {
+			p.File, p.Seen.Format, p.Seen.SHA256, p.Seen.FloatSHA256, s.OutputFormat = "frame_0001.exr", "exr", "others", "too", "OPEN_EXR"
+		}, fault.FrameCheckFailed},
+		"no numbers, which may be meant": {func(p *framecheck.Picture, _ *framecheck.Scene) { p.Seen.Defects.NotFinite = true }, ""},
 	} {
 		p, s := soundPicture()
 		c.spoil(&p, &s)
@@ -75,6 +87,8 @@ func TestAPictureThatMayBeIntendedIsSuspectUntilConfirmed(t *testing.T) {
 		"blank in part, not the same":      {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "others")},
 		"pink, another otherwise, GPU":     {defects: pixels.Defects{Pink: 0.2}, earlier: before("two", "others"), gpu: true, finding: framecheck.FindingPink},
 		"pink, by the same worker, GPU":    {defects: pixels.Defects{Pink: 0.2}, earlier: before("one", "others"), gpu: true, finding: framecheck.FindingPink},
+		"no numbers":                       {defects: pixels.Defects{NotFinite: true}, suspect: true},
+		"no numbers again":                 {defects: pixels.Defects{NotFinite: true}, earlier: before("one", "pixels"), finding: framecheck.FindingNotFinite},
 		"blank in part, twice, GPU":        {defects: pixels.Defects{Blank: 0.5}, earlier: before("two", "others"), gpu: true, finding: framecheck.FindingBlank},
 		"ordinary, GPU":                    {earlier: before("two", "others"), gpu: true},
 		"black":                            {defects: pixels.Defects{Blank: 1, Black: true}, finding: framecheck.FindingBlack},
@@ -92,6 +106,26 @@ func TestAPictureThatMayBeIntendedIsSuspectUntilConfirmed(t *testing.T) {
 		finding, suspect := framecheck.Judge(p, s, c.earlier)
 		if finding != c.finding || (suspect != nil) != c.suspect || (suspect != nil && suspect.SuspectPixels != "pixels") {
 			t.Errorf("%s: found %q, suspect %+v; want %q, %t", name, finding, suspect, c.finding, c.suspect)
+		}
+	}
+}
+
+// Of pixels that only Blender decodes, the worker's word is a finding and no reason to render
+// the frame again.
+func TestWhatAWorkerTellsOfItsPixelsIsAFinding(t *testing.T) {
+	t.Parallel()
+	for want, told := range map[string]pixels.Defects{
+		framecheck.FindingPink: {Pink: 0.2}, framecheck.FindingBlack: {Black: true, Blank: 1}, framecheck.FindingNotFinite: {NotFinite: true}, "": {Blank: 1},
+	} {
+		p, s := soundPicture()
+		p.Seen, p.Told = &pixels.Picture{Format: "targa", Width: 8, Height: 6}, told
+		finding, suspect := framecheck.Judge(p, s, nil)
+		if finding != want || suspect != nil || p.Checked() != framecheck.CheckedStructure {
+			t.Errorf("%+v: found %q, %+v, want %q", told, finding, suspect, want)
+		}
+		p.Seen.Decoded = true // then the service sees for itself
+		if finding, _ := framecheck.Judge(p, s, nil); finding != "" || p.Checked() != framecheck.CheckedPixels {
+			t.Errorf("%+v is believed of pixels that were decoded: %q", told, finding)
 		}
 	}
 }

@@ -90,14 +90,16 @@ func (l *loose) look(dir fs.FS, name string) error {
 	switch {
 	case same:
 		l.bytes++
-	case errors.Is(unreadable, pixels.ErrUnsupported) && !claims, picture.Format == "exr" && !claims:
+	case (errors.Is(unreadable, pixels.ErrUnsupported) || (unreadable == nil && !picture.Comparable)) && !claims:
 		l.other++
 		return nil
 	case unreadable != nil:
 		l.judged++
 		l.wrong = append(l.wrong, fmt.Sprintf("%s: %v", name, unreadable))
 		return nil
-	default:
+	case len(l.shown[picture.FloatSHA256]) > 0:
+		hash = picture.FloatSHA256
+	case picture.SHA256 != "":
 		hash = picture.SHA256
 	}
 	l.judged++

@@ -22,8 +22,8 @@ func TestBrokenFrameIsRejected(t *testing.T) {
 		"fell back":       {spoil: func(f *blender.Frame, _ *pixels.Picture) { f.Device = "CPU" }, code: blender.GPUUnavailable},
 		"of another kind": {device: "CPU", spoil: func(*blender.Frame, *pixels.Picture) {}, code: blender.FrameCheckFailed},
 		"too small":       {spoil: func(_ *blender.Frame, p *pixels.Picture) { p.Height = 3 }, code: blender.FrameCheckFailed},
-		"no numbers":      {spoil: func(_ *blender.Frame, p *pixels.Picture) { p.Defects.NotFinite = true }, code: blender.FrameCheckFailed},
-		"pink":            {spoil: func(_ *blender.Frame, p *pixels.Picture) { p.Defects.Pink = 1 }}, // the server knows what inspect said
+		"no numbers":      {spoil: func(_ *blender.Frame, p *pixels.Picture) { p.Defects.NotFinite = true }}, // the server has another worker confirm it
+		"pink":            {spoil: func(_ *blender.Frame, p *pixels.Picture) { p.Defects.Pink = 1 }},         // the server knows what inspect said
 		"out of memory":   {spoil: say("CUDA error: Out of memory in cuMemAlloc(&device_pointer, size)"), code: blender.OutOfMemory},
 		"host memory too": {spoil: say("System is out of GPU and shared host memory"), code: blender.OutOfMemory},
 		"driver fault":    {spoil: say("Illegal address in CUDA queue synchronize\nRefer to the Cycles GPU rendering documentation for possible solutions:"), code: blender.GPUUnavailable},

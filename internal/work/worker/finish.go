@@ -128,11 +128,15 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		return farmapi.FrameResult{}, errors.New("the picture is gone")
 	}
 	defer file.Close()
+	var size int64
+	if info, err := file.Stat(); err == nil {
+		size = info.Size()
+	}
 	sum := sha256.New()
 	in := &counter{r: io.TeeReader(file, sum)}
-	picture, err := pixels.Read(in)
-	if f.PixelSHA256 != "" && errors.Is(err, pixels.ErrUnsupported) { // Blender has read it back itself
-		picture, err = pixels.Picture{Width: f.Width, Height: f.Height}, nil
+	picture, err := pixels.ReadWithin(in, pixels.Limits{Size: size})
+	if err == nil && f.PixelSHA256 != "" && picture.Comparable && !picture.Has(f.PixelSHA256) {
+		err = errors.New("its pixels are not those that Blender read back")
 	}
 	if err != nil {
 		return farmapi.FrameResult{}, fmt.Errorf("the picture of frame %d: %w", f.Number, err)
