@@ -27,6 +27,7 @@ import (
 	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/delivery"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/erase"
 	"svc.example/internal/work/frames"
@@ -83,7 +84,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic && !a.test {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Desk: delivery.New(p.frames, a.Blobs), Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
 // connectionShare is how many connections one address may have open: a tenth of all. Behind

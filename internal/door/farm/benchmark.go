@@ -85,10 +85,11 @@ func (s *Server) deliverReference(ctx context.Context, meta farmapi.FrameResult,
 	if meta.SizeBytes > benchmark.MostFrameBytes {
 		return fault.Field("body.meta.size_bytes", "must be 1 to %d for a reference render", benchmark.MostFrameBytes)
 	}
-	if err := s.decoding.Acquire(ctx, previewPixels); err != nil {
+	done, err := s.Desk.Hold(ctx, previewBytes)
+	if err != nil {
 		return err
 	}
-	defer s.decoding.Release(previewPixels)
+	defer done()
 	content, err := io.ReadAll(io.LimitReader(file, meta.SizeBytes+1))
 	if sum := sha256.Sum256(content); err != nil || hex.EncodeToString(sum[:]) != meta.SHA256 {
 		return fault.New(fault.FrameRejected, "The picture's bytes are not those that were described.").Wrap(err)

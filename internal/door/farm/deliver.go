@@ -1,25 +1,18 @@
 package farm
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"image"
 	"io"
 	"mime"
 	"mime/multipart"
 	"net/http"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
@@ -55,13 +48,7 @@ const (
 	longestSide = 65536
 )
 
-// deliver stores a picture, compares it with its description, and reports it to
-// package frames.
-//
-// The bytes are stored before the row, so that a row never names a file that is
-// not there. When the report is not accepted, the file is deleted again; but
-// not when the outcome of the transaction is unknown (db.ErrUnknown), since the
-// row may then exist. The hourly sweep removes what a crash leaves.
+// deliver hands a picture to package delivery, or to that of its kind of lease.
 //
 // A repeated delivery succeeds and changes nothing. Errors: invalid_request,
 // lease_lost, frame_rejected.
@@ -79,41 +66,20 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	if err := checkMeta(meta); err != nil {
 		return nil, err
 	}
-	if preview.Owns(meta.LeaseID) {
-		if staged {
-			return nil, fault.Field("body.meta.staged", "is for frames of jobs, not for previews")
-		}
-		return farmapi.OKReply{OK: true}, s.deliverPreview(ctx, meta, worker, file)
-	}
-	if leaderboard.OwnsReference(meta.LeaseID) {
-		if staged {
-			return nil, fault.Field("body.meta.staged", "is for frames of jobs, not for reference renders")
-		}
-		return farmapi.OKReply{OK: true}, s.deliverReference(ctx, meta, file)
-	}
-	p := pictureOf(meta, worker)
-	if staged {
-		err = s.take(ctx, meta, p)
-	} else {
-		began := time.Now()
-		err = s.store(ctx, p, file)
-		if meta.Times != nil {
-			p.Times.Transfer += time.Since(began).Seconds()
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	kept := false
-	if p.Seen, p.Unreadable, err = s.decodePicture(ctx, p, staged); err == nil && p.Seen != nil && s.Frames.Compares(p) {
-		p.Small, err = s.small(ctx, p)
-	}
-	if err == nil {
-		kept, err = s.Frames.Accept(ctx, p)
-	}
-	if !kept && !errors.Is(err, db.ErrUnknown) {
-		// The sweep removes what a failed delete leaves.
-		_ = s.Blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
+	switch {
+	case preview.Owns(meta.LeaseID) && staged:
+		err = fault.Field("body.meta.staged", "is for frames of jobs, not for previews")
+	case preview.Owns(meta.LeaseID):
+		err = s.deliverPreview(ctx, meta, worker, file)
+	case leaderboard.OwnsReference(meta.LeaseID) && staged:
+		err = fault.Field("body.meta.staged", "is for frames of jobs, not for reference renders")
+	case leaderboard.OwnsReference(meta.LeaseID):
+		err = s.deliverReference(ctx, meta, file)
+	case staged:
+		p := pictureOf(meta, worker)
+		err = s.Desk.ReceiveStaged(ctx, p, func() error { return s.take(ctx, meta, p) })
+	default:
+		err = s.Desk.Receive(ctx, pictureOf(meta, worker), file)
 	}
 	return farmapi.OKReply{OK: true}, err
 }
@@ -123,7 +89,7 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 	return frames.Picture{
 		Picture: framecheck.Picture{
 			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
-			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer, Log: clip(meta.Log),
+			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer, Log: clip(meta.Log), Told: toldOf(meta.Defects),
 		},
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
 		JobID: meta.JobID, Frame: meta.Frame,
@@ -132,10 +98,20 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 		// the one that is not kept would delete the file of the one that is.
 		BlobKey: fmt.Sprintf("frames/%s/%s-%s", meta.JobID, id.New(""), meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
-		Times:  timesOf(meta.Times),
+		Times: timesOf(meta.Times), TellsTimes: meta.Times != nil,
 		Played: meta.Played, PlayTime: time.Duration(meta.PlaySeconds * float64(time.Second)),
 		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
 	}
+}
+
+// toldOf is what a worker tells of pixels; nothing where it does not. Parts beyond the whole
+// are cut.
+func toldOf(told *farmapi.Defects) pixels.Defects {
+	if told == nil {
+		return pixels.Defects{}
+	}
+	part := func(v float64) float64 { return min(max(v, 0), 1) }
+	return pixels.Defects{Blank: part(told.Blank), Pink: part(told.Pink), Black: told.Black, NotFinite: told.NotFinite}
 }
 
 // timesOf are the times that a worker tells; zero for none.
@@ -220,148 +196,4 @@ func isLeaseOf(meta farmapi.FrameResult) bool {
 		return meta.LeaseID == lease.ID(leaderboard.ReferenceQueue, meta.JobID, int64(meta.Frame))
 	}
 	return meta.LeaseID == frames.LeaseID(meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
-}
-
-// store writes the bytes of a picture and checks their number and hash. It
-// reads one byte more than described, to notice a picture that is too long.
-//
-// Bytes that differ from their description end the attempt: the worker's disk
-// or network is damaged, and another worker should render the frame. A
-// connection that breaks off does not; the worker can send again. Errors:
-// frame_rejected, lease_lost.
-func (s *Server) store(ctx context.Context, p frames.Picture, file io.Reader) error {
-	w, err := s.Blobs.Create(ctx, p.BlobKey)
-	if err != nil {
-		return fmt.Errorf("store frame: %w", err)
-	}
-	defer w.Abort()
-	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
-	if db.IsFull(err) {
-		return fmt.Errorf("store frame: %w", err) // the worker keeps the picture and sends it again
-	}
-	if err != nil {
-		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
-	}
-	if err := s.compare(ctx, p, n, hex.EncodeToString(sum.Sum(nil))); err != nil {
-		return err
-	}
-	if err := w.Commit(); err != nil {
-		return fmt.Errorf("store frame: %w", err)
-	}
-	return nil
-}
-
-// compare ends the attempt of a picture whose bytes are not as described. Errors:
-// frame_rejected, lease_lost.
-func (s *Server) compare(ctx context.Context, p frames.Picture, n int64, sum string) error {
-	if n == p.SizeBytes && sum == p.SHA256 {
-		return nil
-	}
-	return s.Frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
-		"The picture has %d bytes and the hash %s, not the described %d and %s.", n, sum, p.SizeBytes, p.SHA256)})
-}
-
-// decodePicture decodes a stored picture, so that the frame check does not
-// depend on what the worker says. seen is nil where only Blender reads the
-// format, or where the picture is too large to decode. unreadable says why a
-// picture that should be decodable is not.
-//
-// It waits for its share of the decoding memory. The announced size is the
-// bound for the decoder as well: a small file cannot unfold into gigabytes.
-//
-// A staged picture has come past this process: in the same reading its bytes are compared
-// with their description. Errors: those of compare.
-func (s *Server) decodePicture(ctx context.Context, p frames.Picture, staged bool) (seen *pixels.Picture, unreadable string, err error) {
-	file, err := s.Blobs.Open(ctx, p.BlobKey)
-	if err != nil {
-		return nil, "", fmt.Errorf("open frame: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	if !staged {
-		return s.decode(ctx, p, file)
-	}
-	sum := sha256.New()
-	bytes := io.TeeReader(file, sum)
-	if seen, unreadable, err = s.decode(ctx, p, bytes); err != nil {
-		return nil, "", err
-	}
-	if _, err := io.Copy(io.Discard, bytes); err != nil { // what a decoder leaves
-		return nil, "", fmt.Errorf("read frame: %w", err)
-	}
-	return seen, unreadable, s.compare(ctx, p, file.Size(), hex.EncodeToString(sum.Sum(nil)))
-}
-
-// small makes a stored picture small; nil where that takes too much memory or the format
-// shows no colours.
-func (s *Server) small(ctx context.Context, p frames.Picture) (*image.RGBA, error) {
-	file, err := s.Blobs.Open(ctx, p.BlobKey)
-	if err != nil {
-		return nil, fmt.Errorf("open frame: %w", err)
-	}
-	defer func() { _ = file.Close() }()
-	size := int64(p.Width) * int64(p.Height)
-	if err := s.decoding.Acquire(ctx, size); err != nil {
-		return nil, err
-	}
-	defer s.decoding.Release(size)
-	read := &reading{Reader: file}
-	small, err := pixels.Thumbnail(read, frames.SmallSide)
-	if read.failed != nil {
-		return nil, fmt.Errorf("read frame: %w", read.failed)
-	}
-	if err != nil {
-		return nil, nil // it is sound, and cannot be compared
-	}
-	return small, nil
-}
-
-// decode is decodePicture of bytes.
-func (s *Server) decode(ctx context.Context, p frames.Picture, file io.Reader) (seen *pixels.Picture, unreadable string, err error) {
-	size := int64(p.Width) * int64(p.Height)
-	if p.Width > maxDecode || p.Height > maxDecode || size > maxDecode {
-		return nil, "", nil
-	}
-	if err := s.decoding.Acquire(ctx, size); err != nil {
-		return nil, "", err
-	}
-	defer s.decoding.Release(size)
-	read := &reading{Reader: file}
-	picture, err := pixels.ReadAtMost(read, size)
-	switch {
-	case read.failed != nil: // an outage of the store says nothing of the picture
-		return nil, "", fmt.Errorf("read frame: %w", read.failed)
-	case err == nil:
-		return &picture, "", nil
-	case errors.Is(err, pixels.ErrUnsupported) && onlyBlenderReads(p.File, err):
-		return nil, "", nil
-	}
-	return nil, err.Error(), nil
-}
-
-// reading tells a reader's failure from what a decoder makes of the bytes before it.
-type reading struct {
-	io.Reader
-	failed error
-}
-
-func (r *reading) Read(p []byte) (int, error) {
-	n, err := r.Reader.Read(p)
-	if err != nil && err != io.EOF {
-		r.failed = err
-	}
-	return n, err
-}
-
-// onlyBlenderReads reports whether a picture that package pixels cannot read
-// has a format that only Blender reads: neither PNG nor JPEG by its name, or
-// OpenEXR of another layout.
-func onlyBlenderReads(file string, unsupported error) bool {
-	switch path.Ext(file) {
-	case ".png", ".jpg":
-		return false
-	case ".exr":
-		return unsupported != pixels.ErrUnsupported // the plain error: the file begins as none of them
-	}
-	return true
 }

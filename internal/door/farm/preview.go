@@ -14,9 +14,9 @@ import (
 	"svc.example/internal/work/preview"
 )
 
-// previewPixels is what a delivery of a preview takes of the decoding memory, as pixels:
-// its bytes and the decoded picture.
-const previewPixels = 1 << 20
+// previewBytes is what a delivery of a preview takes of the decoding memory: its bytes and
+// the decoded picture.
+const previewBytes = 8 << 20
 
 // previewReply writes a claimed preview as the wire has it: a job of one frame.
 func previewReply(w preview.Work) farmapi.LeaseReply {
@@ -38,10 +38,11 @@ func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, w
 	case meta.Full == nil:
 		return fault.Field("body.meta.full", "must describe a frame, for a preview")
 	}
-	if err := s.decoding.Acquire(ctx, previewPixels); err != nil {
+	done, err := s.Desk.Hold(ctx, previewBytes)
+	if err != nil {
 		return err
 	}
-	defer s.decoding.Release(previewPixels)
+	defer done()
 	content, err := io.ReadAll(io.LimitReader(file, meta.SizeBytes+1))
 	if err != nil {
 		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", len(content)).Wrap(err)

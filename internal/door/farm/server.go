@@ -8,7 +8,7 @@
 // with lease_lost. A frame is on disk and hashed before it is accepted. No
 // reply names a workspace.
 //
-// Package frames decides what a report means, package preview what one of a free preview
+// Package delivery takes pictures in, package frames decides what a report means, package preview what one of a free preview
 // means, package leaderboard what one of a reference render means, package dispatch which
 // worker gets which frame. Start reading at Server.Routes, then deliver.go; waitqueue.go has
 // the long poll.
@@ -29,8 +29,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/sync/semaphore"
-
 	"svc.example/internal/front"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
@@ -40,6 +38,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/benchmark/leaderboard"
+	"svc.example/internal/work/delivery"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/framecheck"
@@ -60,6 +59,7 @@ type Server struct {
 	Previews *preview.Previews
 	Workers  *dispatch.Workers
 	Board    *leaderboard.Board
+	Desk     *delivery.Desk // takes pictures in
 	Blobs    blob.Store
 	Whole    *blob.Whole // what of Blobs was hashed, one for the process
 	// AllowSynthetic admits workers that render without Blender, for tests of
@@ -75,9 +75,6 @@ type Server struct {
 
 	checks  inputChecks
 	waiters *waitQueue
-	// decoding bounds the pixels that are decoded at the same time, and so the
-	// memory that deliveries take whatever their number.
-	decoding *semaphore.Weighted
 }
 
 // Bounds on what a worker may request and send. Workers run on machines that
@@ -90,9 +87,6 @@ const (
 	// maxFrameSize is the largest picture, in bytes: room for a large frame of
 	// many layers in 32-bit float.
 	maxFrameSize = 2 << 30
-	// maxDecode is how many pixels are decoded at once, over all deliveries. A
-	// single larger picture is accepted without being decoded.
-	maxDecode = 1 << 26
 	// maxMeta bounds the description of a delivery, in bytes; a JSON body may
 	// have four times as much.
 	maxMeta = 64 << 10
@@ -110,7 +104,6 @@ const (
 // is over.
 func (s *Server) Routes(mux *http.ServeMux) {
 	s.waiters = newWaitQueue()
-	s.decoding = semaphore.NewWeighted(maxDecode)
 	mux.Handle("POST "+farmapi.PathRegister, s.route(s.register))
 	mux.Handle("POST "+farmapi.PathLease, s.route(s.lease))
 	mux.Handle("POST "+farmapi.PathHeartbeat, s.route(s.heartbeat))

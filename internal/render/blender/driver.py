@@ -38,6 +38,8 @@ import kept  # noqa: E402  (of this folder)
 BACKENDS = ("OPTIX", "CUDA", "HIP", "METAL", "ONEAPI")
 SPELLED = {"OPTIX": "OptiX", "METAL": "Metal", "ONEAPI": "oneAPI"}
 
+# Formats whose values are light, and not codes for a screen.
+LINEAR = {"OPEN_EXR", "HDR"}
 # Formats that the Go side decodes and hashes itself, that Blender shows no pixels of
 # (multi-layer EXR), or that it writes but cannot read in every colour mode (IRIS).
 HASHED_ELSEWHERE = {"PNG", "JPEG", "OPEN_EXR_MULTILAYER", "IRIS"}
@@ -994,14 +996,14 @@ class Driver:
             seconds=seconds,
             device="CPU" if self.backend == "CPU" else "GPU",
             device_name=self.device_name,
-            pixel_sha256=self.pixels(scene, path, width, height),
+            **self.pixels(scene, path, width, height),
             memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
 
     def pixels(self, scene, path, width, height):
-        """The float form's hash of a picture that only Blender can read, else ""."""
+        """The float form's hash of a picture that only Blender can read, and its defects."""
         if scene.render.image_settings.file_format in HASHED_ELSEWHERE:
-            return ""
+            return dict(pixel_sha256="")
         try:
             image = bpy.data.images.load(path)
         except RuntimeError as error:
@@ -1012,7 +1014,10 @@ class Driver:
             size, channels = tuple(image.size), image.channels
             if size != (width, height) or len(image.pixels) != width * height * channels:
                 raise Refusal("frame_check_failed", "the written picture is %dx%d, not %dx%d" % (*size, width, height))
-            return hash_floats(image, width, height, channels)
+            values = array.array("f", bytes(4 * width * height * channels))
+            image.pixels.foreach_get(values)
+            linear = scene.render.image_settings.file_format in LINEAR
+            return dict(defects=defects_of(values, width, channels, linear), pixel_sha256=hash_floats(values, width, height, channels))
         finally:
             bpy.data.images.remove(image)
 
@@ -1040,9 +1045,47 @@ class Driver:
         os._exit(0)  # nobody asks any more, and the animation has no end to return to
 
 
-def hash_floats(image, width, height, channels):
-    values = array.array("f", bytes(4 * width * height * channels))
-    image.pixels.foreach_get(values)
+def defects_of(values, width, channels, linear):
+    """What may show that a picture is broken, by the bounds of internal/render/pixels; None
+    where this Blender lacks numpy."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    rows = numpy.frombuffer(values, numpy.float32).reshape(-1, width, channels)
+    colours, grey = rows[..., :3], channels < 3
+    pink, black, pink_rows = 0, True, max(1, (1 << 20) // width)
+    for y in range(0, len(rows), pink_rows):  # in parts: what numpy makes of a part takes memory too
+        part = rows[y:y + pink_rows]
+        black = black and not (part[..., :3] > (0.0006 if linear else 2.5 / 255)).any() and not (channels == 4 and (part[..., 3] < 0.999).any())
+        if grey:
+            continue
+        r, g, b = (part[..., i] for i in range(3))
+        if linear:
+            like = (r >= 0.0513) & (g <= 0.0012) & (abs(r - b) <= 0.04 * numpy.maximum(r, b))
+        else:
+            like = (r >= 63.5 / 255) & (g <= 4.5 / 255) & (abs(r - b) <= 4.5 / 255)
+        pink += int(like.sum())
+    flat = [bool((row == row[0]).all()) for row in rows]
+
+    def run(order):
+        n = 0
+        for y in order:
+            if not flat[y] or (rows[y][0] != rows[order[0]][0]).any():
+                break
+            n += 1
+        return n
+
+    down = range(len(rows))
+    return dict(
+        blank=max(run(down), run(down[::-1])) / len(rows),
+        pink=pink / (len(rows) * width),
+        black=bool(black),
+        not_finite=not all(numpy.isfinite(row).all() for row in colours),
+    )
+
+
+def hash_floats(values, width, height, channels):
     if sys.byteorder == "little":
         values.byteswap()
     data, row = memoryview(values).cast("B"), 4 * width * channels

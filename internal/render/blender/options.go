@@ -6,6 +6,7 @@ import (
 	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/render/colour"
+	"svc.example/internal/render/pixels"
 )
 
 // Device is the kind of device that Cycles renders on.
@@ -173,9 +174,11 @@ type Frame struct {
 	// DeviceName is the device's name as in DeviceInfo; several are joined by " + ".
 	// For a GPU it includes the backend: "NVIDIA RTX A6000 (OptiX)".
 	DeviceName string `json:"device_name"`
-	// PixelSHA256 is set for formats that internal/render/pixels cannot decode.
+	// PixelSHA256 is set for formats other than PNG, JPEG, IRIS and layered OpenEXR.
 	// Blender has then read its own file back, checked its size and hashed it in the
 	// float form that package pixels describes.
 	PixelSHA256 string `json:"pixel_sha256"`
-	Log         string `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
+	// Defects are what Blender has seen in the pixels that it hashed; else nil.
+	Defects *pixels.Defects `json:"defects"`
+	Log     string          `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
 }

@@ -2,25 +2,24 @@ package pixels
 
 import "bytes"
 
-// Defects are what can show that a picture is broken. It is the zero value for
-// OpenEXR files whose compression this package does not decode (others than none,
-// RLE and ZIP), so zero proves nothing. What a value means is decided by whoever
+// Defects are what can show that a picture is broken. It is the zero value for pictures
+// that this package does not decode, so zero proves nothing. What a value means is decided by whoever
 // knows the scene: a black frame can be right.
 type Defects struct {
 	// Blank is the share of rows, 0 to 1, in one run from the top or from the
 	// bottom edge, that are all of one colour; 1 for a picture of one colour.
-	Blank float64
+	Blank float64 `json:"blank"`
 	// Pink is the share of pixels, 0 to 1, in the colour that Cycles paints where a
 	// texture is missing: red and blue alike and no green. Lit, glossy or
 	// tone-mapped it is another colour, so a small share proves nothing.
-	Pink float64
+	Pink float64 `json:"pink"`
 	// Black reports that every pixel is opaque and black, or so dark that a screen
 	// shows black. A picture with a transparent pixel is not: what it shows may be in
 	// its alpha alone.
-	Black bool
+	Black bool `json:"black"`
 	// NotFinite reports that a colour is infinite or not a number. Only OpenEXR can
 	// hold such values.
-	NotFinite bool
+	NotFinite bool `json:"not_finite"`
 }
 
 // detector looks for defects row by row, from the top, so that no picture has to be

@@ -236,10 +236,22 @@ type FrameResult struct {
 	Log              string   `json:"log"`      // Blender's lines for this frame, paths of the machine removed, at most 16 KiB
 	// Times are where the time of this attempt went; nil from a worker that does not tell.
 	Times *FrameTimes `json:"times,omitempty"`
+	// Defects are what Blender sees in the pixels that it reads back, of formats that the
+	// service does not decode; otherwise nil.
+	Defects *Defects `json:"defects,omitempty"`
 	// Full is set for a free preview: what a frame takes that is not one.
 	Full *FullFrame `json:"full,omitempty"`
 	// Staged is the key of StageReply, when the bytes are there and not beside.
 	Staged string `json:"staged,omitempty"`
+}
+
+// Defects are what may show that a picture is broken, as the service sees it itself in the
+// formats that it decodes.
+type Defects struct {
+	Blank     float64 `json:"blank"`      // share of rows in one run from an edge, all of one colour
+	Pink      float64 `json:"pink"`       // share of pixels in the colour of missing textures
+	Black     bool    `json:"black"`      // every pixel is opaque and black
+	NotFinite bool    `json:"not_finite"` // a colour is infinite or not a number
 }
 
 // FrameTimes are the parts of an attempt in seconds, none of them in another: from the

@@ -36,13 +36,67 @@ type Picture struct {
 	Played     int           // frames that were computed before this one, and not rendered
 	PlayTime   time.Duration // that they took
 	Times      receipt.Times // where the attempt's time went, as the worker tells; zero when it does not
-	DeviceName string        // as the driver names it
-	Version    string        // of Blender
+	TellsTimes bool
+	DeviceName string // as the driver names it
+	Version    string // of Blender
 	BuildHash  string
 	// Small is the picture at most SmallSide pixels wide and high, of a GPU's frame that
 	// Compares; else nil.
 	Small    *image.RGBA
 	Switched []string // settings that the worker changed to render at all
+}
+
+// Admit checks, before a byte of a picture is read, that its worker may deliver it: the
+// lease, and then what its description says. known reports that the picture has been
+// accepted before: the answer was lost on the way. Errors: lease_lost; frame_rejected, after
+// which the attempt has failed.
+func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, known bool, err error) {
+	if scene, err = f.sceneOf(ctx, p.JobID); err != nil {
+		return scene, false, err
+	}
+	err = f.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if known, err = isRepeated(ctx, tx, p); known || err != nil {
+			return err
+		}
+		all, err := candidatesOf(ctx, tx, p.JobID, p.Frame)
+		if err != nil {
+			return err
+		}
+		for _, c := range all {
+			known = known || (c.Lease == p.Lease && c.SHA256 == p.SHA256)
+		}
+		if known {
+			return nil
+		}
+		row, err := tx.LeaseGet(ctx, p.Lease.ID)
+		if db.IsNotFound(err) || (err == nil && (row.Holder != p.Lease.Holder || row.Attempt != p.Lease.Attempt)) {
+			return leaseLost(p.Lease.ID)
+		}
+		return err
+	})
+	if err != nil || known {
+		return scene, known, err
+	}
+	if failure := framecheck.RejectUnread(p.Picture, scene); failure != nil {
+		return scene, false, f.Refuse(ctx, p.Lease, *failure)
+	}
+	return scene, false, nil
+}
+
+// isRepeated reports whether a frame has been accepted with this picture: the same worker,
+// attempt and bytes mean that an answer was lost on the way, and that the worker asks again.
+// Anything else is a second picture of a frame that has its winner. Error: lease_lost.
+func isRepeated(ctx context.Context, tx *db.Tx, p Picture) (bool, error) {
+	frame, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
+	switch {
+	case db.IsNotFound(err):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("read frame: %w", err)
+	case frame.WorkerID == p.Lease.Holder && frame.Attempt == p.Lease.Attempt && frame.Sha256 == p.SHA256:
+		return true, nil
+	}
+	return false, leaseLost(p.Lease.ID)
 }
 
 // Accept stores a frame of the worker that holds its lease, if the frame check passes it.
@@ -62,18 +116,8 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 	var suspect *framecheck.Failure
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
 		kept, suspect = false, nil // the transaction may run again after a conflict
-		known, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
-		if err == nil {
-			// The same worker, attempt and bytes: an answer was lost on the way, and the
-			// worker asks again. Anything else is a second picture of a frame that has its
-			// winner.
-			if known.WorkerID == p.Lease.Holder && known.Attempt == p.Lease.Attempt && known.Sha256 == p.SHA256 {
-				return nil
-			}
-			return leaseLost(p.Lease.ID)
-		}
-		if !db.IsNotFound(err) {
-			return fmt.Errorf("read frame: %w", err)
+		if known, err := isRepeated(ctx, tx, p); known || err != nil {
+			return err
 		}
 		var earlier []framecheck.Attempt
 		if p.Lease.Attempt > 1 { // a first attempt has no history: nearly every frame

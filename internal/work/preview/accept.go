@@ -80,14 +80,20 @@ func check(got *Picture) (jpg bytes.Buffer, finding string, bad *framecheck.Fail
 	if sum := sha256.Sum256(got.Content); hex.EncodeToString(sum[:]) != got.SHA256 {
 		return refuse("The picture's bytes are not those that were described.")
 	}
-	seen, err := pixels.ReadAtMost(bytes.NewReader(got.Content), contract.PreviewSide*contract.PreviewSide)
+	size := int64(len(got.Content))
+	seen, err := pixels.ReadWithin(bytes.NewReader(got.Content), pixels.Limits{
+		Memory: pixels.DecodingMemory(size), Size: size,
+		Claims: func(format string, width, height int) error {
+			if max(width, height) > contract.PreviewSide || format != "png" {
+				return fmt.Errorf("it is a %s of %dx%d, and a preview is a png of at most %d pixels a side", format, width, height, contract.PreviewSide)
+			}
+			return nil
+		},
+	})
 	if err != nil {
 		return refuse("The picture cannot be read: %v.", err)
 	}
 	got.Seen = &seen
-	if max(seen.Width, seen.Height) > contract.PreviewSide || seen.Format != "png" {
-		return refuse("The picture is a %s of %dx%d; a preview is a png of at most %d pixels a side.", seen.Format, seen.Width, seen.Height, contract.PreviewSide)
-	}
 	// Of what the scene says of its pictures only the size is smaller.
 	if bad := framecheck.Reject(got.Picture, framecheck.Scene{OutputFormat: "PNG", Width: seen.Width, Height: seen.Height}); bad != nil {
 		return bytes.Buffer{}, "", bad

@@ -158,8 +158,16 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
 		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Times: timesOf(t, f),
+		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Times: timesOf(t, f), Defects: defectsOf(f, picture),
 	}, nil
+}
+
+// defectsOf are what Blender saw in pixels that only it decodes.
+func defectsOf(f blender.Frame, picture pixels.Picture) *farmapi.Defects {
+	if picture.Decoded || f.Defects == nil {
+		return nil
+	}
+	return new(farmapi.Defects(*f.Defects))
 }
 
 // timesOf are the parts of a frame's time, nil where its renderer does not tell them.

@@ -1,0 +1,274 @@
+// Package delivery takes a worker's picture in: it asks whether the worker may deliver it,
+// stores its bytes, looks at them, and reports it to package frames.
+//
+// What always holds, in this order: the lease and the description are checked before a byte
+// is read; the bytes are stored before the row, so that a row never names a file that is not
+// there; format and size are checked before anything is decoded; and a picture is decoded
+// only while it has its share of the decoding memory. Memory is bounded by
+// pixels.DecodingMemory of the file's size, time by lookTime, and both end when the worker
+// goes away.
+//
+// What the description may hold is left to door/farm, the judgement to framecheck. Start
+// reading at Desk.Receive.
+package delivery
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"image"
+	"io"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/pixels"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/frames"
+)
+
+const (
+	// decodingBytes is the memory for decoding, over all deliveries of a process. A single
+	// picture that needs more takes all of it.
+	decodingBytes = 512 << 20
+	// mostDecoding bounds the memory for one picture, however large its file is.
+	mostDecoding = 2 << 30
+	// thumbnailBytes is what a small picture takes at most (pixels.Thumbnail).
+	thumbnailBytes = 32 << 20
+)
+
+// lookTime bounds how long a picture of so many bytes is read: at least ten seconds, and no
+// slower than 8 MiB a second.
+func lookTime(size int64) time.Duration {
+	return 10*time.Second + time.Duration(size>>23)*time.Second
+}
+
+// Desk takes pictures in. Its methods are safe for concurrent use.
+type Desk struct {
+	frames   *frames.Frames
+	blobs    blob.Store
+	decoding *semaphore.Weighted
+}
+
+// New makes the desk of a process.
+func New(f *frames.Frames, blobs blob.Store) *Desk {
+	return &Desk{frames: f, blobs: blobs, decoding: semaphore.NewWeighted(decodingBytes)}
+}
+
+// Hold waits for so many bytes of the decoding memory. The caller calls done when it is
+// through with them. Errors: those of ctx.
+func (d *Desk) Hold(ctx context.Context, bytes int64) (done func(), err error) {
+	bytes = min(bytes, decodingBytes)
+	if err := d.decoding.Acquire(ctx, bytes); err != nil {
+		return nil, err
+	}
+	return func() { d.decoding.Release(bytes) }, nil
+}
+
+// Receive takes in a picture whose bytes are read from file. A repeated delivery succeeds and
+// changes nothing. Errors: lease_lost, frame_rejected.
+func (d *Desk) Receive(ctx context.Context, p frames.Picture, file io.Reader) error {
+	return d.receive(ctx, p, false, func(p *frames.Picture) error {
+		began := time.Now()
+		err := d.store(ctx, *p, file)
+		if p.TellsTimes {
+			p.Times.Transfer += time.Since(began).Seconds()
+		}
+		return err
+	})
+}
+
+// ReceiveStaged is Receive of a picture that is in the store already; take gives it its key.
+func (d *Desk) ReceiveStaged(ctx context.Context, p frames.Picture, take func() error) error {
+	return d.receive(ctx, p, true, func(*frames.Picture) error { return take() })
+}
+
+// receive deletes the file again when the report is not accepted; but not when the outcome
+// of the transaction is unknown (db.ErrUnknown), since the row may then exist. The hourly
+// sweep removes what a crash leaves.
+func (d *Desk) receive(ctx context.Context, p frames.Picture, staged bool, bring func(*frames.Picture) error) error {
+	scene, known, err := d.frames.Admit(ctx, p)
+	if err != nil || known {
+		return err
+	}
+	if err := bring(&p); err != nil {
+		return err
+	}
+	kept := false
+	if err = d.look(ctx, &p, scene, staged); err == nil && p.Seen != nil && d.frames.Compares(p) {
+		p.Small, err = d.small(ctx, p)
+	}
+	if err == nil {
+		kept, err = d.frames.Accept(ctx, p)
+	}
+	if !kept && !errors.Is(err, db.ErrUnknown) {
+		// The sweep removes what a failed delete leaves.
+		_ = d.blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
+	}
+	return err
+}
+
+// store writes the bytes of a picture and checks their number and hash. It
+// reads one byte more than described, to notice a picture that is too long.
+//
+// Bytes that differ from their description end the attempt: the worker's disk
+// or network is damaged, and another worker should render the frame. A
+// connection that breaks off does not; the worker can send again. Errors:
+// frame_rejected, lease_lost.
+func (d *Desk) store(ctx context.Context, p frames.Picture, file io.Reader) error {
+	w, err := d.blobs.Create(ctx, p.BlobKey)
+	if err != nil {
+		return fmt.Errorf("store frame: %w", err)
+	}
+	defer w.Abort()
+	sum := sha256.New()
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
+	if db.IsFull(err) {
+		return fmt.Errorf("store frame: %w", err) // the worker keeps the picture and sends it again
+	}
+	if err != nil {
+		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
+	}
+	if err := d.compare(ctx, p, n, hex.EncodeToString(sum.Sum(nil))); err != nil {
+		return err
+	}
+	if err := w.Commit(); err != nil {
+		return fmt.Errorf("store frame: %w", err)
+	}
+	return nil
+}
+
+// compare ends the attempt of a picture whose bytes are not as described. Errors:
+// frame_rejected, lease_lost.
+func (d *Desk) compare(ctx context.Context, p frames.Picture, n int64, sum string) error {
+	if n == p.SizeBytes && sum == p.SHA256 {
+		return nil
+	}
+	return d.frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
+		"The picture has %d bytes and the hash %s, not the described %d and %s.", n, sum, p.SizeBytes, p.SHA256)})
+}
+
+// look reads a stored picture, so that the frame check does not depend on what the worker
+// says, and sets Seen or Unreadable.
+//
+// A staged picture has come past this process: in the same reading its bytes are compared
+// with their description. Errors: those of compare.
+func (d *Desk) look(ctx context.Context, p *frames.Picture, scene framecheck.Scene, staged bool) error {
+	file, err := d.blobs.Open(ctx, p.BlobKey)
+	if err != nil {
+		return fmt.Errorf("open frame: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	if !staged {
+		return d.read(ctx, p, scene, file)
+	}
+	if file.Size() != p.SizeBytes {
+		return d.compare(ctx, *p, file.Size(), "")
+	}
+	sum := sha256.New()
+	bytes := io.TeeReader(file, sum)
+	if err := d.read(ctx, p, scene, bytes); err != nil {
+		return err
+	}
+	if _, err := io.Copy(io.Discard, bytes); err != nil { // what a reader leaves
+		return fmt.Errorf("read frame: %w", err)
+	}
+	return d.compare(ctx, *p, file.Size(), hex.EncodeToString(sum.Sum(nil)))
+}
+
+// read is look of bytes.
+func (d *Desk) read(ctx context.Context, p *frames.Picture, scene framecheck.Scene, file io.Reader) error {
+	r := &reading{Reader: file, ctx: ctx, size: p.SizeBytes}
+	r.begin()
+	var holds []func()
+	defer func() {
+		for _, done := range holds {
+			done()
+		}
+	}()
+	picture, err := pixels.ReadWithin(r, pixels.Limits{
+		Memory: min(pixels.DecodingMemory(p.SizeBytes), mostDecoding), Size: p.SizeBytes,
+		Claims: func(format string, width, height int) error {
+			return framecheck.Claims(p.Picture, scene, format, width, height)
+		},
+		Takes: func(bytes int64) error {
+			done, err := d.Hold(ctx, bytes)
+			if err != nil {
+				r.failed = err
+				return err
+			}
+			holds = append(holds, done)
+			r.begin()
+			return nil
+		},
+	})
+	switch {
+	case r.failed != nil: // an outage of the store, or of the worker's connection, says nothing of the picture
+		return fmt.Errorf("read frame: %w", r.failed)
+	case err != nil:
+		p.Unreadable = err.Error()
+	default:
+		p.Seen = &picture
+	}
+	return nil
+}
+
+// small makes a stored picture small; nil where that takes too much memory or the format
+// shows no colours.
+func (d *Desk) small(ctx context.Context, p frames.Picture) (*image.RGBA, error) {
+	file, err := d.blobs.Open(ctx, p.BlobKey)
+	if err != nil {
+		return nil, fmt.Errorf("open frame: %w", err)
+	}
+	defer func() { _ = file.Close() }()
+	done, err := d.Hold(ctx, thumbnailBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	r := &reading{Reader: file, ctx: ctx, size: p.SizeBytes}
+	r.begin()
+	small, err := pixels.Thumbnail(r, frames.SmallSide)
+	if r.failed != nil {
+		return nil, fmt.Errorf("read frame: %w", r.failed)
+	}
+	if err != nil {
+		return nil, nil // it is sound, and cannot be compared
+	}
+	return small, nil
+}
+
+// errSlow is a picture that takes too long to read.
+var errSlow = errors.New("it takes too long to decode")
+
+// reading tells a reader's failure from what a decoder makes of the bytes before it. It ends
+// with its context, and after lookTime.
+type reading struct {
+	io.Reader
+	ctx    context.Context
+	size   int64
+	until  time.Time
+	failed error
+}
+
+// begin starts the time: the wait for memory does not count.
+func (r *reading) begin() { r.until = time.Now().Add(lookTime(r.size)) }
+
+func (r *reading) Read(p []byte) (int, error) {
+	if r.failed = r.ctx.Err(); r.failed != nil {
+		return 0, r.failed
+	}
+	if time.Now().After(r.until) {
+		return 0, errSlow
+	}
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		r.failed = err
+	}
+	return n, err
+}
