@@ -164,6 +164,7 @@ type Frame struct {
 	RenderDevice  string    `json:"render_device"`
 	DeviceName    string    `json:"device_name"`
 	AcceptedAt    time.Time `json:"accepted_at"`
+	Checked       string    `json:"checked"` // what the service looked at itself: "pixels" or "structure"; "" where that is not known
 	Finding       string    `json:"finding"` // what the frame check found and let pass; "" for nothing
 }
 

@@ -37,6 +37,7 @@ func main() {
 	for name, text := range map[string]string{
 		"errors.md":             fault.Markdown(),
 		"findings.md":           framecheck.FindingsMarkdown(),
+		"pictures.md":           framecheck.PicturesMarkdown(),
 		"gpu-names.md":          benchmark.NamesMarkdown(),
 		"states.md":             job.StatesMarkdown(),
 		"warnings.md":           quote.WarningsMarkdown(),

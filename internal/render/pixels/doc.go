@@ -7,7 +7,7 @@
 //
 //	svc-pixels-v1 WIDTH HEIGHT BITS
 //
-// PNG and JPEG. Behind the line follow the rows from top to bottom, each pixel as
+// PNG, JPEG and IRIS. Behind the line follow the rows from top to bottom, each pixel as
 // red, green, blue, alpha; BITS is 8 or 16, values of 16 bits are big-endian.
 // Colour is not multiplied by alpha. Grey is written as three equal colours and a
 // missing alpha as opaque, so that re-encoding a picture keeps its hash. A PNG of
@@ -15,8 +15,8 @@
 //
 //	svc-pixels-f32-v1 WIDTH HEIGHT CHANNELS
 //
-// Every format that only Blender decodes (OpenEXR, TIFF, BMP, Targa, Radiance HDR,
-// WebP and others). Behind the line follow the rows from top to bottom, channels
+// Every format that only Blender decodes (TIFF, BMP, Targa, Radiance HDR, WebP and others),
+// and OpenEXR of one layer, of which this package makes it too. Behind the line follow the rows from top to bottom, channels
 // interleaved, as big-endian IEEE 754 float32, as Blender reads the file without
 // colour conversion ("Non-Color", channel-packed alpha). internal/render/blender makes
 // this one, in its driver.
@@ -28,9 +28,9 @@
 // all chunks as they are stored. Equal for equal renders of one Blender version,
 // but not kept by re-encoding with another compression.
 //
-// What always holds: a picture above MaxPixels is refused before it is decoded;
-// memory is bounded by three rows of a PNG as Blender writes them, by the decoded
-// picture for other kinds and JPEG; a cut or damaged file is an error.
+// What always holds: a picture above MaxPixels is refused before it is decoded; what
+// reading takes is told before it is taken (Limits); a cut or damaged file, and bytes that
+// follow a picture, are errors.
 //
 // Beside the hash a picture gets its Defects: whether it is blank, pink or holds
 // values that are not numbers. What size a picture should have, and what a defect

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
@@ -315,6 +316,7 @@ func Picture(l lease.Lease, took time.Duration) frames.Picture {
 		Picture: framecheck.Picture{
 			Holder: l.Holder, File: fmt.Sprintf("frame_%04d.png", l.Item), PixelSHA256: fmt.Sprintf("pixels of %d", l.Item), Width: 8, Height: 6,
 			Renderer: "blender", Device: "GPU", Registered: "GPU",
+			Seen: &pixels.Picture{Format: "png", Width: 8, Height: 6},
 		},
 		Lease: l.Ref(), JobID: l.Subject, Frame: int(l.Item), BlobKey: fmt.Sprintf("frames/%s/%d", l.Subject, l.Item),
 		SHA256: "00", SizeBytes: 1, RenderTime: took,

@@ -24,7 +24,7 @@ func summarize(key string, file receipt.File, frames []result.Frame) job.Artifac
 	for _, f := range frames {
 		times, _ := receipt.ParseTimes(f.Times) // the audit finds times that cannot be read; no receipt waits for them
 		a.Frames = append(a.Frames, receipt.Frame{
-			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Times: times,
+			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Times: times,
 		})
 	}
 	return a

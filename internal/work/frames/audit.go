@@ -140,6 +140,8 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.Lis
 		return fmt.Sprintf("%q rendered it on %q by %q", f.Renderer, f.Device, f.BlenderVersion)
 	case f.AcceptedAt < f.Job.ClaimedAt-clockSlack || f.AcceptedAt > f.Job.UpdatedAt+clockSlack:
 		return fmt.Sprintf("it was accepted at %d, the job was claimed at %d and changed last at %d", f.AcceptedAt, f.Job.ClaimedAt, f.Job.UpdatedAt)
+	case f.Checked != "" && f.Checked != framecheck.CheckedPixels && f.Checked != framecheck.CheckedStructure:
+		return fmt.Sprintf("of it %q was checked", f.Checked)
 	case !soundTimes(f.Times):
 		return fmt.Sprintf("its times are %.200q", f.Times)
 	case f.Blank < 0 || f.Blank > framecheck.WholeFrame || (f.Finding != "" && (f.Finding == framecheck.FindingRepeated || !framecheck.IsFinding(f.Finding))):

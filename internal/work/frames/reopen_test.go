@@ -23,7 +23,7 @@ func (w *world) deliverFrom(device string, l lease.Lease, shows string, look pix
 	p := jobtest.Picture(l, time.Second)
 	p.Device, p.Registered = device, device
 	p.SHA256, p.PixelSHA256 = "file of "+shows, shows
-	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Defects: look}
+	p.Seen = &pixels.Picture{Format: "png", Width: p.Width, Height: p.Height, SHA256: shows, Decoded: true, Comparable: true, Defects: look}
 	_, err := w.Frames.Accept(w.T.Context(), p)
 	return err
 }

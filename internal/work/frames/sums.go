@@ -12,7 +12,7 @@ import (
 // Blender's output, which is forgotten before the frame.
 var (
 	frameRows = rowsum.Table[query.Frame]{
-		Name: "frame", Key: 2, Except: []string{"Log"}, Later: []string{"Times"},
+		Name: "frame", Key: 2, Except: []string{"Log"}, Later: []string{"Times", "Checked"},
 		After: func(ctx context.Context, tx *db.Tx, last query.Frame) ([]query.Frame, error) {
 			return tx.FrameAfter(ctx, query.FrameAfterParams{JobID: last.JobID, Frame: last.Frame})
 		},

@@ -98,6 +98,9 @@ type Frame struct {
 	// Finding is what the frame check noticed and accepted: "black", "pink", "uniform"
 	// or "blank"; absent when there was nothing.
 	Finding string `json:"finding,omitempty"`
+	// Checked is what the service looked at itself: "pixels" where it decoded them,
+	// "structure" where it only walked through the file; absent in older receipts.
+	Checked string `json:"checked,omitempty"`
 	// Times are where the time of the accepted attempt went; absent where its worker did not
 	// tell.
 	Times Times `json:"times,omitempty,omitzero"`

@@ -63,6 +63,7 @@ type FrameView struct {
 	Device        string  // GPU or CPU
 	DeviceName    string
 	AcceptedAt    time.Time
+	Checked       string // what the service looked at itself: "pixels", "structure", "" where that is not known
 	Finding       string // what the frame check found and accepted; "" for nothing
 }
 
@@ -94,7 +95,7 @@ func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []F
 			out = append(out, FrameView{
 				Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes,
 				Width: int(f.Width), Height: int(f.Height), RenderSeconds: float64(f.RenderUs) / 1e6, Device: f.Device, DeviceName: f.DeviceName,
-				AcceptedAt: db.Time(f.AcceptedAt), Finding: f.Finding,
+				AcceptedAt: db.Time(f.AcceptedAt), Checked: f.Checked, Finding: f.Finding,
 			})
 		}
 		return nil

@@ -460,6 +460,7 @@ export interface Schemas {
         suggested_action: string;
     };
     Frame: {
+        checked?: string;
         file: string;
         finding?: string;
         /** Format: int64 */
@@ -1682,13 +1683,18 @@ export interface Schemas {
     RenderFrame: {
         /** Format: date-time */
         accepted_at: string;
+        /**
+         * @description What the service looked at itself: the decoded pixels, or only the file's structure (docs/pictures.md). null for frames of versions that did not say.
+         * @enum {string|null}
+         */
+        checked: "pixels" | "structure" | null;
         device_name: string;
         file: string;
         /**
          * @description What a person should look at, as the table of findings says; null for nothing. A frame is found to repeat the one before it once all frames are in.
          * @enum {string|null}
          */
-        finding: "black" | "pink" | "uniform" | "blank" | "repeated" | null;
+        finding: "not_finite" | "black" | "pink" | "uniform" | "blank" | "repeated" | null;
         /** Format: int64 */
         frame: number;
         /** Format: int64 */

@@ -1,7 +1,7 @@
 -- name: FramesOf :many
 -- Without what Blender said: of a long job that is a hundred times the rest.
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = @job_id ORDER BY frame;
 
 -- name: FrameLogsOf :many

@@ -1,8 +1,8 @@
 -- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, row_sum)
 VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
-  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @times, @row_sum)
+  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @times, @checked, @row_sum)
 ON CONFLICT (job_id, frame) DO NOTHING;
 
 -- name: FrameDelete :execrows
@@ -94,7 +94,7 @@ HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_cou
 -- A page of frames, without what Blender said, each with its job.
 -- The bound stands in the join too: a merge would read all that is before the page.
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.row_sum, sqlc.embed(j)
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, sqlc.embed(j)
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST(@job_id AS text)
 WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500;
 

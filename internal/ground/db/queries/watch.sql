@@ -1,12 +1,12 @@
 -- name: FramesSince :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS bigint);
 
 -- name: FramesLatest :many
 -- The newest of those since, newest first.
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
 
 -- name: FrameLogsSince :many
@@ -16,5 +16,5 @@ FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS
 
 -- name: FrameView :one
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = @job_id AND frame = @frame;

@@ -124,7 +124,7 @@ func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]Fra
 
 const framesOf = `-- name: FramesOf :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = $1 ORDER BY frame
 `
 
@@ -150,6 +150,7 @@ type FramesOfRow struct {
 	AcceptedAt     int64
 	Finding        string
 	Times          string
+	Checked        string
 }
 
 // Without what Blender said: of a long job that is a hundred times the rest.
@@ -184,6 +185,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]FramesOfRow, er
 			&i.AcceptedAt,
 			&i.Finding,
 			&i.Times,
+			&i.Checked,
 		); err != nil {
 			return nil, err
 		}

@@ -23,7 +23,7 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST($1 AS text)
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -58,6 +58,7 @@ type AuditFrameRowsRow struct {
 	Finding        string
 	Blank          int64
 	Times          string
+	Checked        string
 	RowSum         string
 	Job            Job
 }
@@ -98,6 +99,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Finding,
 			&i.Blank,
 			&i.Times,
+			&i.Checked,
 			&i.RowSum,
 			&i.Job.JobID,
 			&i.Job.WorkspaceID,
@@ -538,7 +540,7 @@ func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams
 }
 
 const frameAfter = `-- name: FrameAfter :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times FROM frame WHERE (job_id, frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY job_id, frame LIMIT 500
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked FROM frame WHERE (job_id, frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY job_id, frame LIMIT 500
 `
 
 type FrameAfterParams struct {
@@ -582,6 +584,7 @@ func (q *Queries) FrameAfter(ctx context.Context, arg FrameAfterParams) ([]Frame
 			&i.Renderer,
 			&i.RowSum,
 			&i.Times,
+			&i.Checked,
 		); err != nil {
 			return nil, err
 		}
@@ -598,9 +601,9 @@ func (q *Queries) FrameAfter(ctx context.Context, arg FrameAfterParams) ([]Frame
 
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26)
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -630,6 +633,7 @@ type FrameCreateParams struct {
 	Finding        string
 	Blank          int64
 	Times          string
+	Checked        string
 	RowSum         string
 }
 
@@ -660,6 +664,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.Finding,
 		arg.Blank,
 		arg.Times,
+		arg.Checked,
 		arg.RowSum,
 	)
 	if err != nil {
@@ -686,7 +691,7 @@ func (q *Queries) FrameDelete(ctx context.Context, arg FrameDeleteParams) (int64
 }
 
 const frameFinding = `-- name: FrameFinding :one
-UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times
+UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked
 `
 
 type FrameFindingParams struct {
@@ -725,12 +730,13 @@ func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (Fra
 		&i.Renderer,
 		&i.RowSum,
 		&i.Times,
+		&i.Checked,
 	)
 	return i, err
 }
 
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -768,6 +774,7 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.Renderer,
 		&i.RowSum,
 		&i.Times,
+		&i.Checked,
 	)
 	return i, err
 }

@@ -252,6 +252,7 @@ type Frame struct {
 	Renderer       string
 	RowSum         string
 	Times          string
+	Checked        string
 }
 
 type Idempotency struct {

@@ -76,7 +76,7 @@ func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) 
 
 const frameView = `-- name: FrameView :one
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = $1 AND frame = $2
 `
 
@@ -107,6 +107,7 @@ type FrameViewRow struct {
 	AcceptedAt     int64
 	Finding        string
 	Times          string
+	Checked        string
 }
 
 func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameViewRow, error) {
@@ -134,13 +135,14 @@ func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameView
 		&i.AcceptedAt,
 		&i.Finding,
 		&i.Times,
+		&i.Checked,
 	)
 	return i, err
 }
 
 const framesLatest = `-- name: FramesLatest :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
@@ -172,6 +174,7 @@ type FramesLatestRow struct {
 	AcceptedAt     int64
 	Finding        string
 	Times          string
+	Checked        string
 }
 
 // The newest of those since, newest first.
@@ -206,6 +209,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 			&i.AcceptedAt,
 			&i.Finding,
 			&i.Times,
+			&i.Checked,
 		); err != nil {
 			return nil, err
 		}
@@ -222,7 +226,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 
 const framesSince = `-- name: FramesSince :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times
+  blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
@@ -254,6 +258,7 @@ type FramesSinceRow struct {
 	AcceptedAt     int64
 	Finding        string
 	Times          string
+	Checked        string
 }
 
 func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]FramesSinceRow, error) {
@@ -287,6 +292,7 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			&i.AcceptedAt,
 			&i.Finding,
 			&i.Times,
+			&i.Checked,
 		); err != nil {
 			return nil, err
 		}
