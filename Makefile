@@ -45,11 +45,15 @@ test: ## Run every test, with a real Blender, PostgreSQL and S3 server
 	$(TEST_NEEDS)
 	@$(TESTS) $(PACKAGES) -- -vet=off -timeout 20m
 
+.PHONY: stop
+stop: ## Stop the PostgreSQL and S3 servers of the tests, which stay up, and delete their files
+	@scripts/with-postgres --stop && scripts/with-s3 --stop
+
 .PHONY: check
-check: lint ## What a change must pass: lint, then every test, with the race detector where goroutines start
+check: lint ## What a change must pass: lint, then every test, with the race detector except where a real Blender or browser is waited for
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
-	@$(TESTS) -race concurrent $(PACKAGES) -- -vet=off -timeout 25m
+	@$(TESTS) -race most $(PACKAGES) -- -vet=off -timeout 25m
 
 .PHONY: lint
 lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fresh generated code, scripts

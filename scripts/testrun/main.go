@@ -3,7 +3,7 @@
 // it prints the whole output. The last line is only "N passed, N failed". The exit code
 // is that of go test, except that a skipped test fails the run.
 //
-//	testrun [-race none|concurrent|all] PACKAGE... [-- GO TEST FLAG...]
+//	testrun [-race none|most|all] PACKAGE... [-- GO TEST FLAG...]
 //
 // Packages start in the order of the arguments, so name the slowest first. Start
 // reading at run.
@@ -46,7 +46,7 @@ var raceFlags = []string{"-race", "-gcflags=modernc.org/sqlite/lib=-race=false"}
 
 func run(ctx context.Context, arguments []string) (code int, err error) {
 	flags := flag.NewFlagSet("testrun", flag.ContinueOnError)
-	race := flags.String("race", "none", "which packages run with the race detector: none, concurrent or all")
+	race := flags.String("race", "none", "which packages run with the race detector: none, most or all")
 	if err := flags.Parse(arguments); err != nil {
 		return 2, nil // flags has printed what is wrong
 	}
@@ -60,11 +60,11 @@ func run(ctx context.Context, arguments []string) (code int, err error) {
 	}
 	var plain, raced []string
 	for _, p := range all {
-		concurrent, err := p.concurrent()
+		most, err := p.raced()
 		if err != nil {
 			return 1, err
 		}
-		if *race == "all" || *race == "concurrent" && concurrent {
+		if *race == "all" || *race == "most" && most {
 			raced = append(raced, p.ImportPath)
 		} else {
 			plain = append(plain, p.ImportPath)

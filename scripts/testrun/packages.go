@@ -10,6 +10,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -50,9 +51,27 @@ func list(ctx context.Context, patterns []string) (found []pkg, err error) {
 	}
 }
 
+// raced reports whether the package's tests run with the race detector: all do, since
+// net/http alone runs handlers beside each other, except those that wait for a real
+// Blender or browser. Of these, only the tests of code that starts goroutines do.
+func (p pkg) raced() (bool, error) {
+	if concurrent, err := p.concurrent(); concurrent || err != nil {
+		return concurrent, err
+	}
+	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+		text, err := os.ReadFile(filepath.Join(p.Dir, name))
+		if err != nil {
+			return false, err
+		}
+		if bytes.Contains(text, []byte(`"SVC_BLENDER"`)) || bytes.Contains(text, []byte(`"github.com/chromedp/chromedp"`)) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
 // concurrent reports whether the package's own code, without its tests, starts
-// goroutines or guards memory that goroutines share. Only such a package can cause a
-// data race.
+// goroutines or guards memory that goroutines share.
 func (p pkg) concurrent() (bool, error) {
 	for _, path := range []string{"sync", "sync/atomic", "golang.org/x/sync/errgroup"} {
 		if slices.Contains(p.Imports, path) {

@@ -118,6 +118,31 @@ func TestOnlyAPackagesOwnCodeMakesItConcurrent(t *testing.T) {
 	}
 }
 
+// A handler alone makes memory shared: net/http runs it many times at once.
+func TestAllButWhatWaitsForBlenderOrABrowserIsRaced(t *testing.T) {
+	t.Parallel()
+	const handler = "package a\nimport \"net/http\"\nvar seen = map[string]int{}\nfunc h(w http.ResponseWriter, r *http.Request) { seen[r.URL.Path]++ }\n"
+	for _, c := range []struct {
+		code, test string
+		want       bool
+	}{
+		{handler, "package a\n", true},
+		{handler, "package a\nimport _ \"github.com/chromedp/chromedp\"\n", false},
+		{handler, "package a\nvar blender = os.Getenv(\"SVC_BLENDER\")\n", false},
+		{"package a\nfunc f() { go f() }\n", "package a\nvar blender = os.Getenv(\"SVC_BLENDER\")\n", true},
+	} {
+		p := pkg{Dir: t.TempDir(), GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}}
+		for name, text := range map[string]string{"a.go": c.code, "a_test.go": c.test} {
+			if err := os.WriteFile(filepath.Join(p.Dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := p.raced(); got != c.want || err != nil {
+			t.Errorf("%q with %q: %t, %v", c.code, c.test, got, err)
+		}
+	}
+}
+
 // A bar in a file is noise, and /dev/null is a character device like a terminal.
 func TestAFileThatIsNoTerminalGetsNoBar(t *testing.T) {
 	t.Parallel()
