@@ -138,6 +138,19 @@ for value, frame in (("EDITOR", 0), ("SCRIPT", 1)):
 settings.mode = "EDITOR"
 save("freestyle_keyed")
 
+# Names of a line set and of a view layer that end the text in a line of Python into which
+# Freestyle writes them: it escapes quotes, but no backslash.
+RUNS_TEXT = "\\');import bpy;exec(bpy.data.texts[0].as_string())#"
+for name in ("freestyle_line_set", "freestyle_layer_name"):
+    scene = base()
+    scene.render.use_freestyle = True
+    bpy.data.texts.new("code.py").from_string(CODE)
+    layer = scene.view_layers[0]
+    line_set = layer.freestyle_settings.linesets[0]
+    line_set.linestyle = bpy.data.linestyles.new("lines")
+    (line_set if name == "freestyle_line_set" else layer).name = RUNS_TEXT
+    save(name)
+
 # Two drivers that wait for each other, without a line of Python.
 base()
 for index, other in ((0, "location.y"), (1, "location.x")):

@@ -53,6 +53,83 @@ class Refusal(Exception):
         self.code, self.message, self.final = code, message, final
 
 
+# -- what Python may run -----------------------------------------------------
+
+# Blender's own code makes Python of text in two places: Freestyle, to draw a line set, and
+# Mantaflow, to compute and read fluids. Names and paths of the file are in calls alone, which
+# may have nothing but literals.
+LITERAL = rb"(?:'(?:[^'\\\n]|\\.)*'|[\w.+-]+)"
+CALL = re.compile(rb"(?:__import__\('parameter_editor'\)\.process|[a-z_]+_\d+|set_manta_debuglevel)\((?:%s(?:, ?%s)*)?\)\s*" % (LITERAL, LITERAL))
+SCRIPT = re.compile(rb"\n|from manta import \*")  # Mantaflow's, of which only numbers are the file's
+
+# A driver's expression. Blender computes it where scripts are disabled only if it consists
+# of a few harmless operations.
+EXPRESSION = "<bpy driver>"
+
+STARTS_A_PROGRAM = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn", "os.system", "subprocess.Popen", "pty.spawn"}
+
+
+def refuse_foreign_code():
+    """Ends Python, from now on, whose source is neither Blender's nor the driver's: whatever
+    way in a file has found, its code is compiled first. It cannot be undone."""
+
+    def below(folders):
+        return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders if os.path.isabs(folder))
+
+    # The driver's folder has the job's files in it, and home may be written.
+    never = below([os.environ["HOME"], os.path.dirname(os.path.abspath(__file__))])
+    resources = [bpy.utils.resource_path(kind) for kind in ("LOCAL", "SYSTEM")]
+    scripts = below(os.path.join(folder, "scripts") for folder in resources if folder)
+    libraries = below([os.path.dirname(os.__file__), *sys.path])
+    libraries = tuple(folder for folder in libraries if not folder.startswith(scripts + never))
+
+    def is_trusted(name, folders=scripts + libraries):
+        return isinstance(name, str) and os.path.realpath(name).startswith(folders)
+
+    def is_content(name, source):
+        """Whether a file has that source: a text of the scene may have a file's name."""
+        if isinstance(source, str):
+            source = source.encode("utf-8", "surrogatepass")
+        try:
+            with open(name, "rb") as file:
+                return file.read() == bytes(source)
+        except (OSError, TypeError, ValueError):
+            return False
+
+    def may_compile(source, name):
+        if isinstance(name, bytes):
+            name = os.fsdecode(name)
+        if name == EXPRESSION or is_trusted(name) and is_content(name, source):
+            return True
+        # Libraries make code of text, such as named tuples. Blender's scripts do not, and
+        # code of a file runs where they call Blender.
+        if is_trusted(caller(), libraries):
+            return True
+        return name == "<string>" and isinstance(source, bytes) and bool(CALL.fullmatch(source) or SCRIPT.match(source))
+
+    def caller():
+        try:
+            return sys._getframe(3).f_code.co_filename
+        except ValueError:  # Blender itself
+            return ""
+
+    def judge(event, arguments):
+        if event == "compile":
+            refused = not may_compile(*arguments)
+        elif event == "exec":
+            name = arguments[0].co_filename
+            refused = not name.startswith("<") and not is_trusted(name)  # others were compiled
+        elif event == "import":
+            refused = arguments[1] is not None and not is_trusted(arguments[1])
+        else:
+            refused = event in STARTS_A_PROGRAM
+        if refused:
+            os.write(2, b"svc: Python of the file was refused (%s)\n" % event.encode())
+            raise PermissionError("only Blender's own Python runs here")
+
+    sys.addaudithook(judge)
+
+
 # -- devices -----------------------------------------------------------------
 
 
@@ -495,6 +572,17 @@ def drop_style_modules(switched):
             switched.add("style_modules_off")
         while len(settings.modules) > 0:
             settings.modules.remove(settings.modules[0])
+        # It also writes both names into a line of Python, and escapes quotes, but no backslash.
+        for lines in list(settings.linesets):
+            if not is_plain(layer.name):
+                settings.linesets.remove(lines)
+                switched.add("style_modules_off")
+            elif not is_plain(lines.name):
+                lines.name = "lines"  # Blender makes it unique
+
+
+def is_plain(name):
+    return "\\" not in name and name.isprintable()
 
 
 # -- simulations -------------------------------------------------------------
@@ -1112,6 +1200,7 @@ def main():
     for inherited in (3, 4):
         os.set_inheritable(inherited, False)
     Skipping.teach(cycles.engine)
+    refuse_foreign_code()
     driver = Driver(settings, os.fdopen(3, "r", encoding="utf-8"), os.fdopen(4, "w", encoding="utf-8"))
     driver.warm()
     driver.ready()

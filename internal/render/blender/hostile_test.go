@@ -105,6 +105,7 @@ func TestHostileFileHarmsNothing(t *testing.T) {
 		t.Run("whose textures are no files", e.withoutFiles)
 		t.Run("whose library is a pipe", e.waits)
 		t.Run("whose code runs", e.takesOver)
+		t.Run("whose code the driver lets in", e.slipsIn)
 	})
 	e.harmless()
 	p, _ := open(t, "plain", blender.Options{})
@@ -113,7 +114,7 @@ func TestHostileFileHarmsNothing(t *testing.T) {
 
 func (e *enemy) withoutEffect(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output", "freestyle", "freestyle_layer", "freestyle_keyed"} {
+	for _, name := range []string{"register_script", "python_driver", "endless_driver", "driver_loop", "file_output", "freestyle", "freestyle_layer", "freestyle_keyed", "freestyle_line_set", "freestyle_layer_name"} {
 		p := start(t, blender.Options{Sandbox: tight(t)})
 		opened, err := p.Open(t.Context(), blender.SingleFile(e.file(name)))
 		if err != nil {
@@ -127,7 +128,7 @@ func (e *enemy) withoutEffect(t *testing.T) {
 		if name == "file_output" && !slices.Contains(opened.Switched, "file_output_muted") {
 			t.Errorf("%s: switched %v", name, opened.Switched)
 		}
-		if strings.HasPrefix(name, "freestyle") && !slices.Contains(opened.Switched, "style_modules_off") {
+		if strings.HasPrefix(name, "freestyle") && name != "freestyle_line_set" && !slices.Contains(opened.Switched, "style_modules_off") {
 			t.Errorf("%s: switched %v", name, opened.Switched)
 		}
 	}
@@ -219,6 +220,27 @@ func (e *enemy) waits(t *testing.T) {
 	p.SetPatience(blender.Patience{Asleep: 2 * time.Second})
 	_, err := p.Open(t.Context(), blender.SingleFile(e.file("library_pipe")))
 	failure(t, err, blender.NoProgress)
+}
+
+// slipsIn takes away what closes Freestyle: as if it were a way in that nobody knows. The
+// code is not compiled then.
+func (e *enemy) slipsIn(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"freestyle", "freestyle_line_set"} {
+		p := start(t, blender.Options{Sandbox: tight(t)}.Attacked("drop_style_modules = lambda switched: None\n"))
+		if _, err := p.Open(t.Context(), blender.SingleFile(e.file(name))); err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		f, err := p.Render(t.Context(), 1, nil)
+		log := f.Log
+		if failed, ok := errors.AsType[*blender.Error](err); ok {
+			log = failed.Log
+		}
+		if strings.Contains(log, "hostile: ") || !strings.Contains(log, "Python of the file was refused (compile)") {
+			t.Errorf("%s: its code was not refused: %v\n%s", name, err, log)
+		}
+	}
 }
 
 // takesOver takes away our first wall: Blender is told to run the file's scripts,

@@ -1,6 +1,7 @@
 package blender
 
 import (
+	"bytes"
 	"embed"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -53,7 +55,7 @@ func (p *Process) launch() error {
 			}
 		}
 	}
-	if err := os.CopyFS(p.in(), driver); err != nil {
+	if err := p.writeDriver(); err != nil {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
 	settings, err := json.Marshal(map[string]any{
@@ -67,6 +69,20 @@ func (p *Process) launch() error {
 		return fmt.Errorf("find Blender %s: %w", p.opts.Path, err)
 	}
 	return p.startPiped(p.command(program, filepath.Join(p.in(), driverName), string(settings)))
+}
+
+// writeDriver writes the driver, with what a test has it do first.
+func (p *Process) writeDriver() error {
+	if err := os.CopyFS(p.in(), driver); err != nil || p.opts.attack == "" {
+		return err
+	}
+	const start = "main()\n"
+	own, err := driver.ReadFile(driverName)
+	if err != nil {
+		return err
+	}
+	attacked := slices.Concat(bytes.TrimSuffix(own, []byte(start)), []byte(p.opts.attack), []byte(start))
+	return os.WriteFile(filepath.Join(p.in(), driverName), attacked, 0o600)
 }
 
 // command returns the command line of Blender in its sandbox. Factory settings and

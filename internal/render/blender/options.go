@@ -63,6 +63,8 @@ type Options struct {
 	// passes tiles through a file, which takes longer than the samples of a light frame do.
 	// Opened.Whole says whether that is so.
 	Whole int64
+	// attack is Python that tests have the driver run, as if a file had found a way in.
+	attack string
 }
 
 // Info describes a process that is ready.
