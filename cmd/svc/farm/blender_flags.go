@@ -22,7 +22,11 @@ type BlenderFlags struct {
 type SandboxFlags struct {
 	Sandbox       string        `env:"SVC_SANDBOX" enum:"required,auto,off" default:"required" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
 	BlenderMemory terminal.Size `env:"SVC_BLENDER_MEMORY" placeholder:"SIZE" help:"Most memory that one Blender may use, such as 24GiB. Without it, seven eighths of the machine's memory."`
+	BlenderDisk   terminal.Size `env:"SVC_BLENDER_DISK" placeholder:"SIZE" default:"20GiB" help:"Most bytes that one Blender may have on disk at a time: temporary files and pictures."`
 }
+
+// minDisk is the least that a frame of a small picture takes, in bytes.
+const minDisk = 64 << 20
 
 // minMemory is the least that Blender starts in, in bytes. A smaller bound is a typing
 // error, and would show only as jobs that fail for lack of memory.
@@ -35,12 +39,15 @@ func (f SandboxFlags) open(ctx context.Context, log *slog.Logger) (*sandbox.Sand
 	if f.BlenderMemory != 0 && f.BlenderMemory < minMemory {
 		return nil, terminal.WrongUsagef("--blender-memory is less than 256MiB, the least that Blender starts in")
 	}
+	if f.BlenderDisk != 0 && f.BlenderDisk < minDisk {
+		return nil, terminal.WrongUsagef("--blender-disk is less than 64MiB, the least that a frame needs")
+	}
 	self, err := sandbox.Self()
 	if err != nil {
 		return nil, err
 	}
 	box, err := sandbox.Open(ctx, sandbox.Config{
-		Mode: sandbox.Mode(f.Sandbox), Limits: sandbox.Limits{Memory: int64(f.BlenderMemory)}, Self: self,
+		Mode: sandbox.Mode(f.Sandbox), Limits: sandbox.Limits{Memory: int64(f.BlenderMemory), Disk: int64(f.BlenderDisk)}, Self: self,
 	})
 	if err != nil {
 		return nil, err

@@ -72,6 +72,8 @@ func act(args []string) int {
 		err = shell("while :; do :; done") // Go's runtime would ignore the signal
 	case "linger":
 		err = linger()
+	case "breed": // children that leave the session, and children of theirs
+		err = shell("(while :; do setsid sh -c 'sleep 1000 & sleep 1000' & sleep 0.001; done) & echo ready; read line <&3; echo $line; wait")
 	case "child":
 		err = syscall.Pause()
 	case "calls":

@@ -12,6 +12,7 @@ type Limits struct {
 	Tasks     int           // processes and threads at once
 	FileSize  int64         // bytes of any one file it writes
 	OpenFiles int           // at once
+	Disk      int64         // bytes of all files it writes; its caller watches them by Process.Written
 	CPU       time.Duration // of all its threads together
 }
 
@@ -21,6 +22,8 @@ const (
 	defaultTasks = 4096
 	// defaultFileSize lets Cycles keep the tiles of a very large picture on disk.
 	defaultFileSize = 16 << 30
+	// defaultDisk lets one file be as large as it may.
+	defaultDisk = 20 << 30
 	// defaultOpenFiles is for scenes with thousands of textures.
 	defaultOpenFiles = 8192
 	// defaultWall is how long all processors may be busy for one program.
@@ -32,7 +35,7 @@ const (
 // all its processors.
 func DefaultLimits() Limits {
 	return Limits{
-		Memory: memory() / 8 * 7, Tasks: defaultTasks, FileSize: defaultFileSize, OpenFiles: defaultOpenFiles,
+		Memory: memory() / 8 * 7, Tasks: defaultTasks, FileSize: defaultFileSize, OpenFiles: defaultOpenFiles, Disk: defaultDisk,
 		CPU: defaultWall * time.Duration(runtime.NumCPU()),
 	}
 }
@@ -43,6 +46,7 @@ func (l Limits) withDefaults() Limits {
 	fill(&l.Tasks, d.Tasks)
 	fill(&l.FileSize, d.FileSize)
 	fill(&l.OpenFiles, d.OpenFiles)
+	fill(&l.Disk, d.Disk)
 	fill(&l.CPU, d.CPU)
 	return l
 }

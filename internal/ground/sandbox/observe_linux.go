@@ -56,7 +56,7 @@ func (s *Sandbox) describe(seen Observation, noBwrap error) Report {
 	} else {
 		r.Lacking = append(r.Lacking, "a limit on tasks: no control group can be written, and root has no other")
 	}
-	r.Limits = append(r.Limits, "files of "+Size(l.FileSize), fmt.Sprintf("%d open files", l.OpenFiles), fmt.Sprintf("%s of CPU time", l.CPU))
+	r.Limits = append(r.Limits, "files of "+Size(l.FileSize), Size(l.Disk)+" on disk", fmt.Sprintf("%d open files", l.OpenFiles), fmt.Sprintf("%s of CPU time", l.CPU))
 	return r
 }
 

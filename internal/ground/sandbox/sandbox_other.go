@@ -43,6 +43,15 @@ func (*Process) PID() int { return 0 }
 // Kill does nothing.
 func (*Process) Kill() {}
 
+// Pause does nothing.
+func (*Process) Pause() error { return nil }
+
+// Resume does nothing.
+func (*Process) Resume() error { return nil }
+
+// Written is 0.
+func (*Process) Written(...string) int64 { return 0 }
+
 // Wait returns the zero Ending.
 func (*Process) Wait() Ending { return Ending{} }
 

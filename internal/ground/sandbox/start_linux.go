@@ -34,6 +34,9 @@ type Process struct {
 	before    int64 // systemOOMKills at the start, -1 where unknown
 	limits    Limits
 	sandboxed bool // not Off
+	// pausing keeps Pause and Resume from signalling an id that no longer is the program's.
+	pausing sync.Mutex
+	over    bool // the program has ended
 }
 
 // Start starts a program and returns when it is inside its limits. The caller keeps
@@ -222,12 +225,23 @@ func (p *Process) killRest() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGK
 // ended. The order matters: the namespace is gone before the counts are read, and
 // they are read before the group is removed.
 func (p *Process) Wait() Ending {
-	err := p.cmd.Wait()
+	err := p.wait()
 	p.Kill() // what is left; from here on Kill does nothing
 	p.init.end()
 	e := p.ending(err)
 	_ = p.group.remove() // one that stays goes with the next Open
 	return e
+}
+
+// wait waits for the end of what was started. Until it has been waited for, its id is its own.
+func (p *Process) wait() error {
+	var info unix.Siginfo
+	for unix.Waitid(unix.P_PID, p.cmd.Process.Pid, &info, unix.WEXITED|unix.WNOWAIT, nil) == unix.EINTR {
+	}
+	p.pausing.Lock()
+	p.over = true
+	p.pausing.Unlock()
+	return p.cmd.Wait()
 }
 
 // handshake is the pipes over which a program's place is settled before it runs:

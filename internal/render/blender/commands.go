@@ -2,6 +2,7 @@ package blender
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -74,6 +75,9 @@ func (p *Process) listen(r io.Reader) {
 func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
 	if send != nil {
 		line, err := json.Marshal(send)
+		if err == nil {
+			err = p.running.Resume()
+		}
 		if err != nil {
 			return fmt.Errorf("write a command for Blender: %w", err)
 		}
@@ -86,6 +90,8 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 	v := p.watchdog()
 	ticker := time.NewTicker(v.patience.interval())
 	defer ticker.Stop()
+	disk := time.NewTicker(diskInterval)
+	defer disk.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -93,6 +99,10 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 		case <-ticker.C:
 			if why := v.sample(time.Now()); why != "" {
 				return p.abandon(why, nil)
+			}
+		case <-disk.C:
+			if err := p.fills(); err != nil {
+				return err
 			}
 		// A new status line is progress, even when the command has not ended.
 		case <-p.output.changed:
@@ -107,12 +117,36 @@ func (p *Process) call(ctx context.Context, send any, wanted string, result any)
 			case r.name == "frame_played":
 				p.played++
 			case r.name == "error":
-				return p.refusal(r.body)
+				return cmp.Or(p.rest(), p.refusal(r.body))
 			case r.name == wanted:
-				return decode(r, result)
+				return cmp.Or(p.rest(), decode(r, result))
 			}
 		}
 	}
+}
+
+// rest lets nothing of Blender run until the next command: what a file has started ends with
+// its frame.
+func (p *Process) rest() error {
+	if err := p.running.Pause(); err != nil {
+		return p.abandon("something of it still runs after its reply", err)
+	}
+	return p.fills()
+}
+
+// diskInterval is how often a command's files are counted. In that time a program writes a
+// part of what it may have.
+const diskInterval = time.Second / 4
+
+// fills ends a Blender that has more on disk than it may.
+func (p *Process) fills() error {
+	most := p.opts.Sandbox.Limits().Disk
+	if most == 0 || p.running.Written(p.home(), p.out()) <= most {
+		return nil
+	}
+	p.end()
+	<-p.done
+	return &Error{Code: Crashed, Message: "Blender wrote more than " + sandbox.Size(most) + " to disk, the most that it may have there", Log: p.output.text()}
 }
 
 // decode reads the members of a reply that its kind has.
