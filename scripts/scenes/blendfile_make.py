@@ -441,6 +441,16 @@ def strips_of_engines():
     bpy.context.window.scene = edit
 
 
+def marked():
+    """No active camera: markers bind them. The first one's is hidden."""
+    s = bpy.context.scene
+    for name, frame in (("Hidden", 1), ("Seen", 3)):
+        add_camera(name)
+        s.timeline_markers.new(name, frame=frame).camera = s.camera
+    bpy.data.objects["Hidden"].hide_render = True
+    s.camera = None
+
+
 def colors_overridden():
     """A picture with settings of its own, which hold in place of the scene's."""
     s = bpy.context.scene
@@ -1251,7 +1261,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

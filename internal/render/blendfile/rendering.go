@@ -180,14 +180,26 @@ func sum(a, b int64) int64 {
 }
 
 // noCamera names the first scene whose objects are rendered and that has no camera. A strip
-// may bring its own.
+// or a marker of the timeline may bring its own.
 func (w *rendering) noCamera() string {
 	for _, scene := range w.rendered {
-		if w.f.DataBlockName("OB", scene.Ptr("camera")) == "" && !w.stripCamera(scene) {
+		if w.f.DataBlockName("OB", scene.Ptr("camera")) == "" && !w.markerCamera(scene) && !w.stripCamera(scene) {
 			return scene.Name()
 		}
 	}
 	return ""
+}
+
+// markerCamera reports whether a marker binds a camera that is rendered. One is enough for
+// all frames: before the first marker, Blender takes the camera of that one.
+func (w *rendering) markerCamera(scene records.Record) bool {
+	for camera := range reach.MarkerCameras(scene) {
+		at, ok := w.f.reach.At(camera)
+		if w.f.reach == nil || ok && !w.f.reach.Hidden(at) {
+			return true
+		}
+	}
+	return false
 }
 
 // stripCamera reports whether a strip that shows a scene has a camera for it.

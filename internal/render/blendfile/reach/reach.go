@@ -222,6 +222,9 @@ func (w *Set) hidden(ordinal uint32) bool {
 	return flag&objectHidden != 0 && !(r.Ptr("adt") != 0 && w.appears(ordinal))
 }
 
+// Hidden reports whether an object is not rendered in any frame.
+func (w *Set) Hidden(ordinal uint32) bool { return w != nil && w.hidden(ordinal) }
+
 // Rendered reports whether what a record's data-block stands for can be seen.
 func (w *Set) Rendered(r records.Record) bool {
 	if w == nil {

@@ -1,6 +1,10 @@
 package reach
 
-import "svc.example/internal/render/blendfile/records"
+import (
+	"iter"
+
+	"svc.example/internal/render/blendfile/records"
+)
 
 // What of a scene is walked: keys of Set.walked, beside the ordinals of scenes with strips,
 // which begin at 1.
@@ -119,7 +123,21 @@ func (w *Set) layers(scene records.Record) {
 	if w.once(theWorld, scene) {
 		w.seeAt(scene.Owner(), scene.Ptr("world"))
 		w.seeAt(scene.Owner(), scene.Ptr("camera"))
+		for camera := range MarkerCameras(scene) {
+			w.seeAt(scene.Owner(), camera)
+		}
 		w.objects(scene)
+	}
+}
+
+// MarkerCameras yields the addresses of the cameras that a scene's markers bind.
+func MarkerCameras(scene records.Record) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for m := range scene.List("markers", "TimeMarker") {
+			if camera := m.Ptr("camera"); camera != 0 && !yield(camera) {
+				return
+			}
+		}
 	}
 }
 
