@@ -140,7 +140,7 @@ save("freestyle_keyed")
 
 # Names of a line set and of a view layer that end the text in a line of Python into which
 # Freestyle writes them: it escapes quotes, but no backslash.
-RUNS_TEXT = "\\');import bpy;exec(bpy.data.texts[0].as_string())#"
+RUNS_TEXT = "\\',exec(bpy.data.texts[0].as_string()))#"
 for name in ("freestyle_line_set", "freestyle_layer_name"):
     scene = base()
     scene.render.use_freestyle = True
