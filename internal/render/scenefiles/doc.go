@@ -17,5 +17,5 @@
 //
 // It leaves to others what a missing file means, and sending the files. Start reading at
 // Find in find.go; places.go says where a path leads, tree.go which names are there,
-// sets.go which files a path stands for.
+// sets.go which files a path stands for, heads.go which of them cannot be read.
 package scenefiles

@@ -50,6 +50,8 @@ type File struct {
 	Names []Name `json:"names"`
 	// Lacking are the paths of a set's files that are not there, while others are.
 	Lacking []string `json:"lacking,omitempty"`
+	// Unreadable are those of Names that Blender cannot read, as far as their first bytes tell.
+	Unreadable []Unreadable `json:"unreadable,omitempty"`
 	// Problem says why a library that is there could not be read; "" for none.
 	Problem string `json:"problem,omitempty"`
 

@@ -52,6 +52,7 @@ func (s *search) gather() (*Found, error) {
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
+	s.readHeads(all)
 	found.Aliases = unambiguous(found.Aliases)
 	found.Files, found.Partial = all, s.partial || s.tree.partial || s.tree.steps < 0
 	return found, s.ctx.Err()

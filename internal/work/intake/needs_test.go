@@ -53,6 +53,19 @@ func TestASceneNeedsWhatBlenderReadsItsFilesBy(t *testing.T) {
 	}
 }
 
+func TestASceneNamesItsFilesThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	var scene quote.Scene
+	intake.PutFiles(&scene, &scenefiles.Found{Main: "scene.blend", Files: []scenefiles.File{{
+		Kind: scenefiles.KindLight, Path: "lamp.ies", From: "lib.blend", Owner: "lamp", UsedBy: "light Key", Status: scenefiles.StatusFound, Reach: scenefiles.ReachNeeded,
+		Names: []scenefiles.Name{{Path: "lamp.ies"}}, Unreadable: []scenefiles.Unreadable{{Path: "lamp.ies", Why: "is empty"}},
+	}}})
+	want := []quote.UnreadableFile{{Path: "lamp.ies", Why: "is empty", Kind: "image", Owner: "lamp", UsedBy: "light Key", From: "lib.blend"}}
+	if !slices.Equal(scene.UnreadableFiles, want) {
+		t.Errorf("%+v, want %+v", scene.UnreadableFiles, want)
+	}
+}
+
 func TestASceneNeedsWhatIsPackedInIt(t *testing.T) {
 	t.Parallel()
 	facts := &blendfile.Facts{Scene: &blendfile.Scene{}, Rendering: &blendfile.Rendering{}, Packed: []blendfile.PackedFile{

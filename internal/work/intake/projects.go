@@ -170,6 +170,9 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 		s.Files = append(s.Files, quote.SceneFile{
 			Path: f.Path, Kind: string(kind), From: f.From, Owner: f.Owner, UsedBy: f.UsedBy, Status: quote.FileStatus(status), Wanted: f.Wanted, Stored: f.Stored,
 		})
+		for _, u := range f.Unreadable {
+			s.UnreadableFiles = append(s.UnreadableFiles, quote.UnreadableFile{Path: u.Path, Why: u.Why, Kind: string(kind), Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
+		}
 		for _, lacking := range f.Lacking {
 			if f.Reach == scenefiles.ReachNeeded {
 				s.MissingFiles = append(s.MissingFiles, quote.MissingFile{Kind: string(f.Kind), Path: lacking, Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})

@@ -1,6 +1,10 @@
 package quote
 
-import "svc.example/internal/render/scenefiles"
+import (
+	"fmt"
+
+	"svc.example/internal/render/scenefiles"
+)
 
 // SceneFile is a file that a scene of a project names, or files that belong together: the
 // tiles or the pictures of a set, a folder of caches.
@@ -26,6 +30,25 @@ const (
 	FilePacked   FileStatus = "packed"
 	FileUnused   FileStatus = "unused"
 )
+
+// UnreadableFile is a file of the project that Blender cannot read.
+type UnreadableFile struct {
+	Path   string `json:"path" doc:"Where it is in the project."`
+	Why    string `json:"why" doc:"Why it cannot be read, such as \"is a Git LFS pointer, not a picture\"."`
+	Kind   string `json:"kind" doc:"As in files."`
+	Owner  string `json:"owner" doc:"The data-block that wants it."`
+	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
+	From   string `json:"from,omitempty" doc:"The library that names it; absent for the main file."`
+}
+
+// unreadableText says what is wrong with a file, and who wants it.
+func unreadableText(f UnreadableFile) string {
+	user := ""
+	if f.UsedBy != "" {
+		user = ", used by " + f.UsedBy
+	}
+	return fmt.Sprintf("%s %s (%s %s%s%s)", f.Path, f.Why, f.Kind, f.Owner, user, inLibrary(f.From))
+}
 
 // remapped lists the files that are in the project where Blender does not look: those that
 // workers put where it does, and those that none can.

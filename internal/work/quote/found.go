@@ -74,6 +74,8 @@ func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
 		"The Blender of no worker that is online has all that the picture needs: %s.", listed(lacked, optionText))
 	missing := s.missing()
 	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
+	warn(len(s.UnreadableFiles) > 0, WarnUnreadable, map[string]any{"count": len(s.UnreadableFiles), "files": first(s.UnreadableFiles, mostDetail)},
+		"Blender cannot read files of the upload: %s.", listed(s.UnreadableFiles, unreadableText))
 	remapped, unreachable := s.remapped()
 	warn(len(unreachable) > 0, WarnUnreachable, map[string]any{"count": len(unreachable), "files": first(unreachable, mostDetail)},
 		"The .blend looks for files of the project where none can be put: %s.", listed(unreachable, remappedText))

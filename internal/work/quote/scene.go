@@ -24,22 +24,23 @@ type Scene struct {
 	MissingFiles         []MissingFile `json:"missing_files" doc:"Files that the picture needs and that are not packed into the upload."`
 	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of the .blend files that the picture needs data of, as written."`
 	// Files is nil of a .blend that was sent alone: MissingFiles and LinkedLibraries say what it lacks.
-	Files              []SceneFile  `json:"files,omitzero" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
-	FilesPartial       bool         `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
-	Scripts            []string     `json:"scripts" doc:"Names of text blocks; none of them is run."`
-	UsesAutorunScripts bool         `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
-	AutorunScripts     []Script     `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
-	DrivenSamples      bool         `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
-	FileOutputNodes    []string     `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
-	Simulations        []Simulation `json:"simulations" doc:"What runs from frame to frame in the picture."`
-	OutputFormat       string       `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
-	MovieOutput        bool         `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
-	Denoise            bool         `json:"denoise" doc:"True when the scene asks for denoising."`
-	Multiview          bool         `json:"multiview" doc:"True when the scene renders several views."`
-	StampNames         bool         `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
-	Denoising          []string     `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
-	Sequenced          bool         `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
-	Unrendered         []Shot       `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
+	Files              []SceneFile      `json:"files,omitzero" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
+	FilesPartial       bool             `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
+	UnreadableFiles    []UnreadableFile `json:"unreadable_files,omitempty" doc:"Files of the project that the scene names and Blender cannot read, as far as their first bytes tell."`
+	Scripts            []string         `json:"scripts" doc:"Names of text blocks; none of them is run."`
+	UsesAutorunScripts bool             `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
+	AutorunScripts     []Script         `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
+	DrivenSamples      bool             `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
+	FileOutputNodes    []string         `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
+	Simulations        []Simulation     `json:"simulations" doc:"What runs from frame to frame in the picture."`
+	OutputFormat       string           `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
+	MovieOutput        bool             `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
+	Denoise            bool             `json:"denoise" doc:"True when the scene asks for denoising."`
+	Multiview          bool             `json:"multiview" doc:"True when the scene renders several views."`
+	StampNames         bool             `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
+	Denoising          []string         `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
+	Sequenced          bool             `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
+	Unrendered         []Shot           `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
 	// ColorManagement is nil of a scene that was inspected before.
 	ColorManagement *ColorManagement `json:"color_management,omitempty" doc:"What the picture needs of Blender's colour management."`
 	// BuildOptions is nil of a scene that was inspected before.

@@ -15,6 +15,7 @@ type WarningCode string
 const (
 	WarnBuildOption      WarningCode = "build_option_missing"
 	WarnMissingFiles     WarningCode = "missing_files"
+	WarnUnreadable       WarningCode = "unreadable_files"
 	WarnUnreachable      WarningCode = "paths_unreachable"
 	WarnFilesPartial     WarningCode = "files_partial"
 	WarnMissingCache     WarningCode = "missing_cache"
@@ -65,6 +66,9 @@ func WarningTable() []WarningRow {
 		{WarnMissingFiles, SeverityPicture, "Files that the picture needs are not in the upload.",
 			"A missing image is magenta; of other missing files nothing is rendered.",
 			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again."},
+		{WarnUnreadable, SeverityPicture, "Files that the scene names are in the upload, but Blender cannot read them: Git LFS pointers, empty files, web pages, or files of another kind than they are named for.",
+			"An unreadable image is magenta; of other unreadable files nothing is rendered.",
+			"Replace each file by the real one (of Git LFS: run git lfs pull), check that Blender shows it, and send the project again."},
 		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
 			"What is linked from them is not rendered.",
 			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},

@@ -58,6 +58,10 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 			s.MissingFiles = []quote.MissingFile{{Kind: "image", Path: "//wood.png", Owner: "wood"}}
 			return 0
 		},
+		quote.WarnUnreadable: func(s *quote.Scene, _ *quote.Farm) int {
+			s.UnreadableFiles = []quote.UnreadableFile{{Path: "tex/wood.png", Why: "is empty", Kind: "image", Owner: "wood"}}
+			return 0
+		},
 		quote.WarnLinkedLibraries: func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
 		quote.WarnRemapped: func(s *quote.Scene, _ *quote.Farm) int {
 			s.Files = []quote.SceneFile{
@@ -133,7 +137,7 @@ func TestTheWorstWarningComesFirst(t *testing.T) {
 	all := quote.Scene{
 		Files: []quote.SceneFile{{Path: "a.png", Status: quote.FileRemapped, Wanted: "A.png"}, {Path: "b.png", Status: quote.FileRemapped, Wanted: "/usr/b.png"}}, FilesPartial: true,
 		FileVersion: "4.9", Denoising: []string{"compositor"}, DrivenSamples: true, Unrendered: []quote.Shot{{}}, UsesAutorunScripts: true, Multiview: true, StampNames: true, MovieOutput: true, FileOutputNodes: []string{"//depth"},
-		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
+		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, UnreadableFiles: []quote.UnreadableFile{{}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
 		ColorManagement: &quote.ColorManagement{Display: "Cinema"},
 		BuildOptions:    []quote.NeededOption{{Option: buildoption.USD}},
 		ResolutionX:     4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
@@ -258,6 +262,7 @@ func TestWarningsNameWhatIsConcerned(t *testing.T) {
 			{Kind: "image", Path: "//3.png", Owner: "3"}, {Kind: "image", Path: "//4.png", Owner: "4"},
 			{Kind: "simulation", Path: "//blendcache_shot", Owner: "Curtain"},
 		},
+		UnreadableFiles:    []quote.UnreadableFile{{Path: "tex/floor.png", Why: "is a Git LFS pointer, not a picture", Kind: "image", Owner: "floor", UsedBy: "material Floor", From: "lib/set.blend"}},
 		LinkedLibraries:    []string{"//chair.blend"},
 		Simulations:        []quote.Simulation{{Kind: "rigid_body", Object: "Crate"}, {Kind: "cloth", Object: "Curtain", Baked: true, Folder: "//blendcache_shot"}},
 		UsesAutorunScripts: true,
@@ -267,6 +272,7 @@ func TestWarningsNameWhatIsConcerned(t *testing.T) {
 	}
 	want := map[quote.WarningCode]string{
 		quote.WarnMissingFiles:    "The upload lacks //wood.png (image wood, used by material Floor), //sans.otf (font Sans), //3.png (image 3) and 1 more. ",
+		quote.WarnUnreadable:      "Blender cannot read files of the upload: tex/floor.png is a Git LFS pointer, not a picture (image floor, used by material Floor, in lib/set.blend). ",
 		quote.WarnLinkedLibraries: "The upload lacks linked .blend files: //chair.blend. ",
 		quote.WarnMissingCache:    "The upload lacks what simulations were baked to: //blendcache_shot (simulation Curtain). ",
 		quote.WarnUnbaked:         "Simulations are not baked: Crate (rigid body). ",

@@ -2119,6 +2119,8 @@ export interface Schemas {
         simulations: Schemas["Simulation"][];
         /** @description True when the scene writes the file's or the computer's name into the picture. */
         stamp_names: boolean;
+        /** @description Files of the project that the scene names and Blender cannot read, as far as their first bytes tell. */
+        unreadable_files?: Schemas["UnreadableFile"][];
         /** @description Strips that show scenes of other engines than Cycles; they are left out. */
         unrendered?: Schemas["Shot"][];
         /** @description True when the picture can depend on Python that would run by itself. */
@@ -2381,6 +2383,20 @@ export interface Schemas {
         ok: true;
         /** @description Newest first. */
         top_ups: Schemas["TopUp"][];
+    };
+    UnreadableFile: {
+        /** @description The library that names it; absent for the main file. */
+        from?: string;
+        /** @description As in files. */
+        kind: string;
+        /** @description The data-block that wants it. */
+        owner: string;
+        /** @description Where it is in the project. */
+        path: string;
+        /** @description What uses that data-block, such as "material Floor". */
+        used_by?: string;
+        /** @description Why it cannot be read, such as "is a Git LFS pointer, not a picture". */
+        why: string;
     };
     UploadDeleted: {
         /** @constant */

@@ -1,0 +1,81 @@
+package scenefiles
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+func TestAFileIsJudgedByItsFirstBytesAndAPlausibleOneIsNeverNamed(t *testing.T) {
+	t.Parallel()
+	lfs := "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 1048576\n"
+	page := "\xef\xbb\xbf\n<!DOCTYPE html><html>"
+	png := "\x89PNG\r\n\x1a\n" + strings.Repeat("x", 60)
+	targa := "\x00\x00\x02\x00\x00\x00\x00\x00\x00\x00\x00\x00\x04\x00\x04\x00\x18\x00pixels"
+	for _, c := range []struct {
+		kind          Kind
+		name, content string
+		why           string
+	}{
+		{KindImage, "a.png", lfs, "is a Git LFS pointer, not a picture"},
+		{KindSequence, "a.exr", lfs, "is a Git LFS pointer, not a picture"},
+		{KindFont, "a.ttf", lfs, "is a Git LFS pointer, not a font"},
+		{KindVolume, "a.vdb", lfs, "is a Git LFS pointer, not a volume"},
+		{KindCache, "a.abc", lfs, "is a Git LFS pointer, not a cache"},
+		{KindSimulation, "a.bphys", lfs, "is a Git LFS pointer, not a cache"},
+		{KindSound, "a.wav", lfs, "is a Git LFS pointer, not a sound"},
+		{KindMovie, "a.mp4", lfs, "is a Git LFS pointer, not a film"},
+		{KindImage, "a.png", "/annex/objects/SHA256E-s1--4d7a.png", "is a git-annex pointer, not a picture"},
+		{KindImage, "a.tga", page, "is a web page, not a picture"},
+		{KindFont, "a.otf", "<HTML lang=en>", "is a web page, not a font"},
+		{KindImage, "a", "", "is empty"},
+		{KindFont, "a.ttf", "", "is empty"},
+		{KindVolume, "a.vdb", "", "is empty"},
+		{KindSound, "a.ogg", "", "is empty"},
+		{KindSimulation, "a.bphys", "", ""},
+		{KindImage, "a.png", "\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR", "is cut off: it has 16 bytes"},
+		{KindImage, "a.jpg", "\x00\x00\x00\x18ftypheic\x00\x00\x00\x00", "is a HEIC, AVIF or film file, which Blender does not read as a picture"},
+		{KindTiles, "a.JPG", "%PDF-1.7", "does not begin as any picture that Blender reads"},
+		{KindImage, "a.exr", "random bytes", "does not begin as any picture that Blender reads"},
+		{KindVolume, "a.vdb", "random bytes", "does not begin as a volume of its kind"},
+		{KindCache, "a.abc", "random bytes", "does not begin as a cache of its kind"},
+		{KindImage, "a.jpg", png, ""},
+		{KindImage, "a.png", targa, ""},
+		{KindImage, "a.tga", "random bytes", ""},
+		{KindImage, "a.xyz", "random bytes", ""},
+		{KindImage, "a.tif", "II*\x00", ""},
+		{KindImage, "a.hdr", "#?RGBE\n", ""},
+		{KindVolume, "a.vdb", " BDV\x00\x00\x00\x00", ""},
+		{KindCache, "a.mdd", "random bytes", ""},
+		{KindCache, "a.usd", "random bytes", ""},
+		{KindFont, "a.ttf", "random bytes", ""},
+		{KindScript, "a.osl", "shader a() {}", ""},
+	} {
+		if got := whyUnreadable(c.kind, Name{c.name, int64(len(c.content))}, []byte(c.content)); got != c.why {
+			t.Errorf("%s %s %.20q: %q, want %q", c.kind, c.name, c.content, got, c.why)
+		}
+	}
+}
+
+func TestTheFirstBytesAreReadOfWhatThePictureNeedsAndOfSounds(t *testing.T) {
+	t.Parallel()
+	s := searchOf()
+	names := []Name{}
+	for _, n := range strings.Fields("a.png b.png") {
+		s.tree.files.(fstest.MapFS)[n] = &fstest.MapFile{Data: []byte("%PDF")}
+		names = append(names, Name{n, 4})
+	}
+	files := []File{
+		{Kind: KindSequence, Status: StatusFound, Reach: ReachNeeded, Names: names},
+		{Kind: KindImage, Status: StatusRemapped, Reach: ReachNeeded, Names: names[:1]},
+		{Kind: KindSound, Status: StatusFound, Reach: ReachUnneeded, Names: []Name{{"a.wav", 0}}},
+		{Kind: KindImage, Status: StatusFound, Reach: ReachPerhaps, Names: names},
+		{Kind: KindLibrary, Status: StatusFound, Reach: ReachNeeded, Names: names},
+	}
+	s.readHeads(files)
+	for i, want := range []int{2, 1, 1, 0, 0} {
+		if got := files[i].Unreadable; len(got) != want {
+			t.Errorf("%s: %v, want %d", files[i].Kind, got, want)
+		}
+	}
+}
