@@ -30,7 +30,7 @@ const mostFrames = mostJobs * contract.MaxFrames
 func (l *FrameList) UnmarshalText(text []byte) error {
 	var named []client.Range
 	count := 0
-	for word := range strings.SplitSeq(string(text), ",") {
+	for word := range framelist.Words(string(text)) {
 		read, err := framelist.ParseRange(word)
 		if err != nil {
 			return err

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,7 +43,7 @@ var ErrTooMany = errors.New("it has too many frames")
 func Parse(text string, most int) (List, error) {
 	var l List
 	named := 0
-	for word := range strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",") {
+	for word := range Words(text) {
 		r, err := ParseRange(word)
 		if err != nil {
 			return nil, err
@@ -54,6 +55,11 @@ func Parse(text string, most int) (List, error) {
 		l = append(l, r.List()...)
 	}
 	return Of(l), nil
+}
+
+// Words divides a text at its commas. One at the end divides nothing.
+func Words(text string) iter.Seq[string] {
+	return strings.SplitSeq(strings.TrimSuffix(strings.TrimSpace(text), ","), ",")
 }
 
 // mostNumber is above every frame number that Blender knows; sums of two fit an int32.
