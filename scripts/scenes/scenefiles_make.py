@@ -11,8 +11,10 @@ main file, and whether a file is there. Where the folder lies is cut off.
 import json
 import os
 import shutil
+import struct
 import sys
 import tempfile
+import zlib
 
 import bpy
 
@@ -34,12 +36,27 @@ def save(*at):
     bpy.ops.wm.save_as_mainfile(filepath=path, compress=True, relative_remap=False, copy=False)
 
 
+BEGINNINGS = {".vdb": b" BDV\0\0\0\0", ".abc": b"Ogawa", ".usdc": b"PXR-USDC"}
+
+
+def png(comment):
+    """A picture of one pixel."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 2, 0, 0, 0))
+    pixel = chunk(b"IDAT", zlib.compress(b"\0\x80\x40\x20"))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"tEXt", b"Comment\0" + comment) + pixel + chunk(b"IEND", b"")
+
+
 def text(*at):
-    """A file whose content does not matter."""
+    """A file of which only the beginning matters. Files of different names differ."""
     path = os.path.join(OUT, *at)
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w", encoding="utf-8") as f:
-        f.write(at[-1] + "\n")
+    name, ext = at[-1].encode(), os.path.splitext(at[-1])[1]
+    with open(path, "wb") as f:
+        f.write(png(name) if ext == ".png" else BEGINNINGS.get(ext, b"") + name + b"\n")
 
 
 def camera(s):
