@@ -451,6 +451,30 @@ def marked():
     s.camera = None
 
 
+def empty_images():
+    """Image nodes without an image: one that the picture shows, one that leads nowhere, and
+    one of an object that is hidden."""
+    add_camera("Kamera")
+    for name in ("shown", "loose", "hidden"):
+        m = bpy.data.materials.new(name)
+        m.use_nodes = True
+        node = m.node_tree.nodes.new("ShaderNodeTexImage")
+        if name != "loose":
+            m.node_tree.links.new(node.outputs[0], m.node_tree.nodes["Principled BSDF"].inputs[0])
+        o = cube(name)
+        o.hide_render = name == "hidden"
+        o.data.materials.append(m)
+
+
+def layers_off():
+    """No view layer is rendered."""
+    s = bpy.context.scene
+    add_camera("Kamera")
+    s.view_layers.new("Second")
+    for layer in s.view_layers:
+        layer.use = False
+
+
 def colors_overridden():
     """A picture with settings of its own, which hold in place of the scene's."""
     s = bpy.context.scene
@@ -1261,7 +1285,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

@@ -25,6 +25,7 @@ const (
 	FileTooNew           Code = "file_too_new"
 	NoScene              Code = "no_scene"
 	NoCamera             Code = "no_camera"
+	PictureTooSmall      Code = "picture_too_small"
 	EngineNotSupported   Code = "engine_not_supported"
 	PriceNotAccepted     Code = "price_not_accepted"
 	LegalRequired        Code = "legal_acceptance_required"
@@ -184,6 +185,7 @@ func malformed() []Entry {
 		{FileTooNew, 400, false, "Save the file with Blender 4.1 and upload it again.", DoorAPI},
 		{NoScene, 400, false, "Save a file that holds a scene and upload it again.", DoorAPI},
 		{NoCamera, 400, false, "Give the active scene a camera, save, and upload again.", DoorAPI},
+		{PictureTooSmall, 400, false, "Raise the scene's resolution or percentage, or widen its render border, save, and upload again.", DoorAPI},
 		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again.", DoorAPI},
 		{InvalidProjectPath, 400, false, "Name the files by relative paths with / between folders, without . and .., in composed Unicode, and no two that differ only by case.", DoorAPI},
 		{InvalidArchive, 400, false, "Make a plain .zip, stored or deflated, of files and folders, without links and passwords, and send it again.", DoorAPI},

@@ -24,6 +24,7 @@ type Facts struct {
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
 	Scripted        []Script      `json:"scripted"`       // what the picture can lack where no script runs
+	EmptyImages     []EmptyImage  `json:"empty_images"`   // of what the picture comes from
 	Simulations     []Simulation  `json:"simulations"`    // of what the picture is computed from
 	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none
 
@@ -53,6 +54,7 @@ type Scene struct {
 	// Cycles settings, as Blender has them after load: where the file stores
 	// none, the default of the version that saved it.
 	Samples          int    `json:"samples"`
+	SizeChanges      bool   `json:"size_changes"`   // a driver or keyframes set the resolution or the border
 	SamplesDriven    bool   `json:"samples_driven"` // a driver or keyframes set them: nothing set from outside holds
 	AdaptiveSampling bool   `json:"adaptive_sampling"`
 	Denoise          bool   `json:"denoise"`  // of final renders
@@ -101,6 +103,7 @@ type Rendering struct {
 	Sequenced  bool     `json:"sequenced"`   // strips make the picture, and the scene itself is not seen
 	Shots      []Shot   `json:"shots"`       // scenes that strips show
 	NoCamera   string   `json:"no_camera"`   // a scene that cannot be rendered for want of a camera; "" for none
+	NoLayer    string   `json:"no_layer"`    // a scene that is rendered and has no view layer to render; "" for none
 	Denoising  []string `json:"denoising"`   // what denoises: "scene NAME", "compositor"
 	Work       Work     `json:"work"`        // of the scene itself
 	OtherWork  int64    `json:"other_work"`  // pixels × samples of the other scenes that a frame shows, at most
@@ -139,6 +142,21 @@ func (s *Scene) FrameSize() (width, height int) {
 	if b == nil || !b.Crop {
 		return width, height
 	}
+	return b.size(width, height)
+}
+
+// RenderedSize is the size of the part of the scene's pictures that is rendered, in pixels.
+// Blender renders nothing where a side has less than one.
+func (s *Scene) RenderedSize() (width, height int) {
+	width, height = s.ResolutionX*s.ResolutionPercentage/100, s.ResolutionY*s.ResolutionPercentage/100
+	if s.Border == nil {
+		return width, height
+	}
+	return s.Border.size(width, height)
+}
+
+// size is that of the border in a picture of a size, in pixels.
+func (b *Border) size(width, height int) (int, int) {
 	edge := func(share float64, of int) int { return int(float32(share) * float32(of)) }
 	return edge(b.MaxX, width) - edge(b.MinX, width), edge(b.MaxY, height) - edge(b.MinY, height)
 }
@@ -230,6 +248,12 @@ type PackedFile struct {
 	Owner string // name of the data-block that has it, without code prefix
 	// From is the path of the library that has it; "" for the file itself.
 	From string
+}
+
+// EmptyImage is an image texture node of a shader that has no image. Cycles shows magenta.
+type EmptyImage struct {
+	Node  string `json:"node"`
+	Owner string `json:"owner"` // what has the node, such as "material Floor"
 }
 
 // Script is Python that Blender does not run for an untrusted file, and without which

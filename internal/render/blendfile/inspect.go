@@ -100,6 +100,7 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 		Texts:           f.texts(),
 		PythonDrivers:   f.pythonDrivers(),
 		Scripted:        f.scripted(),
+		EmptyImages:     f.emptyImages(),
 		Simulations:     f.simulationFacts(),
 		Thumbnail:       f.Thumbnail,
 	}
@@ -133,6 +134,19 @@ func (f *file) sceneCount() int {
 		}
 	}
 	return n
+}
+
+// emptyImages lists the image nodes without an image that the picture comes from.
+func (f *file) emptyImages() []EmptyImage {
+	all := []EmptyImage{}
+	for owner, node := range f.reach.EmptyImages {
+		e := EmptyImage{Node: node, Owner: f.called(owner)}
+		if !f.spend(len(e.Node) + len(e.Owner)) {
+			break
+		}
+		all = append(all, e)
+	}
+	return all
 }
 
 // partial names the lists that lost entries to the memory bound.

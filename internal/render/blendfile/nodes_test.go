@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+
+	"svc.example/internal/render/blendfile"
 )
 
 // nodesDNA is what a file of 5.0 has of node trees, cut down to what is read.
@@ -120,5 +122,23 @@ func TestAZoneCountsFromItsEnd(t *testing.T) {
 	f.image(0x30000, "repeated.png")
 	if got := f.missing(t); !slices.Equal(got, []string{"repeated.png"}) {
 		t.Errorf("missing %q", got)
+	}
+}
+
+// The file has such nodes that lead nowhere, or are of a hidden object, too.
+func TestImageNodesWithoutAnImageAreNamedWhereThePictureShowsThem(t *testing.T) {
+	t.Parallel()
+	want := []blendfile.EmptyImage{{Node: "Image Texture", Owner: "material shown"}}
+	if got := inspectFile(t, "testdata/empty_images.blend").EmptyImages; !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+func TestASceneWithoutALayerToRenderIsNamed(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]string{"layers_off": "Scene", "empty_images": "", "views": ""} {
+		if got := inspectFile(t, "testdata/"+file+".blend").Rendering.NoLayer; got != want {
+			t.Errorf("%s: %q, want %q", file, got, want)
+		}
 	}
 }

@@ -29,6 +29,7 @@ func (f *file) rendering(active records.Record, scene *Scene) *Rendering {
 		}
 	}
 	s.NoCamera = w.noCamera()
+	s.NoLayer = w.noLayer()
 	s.Denoising = w.denoising()
 	scene.FileOutputNodes = f.fileOutputs(active, w.composites)
 	spans, changing := f.sampleKeys(active)
@@ -184,6 +185,23 @@ func sum(a, b int64) int64 {
 func (w *rendering) noCamera() string {
 	for _, scene := range w.rendered {
 		if w.f.DataBlockName("OB", scene.Ptr("camera")) == "" && !w.markerCamera(scene) && !w.stripCamera(scene) {
+			return scene.Name()
+		}
+	}
+	return ""
+}
+
+// noLayer names the first scene whose objects are rendered and whose view layers are all
+// switched off.
+func (w *rendering) noLayer() string {
+	for _, scene := range w.rendered {
+		off := false
+		for l := range scene.List("view_layers", "ViewLayer") {
+			if off = l.Int("flag")&layerRendered == 0; !off {
+				break
+			}
+		}
+		if off {
 			return scene.Name()
 		}
 	}

@@ -2,6 +2,7 @@ package blendfile
 
 import (
 	"math"
+	"strings"
 
 	"svc.example/internal/render/blendfile/records"
 )
@@ -96,7 +97,20 @@ func (f *file) scene(r records.Record) *Scene {
 	c := f.cycles(r)
 	s.Samples, s.AdaptiveSampling, s.Denoise, s.Denoiser = c.samples, c.adaptive, c.denoise, c.denoiser
 	f.sceneDrivers(r, s)
+	s.SizeChanges = f.sizeChanges()
 	return s
+}
+
+// sizeChanges reports whether a driver or keyframes of any scene set the picture's size: the
+// one that is stored may then be that of no frame.
+func (f *file) sizeChanges() bool {
+	for c := range f.Everywhere("FCurve") {
+		path := records.CString(f.Raw(c, c.Ptr("rna_path")))
+		if strings.HasPrefix(path, "render.resolution") || strings.HasPrefix(path, "render.border") || strings.HasPrefix(path, "render.use_border") {
+			return true
+		}
+	}
+	return false
 }
 
 // viewLayers lists the names of the view layers; before 2.80 of the render

@@ -118,7 +118,7 @@ type Inspection struct {
 // Receive reads one file and inspects it on the way, and afterwards what is packed in it. It
 // stores no row: a crash before Quote leaves at most a blob that the sweep finds. Errors: upload_too_large,
 // storage_limit_reached, unsupported_file, file_damaged, file_too_new, no_scene,
-// engine_not_supported, no_camera, invalid_request when the body breaks off,
+// engine_not_supported, no_camera, picture_too_small, invalid_request when the body breaks off,
 // unavailable when others hold Memory, and the body's own.
 func (in *Intake) Receive(ctx context.Context, workspaceID string, f File) (*Received, error) {
 	return in.receive(ctx, workspaceID, id.New(id.Upload), f)

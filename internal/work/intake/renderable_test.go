@@ -9,6 +9,29 @@ import (
 	"svc.example/internal/work/quote"
 )
 
+// Blender renders no picture of less than a pixel. A size that is keyed may be another one
+// than is stored.
+func TestAPictureOfNoPixelsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		scene   blendfile.Scene
+		refused bool
+	}{
+		"one pixel":             {blendfile.Scene{ResolutionX: 4, ResolutionY: 4, ResolutionPercentage: 25}, false},
+		"less than one":         {blendfile.Scene{ResolutionX: 40, ResolutionY: 30, ResolutionPercentage: 2}, true},
+		"less than one, keyed":  {blendfile.Scene{ResolutionX: 40, ResolutionY: 30, ResolutionPercentage: 2, SizeChanges: true}, false},
+		"an empty border":       {blendfile.Scene{ResolutionX: 40, ResolutionY: 30, ResolutionPercentage: 100, Border: &blendfile.Border{MinX: 0.5, MaxX: 0.5, MaxY: 1}}, true},
+		"an empty crop":         {blendfile.Scene{ResolutionX: 40, ResolutionY: 30, ResolutionPercentage: 100, Border: &blendfile.Border{MinX: 0.5, MaxX: 0.5, MaxY: 1, Crop: true}}, true},
+		"a border with a pixel": {blendfile.Scene{ResolutionX: 40, ResolutionY: 30, ResolutionPercentage: 100, Border: &blendfile.Border{MinX: 0.5, MaxX: 0.53, MaxY: 1}}, false},
+	} {
+		c.scene.Engine = "CYCLES"
+		facts := &blendfile.Facts{FileVersion: 401, Scene: &c.scene, Rendering: &blendfile.Rendering{Shots: []blendfile.Shot{{Engine: "CYCLES"}}}}
+		if err := intake.Renderable(facts, quote.Farm{}); fault.Is(err, fault.PictureTooSmall) != c.refused || err != nil && !c.refused {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // What is rendered decides, not the scene that is active: an edit may be of any engine, and
 // without a camera, while its strips show scenes of Cycles.
 func TestAFileIsRefusedForTheScenesThatAreRendered(t *testing.T) {
@@ -34,7 +57,7 @@ func TestAFileIsRefusedForTheScenesThatAreRendered(t *testing.T) {
 		"a compositor with another engine's": {"CYCLES", blendfile.Rendering{Shots: shots{cycles, eevee}}, fault.EngineNotSupported},
 		"a compositor of pictures":           {"CYCLES", blendfile.Rendering{}, ""},
 	} {
-		facts := &blendfile.Facts{FileVersion: 401, Scene: &blendfile.Scene{Name: "Title", Engine: c.engine}, Rendering: &c.rendering}
+		facts := &blendfile.Facts{FileVersion: 401, Scene: &blendfile.Scene{Name: "Title", Engine: c.engine, ResolutionX: 4, ResolutionY: 4, ResolutionPercentage: 100}, Rendering: &c.rendering}
 		if err := intake.Renderable(facts, quote.Farm{}); fault.Of(err) != c.want && (err != nil || c.want != "") {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}

@@ -52,7 +52,7 @@ func sentence(err error) string {
 // Renderable refuses what this renderer cannot render (decisions 6). A newer minor
 // version is only a warning: Blender reads it. svc inspect calls it too, with no farm, so
 // that a file can be checked before it is sent. Errors: file_too_new, no_scene,
-// engine_not_supported, no_camera.
+// engine_not_supported, no_camera, picture_too_small.
 func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 	if renderer, number := farm.Renderer(); f.FileVersion/100 > number/100 {
 		return fault.New(fault.FileTooNew, "The file was saved by Blender %s; this service renders with %s.",
@@ -67,6 +67,9 @@ func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 	}
 	if f.Rendering.NoCamera != "" {
 		return fault.New(fault.NoCamera, "The scene %q has no camera.", f.Rendering.NoCamera)
+	}
+	if w, h := s.RenderedSize(); min(w, h) < 1 && !s.SizeChanges {
+		return fault.New(fault.PictureTooSmall, "The scene %q renders a picture of %d by %d pixels; Blender needs 1 by 1 at least.", s.Name, max(0, w), max(0, h))
 	}
 	return nil
 }
@@ -148,6 +151,10 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 	needPacked(&out, f.Packed)
 	for _, m := range f.Simulations {
 		out.Simulations = append(out.Simulations, simulationOf(m, cacheFolder(m.Folder, filename)))
+	}
+	out.NoLayer = f.Rendering.NoLayer
+	for _, e := range f.EmptyImages {
+		out.EmptyImages = append(out.EmptyImages, quote.EmptyImage(e))
 	}
 	for _, shot := range foreignShots(f) {
 		out.Unrendered = append(out.Unrendered, quote.Shot(shot))

@@ -86,6 +86,9 @@ func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
 		"The upload lacks linked .blend files: %s.", listed(s.LinkedLibraries, itself))
 	warn(s.UsesAutorunScripts, WarnScriptsDisabled, map[string]any{"count": len(s.AutorunScripts), "scripts": first(s.AutorunScripts, mostDetail)},
 		"The picture can depend on Python: %s.", cmp.Or(listed(s.AutorunScripts, scriptText), "drivers too many to name"))
+	warn(s.NoLayer != "", WarnNoLayer, map[string]string{"scene": s.NoLayer}, "All view layers of the scene %q are switched off.", s.NoLayer)
+	warn(len(s.EmptyImages) > 0, WarnEmptyImages, map[string]any{"count": len(s.EmptyImages), "nodes": first(s.EmptyImages, mostDetail)},
+		"Image texture nodes have no image: %s.", listed(s.EmptyImages, emptyImageText))
 	running := s.unbaked()
 	warn(len(running) > 0, WarnUnbaked, map[string]any{"count": len(running), "simulations": first(running, mostDetail)}, "Simulations are not baked: %s.", listed(running, simulationText))
 	renderer, number := farm.Renderer()
@@ -165,6 +168,9 @@ func fileText(m MissingFile) string {
 	}
 	return fmt.Sprintf("%s (%s %s%s%s)", m.Path, m.Kind, m.Owner, user, inLibrary(m.From))
 }
+
+// emptyImageText names a node without an image, as in "Image Texture of material Floor".
+func emptyImageText(e EmptyImage) string { return e.Node + " of " + e.Owner }
 
 // shotText names a strip and what it shows.
 func shotText(s Shot) string { return fmt.Sprintf("%s (scene %s, %s)", s.Strip, s.Scene, s.Engine) }

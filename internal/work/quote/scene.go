@@ -40,6 +40,8 @@ type Scene struct {
 	StampNames         bool             `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
 	Denoising          []string         `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
 	Sequenced          bool             `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
+	NoLayer            string           `json:"no_layer,omitempty" doc:"A scene of which no view layer is rendered; absent where there is none."`
+	EmptyImages        []EmptyImage     `json:"empty_images,omitempty" doc:"Image texture nodes of shaders that have no image."`
 	Unrendered         []Shot           `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
 	// ColorManagement is nil of a scene that was inspected before.
 	ColorManagement *ColorManagement `json:"color_management,omitempty" doc:"What the picture needs of Blender's colour management."`
@@ -52,6 +54,12 @@ type Scene struct {
 	LayerSamples      int          `json:"layer_samples,omitempty" doc:"Samples of the other view layers together."`
 	OtherPixelSamples int64        `json:"other_pixel_samples,omitempty" doc:"Pixels × samples of the scenes that the sequencer or the compositor shows, at most at a time."`
 	SampleKeys        []SampleSpan `json:"sample_keys,omitempty" doc:"The most samples that keyframes set, along the timeline; absent where none do or that cannot be told."`
+}
+
+// EmptyImage is an image texture node of a shader that has no image.
+type EmptyImage struct {
+	Node  string `json:"node"`
+	Owner string `json:"owner" doc:"What has the node, such as \"material Floor\"."`
 }
 
 // Shot is a strip that shows a scene.

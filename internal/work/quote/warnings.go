@@ -18,6 +18,8 @@ const (
 	WarnUnreadable       WarningCode = "unreadable_files"
 	WarnUnreachable      WarningCode = "paths_unreachable"
 	WarnFilesPartial     WarningCode = "files_partial"
+	WarnNoLayer          WarningCode = "view_layers_off"
+	WarnEmptyImages      WarningCode = "empty_image_nodes"
 	WarnMissingCache     WarningCode = "missing_cache"
 	WarnLinkedLibraries  WarningCode = "linked_libraries"
 	WarnScriptsDisabled  WarningCode = "scripts_disabled"
@@ -84,6 +86,12 @@ func WarningTable() []WarningRow {
 		{WarnScriptsDisabled, SeverityPicture, "The picture can depend on Python in the file.",
 			"No Python of the file is run: a driver that needs it gives 0, and a Freestyle style module draws no lines.",
 			"Replace the Python by expressions that Blender computes without it, bake what it sets to keyframes, or draw the lines by Freestyle's line sets; save the file and send it again."},
+		{WarnNoLayer, SeverityPicture, "All view layers of a scene are switched off.",
+			"Its objects are not rendered, and the frames are empty.",
+			"Switch Use for Rendering on in a view layer (View Layer Properties), save the file and send it again."},
+		{WarnEmptyImages, SeverityPicture, "Image texture nodes that the picture needs have no image.",
+			"Each of them gives magenta.",
+			"Choose an image in each of these nodes, or remove them; save the file and send it again."},
 		{WarnUnbaked, SeverityPicture, "A simulation is not baked.",
 			"Each frame is what `blender -b FILE -a` writes from the scene's first frame on; without a bake Blender leaves most simulations standing there, though they move in its window.",
 			"Bake all simulations (Physics > Cache > Bake All Dynamics; fluids and nodes in their own panels), save the file and send it again."},

@@ -79,6 +79,11 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 			s.Simulations = []quote.Simulation{{Kind: "cloth", Object: "Curtain", Baked: true, Folder: "//blendcache_shot"}}
 			return 0
 		},
+		quote.WarnNoLayer: func(s *quote.Scene, _ *quote.Farm) int { s.NoLayer = "Main"; return 0 },
+		quote.WarnEmptyImages: func(s *quote.Scene, _ *quote.Farm) int {
+			s.EmptyImages = []quote.EmptyImage{{Node: "Image Texture", Owner: "material Floor"}}
+			return 0
+		},
 		quote.WarnUnbaked: func(s *quote.Scene, _ *quote.Farm) int {
 			s.Simulations = []quote.Simulation{{Kind: "cloth", Object: "Curtain"}, {Kind: "fluid", Object: "Tank", Baked: true}, {Kind: "cloth", Object: "Flag", Cached: true}}
 			return 0
@@ -140,7 +145,8 @@ func TestTheWorstWarningComesFirst(t *testing.T) {
 		MissingFiles: []quote.MissingFile{{}, {Kind: "simulation"}}, UnreadableFiles: []quote.UnreadableFile{{}}, LinkedLibraries: []string{"//chair.blend"}, Simulations: []quote.Simulation{{}},
 		ColorManagement: &quote.ColorManagement{Display: "Cinema"},
 		BuildOptions:    []quote.NeededOption{{Option: buildoption.USD}},
-		ResolutionX:     4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
+		NoLayer:         "Main", EmptyImages: []quote.EmptyImage{{}},
+		ResolutionX: 4000, ResolutionY: 4000, ResolutionPercentage: 100, Samples: 4000,
 	}
 	var want []quote.WarningCode
 	for _, row := range quote.WarningTable() {

@@ -39,7 +39,7 @@ func operationCodes() map[string][]fault.Code {
 	once := all(sent, codes{fault.InvalidRequest, fault.IdempotencyKeyReused, fault.IdempotencyInProgress})
 	frames := codes{fault.InvalidFrameRange, fault.FrameRangeTooLarge}
 	file := all(sent, codes{
-		fault.InvalidRequest, fault.FieldRepeated, fault.UnsupportedRenderer, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.EngineNotSupported,
+		fault.InvalidRequest, fault.FieldRepeated, fault.UnsupportedRenderer, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported,
 		fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached, fault.UnsupportedMedia,
 	}, frames)
 	archive := all(file, codes{fault.InvalidArchive, fault.InvalidProjectPath, fault.MainFileAmbiguous})
@@ -62,7 +62,7 @@ func operationCodes() map[string][]fault.Code {
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
 		"inspectUpload": all(session, archive),
 		"createProject": all(session, json, once, frames, codes{
-			fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera,
+			fault.InvalidProjectPath, fault.PartsMissing, fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall,
 			fault.EngineNotSupported, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached,
 		}),
 		"sendPart":    all(session, sent, bad, codes{fault.ContentHashMismatch, fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached}),

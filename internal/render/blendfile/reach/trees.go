@@ -1,6 +1,11 @@
 package reach
 
-import "svc.example/internal/render/blendfile/records"
+import (
+	"maps"
+	"slices"
+
+	"svc.example/internal/render/blendfile/records"
+)
 
 // tree walks the node tree that a data-block has, and reports whether what its nodes use
 // is known by that. Of a group only those nodes count that are asked for: see nodewalk.go.
@@ -108,6 +113,21 @@ func (w *Set) Counts(f *records.File, idname string) bool {
 		}
 	}
 	return false
+}
+
+// EmptyImages yields the image nodes of shaders that have no image and that the picture comes
+// from, with the data-block that has each. Nothing is yielded where that is not known.
+func (w *Set) EmptyImages(yield func(owner uint32, node string) bool) {
+	if w == nil {
+		return
+	}
+	for _, owner := range slices.Sorted(maps.Keys(w.nodes.trees)) {
+		for _, n := range w.nodes.trees[owner].nodes {
+			if n.counts && n.id == 0 && n.is("ShaderNodeTexImage", "ShaderNodeTexEnvironment") && !yield(owner, n.name) {
+				return
+			}
+		}
+	}
 }
 
 // NodeUsed reports whether the picture comes from the node of a name in the tree of a
