@@ -109,7 +109,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		return nil, err
 	}
 	if err = a.openFiles(ctx, keys); err == nil {
-		err = rowsum.Fill(ctx, a.DB, summed()) // after an upgrade, before anything is served or audited
+		err = rowsum.Fill(ctx, a.DB.Write, summed()) // after an upgrade, before anything is served or audited
 	}
 	if err == nil {
 		var counted bool

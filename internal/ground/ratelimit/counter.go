@@ -275,7 +275,7 @@ func (c *Counter) logOutcome(err error) {
 		c.failing = err.Error()
 	}
 	switch {
-	case c.failing == was:
+	case (c.failing == "") == (was == ""): // an outage can have several texts
 	case err != nil:
 		c.log.Error("cannot write down counted requests; it is tried ten times a second", "err", err)
 	default:

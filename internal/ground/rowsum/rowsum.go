@@ -16,13 +16,15 @@ package rowsum
 import (
 	"context"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
-
-	"svc.example/internal/ground/db"
+	"strings"
 )
 
 // Table describes a table whose rows carry a sum. Row is the generated struct of the table:
@@ -36,16 +38,25 @@ type Table[Row any] struct {
 	// Later names columns that the table got after its rows had sums. One with its zero is
 	// left out, so that a row of before keeps the sum that it has.
 	Later []string
-	// After reads a page of rows behind one, in the order of the primary key; the zero Row
-	// is before the first. A page bounds what an audit holds in memory.
-	After func(ctx context.Context, tx *db.Tx, last Row) ([]Row, error)
-	// Store writes a sum into a row.
-	Store func(ctx context.Context, tx *db.Tx, row Row, sum string) error
 }
+
+// Tx is what this package needs of a transaction.
+type Tx interface {
+	Query(ctx context.Context, statement string, values ...any) (*sql.Rows, error)
+	Exec(ctx context.Context, statement string, values ...any) error
+	// Unsummed lists the tables whose Fill is not done, and UnsummedDone takes one off.
+	Unsummed(ctx context.Context) ([]string, error)
+	UnsummedDone(ctx context.Context, name string) error
+	// AuditNameless lists the tables that have a row without a key.
+	AuditNameless(ctx context.Context) ([]string, error)
+}
+
+// Writes runs a function in a transaction that commits when it returns no error.
+type Writes func(ctx context.Context, do func(Tx) error) error
 
 // Tables are what a package lists for Fill: its tables, whatever their rows.
 type Tables []interface {
-	fill(ctx context.Context, d *db.DB, unsummed []string) error
+	fill(ctx context.Context, write Writes, unsummed []string) error
 }
 
 // Of returns the sum of a row: 64 hexadecimal digits. row is a Row, or another struct with
@@ -98,16 +109,82 @@ func (t Table[Row]) id(row any) (id string) {
 func kept(row any) string { return reflect.ValueOf(row).FieldByName("RowSum").String() }
 
 // Renew writes the sum of a row that a statement has changed and returned.
-func (t Table[Row]) Renew(ctx context.Context, tx *db.Tx, row Row) error {
-	if err := t.Store(ctx, tx, row, t.Of(row)); err != nil {
+func (t Table[Row]) Renew(ctx context.Context, tx Tx, row Row) error {
+	set := fmt.Sprintf("-- name: RowSum :exec\nUPDATE %s SET row_sum = $%d WHERE %s = %s", t.Name, t.Key+1, t.columns(t.Key), t.places())
+	if err := tx.Exec(ctx, set, append(t.key(row), t.Of(row))...); err != nil {
 		return fmt.Errorf("write the checksum of %s %s: %w", t.Name, t.id(row), err)
 	}
 	return nil
 }
 
+// page is how many rows are read at once: it bounds what an audit holds in memory.
+const page = 500
+
+// after reads a page of rows behind one, in the order of the primary key; the zero Row is
+// before the first.
+func (t Table[Row]) after(ctx context.Context, tx Tx, last Row) (rows []Row, err error) {
+	key := t.columns(t.Key)
+	read := fmt.Sprintf("-- name: RowsAfter :many\nSELECT %s FROM %s WHERE %s > %s ORDER BY %s LIMIT %d",
+		t.columns(reflect.TypeFor[Row]().NumField()), t.Name, key, t.places(), strings.Trim(key, "()"), page)
+	found, err := tx.Query(ctx, read, t.key(last)...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, found.Close()) }()
+	for found.Next() {
+		var row Row
+		fields := reflect.ValueOf(&row).Elem()
+		into := make([]any, fields.NumField())
+		for i := range into {
+			into[i] = fields.Field(i).Addr().Interface()
+		}
+		if err := found.Scan(into...); err != nil {
+			return nil, err
+		}
+		rows = append(rows, row)
+	}
+	return rows, found.Err()
+}
+
+// columns lists the names of the first n columns; as a row value where they are the key.
+func (t Table[Row]) columns(n int) string {
+	var names []string
+	for i := range n {
+		names = append(names, columnOf(reflect.TypeFor[Row]().Field(i).Name))
+	}
+	list := strings.Join(names, ", ")
+	if n > t.Key {
+		return list
+	}
+	return "(" + list + ")"
+}
+
+// places are the parameters of the key, as a row value.
+func (t Table[Row]) places() string {
+	var all []string
+	for i := range t.Key {
+		all = append(all, "$"+strconv.Itoa(i+1))
+	}
+	return "(" + strings.Join(all, ", ") + ")"
+}
+
+// key is the primary key of a row.
+func (t Table[Row]) key(row Row) (key []any) {
+	for i := range t.Key {
+		key = append(key, reflect.ValueOf(row).Field(i).Interface())
+	}
+	return key
+}
+
+// word matches where a word of a field's name ends.
+var word = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+
+// columnOf is the column of a field: "key_id" of KeyID.
+func columnOf(field string) string { return strings.ToLower(word.ReplaceAllString(field, "${1}_$2")) }
+
 // Changed is Renew after a statement that changes one row or none, and returns how many.
-func (t Table[Row]) Changed(ctx context.Context, tx *db.Tx, row Row, err error) (n int64, _ error) {
-	if db.IsNotFound(err) {
+func (t Table[Row]) Changed(ctx context.Context, tx Tx, row Row, err error) (n int64, _ error) {
+	if errors.Is(err, sql.ErrNoRows) {
 		return 0, nil
 	}
 	if err != nil {
@@ -125,8 +202,8 @@ func (t Table[Row]) Check(row any, breach func(rule, subject, format string, arg
 
 // Audit checks every row, and passes each to also, unless that is nil. An error means that
 // the audit did not finish.
-func (t Table[Row]) Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any), also func(Row) error) error {
-	err := t.each(ctx, tx, func(row Row) error {
+func (t Table[Row]) Audit(ctx context.Context, tx Tx, breach func(rule, subject, format string, args ...any), also func(Row) error) error {
+	err := t.Each(ctx, tx, func(row Row) error {
 		t.Check(row, breach)
 		if also == nil {
 			return nil
@@ -139,11 +216,11 @@ func (t Table[Row]) Audit(ctx context.Context, tx *db.Tx, breach func(rule, subj
 	return nil
 }
 
-// each visits every row, page by page.
-func (t Table[Row]) each(ctx context.Context, tx *db.Tx, visit func(Row) error) error {
+// Each visits every row, page by page.
+func (t Table[Row]) Each(ctx context.Context, tx Tx, visit func(Row) error) error {
 	var last Row
 	for {
-		rows, err := t.After(ctx, tx, last)
+		rows, err := t.after(ctx, tx, last)
 		if err != nil || len(rows) == 0 {
 			return err
 		}
@@ -157,17 +234,20 @@ func (t Table[Row]) each(ctx context.Context, tx *db.Tx, visit func(Row) error) 
 }
 
 // Fill writes the sums of rows that an older version wrote, a page in a transaction. A
-// service calls it before it serves. What was damaged before is taken as it is. Once it is
+// service calls it before it serves; begin is db.DB.Write. What was damaged before is taken as it is. Once it is
 // done for a table, it does nothing: a row that loses its sum later is damaged.
-func Fill(ctx context.Context, d *db.DB, tables Tables) error {
+func Fill[T Tx](ctx context.Context, begin func(context.Context, func(T) error) error, tables Tables) error {
+	write := func(ctx context.Context, do func(Tx) error) error {
+		return begin(ctx, func(tx T) error { return do(tx) })
+	}
 	var unsummed []string
-	err := d.Read(ctx, func(tx *db.Tx) (err error) {
+	err := write(ctx, func(tx Tx) (err error) {
 		unsummed, err = tx.Unsummed(ctx)
 		return err
 	})
 	for _, t := range tables {
 		if err == nil && len(unsummed) > 0 {
-			err = t.fill(ctx, d, unsummed)
+			err = t.fill(ctx, write, unsummed)
 		}
 	}
 	if err != nil {
@@ -176,13 +256,13 @@ func Fill(ctx context.Context, d *db.DB, tables Tables) error {
 	return nil
 }
 
-func (t Table[Row]) fill(ctx context.Context, d *db.DB, unsummed []string) (err error) {
+func (t Table[Row]) fill(ctx context.Context, write Writes, unsummed []string) (err error) {
 	pending := slices.Contains(unsummed, t.Name)
 	var last Row
 	for err == nil && pending {
 		next := last
-		err = d.Write(ctx, func(tx *db.Tx) error {
-			rows, err := t.After(ctx, tx, last)
+		err = write(ctx, func(tx Tx) error {
+			rows, err := t.after(ctx, tx, last)
 			if err != nil {
 				return err
 			}
@@ -207,7 +287,7 @@ func (t Table[Row]) fill(ctx context.Context, d *db.DB, unsummed []string) (err 
 
 // Audit reports tables whose Fill was never done, and rows that have lost their key: the
 // audits of their packages go through a table by its key and begin behind them.
-func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+func Audit(ctx context.Context, tx Tx, breach func(rule, subject, format string, args ...any)) error {
 	tables, err := tx.Unsummed(ctx)
 	if err != nil {
 		return fmt.Errorf("audit checksums: %w", err)

@@ -1,7 +1,6 @@
 package rowsum_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -13,15 +12,7 @@ import (
 )
 
 // table is one that the tests fill as they like.
-var table = rowsum.Table[query.Workspace]{
-	Name: "workspace", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.Workspace) ([]query.Workspace, error) {
-		return tx.WorkspaceAfter(ctx, last.WorkspaceID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.Workspace, sum string) error {
-		return tx.WorkspaceSum(ctx, query.WorkspaceSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
-	},
-}
+var table = rowsum.Table[query.Workspace]{Name: "workspace", Key: 1}
 
 func TestEachFieldAndItsPlaceChangesTheSum(t *testing.T) {
 	t.Parallel()
@@ -94,7 +85,7 @@ func TestRowsOfAnOlderVersionAreFilledOnce(t *testing.T) {
 		if n, _ := breaches(); n != rows+1 {
 			t.Errorf("before, there are %d breaches, want one for each row and one for the table", n)
 		}
-		if err := errors.Join(rowsum.Fill(ctx, d, tables), rowsum.Fill(ctx, d, tables)); err != nil {
+		if err := errors.Join(rowsum.Fill(ctx, d.Write, tables), rowsum.Fill(ctx, d.Write, tables)); err != nil {
 			t.Fatal(err)
 		}
 		if n, seen := breaches(); n != 0 || seen != rows {
@@ -103,7 +94,7 @@ func TestRowsOfAnOlderVersionAreFilledOnce(t *testing.T) {
 		if _, err := raw.ExecContext(ctx, "UPDATE workspace SET row_sum = '' WHERE workspace_id = 'WSP-7'"); err != nil {
 			t.Fatal(err)
 		}
-		if err := rowsum.Fill(ctx, d, tables); err != nil {
+		if err := rowsum.Fill(ctx, d.Write, tables); err != nil {
 			t.Fatal(err)
 		}
 		if n, _ := breaches(); n != 1 {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"syscall"
 
-	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 // Input is what a Blender opens: the files of a project, and the one to render. The
@@ -78,7 +78,7 @@ func (in Input) place(root, slash string) (folder string, err error) {
 	for _, a := range in.Aliases {
 		above = max(above, levelsAbove(a.Name))
 	}
-	if above > scenefiles.MaxAbove {
+	if above > alias.MaxAbove {
 		return "", fmt.Errorf("an alias leads %d folders above the project", above)
 	}
 	folder = filepath.Join(root, strings.Repeat("project/", above+1))
@@ -88,7 +88,7 @@ func (in Input) place(root, slash string) (folder string, err error) {
 		}
 	}
 	for _, a := range in.Aliases {
-		if !scenefiles.Placeable(a.Name) {
+		if !alias.Placeable(a.Name) {
 			continue // below slash, folders of the system are links that lead out of it
 		}
 		from, name := folder, a.Name

@@ -17,7 +17,7 @@ import (
 
 	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/render/gpu"
-	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 // driver is what Blender runs to take commands. It is embedded, so that the binary
@@ -49,7 +49,7 @@ func (p *Process) launch() error {
 		}
 	}
 	if p.root() != "" {
-		for _, name := range scenefiles.Roots {
+		for _, name := range alias.Roots {
 			if err := os.MkdirAll(filepath.Join(p.root(), name), 0o700); err != nil {
 				return fmt.Errorf("make a root for Blender: %w", err)
 			}

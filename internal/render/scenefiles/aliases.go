@@ -5,57 +5,14 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"svc.example/internal/render/scenefiles/alias"
 )
-
-// Alias is a further name of a file: Blender looks at At for what the tree has at Path. At is
-// Placeable.
-type Alias struct {
-	Path string
-	// At is in the tree ("Tex/A.PNG"), above it ("../a.png") or absolute ("/home/anna/a.png").
-	// Of a Windows path it is what Blender makes of it on Linux: "/c/tex/a.png" of
-	// `C:\tex\a.png`.
-	At string
-}
-
-// Roots are the first names of absolute paths at which a worker can put files: where people
-// keep projects, and the letters of Windows' drives. The system's own folders are not among
-// them, for those belong to Blender's sandbox.
-var Roots = append(strings.Fields("Projects Users Volumes data export home jobs mnt media nas net nfs private prod proj project projects render root run scratch server share shared shows srv storage var vol volume work workspace"),
-	strings.Split("abcdefghijklmnopqrstuvwxyz", "")...)
-
-// MaxAbove bounds the ".." at the beginning of an alias.
-const MaxAbove = 16
-
-// Placeable reports whether a worker can put a file where Blender looks for it: at File.Wanted
-// or at Alias.At.
-func Placeable(place string) bool {
-	at, ok := lookedFor(place)
-	if !ok {
-		return false
-	}
-	if rest, absolute := strings.CutPrefix(at, "/"); absolute {
-		root, rest, _ := strings.Cut(rest, "/")
-		return rest != "" && slices.Contains(Roots, root)
-	}
-	return at != "." && strings.Count(at, "../") <= MaxAbove
-}
-
-// maxPath is the most bytes of an alias: what Blender keeps of a path.
-const maxPath = 1024
-
-// lookedFor is the place as Blender on Linux looks for it; ok is false of a network path,
-// which leads nowhere there.
-func lookedFor(place string) (at string, ok bool) {
-	if hasDrive(place) {
-		place = "/" + strings.ToLower(place[:1]) + place[2:]
-	}
-	return place, !strings.HasPrefix(place, `\\`) && len(place) <= maxPath
-}
 
 // lookup is where Blender looks for a path of a .blend that it has opened at a place.
 func (s *search) lookup(stored, blend string) (at string, ok bool) {
 	place, _ := s.placeOf(stored, blend)
-	return lookedFor(place)
+	return alias.LookedFor(place)
 }
 
 // looks are the places at which Blender opens each .blend. They are several where others
@@ -86,7 +43,7 @@ func (s *search) looks() map[*blend][]string {
 }
 
 // addAliases notes where else Blender looks for a file of a .blend that it opens at places.
-func (s *search) addAliases(f *File, places []string, into *[]Alias) {
+func (s *search) addAliases(f *File, places []string, into *[]alias.Alias) {
 	if !f.There() || f.Reach == ReachUnneeded {
 		return
 	}
@@ -102,8 +59,8 @@ func (s *search) addAliases(f *File, places []string, into *[]Alias) {
 			if i >= len(f.as) {
 				break // a link under two names of a set
 			}
-			a := Alias{n.Path, under(folderOf(at), f.as[i])}
-			if s.tree.steps--; a.At == a.Path || !Placeable(a.At) {
+			a := alias.Alias{Path: n.Path, At: under(folderOf(at), f.as[i])}
+			if s.tree.steps--; a.At == a.Path || !alias.Placeable(a.At) {
 				continue
 			}
 			if s.answer -= nameCost + len(a.Path) + len(a.At); s.full() {
@@ -116,10 +73,12 @@ func (s *search) addAliases(f *File, places []string, into *[]Alias) {
 
 // unambiguous are aliases each once, sorted by where they are; those of two files at one
 // place are left out.
-func unambiguous(all []Alias) []Alias {
-	slices.SortFunc(all, func(a, b Alias) int { return cmp.Or(strings.Compare(a.At, b.At), strings.Compare(a.Path, b.Path)) })
+func unambiguous(all []alias.Alias) []alias.Alias {
+	slices.SortFunc(all, func(a, b alias.Alias) int {
+		return cmp.Or(strings.Compare(a.At, b.At), strings.Compare(a.Path, b.Path))
+	})
 	all = slices.Compact(all)
-	out := []Alias{}
+	out := []alias.Alias{}
 	for i, a := range all {
 		if (i == 0 || all[i-1].At != a.At) && (i+1 == len(all) || all[i+1].At != a.At) {
 			out = append(out, a)

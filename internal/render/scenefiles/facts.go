@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 // Found is what a search found.
@@ -27,7 +28,7 @@ type Found struct {
 	Partial bool `json:"partial"`
 	// Aliases are the names under which Blender looks for files that the tree has elsewhere,
 	// sorted by At. Two are never at one place.
-	Aliases []Alias `json:"-"`
+	Aliases []alias.Alias `json:"-"`
 }
 
 // File is what a .blend says of one other file, or of files that belong together.

@@ -3,6 +3,8 @@ package scenefiles
 import (
 	"path"
 	"strings"
+
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 // A place is where a path leads, lexically: relative to the tree without a leading slash
@@ -29,7 +31,7 @@ func placeOf(stored, folder string) (at string, relative bool) {
 func under(place, p string) string {
 	drive := ""
 	switch {
-	case hasDrive(place):
+	case alias.HasDrive(place):
 		drive, place = place[:2], "/"+place[2:]
 	case strings.HasPrefix(place, `\\`):
 		drive, place = `\\`, "/"+place[2:]
@@ -44,13 +46,9 @@ func under(place, p string) string {
 	return drive + joined
 }
 
-func hasDrive(p string) bool {
-	return len(p) >= 2 && p[1] == ':' && (p[0] >= 'a' && p[0] <= 'z' || p[0] >= 'A' && p[0] <= 'Z')
-}
-
 // isAbsolute reports whether a place, or a path with forward slashes, is absolute.
 func isAbsolute(p string) bool {
-	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\\`) || hasDrive(p)
+	return strings.HasPrefix(p, "/") || strings.HasPrefix(p, `\\`) || alias.HasDrive(p)
 }
 
 // isAbove reports whether a place is above the tree.
@@ -70,7 +68,7 @@ func folderOf(place string) string {
 // parts are the names of a place, without a drive.
 func parts(place string) []string {
 	place = strings.TrimLeft(strings.TrimPrefix(place, `\\`), "/")
-	if hasDrive(place) {
+	if alias.HasDrive(place) {
 		place = strings.TrimLeft(place[2:], "/")
 	}
 	if place == "" || place == "." {

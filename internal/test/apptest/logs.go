@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
 )
 
@@ -116,48 +117,38 @@ func secretsOf(service *app.App) (map[[sha256.Size]byte]string, error) {
 	ctx := context.Background()
 	return made, service.DB.Read(ctx, func(tx *db.Tx) error {
 		return errors.Join(
-			each(ctx, tx.AccountKeyAfter, func(k query.AccountKey) (string, error) {
-				return k.KeyID, hashed(k.SecretSha256, "the secret of account key "+k.KeyID)
+			each(ctx, tx, "account_key", func(k query.AccountKey) error {
+				return hashed(k.SecretSha256, "the secret of account key "+k.KeyID)
 			}),
-			each(ctx, tx.AgentKeyAfter, func(k query.AgentKey) (string, error) {
-				return k.KeyID, hashed(k.SecretSha256, "the secret of agent key "+k.KeyID)
+			each(ctx, tx, "agent_key", func(k query.AgentKey) error {
+				return hashed(k.SecretSha256, "the secret of agent key "+k.KeyID)
 			}),
-			each(ctx, tx.NodeKeyAfter, func(k query.NodeKey) (string, error) {
-				return k.KeyID, hashed(k.SecretSha256, "the secret of node key "+k.KeyID)
+			each(ctx, tx, "node_key", func(k query.NodeKey) error {
+				return hashed(k.SecretSha256, "the secret of node key "+k.KeyID)
 			}),
-			each(ctx, tx.SessionAfter, func(s query.Session) (string, error) {
-				return s.TokenSha256, hashed(s.TokenSha256, "the token of a session of "+s.PersonID)
+			each(ctx, tx, "session", func(s query.Session) error {
+				return hashed(s.TokenSha256, "the token of a session of "+s.PersonID)
 			}),
-			each(ctx, tx.SignInLinkAfter, func(l query.SignInLink) (string, error) {
-				return l.TokenSha256, hashed(l.TokenSha256, "the token of a sign-in link of "+l.Email)
+			each(ctx, tx, "sign_in_link", func(l query.SignInLink) error {
+				return hashed(l.TokenSha256, "the token of a sign-in link of "+l.Email)
 			}),
-			each(ctx, tx.WebhookSecretAfter, func(s query.WebhookSecret) (string, error) {
+			each(ctx, tx, "webhook_secret", func(s query.WebhookSecret) error {
 				secret, err := sealed.Open(s.Sealed, "webhook_secret/"+s.SecretID)
 				if err != nil {
-					return "", fmt.Errorf("secret %s: %w", s.SecretID, err)
+					return fmt.Errorf("secret %s: %w", s.SecretID, err)
 				}
 				whole, what := strings.TrimRight(string(secret), "="), "the webhook secret "+s.SecretID
 				add(whole, what)
 				add(strings.TrimPrefix(whole, "whsec_"), what)
-				return s.SecretID, nil
+				return nil
 			}),
 		)
 	})
 }
 
-// each passes every row of a table to do, which returns the row's key.
-func each[Row any](ctx context.Context, after func(context.Context, string) ([]Row, error), do func(Row) (key string, err error)) error {
-	for last := ""; ; {
-		rows, err := after(ctx, last)
-		if err != nil || len(rows) == 0 {
-			return err
-		}
-		for _, row := range rows {
-			if last, err = do(row); err != nil {
-				return err
-			}
-		}
-	}
+// each passes every row of a table, whose first column is its key, to do.
+func each[Row any](ctx context.Context, tx *db.Tx, table string, do func(Row) error) error {
+	return rowsum.Table[Row]{Name: table, Key: 1}.Each(ctx, tx, do)
 }
 
 // serviceKeys adds what is in the folder of keys: its words, and a key of raw bytes in the

@@ -162,7 +162,7 @@ func packaged(t *testing.T, svc *service, n int64) {
 	if _, err := conn.Exec(ctx, fill.Replace(packagedJobs)); err != nil {
 		t.Fatal(err)
 	}
-	if err := rowsum.Fill(ctx, svc.app.DB, slices.Concat(intake.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums)); err != nil {
+	if err := rowsum.Fill(ctx, svc.app.DB.Write, slices.Concat(intake.Sums, project.Sums, quote.Sums, wallet.Sums, job.Sums, frames.Sums)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -97,15 +97,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 }
 
 // rows carry checksums: what people want to hear follows from nothing else.
-var rows = rowsum.Table[query.WalletAlert]{
-	Name: "wallet_alert", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.WalletAlert) ([]query.WalletAlert, error) {
-		return tx.WalletAlertAfter(ctx, last.WorkspaceID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.WalletAlert, sum string) error {
-		return tx.WalletAlertSum(ctx, query.WalletAlertSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
-	},
-}
+var rows = rowsum.Table[query.WalletAlert]{Name: "wallet_alert", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{rows}

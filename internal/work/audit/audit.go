@@ -180,7 +180,10 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []check{
-		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, testmode.Audit, a.clock, rowsum.Audit,
+		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, testmode.Audit, a.clock,
+		func(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+			return rowsum.Audit(ctx, tx, breach)
+		},
 	} {
 		if err := audit(ctx, tx, a.breach); err != nil {
 			return err

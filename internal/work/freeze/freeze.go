@@ -124,15 +124,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 }
 
 // rows carry checksums: what freezes a workspace follows from nothing else.
-var rows = rowsum.Table[query.WorkspaceFreeze]{
-	Name: "workspace_freeze", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.WorkspaceFreeze) ([]query.WorkspaceFreeze, error) {
-		return tx.FreezeAfter(ctx, last.WorkspaceID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.WorkspaceFreeze, sum string) error {
-		return tx.FreezeSum(ctx, query.FreezeSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
-	},
-}
+var rows = rowsum.Table[query.WorkspaceFreeze]{Name: "workspace_freeze", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{rows}

@@ -111,16 +111,16 @@ func TestAJobInAWorkersHandsIsEstimatedByAnOldOutlook(t *testing.T) {
 func TestAnEditedSceneIsEstimatedByItsWork(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		workspaceID, worker := w.Workspace(t), w.Worker(t)
-		before := w.JobOver(t, workspaceID, 3, strings.Repeat("a", 64), `{"engine": "CYCLES", "resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "samples": 16}`)
+		before := w.JobOver(t, workspaceID, 3, strings.Repeat("a", 64), `{"engine": "CYCLES", "output_format": "PNG", "resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "samples": 16}`)
 		for _, took := range []time.Duration{4, 5, 6} {
 			renderOne(t, w, worker, took*time.Second)
 		}
 		w.Write(t, complete(before))
-		finer := w.JobOver(t, workspaceID, 10, strings.Repeat("b", 64), `{"engine": "CYCLES", "resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "samples": 32}`)
+		finer := w.JobOver(t, workspaceID, 10, strings.Repeat("b", 64), `{"engine": "CYCLES", "output_format": "PNG", "resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "samples": 32}`)
 		if o := wantEstimate(t, w, workspaceID, finer, job.SimilarScenes, 4, 24); *o.ETASeconds != 100 {
 			t.Errorf("ten frames of twice 5 s take %v (%v)", *o.ETASeconds, *o.ETARange)
 		}
-		huge := w.JobOver(t, workspaceID, 10, strings.Repeat("c", 64), `{"engine": "CYCLES", "resolution_x": 800, "resolution_y": 600, "resolution_percentage": 100, "samples": 32}`)
+		huge := w.JobOver(t, workspaceID, 10, strings.Repeat("c", 64), `{"engine": "CYCLES", "output_format": "PNG", "resolution_x": 800, "resolution_y": 600, "resolution_percentage": 100, "samples": 32}`)
 		wantEstimate(t, w, workspaceID, huge, "", 0, 0)
 	})
 }

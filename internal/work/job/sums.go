@@ -1,9 +1,6 @@
 package job
 
 import (
-	"context"
-
-	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/rowsum"
 )
@@ -18,31 +15,15 @@ var jobRows = rowsum.Table[query.Job]{
 		"SubmittedAt", "ClaimedAt", "CompletedAt", "FailedAt", "CancelledAt", "UpdatedAt",
 		"Findings", "Frames", "RerenderOf", // held against frames and quote
 	},
-	After: func(ctx context.Context, tx *db.Tx, last query.Job) ([]query.Job, error) {
-		return tx.AuditJobs(ctx, last.JobID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.Job, sum string) error {
-		return tx.JobSum(ctx, query.JobSumParams{RowSum: sum, JobID: r.JobID})
-	},
 }
 
 // erasedJobRows is for jobs of erased workspaces: nothing of them changes any more, and
 // without receipt and event nothing else confirms them, so the sum covers the whole row
 // but for what frames and quote confirm.
-var erasedJobRows = rowsum.Table[query.Job]{
-	Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf"}, After: jobRows.After, Store: jobRows.Store,
-}
+var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf"}}
 
 // erasedReceiptRows are what stays of receipts. The sum covers the whole row.
-var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{
-	Name: "erased_receipt", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.ErasedReceipt) ([]query.ErasedReceipt, error) {
-		return tx.ErasedReceiptAfter(ctx, last.ReceiptID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.ErasedReceipt, sum string) error {
-		return tx.ErasedReceiptSum(ctx, query.ErasedReceiptSumParams{RowSum: sum, ReceiptID: r.ReceiptID})
-	},
-}
+var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{Name: "erased_receipt", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{jobRows, erasedReceiptRows}

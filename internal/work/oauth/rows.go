@@ -12,24 +12,8 @@ import (
 // The rows of this package carry checksums: which program has which key follows from
 // nothing else.
 var (
-	requests = rowsum.Table[query.OauthRequest]{
-		Name: "oauth_request", Key: 1,
-		After: func(ctx context.Context, tx *db.Tx, last query.OauthRequest) ([]query.OauthRequest, error) {
-			return tx.OauthRequestAfter(ctx, last.SecretSha256)
-		},
-		Store: func(ctx context.Context, tx *db.Tx, r query.OauthRequest, sum string) error {
-			return tx.OauthRequestSum(ctx, query.OauthRequestSumParams{RowSum: sum, SecretSha256: r.SecretSha256})
-		},
-	}
-	grants = rowsum.Table[query.OauthGrant]{
-		Name: "oauth_grant", Key: 1,
-		After: func(ctx context.Context, tx *db.Tx, last query.OauthGrant) ([]query.OauthGrant, error) {
-			return tx.OauthGrantAfter(ctx, last.KeyID)
-		},
-		Store: func(ctx context.Context, tx *db.Tx, r query.OauthGrant, sum string) error {
-			return tx.OauthGrantSum(ctx, query.OauthGrantSumParams{RowSum: sum, KeyID: r.KeyID})
-		},
-	}
+	requests = rowsum.Table[query.OauthRequest]{Name: "oauth_request", Key: 1}
+	grants   = rowsum.Table[query.OauthGrant]{Name: "oauth_grant", Key: 1}
 )
 
 // Sums lists the tables of this package whose rows carry checksums.

@@ -68,12 +68,4 @@ func LastAudit(ctx context.Context, tx *db.Tx) (*AuditRun, error) {
 }
 
 // runRows carry checksums: what an audit found follows from nothing else.
-var runRows = rowsum.Table[query.AuditRun]{
-	Name: "audit_run", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.AuditRun) ([]query.AuditRun, error) {
-		return tx.AuditRunAfter(ctx, last.RunID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.AuditRun, sum string) error {
-		return tx.AuditRunSum(ctx, query.AuditRunSumParams{RowSum: sum, RunID: r.RunID})
-	},
-}
+var runRows = rowsum.Table[query.AuditRun]{Name: "audit_run", Key: 1}

@@ -140,15 +140,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 }
 
 // actRows carry checksums: what somebody did follows from nothing else.
-var actRows = rowsum.Table[query.OperatorAct]{
-	Name: "operator_act", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.OperatorAct) ([]query.OperatorAct, error) {
-		return tx.ActAfter(ctx, last.ActID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.OperatorAct, sum string) error {
-		return tx.ActSum(ctx, query.ActSumParams{RowSum: sum, ActID: r.ActID})
-	},
-}
+var actRows = rowsum.Table[query.OperatorAct]{Name: "operator_act", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{actRows, runRows}

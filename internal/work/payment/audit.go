@@ -12,25 +12,9 @@ import (
 )
 
 // rows carry checksums: what the provider said follows from nothing in the store.
-var rows = rowsum.Table[query.TopUp]{
-	Name: "top_up", Key: 1, Except: []string{"CheckedAt"},
-	After: func(ctx context.Context, tx *db.Tx, last query.TopUp) ([]query.TopUp, error) {
-		return tx.TopUpAfter(ctx, last.TopUpID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.TopUp, sum string) error {
-		return tx.TopUpSum(ctx, query.TopUpSumParams{RowSum: sum, TopUpID: r.TopUpID})
-	},
-}
+var rows = rowsum.Table[query.TopUp]{Name: "top_up", Key: 1, Except: []string{"CheckedAt"}}
 
-var eventRows = rowsum.Table[query.PaymentEvent]{
-	Name: "payment_event", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.PaymentEvent) ([]query.PaymentEvent, error) {
-		return tx.PaymentEventAfter(ctx, last.EventID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.PaymentEvent, sum string) error {
-		return tx.PaymentEventSum(ctx, query.PaymentEventSumParams{RowSum: sum, EventID: r.EventID})
-	},
-}
+var eventRows = rowsum.Table[query.PaymentEvent]{Name: "payment_event", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{rows, eventRows}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 // MaxAliases bounds the aliases of a manifest.
@@ -15,13 +15,13 @@ const MaxAliases = MaxFiles
 // it there too. It is no file of its own: no hash and no receipt has it.
 type Alias struct {
 	Path string `json:"path"`
-	At   string `json:"at"` // as scenefiles.Alias says
+	At   string `json:"at"` // as alias.Alias says
 }
 
 // SetAliases gives the project the aliases that its rules allow, and leaves out others: names
 // that no worker can make, and places where the project has a file or a folder. whole is
 // false when there are more than MaxAliases.
-func (m *Manifest) SetAliases(all []scenefiles.Alias) (whole bool) {
+func (m *Manifest) SetAliases(all []alias.Alias) (whole bool) {
 	at := m.places()
 	m.Aliases = nil
 	for _, a := range all {
@@ -85,7 +85,7 @@ func (p places) add(a Alias) error {
 	switch {
 	case slices.ContainsFunc(strings.Split(inside, "/"), func(name string) bool { return len(name) > maxNameBytes }):
 		return fmt.Errorf("the alias %q has a name of more than %d bytes", a.At, maxNameBytes)
-	case !scenefiles.Placeable(a.At):
+	case !alias.Placeable(a.At):
 		return fmt.Errorf("no worker can put a file at %q", a.At)
 	case !p.files[a.Path]:
 		return fmt.Errorf("the alias %q is of %q, which is not in the project", a.At, a.Path)

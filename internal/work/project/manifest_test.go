@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 var sum = strings.Repeat("0a", 32)
@@ -93,7 +93,7 @@ func named(at ...string) Manifest {
 func TestAliasesThatBreakARuleAreLeftOut(t *testing.T) {
 	t.Parallel()
 	m := files("a.blend", "tex/a.png")
-	whole := m.SetAliases([]scenefiles.Alias{
+	whole := m.SetAliases([]alias.Alias{
 		{Path: "tex/a.png", At: "/home/a.png"}, {Path: "tex/a.png", At: "tex"}, {Path: "other.png", At: "/home/b.png"},
 		{Path: "tex/a.png", At: "../a.png"}, {Path: "tex/a.png", At: "/home/a\x00"},
 	})
@@ -103,9 +103,9 @@ func TestAliasesThatBreakARuleAreLeftOut(t *testing.T) {
 	if err := m.Check(); err != nil {
 		t.Error(err)
 	}
-	var all []scenefiles.Alias
+	var all []alias.Alias
 	for i := range MaxAliases + 1 {
-		all = append(all, scenefiles.Alias{Path: "tex/a.png", At: fmt.Sprintf("/home/%d.png", i)})
+		all = append(all, alias.Alias{Path: "tex/a.png", At: fmt.Sprintf("/home/%d.png", i)})
 	}
 	if whole := m.SetAliases(all); whole || len(m.Aliases) != MaxAliases {
 		t.Errorf("%v, %d aliases", whole, len(m.Aliases))

@@ -3,7 +3,7 @@ package quote
 import (
 	"fmt"
 
-	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/scenefiles/alias"
 )
 
 // SceneFile is a file that a scene of a project names, or files that belong together: the
@@ -56,7 +56,7 @@ func (s Scene) remapped() (placed, unreachable []SceneFile) {
 	for _, f := range s.Files {
 		switch {
 		case f.Status != FileRemapped:
-		case scenefiles.Placeable(f.Wanted):
+		case alias.Placeable(f.Wanted):
 			placed = append(placed, f)
 		default:
 			unreachable = append(unreachable, f)

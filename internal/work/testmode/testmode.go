@@ -167,15 +167,7 @@ func Worlds(ctx context.Context, tx *db.Tx) ([]World, error) {
 }
 
 // rows carry checksums: who has a world follows from nothing else.
-var rows = rowsum.Table[query.TestWorld]{
-	Name: "test_world", Key: 1,
-	After: func(ctx context.Context, tx *db.Tx, last query.TestWorld) ([]query.TestWorld, error) {
-		return tx.TestWorldsAfter(ctx, last.WorkspaceID)
-	},
-	Store: func(ctx context.Context, tx *db.Tx, r query.TestWorld, sum string) error {
-		return tx.TestWorldSum(ctx, query.TestWorldSumParams{RowSum: sum, WorkspaceID: r.WorkspaceID})
-	},
-}
+var rows = rowsum.Table[query.TestWorld]{Name: "test_world", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{rows}

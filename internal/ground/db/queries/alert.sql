@@ -14,8 +14,3 @@ DELETE FROM wallet_alert WHERE workspace_id = @workspace_id;
 UPDATE wallet_alert SET told_at = @now
 WHERE workspace_id = @workspace_id AND below_cents > @has AND below_cents <= @had AND told_at <= @before RETURNING *;
 
--- name: WalletAlertAfter :many
-SELECT * FROM wallet_alert WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
-
--- name: WalletAlertSum :exec
-UPDATE wallet_alert SET row_sum = @row_sum WHERE workspace_id = @workspace_id;

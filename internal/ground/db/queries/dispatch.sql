@@ -420,18 +420,6 @@ UNION ALL
 SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM job j
 WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);
 
--- name: WorkerAfter :many
-SELECT * FROM worker WHERE worker_id > @after ORDER BY worker_id LIMIT 500;
-
--- name: WorkerSum :exec
-UPDATE worker SET row_sum = @row_sum WHERE worker_id = @worker_id;
-
--- name: FailedAttemptAfter :many
-SELECT * FROM failed_attempt WHERE (lease_id, attempt) > (CAST(@lease_id AS text), CAST(@attempt AS bigint)) ORDER BY lease_id, attempt LIMIT 500;
-
--- name: FailedAttemptSum :exec
-UPDATE failed_attempt SET row_sum = @row_sum WHERE lease_id = @lease_id AND attempt = @attempt;
-
 -- name: AuditTurnOwners :many
 -- Turns that are no workspace's and no job's of their workspace, or whose times cannot be:
 -- a job's time counts for it and for its workspace, and begins at that of a rival.
@@ -439,12 +427,6 @@ SELECT t.* FROM turn t
 WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)));
-
--- name: KeyStandingAfter :many
-SELECT * FROM key_standing WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: KeyStandingSum :exec
-UPDATE key_standing SET row_sum = @row_sum WHERE key_id = @key_id;
 
 -- name: WorkerDelete :execrows
 -- Who holds a frame, has submitted a benchmark or is online stays.

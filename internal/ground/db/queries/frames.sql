@@ -102,19 +102,6 @@ WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDE
 -- Frames of no job.
 SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = f.job_id);
 
--- name: FrameAfter :many
-SELECT * FROM frame WHERE (job_id, frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY job_id, frame LIMIT 500;
-
--- name: FrameSum :exec
-UPDATE frame SET row_sum = @row_sum WHERE job_id = @job_id AND frame = @frame;
-
--- name: CandidateAfter :many
-SELECT * FROM candidate WHERE (job_id, frame, attempt) > (CAST(@job_id AS text), CAST(@frame AS bigint), CAST(@attempt AS bigint))
-ORDER BY job_id, frame, attempt LIMIT 500;
-
--- name: CandidateSum :exec
-UPDATE candidate SET row_sum = @row_sum WHERE job_id = @job_id AND frame = @frame AND attempt = @attempt;
-
 -- name: FrameLogsErase :exec
 UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
 

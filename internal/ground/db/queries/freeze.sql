@@ -16,8 +16,3 @@ DELETE FROM workspace_freeze WHERE workspace_id = @workspace_id AND cause = @cau
 -- name: FreezeGet :one
 SELECT * FROM workspace_freeze WHERE workspace_id = @workspace_id;
 
--- name: FreezeAfter :many
-SELECT * FROM workspace_freeze WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
-
--- name: FreezeSum :exec
-UPDATE workspace_freeze SET row_sum = @row_sum WHERE workspace_id = @workspace_id;

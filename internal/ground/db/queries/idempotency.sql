@@ -27,11 +27,5 @@ WHERE workspace_id = @workspace_id AND route = @route AND key = @key AND holder 
 -- An answer has its time; a hold that lapsed long ago is a dead process's.
 DELETE FROM idempotency WHERE (status <> 0 AND expires_at <= @now) OR (status = 0 AND lapses_at <= @lapsed_by);
 
--- name: IdempotencyAfter :many
-SELECT * FROM idempotency WHERE (workspace_id, route, key) > (CAST(@workspace_id AS text), CAST(@route AS text), CAST(@key AS text)) ORDER BY workspace_id, route, key LIMIT 500;
-
--- name: IdempotencySum :exec
-UPDATE idempotency SET row_sum = @row_sum WHERE workspace_id = @workspace_id AND route = @route AND key = @key;
-
 -- name: IdempotencyErase :exec
 DELETE FROM idempotency WHERE workspace_id = @workspace_id;

@@ -160,54 +160,6 @@ UNION ALL SELECT a.key_id FROM agent_key a WHERE a.key_id IN (SELECT id FROM ask
 UNION ALL SELECT n.key_id FROM node_key n WHERE n.key_id IN (SELECT id FROM asked) AND n.revoked_at = 0
 UNION ALL SELECT s.token_sha256 FROM session s WHERE s.token_sha256 IN (SELECT id FROM asked) AND s.expires_at > CAST(@now AS bigint);
 
--- name: WorkspaceAfter :many
-SELECT * FROM workspace WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
-
--- name: WorkspaceSum :exec
-UPDATE workspace SET row_sum = @row_sum WHERE workspace_id = @workspace_id;
-
--- name: PersonAfter :many
-SELECT * FROM person WHERE person_id > @after ORDER BY person_id LIMIT 500;
-
--- name: PersonSum :exec
-UPDATE person SET row_sum = @row_sum WHERE person_id = @person_id;
-
--- name: LoginAfter :many
-SELECT * FROM person_login WHERE (issuer, subject) > (CAST(@issuer AS text), CAST(@subject AS text)) ORDER BY issuer, subject LIMIT 500;
-
--- name: LoginSum :exec
-UPDATE person_login SET row_sum = @row_sum WHERE issuer = @issuer AND subject = @subject;
-
--- name: AccountKeyAfter :many
-SELECT * FROM account_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: AccountKeySum :exec
-UPDATE account_key SET row_sum = @row_sum WHERE key_id = @key_id;
-
--- name: AgentKeyAfter :many
-SELECT * FROM agent_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: AgentKeySum :exec
-UPDATE agent_key SET row_sum = @row_sum WHERE key_id = @key_id;
-
--- name: NodeKeyAfter :many
-SELECT * FROM node_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: NodeKeySum :exec
-UPDATE node_key SET row_sum = @row_sum WHERE key_id = @key_id;
-
--- name: SessionAfter :many
-SELECT * FROM session WHERE token_sha256 > @after ORDER BY token_sha256 LIMIT 500;
-
--- name: SessionSum :exec
-UPDATE session SET row_sum = @row_sum WHERE token_sha256 = @token_sha256;
-
--- name: SignInLinkAfter :many
-SELECT * FROM sign_in_link WHERE token_sha256 > @after ORDER BY token_sha256 LIMIT 500;
-
--- name: SignInLinkSum :exec
-UPDATE sign_in_link SET row_sum = @row_sum WHERE token_sha256 = @token_sha256;
-
 -- name: Workspaces :many
 -- A page of workspaces, the newest first, with what an operator asks first; an e-mail
 -- address of '' means any.
@@ -273,8 +225,3 @@ SELECT p.email, p.workspace_id, o.since FROM operator o JOIN person p ON p.perso
 -- name: OperatorsErase :exec
 DELETE FROM operator WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
 
--- name: OperatorAfter :many
-SELECT * FROM operator WHERE person_id > @after ORDER BY person_id LIMIT 500;
-
--- name: OperatorSum :exec
-UPDATE operator SET row_sum = @row_sum WHERE person_id = @person_id;

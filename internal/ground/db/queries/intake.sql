@@ -89,18 +89,6 @@ SELECT sqlc.embed(a), CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(
 FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id AND u.upload_id > @after
 WHERE a.upload_id > @after ORDER BY a.upload_id LIMIT 500;
 
--- name: UploadAfter :many
-SELECT * FROM upload WHERE upload_id > @after ORDER BY upload_id LIMIT 500;
-
--- name: UploadSum :exec
-UPDATE upload SET row_sum = @row_sum WHERE upload_id = @upload_id;
-
--- name: AwaitedAfter :many
-SELECT * FROM awaited_upload WHERE upload_id > @after ORDER BY upload_id LIMIT 500;
-
--- name: AwaitedSum :exec
-UPDATE awaited_upload SET row_sum = @row_sum WHERE upload_id = @upload_id;
-
 -- name: UploadsOf :many
 SELECT upload_id FROM upload WHERE workspace_id = @workspace_id ORDER BY upload_id;
 

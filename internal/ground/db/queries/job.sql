@@ -301,9 +301,6 @@ SELECT j.job_id FROM job j
 WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id)
   AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0');
 
--- name: JobSum :exec
-UPDATE job SET row_sum = @row_sum WHERE job_id = @job_id;
-
 -- name: JobsOfAll :many
 -- A page of the jobs of all workspaces, the newest first; a workspace or a status of ''
 -- means any.
@@ -344,12 +341,6 @@ DELETE FROM receipt WHERE receipt_id = @receipt_id;
 -- name: ErasedReceiptCreate :exec
 INSERT INTO erased_receipt (receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, row_sum)
 VALUES (@receipt_id, @job_id, @workspace_id, @key_id, @log_index, @entry, @created_at, @row_sum);
-
--- name: ErasedReceiptAfter :many
-SELECT * FROM erased_receipt WHERE receipt_id > @after ORDER BY receipt_id LIMIT 500;
-
--- name: ErasedReceiptSum :exec
-UPDATE erased_receipt SET row_sum = @row_sum WHERE receipt_id = @receipt_id;
 
 -- name: AuditJobErased :many
 -- The erased workspaces of a page of jobs.

@@ -248,17 +248,8 @@ SELECT (SELECT count(*) FROM benchmark_result) AS shown, (SELECT count(*) FROM b
 -- name: AuditBenchmarkCounter :many
 SELECT * FROM benchmark_counter;
 
--- name: NodeSigningKeyAfter :many
-SELECT * FROM node_signing_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: NodeSigningKeySum :exec
-UPDATE node_signing_key SET row_sum = @row_sum WHERE key_id = @key_id;
-
 -- name: BenchmarkReceiptAfter :many
 SELECT * FROM benchmark_receipt WHERE result_id > @after ORDER BY result_id LIMIT 500;
-
--- name: BenchmarkReceiptSum :exec
-UPDATE benchmark_receipt SET row_sum = @row_sum WHERE result_id = @result_id;
 
 -- name: BenchmarkHide :execrows
 INSERT INTO benchmark_hidden (result_id, reason, hidden_at, row_sum) VALUES (@result_id, @reason, @hidden_at, @row_sum)
@@ -272,12 +263,6 @@ SELECT * FROM benchmark_hidden WHERE result_id = @result_id;
 
 -- name: BenchmarkHiddenLast :many
 SELECT * FROM benchmark_hidden ORDER BY hidden_at DESC, result_id LIMIT CAST(@max AS bigint);
-
--- name: BenchmarkHiddenAfter :many
-SELECT * FROM benchmark_hidden WHERE result_id > @after ORDER BY result_id LIMIT 500;
-
--- name: BenchmarkHiddenSum :exec
-UPDATE benchmark_hidden SET row_sum = @row_sum WHERE result_id = @result_id;
 
 -- name: BenchmarkOfNode :many
 -- The accepted results of a node key.
@@ -322,12 +307,6 @@ UPDATE benchmark_challenge SET ended_at = @now WHERE challenge_id = @challenge_i
 UPDATE benchmark_challenge SET ended_at = @now, result_id = @result_id, frame_key = @frame_key, frame_sha256 = @frame_sha256, frame_bytes = @frame_bytes,
   device = @device, blender_version = @blender_version, reference = @reference
 WHERE challenge_id = @challenge_id AND ended_at = 0 RETURNING *;
-
--- name: ChallengeAfter :many
-SELECT * FROM benchmark_challenge WHERE challenge_id > @after ORDER BY challenge_id LIMIT 500;
-
--- name: ChallengeSum :exec
-UPDATE benchmark_challenge SET row_sum = @row_sum WHERE challenge_id = @challenge_id;
 
 -- name: ChallengeBlobs :many
 SELECT frame_key FROM benchmark_challenge WHERE frame_key <> '';

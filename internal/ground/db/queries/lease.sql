@@ -175,12 +175,6 @@ ON CONFLICT DO NOTHING;
 -- name: DeadLetterDelete :execrows
 DELETE FROM dead_letter WHERE queue = @queue AND died_at <= @before;
 
--- name: DeadLetterAfter :many
-SELECT * FROM dead_letter WHERE lease_id > @after ORDER BY lease_id LIMIT 500;
-
--- name: DeadLetterSum :exec
-UPDATE dead_letter SET row_sum = @row_sum WHERE lease_id = @lease_id;
-
 -- name: LeaseAfter :many
 SELECT * FROM lease WHERE lease_id > @after ORDER BY lease_id LIMIT 500;
 

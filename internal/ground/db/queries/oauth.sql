@@ -46,14 +46,3 @@ DELETE FROM oauth_request WHERE workspace_id = @workspace_id;
 -- name: OauthGrantsErase :exec
 DELETE FROM oauth_grant WHERE key_id IN (SELECT k.key_id FROM agent_key k WHERE k.workspace_id = @workspace_id);
 
--- name: OauthRequestAfter :many
-SELECT * FROM oauth_request WHERE secret_sha256 > @after ORDER BY secret_sha256 LIMIT 500;
-
--- name: OauthRequestSum :exec
-UPDATE oauth_request SET row_sum = @row_sum WHERE secret_sha256 = @secret_sha256;
-
--- name: OauthGrantAfter :many
-SELECT * FROM oauth_grant WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: OauthGrantSum :exec
-UPDATE oauth_grant SET row_sum = @row_sum WHERE key_id = @key_id;

@@ -12,12 +12,6 @@ UPDATE operator_act SET reason = '' WHERE workspace_id = @workspace_id AND reaso
 -- name: ActorErase :many
 UPDATE operator_act SET actor = 'erased' WHERE actor = @actor RETURNING *;
 
--- name: ActAfter :many
-SELECT * FROM operator_act WHERE act_id > @after ORDER BY act_id LIMIT 500;
-
--- name: ActSum :exec
-UPDATE operator_act SET row_sum = @row_sum WHERE act_id = @act_id;
-
 -- name: AuditRunAdd :exec
 INSERT INTO audit_run (run_id, began_at, ended_at, breaches, found, row_sum) VALUES (@run_id, @began_at, @ended_at, @breaches, @found, @row_sum);
 
@@ -27,8 +21,3 @@ SELECT * FROM audit_run ORDER BY run_id DESC LIMIT 1;
 -- name: AuditRunsForget :exec
 DELETE FROM audit_run WHERE run_id < (SELECT min(l.run_id) FROM (SELECT r.run_id FROM audit_run r ORDER BY r.run_id DESC LIMIT CAST(@keep AS bigint)) AS l);
 
--- name: AuditRunAfter :many
-SELECT * FROM audit_run WHERE run_id > @after ORDER BY run_id LIMIT 500;
-
--- name: AuditRunSum :exec
-UPDATE audit_run SET row_sum = @row_sum WHERE run_id = @run_id;

@@ -36,9 +36,6 @@ RETURNING top_up_id;
 -- name: TopUpAfter :many
 SELECT * FROM top_up WHERE top_up_id > @after ORDER BY top_up_id LIMIT 500;
 
--- name: TopUpSum :exec
-UPDATE top_up SET row_sum = @row_sum WHERE top_up_id = @top_up_id;
-
 -- name: TopUpErase :many
 UPDATE top_up SET customer_id = '', checkout_url = '', receipt_url = '' WHERE workspace_id = @workspace_id RETURNING *;
 
@@ -54,12 +51,6 @@ SELECT * FROM payment_event WHERE event_id = @event_id;
 
 -- name: PaymentEventsForget :execrows
 DELETE FROM payment_event WHERE event_id IN (SELECT e.event_id FROM payment_event e WHERE e.received_at < @before ORDER BY e.received_at LIMIT 1000);
-
--- name: PaymentEventAfter :many
-SELECT * FROM payment_event WHERE event_id > @after ORDER BY event_id LIMIT 500;
-
--- name: PaymentEventSum :exec
-UPDATE payment_event SET row_sum = @row_sum WHERE event_id = @event_id;
 
 -- name: AuditTopUpEntries :many
 -- What the ledger says of a page of top-ups, and of such that have no row. A reference

@@ -98,9 +98,6 @@ DELETE FROM preview WHERE workspace_id = @workspace_id;
 -- name: PreviewAfter :many
 SELECT * FROM preview WHERE preview_id > @after ORDER BY preview_id LIMIT 500;
 
--- name: PreviewSum :exec
-UPDATE preview SET row_sum = @row_sum WHERE preview_id = @preview_id;
-
 -- name: AuditPreviews :many
 -- A page of previews, each with its upload and its lease; '' and 0 where there is none.
 -- The bound stands in the join too: a merge would read all that is before the page.

@@ -121,5 +121,3 @@ SELECT count(*) FROM project_content;
 -- name: AuditContent :many
 SELECT * FROM content WHERE (workspace_id, sha256) > (CAST(@workspace_id AS text), CAST(@sha256 AS text)) ORDER BY workspace_id, sha256 LIMIT 500;
 
--- name: ContentSum :exec
-UPDATE content SET row_sum = @row_sum WHERE workspace_id = @workspace_id AND sha256 = @sha256;

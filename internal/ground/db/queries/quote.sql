@@ -26,11 +26,5 @@ FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON 
   LEFT JOIN job f ON f.job_id = q.rerender_of AND q.rerender_of <> ''
 WHERE q.quote_id > @after ORDER BY q.quote_id LIMIT 500;
 
--- name: QuoteAfter :many
-SELECT * FROM quote WHERE quote_id > @after ORDER BY quote_id LIMIT 500;
-
--- name: QuoteSum :exec
-UPDATE quote SET row_sum = @row_sum WHERE quote_id = @quote_id;
-
 -- name: QuotesErase :many
 UPDATE quote SET warnings = '[]' WHERE workspace_id = @workspace_id RETURNING *;

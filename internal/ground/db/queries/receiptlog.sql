@@ -26,11 +26,5 @@ WHERE tile_level = @tile_level AND number >= @first AND number < @behind ORDER B
 -- name: LogCounts :one
 SELECT (SELECT count(*) FROM receipt_log_leaf) AS leaves, (SELECT count(*) FROM receipt_log_node) AS nodes;
 
--- name: LogAfter :many
-SELECT * FROM receipt_log WHERE log_id > @after ORDER BY log_id LIMIT 500;
-
--- name: LogSum :exec
-UPDATE receipt_log SET row_sum = @row_sum WHERE log_id = @log_id;
-
 -- name: LogLeavesFrom :many
 SELECT * FROM receipt_log_leaf WHERE log_index >= @first ORDER BY log_index LIMIT 500;

@@ -17,8 +17,3 @@ UPDATE signing_key SET end_size = @end_size WHERE key_id = @key_id AND end_size 
 -- The newest first.
 SELECT * FROM signing_key ORDER BY valid_from DESC, key_id;
 
--- name: SigningKeyAfter :many
-SELECT * FROM signing_key WHERE key_id > @after ORDER BY key_id LIMIT 500;
-
--- name: SigningKeySum :exec
-UPDATE signing_key SET row_sum = @row_sum WHERE key_id = @key_id;

@@ -26,9 +26,6 @@ SELECT workspace_id FROM test_world WHERE ended_at = 0 AND used_at < @before ORD
 -- name: TestWorldsAfter :many
 SELECT * FROM test_world WHERE workspace_id > @after ORDER BY workspace_id LIMIT 500;
 
--- name: TestWorldSum :exec
-UPDATE test_world SET row_sum = @row_sum WHERE workspace_id = @workspace_id;
-
 -- name: TestWorldsEnded :many
 SELECT workspace_id FROM test_world WHERE ended_at > 0 AND ended_at <= @before ORDER BY ended_at LIMIT 100;
 

@@ -77,5 +77,3 @@ SELECT CAST(coalesce(sum(amount_cents), 0) AS bigint) FROM ledger_transaction WH
 -- name: LedgerLock :one
 SELECT * FROM ledger_transaction WHERE kind = @kind AND reference = @reference FOR UPDATE;
 
--- name: LedgerSum :exec
-UPDATE ledger_transaction SET row_sum = @row_sum WHERE transaction_id = @transaction_id;

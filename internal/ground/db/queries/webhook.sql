@@ -291,29 +291,8 @@ WHERE j.workspace_id <> n.workspace_id;
 SELECT n.endpoint_id FROM webhook_endpoint n
 WHERE n.deleted_at = 0 AND NOT EXISTS (SELECT 1 FROM webhook_secret s WHERE s.endpoint_id = n.endpoint_id AND s.expires_at = 0);
 
--- name: WebhookEndpointAfter :many
-SELECT * FROM webhook_endpoint WHERE endpoint_id > @after ORDER BY endpoint_id LIMIT 500;
-
--- name: WebhookEndpointSum :exec
-UPDATE webhook_endpoint SET row_sum = @row_sum WHERE endpoint_id = @endpoint_id;
-
 -- name: WebhookSecretAfter :many
 SELECT * FROM webhook_secret WHERE secret_id > @after ORDER BY secret_id LIMIT 500;
-
--- name: WebhookSecretSum :exec
-UPDATE webhook_secret SET row_sum = @row_sum WHERE secret_id = @secret_id;
-
--- name: WebhookAttemptAfter :many
-SELECT * FROM webhook_attempt WHERE (delivery_id, number) > (CAST(@delivery_id AS text), CAST(@number AS bigint)) ORDER BY delivery_id, number LIMIT 500;
-
--- name: WebhookAttemptSum :exec
-UPDATE webhook_attempt SET row_sum = @row_sum WHERE delivery_id = @delivery_id AND number = @number;
-
--- name: WebhookEventAfter :many
-SELECT * FROM webhook_event WHERE event_id > @after ORDER BY event_id LIMIT 500;
-
--- name: WebhookEventSum :exec
-UPDATE webhook_event SET row_sum = @row_sum WHERE event_id = @event_id;
 
 -- name: WebhookEndpointsErased :many
 -- All endpoints of a workspace, those of its jobs too.

@@ -9,38 +9,6 @@ import (
 	"context"
 )
 
-const walletAlertAfter = `-- name: WalletAlertAfter :many
-SELECT workspace_id, below_cents, told_at, row_sum FROM wallet_alert WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
-`
-
-func (q *Queries) WalletAlertAfter(ctx context.Context, after string) ([]WalletAlert, error) {
-	rows, err := q.db.QueryContext(ctx, walletAlertAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WalletAlert
-	for rows.Next() {
-		var i WalletAlert
-		if err := rows.Scan(
-			&i.WorkspaceID,
-			&i.BelowCents,
-			&i.ToldAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const walletAlertDelete = `-- name: WalletAlertDelete :exec
 DELETE FROM wallet_alert WHERE workspace_id = $1
 `
@@ -86,20 +54,6 @@ func (q *Queries) WalletAlertSet(ctx context.Context, arg WalletAlertSetParams) 
 		arg.ToldAt,
 		arg.RowSum,
 	)
-	return err
-}
-
-const walletAlertSum = `-- name: WalletAlertSum :exec
-UPDATE wallet_alert SET row_sum = $1 WHERE workspace_id = $2
-`
-
-type WalletAlertSumParams struct {
-	RowSum      string
-	WorkspaceID string
-}
-
-func (q *Queries) WalletAlertSum(ctx context.Context, arg WalletAlertSumParams) error {
-	_, err := q.db.ExecContext(ctx, walletAlertSum, arg.RowSum, arg.WorkspaceID)
 	return err
 }
 

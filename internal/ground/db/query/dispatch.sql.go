@@ -149,54 +149,6 @@ func (q *Queries) DemandOfJobs(ctx context.Context) ([]DemandOfJobsRow, error) {
 	return items, nil
 }
 
-const failedAttemptAfter = `-- name: FailedAttemptAfter :many
-SELECT lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided FROM failed_attempt WHERE (lease_id, attempt) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY lease_id, attempt LIMIT 500
-`
-
-type FailedAttemptAfterParams struct {
-	LeaseID string
-	Attempt int64
-}
-
-func (q *Queries) FailedAttemptAfter(ctx context.Context, arg FailedAttemptAfterParams) ([]FailedAttempt, error) {
-	rows, err := q.db.QueryContext(ctx, failedAttemptAfter, arg.LeaseID, arg.Attempt)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []FailedAttempt
-	for rows.Next() {
-		var i FailedAttempt
-		if err := rows.Scan(
-			&i.LeaseID,
-			&i.Attempt,
-			&i.Subject,
-			&i.Item,
-			&i.Holder,
-			&i.Code,
-			&i.Message,
-			&i.Log,
-			&i.Incapable,
-			&i.PixelSha256,
-			&i.FailedAt,
-			&i.RowSum,
-			&i.KeyID,
-			&i.Final,
-			&i.Undecided,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const failedAttemptCreate = `-- name: FailedAttemptCreate :one
 INSERT INTO failed_attempt (lease_id, attempt, subject, item, holder, key_id, code, message, log, incapable, final, pixel_sha256, failed_at)
 VALUES ($1, $2, $3, $4, $5, coalesce((SELECT w.key_id FROM worker w WHERE w.worker_id = $5), ''),
@@ -254,21 +206,6 @@ func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCrea
 		&i.Undecided,
 	)
 	return i, err
-}
-
-const failedAttemptSum = `-- name: FailedAttemptSum :exec
-UPDATE failed_attempt SET row_sum = $1 WHERE lease_id = $2 AND attempt = $3
-`
-
-type FailedAttemptSumParams struct {
-	RowSum  string
-	LeaseID string
-	Attempt int64
-}
-
-func (q *Queries) FailedAttemptSum(ctx context.Context, arg FailedAttemptSumParams) error {
-	_, err := q.db.ExecContext(ctx, failedAttemptSum, arg.RowSum, arg.LeaseID, arg.Attempt)
-	return err
 }
 
 const failedAttemptUndecided = `-- name: FailedAttemptUndecided :one
@@ -971,56 +908,6 @@ func (q *Queries) KeyStanding(ctx context.Context, keyID string) (KeyStandingRow
 	return i, err
 }
 
-const keyStandingAfter = `-- name: KeyStandingAfter :many
-SELECT key_id, pauses, paused_until, failed, attempts, confirmed, refuted, row_sum FROM key_standing WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) KeyStandingAfter(ctx context.Context, after string) ([]KeyStanding, error) {
-	rows, err := q.db.QueryContext(ctx, keyStandingAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []KeyStanding
-	for rows.Next() {
-		var i KeyStanding
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.Pauses,
-			&i.PausedUntil,
-			&i.Failed,
-			&i.Attempts,
-			&i.Confirmed,
-			&i.Refuted,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keyStandingSum = `-- name: KeyStandingSum :exec
-UPDATE key_standing SET row_sum = $1 WHERE key_id = $2
-`
-
-type KeyStandingSumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) KeyStandingSum(ctx context.Context, arg KeyStandingSumParams) error {
-	_, err := q.db.ExecContext(ctx, keyStandingSum, arg.RowSum, arg.KeyID)
-	return err
-}
-
 const keysFailing = `-- name: KeysFailing :many
 SELECT f.key_id, count(*) AS failed FROM failed_attempt f LEFT JOIN key_standing s ON s.key_id = f.key_id
 WHERE f.failed_at >= $1 AND f.failed_at >= coalesce(s.paused_until, 0) AND f.incapable = 0 AND f.code <> 'packaging_failed' AND f.key_id <> ''
@@ -1678,53 +1565,6 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 	return items, nil
 }
 
-const workerAfter = `-- name: WorkerAfter :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE worker_id > $1 ORDER BY worker_id LIMIT 500
-`
-
-func (q *Queries) WorkerAfter(ctx context.Context, after string) ([]Worker, error) {
-	rows, err := q.db.QueryContext(ctx, workerAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Worker
-	for rows.Next() {
-		var i Worker
-		if err := rows.Scan(
-			&i.WorkerID,
-			&i.KeyID,
-			&i.Name,
-			&i.BlenderVersion,
-			&i.BuildHash,
-			&i.Device,
-			&i.DeviceName,
-			&i.Denoise,
-			&i.RegisteredAt,
-			&i.SeenAt,
-			&i.Sandbox,
-			&i.Faults,
-			&i.Suspensions,
-			&i.SuspendedUntil,
-			&i.Renderer,
-			&i.RowSum,
-			&i.Colors,
-			&i.Lacks,
-			&i.LeftAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const workerCreate = `-- name: WorkerCreate :one
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
@@ -1935,20 +1775,6 @@ type WorkerSeenParams struct {
 
 func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 	_, err := q.db.ExecContext(ctx, workerSeen, arg.Now, arg.WorkerID, arg.Before)
-	return err
-}
-
-const workerSum = `-- name: WorkerSum :exec
-UPDATE worker SET row_sum = $1 WHERE worker_id = $2
-`
-
-type WorkerSumParams struct {
-	RowSum   string
-	WorkerID string
-}
-
-func (q *Queries) WorkerSum(ctx context.Context, arg WorkerSumParams) error {
-	_, err := q.db.ExecContext(ctx, workerSum, arg.RowSum, arg.WorkerID)
 	return err
 }
 

@@ -290,54 +290,6 @@ func (q *Queries) CandidateAdd(ctx context.Context, arg CandidateAddParams) erro
 	return err
 }
 
-const candidateAfter = `-- name: CandidateAfter :many
-SELECT job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum FROM candidate WHERE (job_id, frame, attempt) > (CAST($1 AS text), CAST($2 AS bigint), CAST($3 AS bigint))
-ORDER BY job_id, frame, attempt LIMIT 500
-`
-
-type CandidateAfterParams struct {
-	JobID   string
-	Frame   int64
-	Attempt int64
-}
-
-func (q *Queries) CandidateAfter(ctx context.Context, arg CandidateAfterParams) ([]Candidate, error) {
-	rows, err := q.db.QueryContext(ctx, candidateAfter, arg.JobID, arg.Frame, arg.Attempt)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Candidate
-	for rows.Next() {
-		var i Candidate
-		if err := rows.Scan(
-			&i.JobID,
-			&i.Frame,
-			&i.Attempt,
-			&i.WorkerID,
-			&i.KeyID,
-			&i.Class,
-			&i.OtherKey,
-			&i.Sha256,
-			&i.PixelSha256,
-			&i.Finding,
-			&i.Picture,
-			&i.CreatedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const candidateFrames = `-- name: CandidateFrames :many
 SELECT job_id, frame FROM candidate GROUP BY job_id, frame ORDER BY min(created_at) LIMIT CAST($1 AS bigint)
 `
@@ -369,27 +321,6 @@ func (q *Queries) CandidateFrames(ctx context.Context, max int64) ([]CandidateFr
 		return nil, err
 	}
 	return items, nil
-}
-
-const candidateSum = `-- name: CandidateSum :exec
-UPDATE candidate SET row_sum = $1 WHERE job_id = $2 AND frame = $3 AND attempt = $4
-`
-
-type CandidateSumParams struct {
-	RowSum  string
-	JobID   string
-	Frame   int64
-	Attempt int64
-}
-
-func (q *Queries) CandidateSum(ctx context.Context, arg CandidateSumParams) error {
-	_, err := q.db.ExecContext(ctx, candidateSum,
-		arg.RowSum,
-		arg.JobID,
-		arg.Frame,
-		arg.Attempt,
-	)
-	return err
 }
 
 const candidatesAnyKey = `-- name: CandidatesAnyKey :many
@@ -537,66 +468,6 @@ func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams
 	var count int64
 	err := row.Scan(&count)
 	return count, err
-}
-
-const frameAfter = `-- name: FrameAfter :many
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked FROM frame WHERE (job_id, frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY job_id, frame LIMIT 500
-`
-
-type FrameAfterParams struct {
-	JobID string
-	Frame int64
-}
-
-func (q *Queries) FrameAfter(ctx context.Context, arg FrameAfterParams) ([]Frame, error) {
-	rows, err := q.db.QueryContext(ctx, frameAfter, arg.JobID, arg.Frame)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Frame
-	for rows.Next() {
-		var i Frame
-		if err := rows.Scan(
-			&i.JobID,
-			&i.Frame,
-			&i.Seq,
-			&i.Ordinal,
-			&i.File,
-			&i.BlobKey,
-			&i.Sha256,
-			&i.PixelSha256,
-			&i.SizeBytes,
-			&i.Width,
-			&i.Height,
-			&i.RenderUs,
-			&i.WorkerID,
-			&i.Attempt,
-			&i.Device,
-			&i.DeviceName,
-			&i.BlenderVersion,
-			&i.BuildHash,
-			&i.Switched,
-			&i.Log,
-			&i.AcceptedAt,
-			&i.Finding,
-			&i.Blank,
-			&i.Renderer,
-			&i.RowSum,
-			&i.Times,
-			&i.Checked,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const frameCreate = `-- name: FrameCreate :execrows
@@ -807,21 +678,6 @@ func (q *Queries) FrameLogsForget(ctx context.Context, arg FrameLogsForgetParams
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const frameSum = `-- name: FrameSum :exec
-UPDATE frame SET row_sum = $1 WHERE job_id = $2 AND frame = $3
-`
-
-type FrameSumParams struct {
-	RowSum string
-	JobID  string
-	Frame  int64
-}
-
-func (q *Queries) FrameSum(ctx context.Context, arg FrameSumParams) error {
-	_, err := q.db.ExecContext(ctx, frameSum, arg.RowSum, arg.JobID, arg.Frame)
-	return err
 }
 
 const framesFound = `-- name: FramesFound :many

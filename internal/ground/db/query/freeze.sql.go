@@ -34,39 +34,6 @@ func (q *Queries) FreezeAdd(ctx context.Context, arg FreezeAddParams) error {
 	return err
 }
 
-const freezeAfter = `-- name: FreezeAfter :many
-SELECT workspace_id, reason, frozen_at, row_sum, cause FROM workspace_freeze WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
-`
-
-func (q *Queries) FreezeAfter(ctx context.Context, after string) ([]WorkspaceFreeze, error) {
-	rows, err := q.db.QueryContext(ctx, freezeAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WorkspaceFreeze
-	for rows.Next() {
-		var i WorkspaceFreeze
-		if err := rows.Scan(
-			&i.WorkspaceID,
-			&i.Reason,
-			&i.FrozenAt,
-			&i.RowSum,
-			&i.Cause,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const freezeGet = `-- name: FreezeGet :one
 SELECT workspace_id, reason, frozen_at, row_sum, cause FROM workspace_freeze WHERE workspace_id = $1
 `
@@ -128,19 +95,5 @@ func (q *Queries) FreezeSet(ctx context.Context, arg FreezeSetParams) error {
 		arg.RowSum,
 		arg.Cause,
 	)
-	return err
-}
-
-const freezeSum = `-- name: FreezeSum :exec
-UPDATE workspace_freeze SET row_sum = $1 WHERE workspace_id = $2
-`
-
-type FreezeSumParams struct {
-	RowSum      string
-	WorkspaceID string
-}
-
-func (q *Queries) FreezeSum(ctx context.Context, arg FreezeSumParams) error {
-	_, err := q.db.ExecContext(ctx, freezeSum, arg.RowSum, arg.WorkspaceID)
 	return err
 }

@@ -9,50 +9,6 @@ import (
 	"context"
 )
 
-const idempotencyAfter = `-- name: IdempotencyAfter :many
-SELECT workspace_id, route, key, fingerprint, holder, lapses_at, status, body, expires_at, row_sum FROM idempotency WHERE (workspace_id, route, key) > (CAST($1 AS text), CAST($2 AS text), CAST($3 AS text)) ORDER BY workspace_id, route, key LIMIT 500
-`
-
-type IdempotencyAfterParams struct {
-	WorkspaceID string
-	Route       string
-	Key         string
-}
-
-func (q *Queries) IdempotencyAfter(ctx context.Context, arg IdempotencyAfterParams) ([]Idempotency, error) {
-	rows, err := q.db.QueryContext(ctx, idempotencyAfter, arg.WorkspaceID, arg.Route, arg.Key)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Idempotency
-	for rows.Next() {
-		var i Idempotency
-		if err := rows.Scan(
-			&i.WorkspaceID,
-			&i.Route,
-			&i.Key,
-			&i.Fingerprint,
-			&i.Holder,
-			&i.LapsesAt,
-			&i.Status,
-			&i.Body,
-			&i.ExpiresAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const idempotencyErase = `-- name: IdempotencyErase :exec
 DELETE FROM idempotency WHERE workspace_id = $1
 `
@@ -230,25 +186,4 @@ func (q *Queries) IdempotencyKeep(ctx context.Context, arg IdempotencyKeepParams
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const idempotencySum = `-- name: IdempotencySum :exec
-UPDATE idempotency SET row_sum = $1 WHERE workspace_id = $2 AND route = $3 AND key = $4
-`
-
-type IdempotencySumParams struct {
-	RowSum      string
-	WorkspaceID string
-	Route       string
-	Key         string
-}
-
-func (q *Queries) IdempotencySum(ctx context.Context, arg IdempotencySumParams) error {
-	_, err := q.db.ExecContext(ctx, idempotencySum,
-		arg.RowSum,
-		arg.WorkspaceID,
-		arg.Route,
-		arg.Key,
-	)
-	return err
 }

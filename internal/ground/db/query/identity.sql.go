@@ -20,43 +20,6 @@ func (q *Queries) AccountKeyActive(ctx context.Context, workspaceID string) (int
 	return count, err
 }
 
-const accountKeyAfter = `-- name: AccountKeyAfter :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM account_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) AccountKeyAfter(ctx context.Context, after string) ([]AccountKey, error) {
-	rows, err := q.db.QueryContext(ctx, accountKeyAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AccountKey
-	for rows.Next() {
-		var i AccountKey
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.WorkspaceID,
-			&i.Name,
-			&i.SecretSha256,
-			&i.MaskedPrefix,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.RevokedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const accountKeyBySecret = `-- name: AccountKeyBySecret :one
 SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = $1
 `
@@ -163,20 +126,6 @@ func (q *Queries) AccountKeyRevokeOf(ctx context.Context, arg AccountKeyRevokeOf
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const accountKeySum = `-- name: AccountKeySum :exec
-UPDATE account_key SET row_sum = $1 WHERE key_id = $2
-`
-
-type AccountKeySumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) AccountKeySum(ctx context.Context, arg AccountKeySumParams) error {
-	_, err := q.db.ExecContext(ctx, accountKeySum, arg.RowSum, arg.KeyID)
-	return err
 }
 
 const accountKeyTouch = `-- name: AccountKeyTouch :exec
@@ -288,47 +237,6 @@ func (q *Queries) AgentKeyActive(ctx context.Context, arg AgentKeyActiveParams) 
 	var count int64
 	err := row.Scan(&count)
 	return count, err
-}
-
-const agentKeyAfter = `-- name: AgentKeyAfter :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources FROM agent_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) AgentKeyAfter(ctx context.Context, after string) ([]AgentKey, error) {
-	rows, err := q.db.QueryContext(ctx, agentKeyAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AgentKey
-	for rows.Next() {
-		var i AgentKey
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.WorkspaceID,
-			&i.Name,
-			&i.SecretSha256,
-			&i.MaskedPrefix,
-			&i.SpendLimitCents,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.RevokedAt,
-			&i.RowSum,
-			&i.ExpiresAt,
-			&i.Scopes,
-			&i.Resources,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const agentKeyBySecret = `-- name: AgentKeyBySecret :one
@@ -483,20 +391,6 @@ func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfPara
 		&i.Resources,
 	)
 	return i, err
-}
-
-const agentKeySum = `-- name: AgentKeySum :exec
-UPDATE agent_key SET row_sum = $1 WHERE key_id = $2
-`
-
-type AgentKeySumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) AgentKeySum(ctx context.Context, arg AgentKeySumParams) error {
-	_, err := q.db.ExecContext(ctx, agentKeySum, arg.RowSum, arg.KeyID)
-	return err
 }
 
 const agentKeyTouch = `-- name: AgentKeyTouch :exec
@@ -683,44 +577,6 @@ func (q *Queries) CredentialsAlive(ctx context.Context, arg CredentialsAlivePara
 	return items, nil
 }
 
-const loginAfter = `-- name: LoginAfter :many
-SELECT issuer, subject, person_id, created_at, row_sum FROM person_login WHERE (issuer, subject) > (CAST($1 AS text), CAST($2 AS text)) ORDER BY issuer, subject LIMIT 500
-`
-
-type LoginAfterParams struct {
-	Issuer  string
-	Subject string
-}
-
-func (q *Queries) LoginAfter(ctx context.Context, arg LoginAfterParams) ([]PersonLogin, error) {
-	rows, err := q.db.QueryContext(ctx, loginAfter, arg.Issuer, arg.Subject)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []PersonLogin
-	for rows.Next() {
-		var i PersonLogin
-		if err := rows.Scan(
-			&i.Issuer,
-			&i.Subject,
-			&i.PersonID,
-			&i.CreatedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const loginCreate = `-- name: LoginCreate :exec
 INSERT INTO person_login (issuer, subject, person_id, created_at, row_sum) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (issuer, subject) DO NOTHING
@@ -768,21 +624,6 @@ func (q *Queries) LoginPerson(ctx context.Context, arg LoginPersonParams) (Login
 	return i, err
 }
 
-const loginSum = `-- name: LoginSum :exec
-UPDATE person_login SET row_sum = $1 WHERE issuer = $2 AND subject = $3
-`
-
-type LoginSumParams struct {
-	RowSum  string
-	Issuer  string
-	Subject string
-}
-
-func (q *Queries) LoginSum(ctx context.Context, arg LoginSumParams) error {
-	_, err := q.db.ExecContext(ctx, loginSum, arg.RowSum, arg.Issuer, arg.Subject)
-	return err
-}
-
 const loginsErase = `-- name: LoginsErase :exec
 DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
 `
@@ -790,42 +631,6 @@ DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WH
 func (q *Queries) LoginsErase(ctx context.Context, workspaceID string) error {
 	_, err := q.db.ExecContext(ctx, loginsErase, workspaceID)
 	return err
-}
-
-const nodeKeyAfter = `-- name: NodeKeyAfter :many
-SELECT key_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM node_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) NodeKeyAfter(ctx context.Context, after string) ([]NodeKey, error) {
-	rows, err := q.db.QueryContext(ctx, nodeKeyAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NodeKey
-	for rows.Next() {
-		var i NodeKey
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.Name,
-			&i.SecretSha256,
-			&i.MaskedPrefix,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.RevokedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const nodeKeyBySecret = `-- name: NodeKeyBySecret :one
@@ -947,20 +752,6 @@ func (q *Queries) NodeKeyRevokeNamed(ctx context.Context, arg NodeKeyRevokeNamed
 	return items, nil
 }
 
-const nodeKeySum = `-- name: NodeKeySum :exec
-UPDATE node_key SET row_sum = $1 WHERE key_id = $2
-`
-
-type NodeKeySumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) NodeKeySum(ctx context.Context, arg NodeKeySumParams) error {
-	_, err := q.db.ExecContext(ctx, nodeKeySum, arg.RowSum, arg.KeyID)
-	return err
-}
-
 const nodeKeyTouch = `-- name: NodeKeyTouch :exec
 UPDATE node_key SET last_used_at = $1 WHERE key_id = $2 AND last_used_at < CAST($3 AS bigint)
 `
@@ -1030,33 +821,6 @@ func (q *Queries) OperatorAdd(ctx context.Context, arg OperatorAddParams) (int64
 	return result.RowsAffected()
 }
 
-const operatorAfter = `-- name: OperatorAfter :many
-SELECT person_id, since, row_sum FROM operator WHERE person_id > $1 ORDER BY person_id LIMIT 500
-`
-
-func (q *Queries) OperatorAfter(ctx context.Context, after string) ([]Operator, error) {
-	rows, err := q.db.QueryContext(ctx, operatorAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Operator
-	for rows.Next() {
-		var i Operator
-		if err := rows.Scan(&i.PersonID, &i.Since, &i.RowSum); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const operatorRemove = `-- name: OperatorRemove :execrows
 DELETE FROM operator WHERE person_id = $1
 `
@@ -1067,20 +831,6 @@ func (q *Queries) OperatorRemove(ctx context.Context, personID string) (int64, e
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const operatorSum = `-- name: OperatorSum :exec
-UPDATE operator SET row_sum = $1 WHERE person_id = $2
-`
-
-type OperatorSumParams struct {
-	RowSum   string
-	PersonID string
-}
-
-func (q *Queries) OperatorSum(ctx context.Context, arg OperatorSumParams) error {
-	_, err := q.db.ExecContext(ctx, operatorSum, arg.RowSum, arg.PersonID)
-	return err
 }
 
 const operators = `-- name: Operators :many
@@ -1167,39 +917,6 @@ func (q *Queries) PeopleOf(ctx context.Context, workspaceID string) ([]Person, e
 	return items, nil
 }
 
-const personAfter = `-- name: PersonAfter :many
-SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE person_id > $1 ORDER BY person_id LIMIT 500
-`
-
-func (q *Queries) PersonAfter(ctx context.Context, after string) ([]Person, error) {
-	rows, err := q.db.QueryContext(ctx, personAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Person
-	for rows.Next() {
-		var i Person
-		if err := rows.Scan(
-			&i.PersonID,
-			&i.Email,
-			&i.WorkspaceID,
-			&i.CreatedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const personByEmail = `-- name: PersonByEmail :one
 SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE email = $1
 `
@@ -1243,53 +960,6 @@ func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const personSum = `-- name: PersonSum :exec
-UPDATE person SET row_sum = $1 WHERE person_id = $2
-`
-
-type PersonSumParams struct {
-	RowSum   string
-	PersonID string
-}
-
-func (q *Queries) PersonSum(ctx context.Context, arg PersonSumParams) error {
-	_, err := q.db.ExecContext(ctx, personSum, arg.RowSum, arg.PersonID)
-	return err
-}
-
-const sessionAfter = `-- name: SessionAfter :many
-SELECT token_sha256, person_id, created_at, expires_at, row_sum FROM session WHERE token_sha256 > $1 ORDER BY token_sha256 LIMIT 500
-`
-
-func (q *Queries) SessionAfter(ctx context.Context, after string) ([]Session, error) {
-	rows, err := q.db.QueryContext(ctx, sessionAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Session
-	for rows.Next() {
-		var i Session
-		if err := rows.Scan(
-			&i.TokenSha256,
-			&i.PersonID,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const sessionCreate = `-- name: SessionCreate :exec
@@ -1350,20 +1020,6 @@ func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGe
 		&i.OperatorSince,
 	)
 	return i, err
-}
-
-const sessionSum = `-- name: SessionSum :exec
-UPDATE session SET row_sum = $1 WHERE token_sha256 = $2
-`
-
-type SessionSumParams struct {
-	RowSum      string
-	TokenSha256 string
-}
-
-func (q *Queries) SessionSum(ctx context.Context, arg SessionSumParams) error {
-	_, err := q.db.ExecContext(ctx, sessionSum, arg.RowSum, arg.TokenSha256)
-	return err
 }
 
 const sessionsEnd = `-- name: SessionsEnd :exec
@@ -1440,40 +1096,6 @@ func (q *Queries) SessionsOf(ctx context.Context, arg SessionsOfParams) ([]Sessi
 	return items, nil
 }
 
-const signInLinkAfter = `-- name: SignInLinkAfter :many
-SELECT token_sha256, email, created_at, expires_at, used_at, row_sum FROM sign_in_link WHERE token_sha256 > $1 ORDER BY token_sha256 LIMIT 500
-`
-
-func (q *Queries) SignInLinkAfter(ctx context.Context, after string) ([]SignInLink, error) {
-	rows, err := q.db.QueryContext(ctx, signInLinkAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SignInLink
-	for rows.Next() {
-		var i SignInLink
-		if err := rows.Scan(
-			&i.TokenSha256,
-			&i.Email,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.UsedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const signInLinkCreate = `-- name: SignInLinkCreate :exec
 INSERT INTO sign_in_link (token_sha256, email, created_at, expires_at, used_at, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6)
@@ -1506,20 +1128,6 @@ DELETE FROM sign_in_link WHERE token_sha256 = $1
 
 func (q *Queries) SignInLinkDelete(ctx context.Context, tokenSha256 string) error {
 	_, err := q.db.ExecContext(ctx, signInLinkDelete, tokenSha256)
-	return err
-}
-
-const signInLinkSum = `-- name: SignInLinkSum :exec
-UPDATE sign_in_link SET row_sum = $1 WHERE token_sha256 = $2
-`
-
-type SignInLinkSumParams struct {
-	RowSum      string
-	TokenSha256 string
-}
-
-func (q *Queries) SignInLinkSum(ctx context.Context, arg SignInLinkSumParams) error {
-	_, err := q.db.ExecContext(ctx, signInLinkSum, arg.RowSum, arg.TokenSha256)
 	return err
 }
 
@@ -1580,40 +1188,6 @@ func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (i
 	var count int64
 	err := row.Scan(&count)
 	return count, err
-}
-
-const workspaceAfter = `-- name: WorkspaceAfter :many
-SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at FROM workspace WHERE workspace_id > $1 ORDER BY workspace_id LIMIT 500
-`
-
-func (q *Queries) WorkspaceAfter(ctx context.Context, after string) ([]Workspace, error) {
-	rows, err := q.db.QueryContext(ctx, workspaceAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Workspace
-	for rows.Next() {
-		var i Workspace
-		if err := rows.Scan(
-			&i.WorkspaceID,
-			&i.Name,
-			&i.CreatedAt,
-			&i.ProofPage,
-			&i.RowSum,
-			&i.ErasedAt,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const workspaceCount = `-- name: WorkspaceCount :one
@@ -1752,20 +1326,6 @@ func (q *Queries) WorkspaceRename(ctx context.Context, arg WorkspaceRenameParams
 		&i.ErasedAt,
 	)
 	return i, err
-}
-
-const workspaceSum = `-- name: WorkspaceSum :exec
-UPDATE workspace SET row_sum = $1 WHERE workspace_id = $2
-`
-
-type WorkspaceSumParams struct {
-	RowSum      string
-	WorkspaceID string
-}
-
-func (q *Queries) WorkspaceSum(ctx context.Context, arg WorkspaceSumParams) error {
-	_, err := q.db.ExecContext(ctx, workspaceSum, arg.RowSum, arg.WorkspaceID)
-	return err
 }
 
 const workspaces = `-- name: Workspaces :many

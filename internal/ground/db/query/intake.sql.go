@@ -119,45 +119,6 @@ func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUpload
 	return items, nil
 }
 
-const awaitedAfter = `-- name: AwaitedAfter :many
-SELECT upload_id, workspace_id, source, created_at, expires_at, fault_code, fault_text, fault_action, fault_detail, row_sum, terms_version FROM awaited_upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
-`
-
-func (q *Queries) AwaitedAfter(ctx context.Context, after string) ([]AwaitedUpload, error) {
-	rows, err := q.db.QueryContext(ctx, awaitedAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AwaitedUpload
-	for rows.Next() {
-		var i AwaitedUpload
-		if err := rows.Scan(
-			&i.UploadID,
-			&i.WorkspaceID,
-			&i.Source,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.FaultCode,
-			&i.FaultText,
-			&i.FaultAction,
-			&i.FaultDetail,
-			&i.RowSum,
-			&i.TermsVersion,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const awaitedCreate = `-- name: AwaitedCreate :exec
 INSERT INTO awaited_upload (upload_id, workspace_id, source, created_at, expires_at, fault_detail, terms_version, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -301,20 +262,6 @@ func (q *Queries) AwaitedRefused(ctx context.Context, arg AwaitedRefusedParams) 
 	return i, err
 }
 
-const awaitedSum = `-- name: AwaitedSum :exec
-UPDATE awaited_upload SET row_sum = $1 WHERE upload_id = $2
-`
-
-type AwaitedSumParams struct {
-	RowSum   string
-	UploadID string
-}
-
-func (q *Queries) AwaitedSum(ctx context.Context, arg AwaitedSumParams) error {
-	_, err := q.db.ExecContext(ctx, awaitedSum, arg.RowSum, arg.UploadID)
-	return err
-}
-
 const unpaidStorage = `-- name: UnpaidStorage :one
 SELECT CAST(coalesce(sum(
   coalesce((SELECT sum(c.size_bytes + 4096) FROM content c WHERE c.workspace_id = w.workspace_id), 0)
@@ -359,43 +306,6 @@ func (q *Queries) UnstartedRows(ctx context.Context, workspaceID string) (Unstar
 	var i UnstartedRowsRow
 	err := row.Scan(&i.Bytes, &i.Paid)
 	return i, err
-}
-
-const uploadAfter = `-- name: UploadAfter :many
-SELECT upload_id, workspace_id, filename, sha256, size_bytes, scene, created_at, removed_at, row_sum FROM upload WHERE upload_id > $1 ORDER BY upload_id LIMIT 500
-`
-
-func (q *Queries) UploadAfter(ctx context.Context, after string) ([]Upload, error) {
-	rows, err := q.db.QueryContext(ctx, uploadAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Upload
-	for rows.Next() {
-		var i Upload
-		if err := rows.Scan(
-			&i.UploadID,
-			&i.WorkspaceID,
-			&i.Filename,
-			&i.Sha256,
-			&i.SizeBytes,
-			&i.Scene,
-			&i.CreatedAt,
-			&i.RemovedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const uploadByID = `-- name: UploadByID :one
@@ -581,20 +491,6 @@ func (q *Queries) UploadRemove(ctx context.Context, arg UploadRemoveParams) (Upl
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const uploadSum = `-- name: UploadSum :exec
-UPDATE upload SET row_sum = $1 WHERE upload_id = $2
-`
-
-type UploadSumParams struct {
-	RowSum   string
-	UploadID string
-}
-
-func (q *Queries) UploadSum(ctx context.Context, arg UploadSumParams) error {
-	_, err := q.db.ExecContext(ctx, uploadSum, arg.RowSum, arg.UploadID)
-	return err
 }
 
 const uploadsOf = `-- name: UploadsOf :many

@@ -746,42 +746,6 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 	return items, nil
 }
 
-const erasedReceiptAfter = `-- name: ErasedReceiptAfter :many
-SELECT receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, row_sum FROM erased_receipt WHERE receipt_id > $1 ORDER BY receipt_id LIMIT 500
-`
-
-func (q *Queries) ErasedReceiptAfter(ctx context.Context, after string) ([]ErasedReceipt, error) {
-	rows, err := q.db.QueryContext(ctx, erasedReceiptAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ErasedReceipt
-	for rows.Next() {
-		var i ErasedReceipt
-		if err := rows.Scan(
-			&i.ReceiptID,
-			&i.JobID,
-			&i.WorkspaceID,
-			&i.KeyID,
-			&i.LogIndex,
-			&i.Entry,
-			&i.CreatedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const erasedReceiptCreate = `-- name: ErasedReceiptCreate :exec
 INSERT INTO erased_receipt (receipt_id, job_id, workspace_id, key_id, log_index, entry, created_at, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
@@ -809,20 +773,6 @@ func (q *Queries) ErasedReceiptCreate(ctx context.Context, arg ErasedReceiptCrea
 		arg.CreatedAt,
 		arg.RowSum,
 	)
-	return err
-}
-
-const erasedReceiptSum = `-- name: ErasedReceiptSum :exec
-UPDATE erased_receipt SET row_sum = $1 WHERE receipt_id = $2
-`
-
-type ErasedReceiptSumParams struct {
-	RowSum    string
-	ReceiptID string
-}
-
-func (q *Queries) ErasedReceiptSum(ctx context.Context, arg ErasedReceiptSumParams) error {
-	_, err := q.db.ExecContext(ctx, erasedReceiptSum, arg.RowSum, arg.ReceiptID)
 	return err
 }
 
@@ -1453,20 +1403,6 @@ type JobSubmittedParams struct {
 
 func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) error {
 	_, err := q.db.ExecContext(ctx, jobSubmitted, arg.Now, arg.JobID)
-	return err
-}
-
-const jobSum = `-- name: JobSum :exec
-UPDATE job SET row_sum = $1 WHERE job_id = $2
-`
-
-type JobSumParams struct {
-	RowSum string
-	JobID  string
-}
-
-func (q *Queries) JobSum(ctx context.Context, arg JobSumParams) error {
-	_, err := q.db.ExecContext(ctx, jobSum, arg.RowSum, arg.JobID)
 	return err
 }
 

@@ -1071,38 +1071,6 @@ func (q *Queries) BenchmarkGroupsOfSlug(ctx context.Context, gpuSlug string) ([]
 	return items, nil
 }
 
-const benchmarkHiddenAfter = `-- name: BenchmarkHiddenAfter :many
-SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden WHERE result_id > $1 ORDER BY result_id LIMIT 500
-`
-
-func (q *Queries) BenchmarkHiddenAfter(ctx context.Context, after string) ([]BenchmarkHidden, error) {
-	rows, err := q.db.QueryContext(ctx, benchmarkHiddenAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []BenchmarkHidden
-	for rows.Next() {
-		var i BenchmarkHidden
-		if err := rows.Scan(
-			&i.ResultID,
-			&i.Reason,
-			&i.HiddenAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const benchmarkHiddenGet = `-- name: BenchmarkHiddenGet :one
 SELECT result_id, reason, hidden_at, row_sum FROM benchmark_hidden WHERE result_id = $1
 `
@@ -1149,20 +1117,6 @@ func (q *Queries) BenchmarkHiddenLast(ctx context.Context, max int64) ([]Benchma
 		return nil, err
 	}
 	return items, nil
-}
-
-const benchmarkHiddenSum = `-- name: BenchmarkHiddenSum :exec
-UPDATE benchmark_hidden SET row_sum = $1 WHERE result_id = $2
-`
-
-type BenchmarkHiddenSumParams struct {
-	RowSum   string
-	ResultID string
-}
-
-func (q *Queries) BenchmarkHiddenSum(ctx context.Context, arg BenchmarkHiddenSumParams) error {
-	_, err := q.db.ExecContext(ctx, benchmarkHiddenSum, arg.RowSum, arg.ResultID)
-	return err
 }
 
 const benchmarkHide = `-- name: BenchmarkHide :execrows
@@ -1575,20 +1529,6 @@ func (q *Queries) BenchmarkReceiptOf(ctx context.Context, payloadSha256 string) 
 	return i, err
 }
 
-const benchmarkReceiptSum = `-- name: BenchmarkReceiptSum :exec
-UPDATE benchmark_receipt SET row_sum = $1 WHERE result_id = $2
-`
-
-type BenchmarkReceiptSumParams struct {
-	RowSum   string
-	ResultID string
-}
-
-func (q *Queries) BenchmarkReceiptSum(ctx context.Context, arg BenchmarkReceiptSumParams) error {
-	_, err := q.db.ExecContext(ctx, benchmarkReceiptSum, arg.RowSum, arg.ResultID)
-	return err
-}
-
 const benchmarkRejectedForget = `-- name: BenchmarkRejectedForget :execrows
 DELETE FROM benchmark_receipt WHERE result_id IN (
   SELECT b.result_id FROM benchmark_receipt b WHERE b.status = 'rejected' AND b.created_at < $1 LIMIT CAST($2 AS bigint))
@@ -1970,57 +1910,6 @@ func (q *Queries) ChallengeAdd(ctx context.Context, arg ChallengeAddParams) erro
 	return err
 }
 
-const challengeAfter = `-- name: ChallengeAfter :many
-SELECT challenge_id, node_key_id, worker_id, scene, seed, shift_x, shift_y, samples, created_at, expires_at, ended_at, result_id, frame_key, frame_sha256, frame_bytes, device, blender_version, reference, reference_key, differs_key, difference, decided_at, row_sum FROM benchmark_challenge WHERE challenge_id > $1 ORDER BY challenge_id LIMIT 500
-`
-
-func (q *Queries) ChallengeAfter(ctx context.Context, after string) ([]BenchmarkChallenge, error) {
-	rows, err := q.db.QueryContext(ctx, challengeAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []BenchmarkChallenge
-	for rows.Next() {
-		var i BenchmarkChallenge
-		if err := rows.Scan(
-			&i.ChallengeID,
-			&i.NodeKeyID,
-			&i.WorkerID,
-			&i.Scene,
-			&i.Seed,
-			&i.ShiftX,
-			&i.ShiftY,
-			&i.Samples,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.EndedAt,
-			&i.ResultID,
-			&i.FrameKey,
-			&i.FrameSha256,
-			&i.FrameBytes,
-			&i.Device,
-			&i.BlenderVersion,
-			&i.Reference,
-			&i.ReferenceKey,
-			&i.DiffersKey,
-			&i.Difference,
-			&i.DecidedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const challengeAnswer = `-- name: ChallengeAnswer :one
 UPDATE benchmark_challenge SET ended_at = $1, result_id = $2, frame_key = $3, frame_sha256 = $4, frame_bytes = $5,
   device = $6, blender_version = $7, reference = $8
@@ -2217,20 +2106,6 @@ func (q *Queries) ChallengeOfResult(ctx context.Context, resultID string) (Bench
 	return i, err
 }
 
-const challengeSum = `-- name: ChallengeSum :exec
-UPDATE benchmark_challenge SET row_sum = $1 WHERE challenge_id = $2
-`
-
-type ChallengeSumParams struct {
-	RowSum      string
-	ChallengeID string
-}
-
-func (q *Queries) ChallengeSum(ctx context.Context, arg ChallengeSumParams) error {
-	_, err := q.db.ExecContext(ctx, challengeSum, arg.RowSum, arg.ChallengeID)
-	return err
-}
-
 const challengesForget = `-- name: ChallengesForget :execrows
 DELETE FROM benchmark_challenge WHERE challenge_id IN (
   SELECT c.challenge_id FROM benchmark_challenge c WHERE c.frame_key = '' AND c.created_at < $1 LIMIT CAST($2 AS bigint))
@@ -2328,38 +2203,6 @@ func (q *Queries) ChallengesSince(ctx context.Context, arg ChallengesSinceParams
 	return i, err
 }
 
-const nodeSigningKeyAfter = `-- name: NodeSigningKeyAfter :many
-SELECT key_id, public_pem, bound_at, row_sum FROM node_signing_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) NodeSigningKeyAfter(ctx context.Context, after string) ([]NodeSigningKey, error) {
-	rows, err := q.db.QueryContext(ctx, nodeSigningKeyAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []NodeSigningKey
-	for rows.Next() {
-		var i NodeSigningKey
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.PublicPem,
-			&i.BoundAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const nodeSigningKeyBind = `-- name: NodeSigningKeyBind :exec
 INSERT INTO node_signing_key (key_id, public_pem, bound_at, row_sum) VALUES ($1, $2, $3, $4)
 ON CONFLICT (key_id) DO NOTHING
@@ -2391,20 +2234,6 @@ func (q *Queries) NodeSigningKeyGet(ctx context.Context, keyID string) (string, 
 	var public_pem string
 	err := row.Scan(&public_pem)
 	return public_pem, err
-}
-
-const nodeSigningKeySum = `-- name: NodeSigningKeySum :exec
-UPDATE node_signing_key SET row_sum = $1 WHERE key_id = $2
-`
-
-type NodeSigningKeySumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) NodeSigningKeySum(ctx context.Context, arg NodeSigningKeySumParams) error {
-	_, err := q.db.ExecContext(ctx, nodeSigningKeySum, arg.RowSum, arg.KeyID)
-	return err
 }
 
 const referenceClaim = `-- name: ReferenceClaim :one

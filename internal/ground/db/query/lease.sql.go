@@ -47,44 +47,6 @@ func (q *Queries) DeadLetterAdd(ctx context.Context, arg DeadLetterAddParams) er
 	return err
 }
 
-const deadLetterAfter = `-- name: DeadLetterAfter :many
-SELECT lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum FROM dead_letter WHERE lease_id > $1 ORDER BY lease_id LIMIT 500
-`
-
-func (q *Queries) DeadLetterAfter(ctx context.Context, after string) ([]DeadLetter, error) {
-	rows, err := q.db.QueryContext(ctx, deadLetterAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []DeadLetter
-	for rows.Next() {
-		var i DeadLetter
-		if err := rows.Scan(
-			&i.LeaseID,
-			&i.Queue,
-			&i.Subject,
-			&i.Item,
-			&i.Attempt,
-			&i.Failures,
-			&i.LastCode,
-			&i.LastError,
-			&i.DiedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const deadLetterCount = `-- name: DeadLetterCount :one
 SELECT count(*) FROM dead_letter
 `
@@ -147,20 +109,6 @@ func (q *Queries) DeadLetterRemove(ctx context.Context, leaseID string) (DeadLet
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const deadLetterSum = `-- name: DeadLetterSum :exec
-UPDATE dead_letter SET row_sum = $1 WHERE lease_id = $2
-`
-
-type DeadLetterSumParams struct {
-	RowSum  string
-	LeaseID string
-}
-
-func (q *Queries) DeadLetterSum(ctx context.Context, arg DeadLetterSumParams) error {
-	_, err := q.db.ExecContext(ctx, deadLetterSum, arg.RowSum, arg.LeaseID)
-	return err
 }
 
 const deadLetters = `-- name: DeadLetters :many

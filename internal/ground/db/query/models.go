@@ -124,6 +124,11 @@ type BenchmarkHidden struct {
 	RowSum   string
 }
 
+type BenchmarkPosting struct {
+	FacetID int64
+	Number  int64
+}
+
 type BenchmarkReceipt struct {
 	ResultID       string
 	PayloadSha256  string
@@ -156,6 +161,15 @@ type BenchmarkResult struct {
 	WorkerKeyID string
 	Standing    string
 	Speaks      int64
+}
+
+type BenchmarkTally struct {
+	GroupID int64
+	Measure int64
+	Level   int64
+	Bucket  int64
+	Results int64
+	Total   int64
 }
 
 type Candidate struct {
@@ -359,6 +373,11 @@ type LedgerTransaction struct {
 	RowSum        string
 }
 
+type MovedClock struct {
+	ID      int64
+	MovedUs int64
+}
+
 type NodeKey struct {
 	KeyID        string
 	Name         string
@@ -489,6 +508,12 @@ type Project struct {
 	CreatedAt   int64
 }
 
+type ProjectContent struct {
+	UploadID    string
+	WorkspaceID string
+	Sha256      string
+}
+
 type Quote struct {
 	QuoteID        string
 	UploadID       string
@@ -508,6 +533,11 @@ type Quote struct {
 	RowSum         string
 	Frames         string
 	RerenderOf     string
+}
+
+type RateLimit struct {
+	Client  string
+	Arrival int64
 }
 
 type Receipt struct {
@@ -530,6 +560,12 @@ type ReceiptLog struct {
 type ReceiptLogLeaf struct {
 	LogIndex int64
 	Entry    string
+}
+
+type ReceiptLogNode struct {
+	TileLevel int64
+	Number    int64
+	Hash      string
 }
 
 type Session struct {
@@ -596,6 +632,10 @@ type Turn struct {
 	Played    int64
 	PlayUs    int64
 	Needs     int64
+}
+
+type Unsummed struct {
+	Relation string
 }
 
 type Upload struct {

@@ -20,43 +20,6 @@ func (q *Queries) OauthDevicesWaiting(ctx context.Context) (int64, error) {
 	return count, err
 }
 
-const oauthGrantAfter = `-- name: OauthGrantAfter :many
-SELECT key_id, client_id, family_sha256, refresh_sha256, access_sha256, access_until, previous_sha256, previous_until, row_sum FROM oauth_grant WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) OauthGrantAfter(ctx context.Context, after string) ([]OauthGrant, error) {
-	rows, err := q.db.QueryContext(ctx, oauthGrantAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []OauthGrant
-	for rows.Next() {
-		var i OauthGrant
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.ClientID,
-			&i.FamilySha256,
-			&i.RefreshSha256,
-			&i.AccessSha256,
-			&i.AccessUntil,
-			&i.PreviousSha256,
-			&i.PreviousUntil,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const oauthGrantByAccess = `-- name: OauthGrantByAccess :one
 SELECT key_id, client_id, family_sha256, refresh_sha256, access_sha256, access_until, previous_sha256, previous_until, row_sum FROM oauth_grant WHERE access_sha256 = CAST($1 AS text) OR previous_sha256 = CAST($1 AS text)
 `
@@ -161,20 +124,6 @@ func (q *Queries) OauthGrantLock(ctx context.Context, familySha256 string) (Oaut
 	return i, err
 }
 
-const oauthGrantSum = `-- name: OauthGrantSum :exec
-UPDATE oauth_grant SET row_sum = $1 WHERE key_id = $2
-`
-
-type OauthGrantSumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) OauthGrantSum(ctx context.Context, arg OauthGrantSumParams) error {
-	_, err := q.db.ExecContext(ctx, oauthGrantSum, arg.RowSum, arg.KeyID)
-	return err
-}
-
 const oauthGrantsErase = `-- name: OauthGrantsErase :exec
 DELETE FROM oauth_grant WHERE key_id IN (SELECT k.key_id FROM agent_key k WHERE k.workspace_id = $1)
 `
@@ -208,53 +157,6 @@ func (q *Queries) OauthKey(ctx context.Context, keyID string) (OauthKeyRow, erro
 		&i.ExpiresAt,
 	)
 	return i, err
-}
-
-const oauthRequestAfter = `-- name: OauthRequestAfter :many
-SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum FROM oauth_request WHERE secret_sha256 > $1 ORDER BY secret_sha256 LIMIT 500
-`
-
-func (q *Queries) OauthRequestAfter(ctx context.Context, after string) ([]OauthRequest, error) {
-	rows, err := q.db.QueryContext(ctx, oauthRequestAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []OauthRequest
-	for rows.Next() {
-		var i OauthRequest
-		if err := rows.Scan(
-			&i.SecretSha256,
-			&i.Kind,
-			&i.UserCode,
-			&i.ClientID,
-			&i.RedirectUri,
-			&i.Challenge,
-			&i.Scopes,
-			&i.Resources,
-			&i.Status,
-			&i.KeyName,
-			&i.WorkspaceID,
-			&i.SpendLimitCents,
-			&i.LifeDays,
-			&i.KeyID,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.PolledAt,
-			&i.PollSeconds,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const oauthRequestByUserCode = `-- name: OauthRequestByUserCode :one
@@ -405,20 +307,6 @@ func (q *Queries) OauthRequestLock(ctx context.Context, secretSha256 string) (Oa
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const oauthRequestSum = `-- name: OauthRequestSum :exec
-UPDATE oauth_request SET row_sum = $1 WHERE secret_sha256 = $2
-`
-
-type OauthRequestSumParams struct {
-	RowSum       string
-	SecretSha256 string
-}
-
-func (q *Queries) OauthRequestSum(ctx context.Context, arg OauthRequestSumParams) error {
-	_, err := q.db.ExecContext(ctx, oauthRequestSum, arg.RowSum, arg.SecretSha256)
-	return err
 }
 
 const oauthRequestsEnd = `-- name: OauthRequestsEnd :exec

@@ -39,56 +39,6 @@ func (q *Queries) ActAdd(ctx context.Context, arg ActAddParams) error {
 	return err
 }
 
-const actAfter = `-- name: ActAfter :many
-SELECT act_id, acted_at, actor, way, what, workspace_id, reason, row_sum FROM operator_act WHERE act_id > $1 ORDER BY act_id LIMIT 500
-`
-
-func (q *Queries) ActAfter(ctx context.Context, after string) ([]OperatorAct, error) {
-	rows, err := q.db.QueryContext(ctx, actAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []OperatorAct
-	for rows.Next() {
-		var i OperatorAct
-		if err := rows.Scan(
-			&i.ActID,
-			&i.ActedAt,
-			&i.Actor,
-			&i.Way,
-			&i.What,
-			&i.WorkspaceID,
-			&i.Reason,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const actSum = `-- name: ActSum :exec
-UPDATE operator_act SET row_sum = $1 WHERE act_id = $2
-`
-
-type ActSumParams struct {
-	RowSum string
-	ActID  string
-}
-
-func (q *Queries) ActSum(ctx context.Context, arg ActSumParams) error {
-	_, err := q.db.ExecContext(ctx, actSum, arg.RowSum, arg.ActID)
-	return err
-}
-
 const actorErase = `-- name: ActorErase :many
 UPDATE operator_act SET actor = 'erased' WHERE actor = $1 RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum
 `
@@ -228,40 +178,6 @@ func (q *Queries) AuditRunAdd(ctx context.Context, arg AuditRunAddParams) error 
 	return err
 }
 
-const auditRunAfter = `-- name: AuditRunAfter :many
-SELECT run_id, began_at, ended_at, breaches, found, row_sum FROM audit_run WHERE run_id > $1 ORDER BY run_id LIMIT 500
-`
-
-func (q *Queries) AuditRunAfter(ctx context.Context, after string) ([]AuditRun, error) {
-	rows, err := q.db.QueryContext(ctx, auditRunAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []AuditRun
-	for rows.Next() {
-		var i AuditRun
-		if err := rows.Scan(
-			&i.RunID,
-			&i.BeganAt,
-			&i.EndedAt,
-			&i.Breaches,
-			&i.Found,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const auditRunLast = `-- name: AuditRunLast :one
 SELECT run_id, began_at, ended_at, breaches, found, row_sum FROM audit_run ORDER BY run_id DESC LIMIT 1
 `
@@ -278,20 +194,6 @@ func (q *Queries) AuditRunLast(ctx context.Context) (AuditRun, error) {
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const auditRunSum = `-- name: AuditRunSum :exec
-UPDATE audit_run SET row_sum = $1 WHERE run_id = $2
-`
-
-type AuditRunSumParams struct {
-	RowSum string
-	RunID  string
-}
-
-func (q *Queries) AuditRunSum(ctx context.Context, arg AuditRunSumParams) error {
-	_, err := q.db.ExecContext(ctx, auditRunSum, arg.RowSum, arg.RunID)
-	return err
 }
 
 const auditRunsForget = `-- name: AuditRunsForget :exec

@@ -90,39 +90,6 @@ func (q *Queries) PaymentEventAdd(ctx context.Context, arg PaymentEventAddParams
 	return result.RowsAffected()
 }
 
-const paymentEventAfter = `-- name: PaymentEventAfter :many
-SELECT event_id, type, top_up_id, received_at, row_sum FROM payment_event WHERE event_id > $1 ORDER BY event_id LIMIT 500
-`
-
-func (q *Queries) PaymentEventAfter(ctx context.Context, after string) ([]PaymentEvent, error) {
-	rows, err := q.db.QueryContext(ctx, paymentEventAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []PaymentEvent
-	for rows.Next() {
-		var i PaymentEvent
-		if err := rows.Scan(
-			&i.EventID,
-			&i.Type,
-			&i.TopUpID,
-			&i.ReceivedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const paymentEventGet = `-- name: PaymentEventGet :one
 SELECT event_id, type, top_up_id, received_at, row_sum FROM payment_event WHERE event_id = $1
 `
@@ -138,20 +105,6 @@ func (q *Queries) PaymentEventGet(ctx context.Context, eventID string) (PaymentE
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const paymentEventSum = `-- name: PaymentEventSum :exec
-UPDATE payment_event SET row_sum = $1 WHERE event_id = $2
-`
-
-type PaymentEventSumParams struct {
-	RowSum  string
-	EventID string
-}
-
-func (q *Queries) PaymentEventSum(ctx context.Context, arg PaymentEventSumParams) error {
-	_, err := q.db.ExecContext(ctx, paymentEventSum, arg.RowSum, arg.EventID)
-	return err
 }
 
 const paymentEventsForget = `-- name: PaymentEventsForget :execrows
@@ -371,20 +324,6 @@ func (q *Queries) TopUpLock(ctx context.Context, topUpID string) (TopUp, error) 
 		&i.RowSum,
 	)
 	return i, err
-}
-
-const topUpSum = `-- name: TopUpSum :exec
-UPDATE top_up SET row_sum = $1 WHERE top_up_id = $2
-`
-
-type TopUpSumParams struct {
-	RowSum  string
-	TopUpID string
-}
-
-func (q *Queries) TopUpSum(ctx context.Context, arg TopUpSumParams) error {
-	_, err := q.db.ExecContext(ctx, topUpSum, arg.RowSum, arg.TopUpID)
-	return err
 }
 
 const topUpUpdate = `-- name: TopUpUpdate :exec

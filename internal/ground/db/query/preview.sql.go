@@ -768,20 +768,6 @@ func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Previ
 	return i, err
 }
 
-const previewSum = `-- name: PreviewSum :exec
-UPDATE preview SET row_sum = $1 WHERE preview_id = $2
-`
-
-type PreviewSumParams struct {
-	RowSum    string
-	PreviewID string
-}
-
-func (q *Queries) PreviewSum(ctx context.Context, arg PreviewSumParams) error {
-	_, err := q.db.ExecContext(ctx, previewSum, arg.RowSum, arg.PreviewID)
-	return err
-}
-
 const previewUpload = `-- name: PreviewUpload :one
 SELECT p.upload_id FROM preview p JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id
 WHERE p.preview_id = $1 AND l.state = 'held' AND l.holder = $2

@@ -519,21 +519,6 @@ func (q *Queries) ContentSample(ctx context.Context, most int32) ([]string, erro
 	return items, nil
 }
 
-const contentSum = `-- name: ContentSum :exec
-UPDATE content SET row_sum = $1 WHERE workspace_id = $2 AND sha256 = $3
-`
-
-type ContentSumParams struct {
-	RowSum      string
-	WorkspaceID string
-	Sha256      string
-}
-
-func (q *Queries) ContentSum(ctx context.Context, arg ContentSumParams) error {
-	_, err := q.db.ExecContext(ctx, contentSum, arg.RowSum, arg.WorkspaceID, arg.Sha256)
-	return err
-}
-
 const contentUnstarted = `-- name: ContentUnstarted :one
 SELECT CAST(coalesce(sum(c.size_bytes + 4096), 0) AS bigint) AS bytes,
   CAST(coalesce(sum(CASE WHEN NOT EXISTS (

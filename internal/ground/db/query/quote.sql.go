@@ -94,52 +94,6 @@ func (q *Queries) QuoteAccept(ctx context.Context, arg QuoteAcceptParams) (int64
 	return result.RowsAffected()
 }
 
-const quoteAfter = `-- name: QuoteAfter :many
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of FROM quote WHERE quote_id > $1 ORDER BY quote_id LIMIT 500
-`
-
-func (q *Queries) QuoteAfter(ctx context.Context, after string) ([]Quote, error) {
-	rows, err := q.db.QueryContext(ctx, quoteAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Quote
-	for rows.Next() {
-		var i Quote
-		if err := rows.Scan(
-			&i.QuoteID,
-			&i.UploadID,
-			&i.WorkspaceID,
-			&i.FrameStart,
-			&i.FrameEnd,
-			&i.FrameStep,
-			&i.FrameCount,
-			&i.PriceCents,
-			&i.PricingVersion,
-			&i.Qualified,
-			&i.Warnings,
-			&i.CreatedAt,
-			&i.ExpiresAt,
-			&i.AcceptedAt,
-			&i.JobID,
-			&i.RowSum,
-			&i.Frames,
-			&i.RerenderOf,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const quoteCreate = `-- name: QuoteCreate :exec
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
@@ -237,20 +191,6 @@ func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, er
 		&i.RerenderOf,
 	)
 	return i, err
-}
-
-const quoteSum = `-- name: QuoteSum :exec
-UPDATE quote SET row_sum = $1 WHERE quote_id = $2
-`
-
-type QuoteSumParams struct {
-	RowSum  string
-	QuoteID string
-}
-
-func (q *Queries) QuoteSum(ctx context.Context, arg QuoteSumParams) error {
-	_, err := q.db.ExecContext(ctx, quoteSum, arg.RowSum, arg.QuoteID)
-	return err
 }
 
 const quotesDrop = `-- name: QuotesDrop :exec

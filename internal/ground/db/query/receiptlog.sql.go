@@ -23,39 +23,6 @@ func (q *Queries) LogAdvance(ctx context.Context, arg LogAdvanceParams) error {
 	return err
 }
 
-const logAfter = `-- name: LogAfter :many
-SELECT log_id, origin, size, peaks, row_sum FROM receipt_log WHERE log_id > $1 ORDER BY log_id LIMIT 500
-`
-
-func (q *Queries) LogAfter(ctx context.Context, after int64) ([]ReceiptLog, error) {
-	rows, err := q.db.QueryContext(ctx, logAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []ReceiptLog
-	for rows.Next() {
-		var i ReceiptLog
-		if err := rows.Scan(
-			&i.LogID,
-			&i.Origin,
-			&i.Size,
-			&i.Peaks,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const logCounts = `-- name: LogCounts :one
 SELECT (SELECT count(*) FROM receipt_log_leaf) AS leaves, (SELECT count(*) FROM receipt_log_node) AS nodes
 `
@@ -244,18 +211,4 @@ func (q *Queries) LogNodes(ctx context.Context, arg LogNodesParams) ([]LogNodesR
 		return nil, err
 	}
 	return items, nil
-}
-
-const logSum = `-- name: LogSum :exec
-UPDATE receipt_log SET row_sum = $1 WHERE log_id = $2
-`
-
-type LogSumParams struct {
-	RowSum string
-	LogID  int64
-}
-
-func (q *Queries) LogSum(ctx context.Context, arg LogSumParams) error {
-	_, err := q.db.ExecContext(ctx, logSum, arg.RowSum, arg.LogID)
-	return err
 }

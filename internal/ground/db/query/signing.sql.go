@@ -38,41 +38,6 @@ func (q *Queries) SigningKeyAdd(ctx context.Context, arg SigningKeyAddParams) er
 	return err
 }
 
-const signingKeyAfter = `-- name: SigningKeyAfter :many
-SELECT key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size FROM signing_key WHERE key_id > $1 ORDER BY key_id LIMIT 500
-`
-
-func (q *Queries) SigningKeyAfter(ctx context.Context, after string) ([]SigningKey, error) {
-	rows, err := q.db.QueryContext(ctx, signingKeyAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []SigningKey
-	for rows.Next() {
-		var i SigningKey
-		if err := rows.Scan(
-			&i.KeyID,
-			&i.PublicPem,
-			&i.ValidFrom,
-			&i.ValidTo,
-			&i.RowSum,
-			&i.EndReason,
-			&i.EndSize,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const signingKeyCompromised = `-- name: SigningKeyCompromised :one
 UPDATE signing_key SET end_reason = 'compromised' WHERE key_id = $1 AND valid_to <> 0 AND end_reason = 'superseded' RETURNING key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size
 `
@@ -140,20 +105,6 @@ func (q *Queries) SigningKeyEndsAt(ctx context.Context, arg SigningKeyEndsAtPara
 		&i.EndSize,
 	)
 	return i, err
-}
-
-const signingKeySum = `-- name: SigningKeySum :exec
-UPDATE signing_key SET row_sum = $1 WHERE key_id = $2
-`
-
-type SigningKeySumParams struct {
-	RowSum string
-	KeyID  string
-}
-
-func (q *Queries) SigningKeySum(ctx context.Context, arg SigningKeySumParams) error {
-	_, err := q.db.ExecContext(ctx, signingKeySum, arg.RowSum, arg.KeyID)
-	return err
 }
 
 const signingKeys = `-- name: SigningKeys :many

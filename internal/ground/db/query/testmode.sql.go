@@ -145,20 +145,6 @@ func (q *Queries) TestWorldRemove(ctx context.Context, workspaceID string) error
 	return err
 }
 
-const testWorldSum = `-- name: TestWorldSum :exec
-UPDATE test_world SET row_sum = $1 WHERE workspace_id = $2
-`
-
-type TestWorldSumParams struct {
-	RowSum      string
-	WorkspaceID string
-}
-
-func (q *Queries) TestWorldSum(ctx context.Context, arg TestWorldSumParams) error {
-	_, err := q.db.ExecContext(ctx, testWorldSum, arg.RowSum, arg.WorkspaceID)
-	return err
-}
-
 const testWorldUse = `-- name: TestWorldUse :one
 UPDATE test_world SET used_at = $1 WHERE workspace_id = $2 AND ended_at = 0 RETURNING workspace_id, created_at, used_at, ended_at, row_sum
 `

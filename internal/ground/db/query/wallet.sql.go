@@ -417,20 +417,6 @@ func (q *Queries) LedgerRefunded(ctx context.Context, jobID string) (int64, erro
 	return column_1, err
 }
 
-const ledgerSum = `-- name: LedgerSum :exec
-UPDATE ledger_transaction SET row_sum = $1 WHERE transaction_id = $2
-`
-
-type LedgerSumParams struct {
-	RowSum        string
-	TransactionID string
-}
-
-func (q *Queries) LedgerSum(ctx context.Context, arg LedgerSumParams) error {
-	_, err := q.db.ExecContext(ctx, ledgerSum, arg.RowSum, arg.TransactionID)
-	return err
-}
-
 const walletCreate = `-- name: WalletCreate :exec
 INSERT INTO wallet (workspace_id) VALUES ($1) ON CONFLICT (workspace_id) DO NOTHING
 `

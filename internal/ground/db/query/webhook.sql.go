@@ -424,64 +424,6 @@ func (q *Queries) WebhookAttemptAdd(ctx context.Context, arg WebhookAttemptAddPa
 	return err
 }
 
-const webhookAttemptAfter = `-- name: WebhookAttemptAfter :many
-SELECT delivery_id, number, started_at, duration_us, status, error, answer, next_at, row_sum, round FROM webhook_attempt WHERE (delivery_id, number) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY delivery_id, number LIMIT 500
-`
-
-type WebhookAttemptAfterParams struct {
-	DeliveryID string
-	Number     int64
-}
-
-func (q *Queries) WebhookAttemptAfter(ctx context.Context, arg WebhookAttemptAfterParams) ([]WebhookAttempt, error) {
-	rows, err := q.db.QueryContext(ctx, webhookAttemptAfter, arg.DeliveryID, arg.Number)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WebhookAttempt
-	for rows.Next() {
-		var i WebhookAttempt
-		if err := rows.Scan(
-			&i.DeliveryID,
-			&i.Number,
-			&i.StartedAt,
-			&i.DurationUs,
-			&i.Status,
-			&i.Error,
-			&i.Answer,
-			&i.NextAt,
-			&i.RowSum,
-			&i.Round,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const webhookAttemptSum = `-- name: WebhookAttemptSum :exec
-UPDATE webhook_attempt SET row_sum = $1 WHERE delivery_id = $2 AND number = $3
-`
-
-type WebhookAttemptSumParams struct {
-	RowSum     string
-	DeliveryID string
-	Number     int64
-}
-
-func (q *Queries) WebhookAttemptSum(ctx context.Context, arg WebhookAttemptSumParams) error {
-	_, err := q.db.ExecContext(ctx, webhookAttemptSum, arg.RowSum, arg.DeliveryID, arg.Number)
-	return err
-}
-
 const webhookAttemptsErase = `-- name: WebhookAttemptsErase :exec
 DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webhook_delivery d WHERE d.workspace_id = $1)
 `
@@ -904,47 +846,6 @@ func (q *Queries) WebhookDue(ctx context.Context, arg WebhookDueParams) ([]Webho
 	return items, nil
 }
 
-const webhookEndpointAfter = `-- name: WebhookEndpointAfter :many
-SELECT endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum FROM webhook_endpoint WHERE endpoint_id > $1 ORDER BY endpoint_id LIMIT 500
-`
-
-func (q *Queries) WebhookEndpointAfter(ctx context.Context, after string) ([]WebhookEndpoint, error) {
-	rows, err := q.db.QueryContext(ctx, webhookEndpointAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WebhookEndpoint
-	for rows.Next() {
-		var i WebhookEndpoint
-		if err := rows.Scan(
-			&i.EndpointID,
-			&i.WorkspaceID,
-			&i.JobID,
-			&i.Url,
-			&i.Description,
-			&i.Lane,
-			&i.FailingSince,
-			&i.LastFailedAt,
-			&i.DisabledAt,
-			&i.DisabledReason,
-			&i.CreatedAt,
-			&i.DeletedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const webhookEndpointChange = `-- name: WebhookEndpointChange :one
 UPDATE webhook_endpoint SET url = $1, description = $2 WHERE endpoint_id = $3 RETURNING endpoint_id, workspace_id, job_id, url, description, lane, failing_since, last_failed_at, disabled_at, disabled_reason, created_at, deleted_at, row_sum
 `
@@ -1183,20 +1084,6 @@ func (q *Queries) WebhookEndpointLock(ctx context.Context, endpointID string) (W
 	return i, err
 }
 
-const webhookEndpointSum = `-- name: WebhookEndpointSum :exec
-UPDATE webhook_endpoint SET row_sum = $1 WHERE endpoint_id = $2
-`
-
-type WebhookEndpointSumParams struct {
-	RowSum     string
-	EndpointID string
-}
-
-func (q *Queries) WebhookEndpointSum(ctx context.Context, arg WebhookEndpointSumParams) error {
-	_, err := q.db.ExecContext(ctx, webhookEndpointSum, arg.RowSum, arg.EndpointID)
-	return err
-}
-
 const webhookEndpointsErase = `-- name: WebhookEndpointsErase :exec
 DELETE FROM webhook_endpoint WHERE workspace_id = $1
 `
@@ -1281,43 +1168,6 @@ func (q *Queries) WebhookEndpointsOf(ctx context.Context, workspaceID string) ([
 			&i.CreatedAt,
 			&i.DeletedAt,
 			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const webhookEventAfter = `-- name: WebhookEventAfter :many
-SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq FROM webhook_event WHERE event_id > $1 ORDER BY event_id LIMIT 500
-`
-
-func (q *Queries) WebhookEventAfter(ctx context.Context, after string) ([]WebhookEvent, error) {
-	rows, err := q.db.QueryContext(ctx, webhookEventAfter, after)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []WebhookEvent
-	for rows.Next() {
-		var i WebhookEvent
-		if err := rows.Scan(
-			&i.EventID,
-			&i.WorkspaceID,
-			&i.JobID,
-			&i.Type,
-			&i.Body,
-			&i.CreatedAt,
-			&i.ForgottenAt,
-			&i.RowSum,
-			&i.Seq,
 		); err != nil {
 			return nil, err
 		}
@@ -1441,20 +1291,6 @@ func (q *Queries) WebhookEventPlace(ctx context.Context, arg WebhookEventPlacePa
 	var seq int64
 	err := row.Scan(&seq)
 	return seq, err
-}
-
-const webhookEventSum = `-- name: WebhookEventSum :exec
-UPDATE webhook_event SET row_sum = $1 WHERE event_id = $2
-`
-
-type WebhookEventSumParams struct {
-	RowSum  string
-	EventID string
-}
-
-func (q *Queries) WebhookEventSum(ctx context.Context, arg WebhookEventSumParams) error {
-	_, err := q.db.ExecContext(ctx, webhookEventSum, arg.RowSum, arg.EventID)
-	return err
 }
 
 const webhookEventsBehind = `-- name: WebhookEventsBehind :many
@@ -1881,20 +1717,6 @@ func (q *Queries) WebhookSecretEnd(ctx context.Context, arg WebhookSecretEndPara
 		return nil, err
 	}
 	return items, nil
-}
-
-const webhookSecretSum = `-- name: WebhookSecretSum :exec
-UPDATE webhook_secret SET row_sum = $1 WHERE secret_id = $2
-`
-
-type WebhookSecretSumParams struct {
-	RowSum   string
-	SecretID string
-}
-
-func (q *Queries) WebhookSecretSum(ctx context.Context, arg WebhookSecretSumParams) error {
-	_, err := q.db.ExecContext(ctx, webhookSecretSum, arg.RowSum, arg.SecretID)
-	return err
 }
 
 const webhookSecretsDelete = `-- name: WebhookSecretsDelete :exec
