@@ -412,6 +412,10 @@ var verbs = []verb{
 		{args: "bash", plain: true},
 		{args: "tcsh", exit: 2},
 	}},
+	{words: "help", lines: []line{
+		{args: "log verify", plain: true},
+		{args: "rendre", exit: 2},
+	}},
 	{words: "version", lines: []line{
 		{plain: true},
 		{args: "extra", exit: 2},

@@ -55,8 +55,8 @@ func TestHelpSaysWhatAFlagIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	for columns, want := range map[int]string{
-		100: "\n  --device gpu|cpu                       Device to render on. There is no fallback from one to the\n" +
-			"                                         other. Default: gpu. Environment: SVC_DEVICE.\n",
+		100: "\n  --device gpu|cpu        Device to render on. There is no fallback from one to the other. Default:\n" +
+			"                          gpu. Environment: SVC_DEVICE.\n",
 		40: "\n  --device gpu|cpu\n      Device to render on. There is no\n      fallback from one to the other.\n" +
 			"      Default: gpu. Environment:\n      SVC_DEVICE.\n",
 	} {
@@ -65,5 +65,39 @@ func TestHelpSaysWhatAFlagIs(t *testing.T) {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%d columns:\n%s", columns, &text)
 		}
+	}
+}
+
+// TestTheStartPageIsOneScreen on a terminal of 80 columns and 24 lines.
+func TestTheStartPageIsOneScreen(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	manual.PrintStart(&text, 80)
+	if n := strings.Count(text.String(), "\n"); n > 22 {
+		t.Errorf("%d lines:\n%s", n, &text)
+	}
+}
+
+// TestTheFlagsOfServeAreGrouped: the common ones come first and are few, and a new flag
+// has a group.
+func TestTheFlagsOfServeAreGrouped(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, err := kong.Trace(parser, []string{"serve"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	manual.PrintHelp(&text, parser.Model, ctx.Selected(), 80)
+	_, help, common := strings.Cut(text.String(), "\nCommon flags:\n")
+	first, _, _ := strings.Cut(help, "\n\n")
+	if n := strings.Count("\n"+first, "\n  --"); !common || n < 5 || n > 12 {
+		t.Errorf("%d common flags:\n%s", n, &text)
+	}
+	if strings.Contains(help, "\nOther flags:\n") {
+		t.Errorf("a flag of serve has no group:\n%s", help)
 	}
 }

@@ -48,38 +48,43 @@ type program struct {
 	File    kong.ConfigFlag  `name:"config" help:"Read flags from this JSON file, under their names with _ for -." placeholder:"FILE" env:"SVC_CONFIG"`
 	Version kong.VersionFlag `env:"-" help:"Print the version of this program and of the interface that it serves."`
 
-	Serve      operator.Serve    `cmd:"" help:"Run the service, with a worker inside unless --worker none is given."`
-	Worker     farm.Workers      `cmd:"" help:"Run a worker for a service elsewhere, or check that this machine can."`
-	Autoscale  farm.Autoscale    `cmd:"" help:"Ask Slurm, Kubernetes or another engine for as many workers as there is work for."`
-	Bench      farm.Bench        `cmd:"" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
-	Render     caller.Render     `cmd:"" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
-	Rerender   caller.Rerender   `cmd:"" help:"Render frames of an ended job again: a new price and a new job over the same upload."`
-	Look       caller.Look       `cmd:"" help:"See a frame as the workers do, small and coarse, for free."`
-	Inspect    caller.Inspect    `cmd:"" help:"Show what a .blend contains and what it would cost, without a service."`
-	Pack       caller.Pack       `cmd:"" help:"Write a .blend and the files that its scene uses into one archive."`
-	Jobs       account.Jobs      `cmd:"" help:"List the workspace's jobs, newest first."`
-	Job        account.Job       `cmd:"" help:"Show everything about one job."`
-	Cancel     account.Cancel    `cmd:"" help:"Cancel a job that no worker has claimed. It costs nothing."`
-	Download   account.Download  `cmd:"" help:"Fetch and verify the frames of a completed job."`
-	Preview    account.Preview   `cmd:"" help:"Write or show a small picture of a frame, or of all frames together."`
-	Wallet     account.Wallet    `cmd:"" help:"Show the balance and the ledger."`
-	Keys       account.Keys      `cmd:"" help:"Manage the workspace's agent keys, with an account key."`
-	Open       account.Open      `cmd:"" help:"Open a job's proof page, or the service, in the browser."`
-	Listen     account.Listen    `cmd:"" help:"Forward the workspace's webhooks to a receiver on this machine."`
-	Status     account.Status    `cmd:"" help:"Show what the service is, its limits, and whose key this is."`
-	Login      profile.Login     `cmd:"" help:"Sign in to a service with a browser, in place of a pasted key."`
-	Logout     profile.Logout    `cmd:"" help:"End what svc login began: its key is revoked."`
-	Config     profile.Config    `cmd:"" help:"Keep a service's address and keys for later commands, in profiles."`
-	Verify     proof.Verify      `cmd:"" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
-	MCP        mcpbridge.Command `cmd:"" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
-	Log        proof.Log         `cmd:"" help:"Check the log of receipts."`
-	FrameProof proof.FrameProof  `cmd:"" help:"Take the proof of one frame out of a receipt, for somebody who is not to see the others."`
-	Demo       demo.Command      `cmd:"" help:"Run one job from price to verified receipt on this machine, without any setup."`
-	OpenAPI    operator.OpenAPI  `cmd:"" name:"openapi" help:"Print the OpenAPI document that the service serves."`
-	Admin      operator.Admin    `cmd:"" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
+	Render   caller.Render    `cmd:"" group:"Render scenes" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
+	Look     caller.Look      `cmd:"" group:"Render scenes" help:"See a frame as the workers do, small and coarse, for free."`
+	Inspect  caller.Inspect   `cmd:"" group:"Render scenes" help:"Show what a .blend contains and what it would cost, without a service."`
+	Pack     caller.Pack      `cmd:"" group:"Render scenes" help:"Write a .blend and the files that its scene uses into one archive."`
+	Rerender caller.Rerender  `cmd:"" group:"Render scenes" help:"Render frames of an ended job again: a new price and a new job over the same upload."`
+	Download account.Download `cmd:"" group:"Render scenes" help:"Fetch and verify the frames of a completed job."`
+	Preview  account.Preview  `cmd:"" group:"Render scenes" help:"Write or show a small picture of a frame, or of all frames together."`
 
-	Completion  completion.Command `cmd:"" help:"Print a script that completes the words of svc in a shell."`
-	ShowVersion showVersion        `cmd:"" name:"version" help:"Print the version of this program and of the interface that it serves."`
+	Jobs   account.Jobs   `cmd:"" group:"Jobs and account" help:"List the workspace's jobs, newest first."`
+	Job    account.Job    `cmd:"" group:"Jobs and account" help:"Show everything about one job."`
+	Cancel account.Cancel `cmd:"" group:"Jobs and account" help:"Cancel a job that no worker has claimed. It costs nothing."`
+	Wallet account.Wallet `cmd:"" group:"Jobs and account" help:"Show the balance and the ledger."`
+	Keys   account.Keys   `cmd:"" group:"Jobs and account" help:"Manage the workspace's agent keys, with an account key."`
+	Login  profile.Login  `cmd:"" group:"Jobs and account" help:"Sign in to a service with a browser, in place of a pasted key."`
+	Logout profile.Logout `cmd:"" group:"Jobs and account" help:"End what svc login began: its key is revoked."`
+	Config profile.Config `cmd:"" group:"Jobs and account" help:"Keep a service's address and keys for later commands, in profiles."`
+	Status account.Status `cmd:"" group:"Jobs and account" help:"Show what the service is, its limits, and whose key this is."`
+	Open   account.Open   `cmd:"" group:"Jobs and account" help:"Open a job's proof page, or the service, in the browser."`
+
+	Verify     proof.Verify     `cmd:"" group:"Check results" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
+	FrameProof proof.FrameProof `cmd:"" group:"Check results" help:"Take the proof of one frame out of a receipt, for somebody who is not to see the others."`
+	Log        proof.Log        `cmd:"" group:"Check results" help:"Check the log of receipts."`
+
+	MCP     mcpbridge.Command `cmd:"" group:"Build on the service" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
+	Listen  account.Listen    `cmd:"" group:"Build on the service" help:"Forward the workspace's webhooks to a receiver on this machine."`
+	OpenAPI operator.OpenAPI  `cmd:"" group:"Build on the service" name:"openapi" help:"Print the OpenAPI document that the service serves."`
+
+	Demo      demo.Command   `cmd:"" group:"Run a service" help:"Run one job from price to verified receipt on this machine, without any setup."`
+	Serve     operator.Serve `cmd:"" group:"Run a service" help:"Run the service, with a worker inside unless --worker none is given."`
+	Worker    farm.Workers   `cmd:"" group:"Run a service" help:"Run a worker for a service elsewhere, or check that this machine can."`
+	Autoscale farm.Autoscale `cmd:"" group:"Run a service" help:"Ask Slurm, Kubernetes or another engine for as many workers as there is work for."`
+	Bench     farm.Bench     `cmd:"" group:"Run a service" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
+	Admin     operator.Admin `cmd:"" group:"Run a service" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
+
+	Help        manual.HelpCommand `cmd:"" group:"More" help:"Show the help of a command, or the list of all commands."`
+	Completion  completion.Command `cmd:"" group:"More" help:"Print a script that completes the words of svc in a shell."`
+	ShowVersion showVersion        `cmd:"" group:"More" name:"version" help:"Print the version of this program and of the interface that it serves."`
 
 	Complete completion.Complete `cmd:"" hidden:"" help:"Print what the last word of a command line can become."`
 	Docs     manual.Command      `cmd:"" hidden:"" help:"Print the reference of the command line."`
@@ -96,6 +101,10 @@ func main() {
 	// Standard output belongs to a command's result, which scripts read.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	parser := newParser("/etc/svc/config.json")
+	if len(os.Args) == 1 {
+		manual.PrintStart(os.Stdout, terminal.Width(os.Stdout))
+		return
+	}
 	ctx, err := parser.Parse(os.Args[1:])
 	if err != nil {
 		if mistake, ok := errors.AsType[*kong.ParseError](err); ok {

@@ -40,16 +40,34 @@ func PrintHelp(w io.Writer, app *kong.Application, n *kong.Node, columns int) {
 	args := len(n.Positional)
 	all := values(n)
 	h.list("Arguments:", terms(all[:args]))
-	h.list("Flags:", terms(all[args:]))
-	h.list("Flags of every command:", append([][2]string{{"-h, --help", "Show this help."}}, terms(flags(app.Node))...))
-	var rows [][2]string
-	for _, c := range commands(n) {
-		rows = append(rows, [2]string{words(c), c.Help})
+	for _, g := range grouped(all[args:]) {
+		title := "Flags:"
+		if g.title != "" {
+			title = g.title + " flags:"
+		}
+		h.list(title, terms(g.all))
 	}
-	h.list("Commands:", rows)
-	if len(rows) > 0 {
+	if !n.Leaf() {
+		h.commands(n)
+	}
+	h.list("Flags of every command:", append([][2]string{{"-h, --help", "Show this help."}}, terms(flags(app.Node))...))
+	if !n.Leaf() {
 		h.paragraph("")
-		h.paragraph("For more about a command: svc COMMAND --help")
+		h.paragraph("For more about a command: svc help COMMAND")
+	}
+}
+
+// commands lists the commands below n: of the program by group, callers' first.
+func (h help) commands(n *kong.Node) {
+	titles, rows := []string{"Commands"}, map[string][][2]string{}
+	if n.Type == kong.ApplicationNode {
+		titles, rows = commandGroups(n)
+	}
+	for _, c := range commands(n) {
+		rows["Commands"] = append(rows["Commands"], [2]string{words(c), c.Help})
+	}
+	for _, title := range titles {
+		h.list(title+":", rows[title])
 	}
 }
 

@@ -78,6 +78,7 @@ func words(n *kong.Node) string {
 // value is one flag or argument, ready to be printed.
 type value struct {
 	term, help, env, standard string
+	group                     string // title, "" for none
 }
 
 // text is what a value means, its default and its environment names.
@@ -120,7 +121,11 @@ func flags(n *kong.Node) (all []value) {
 		if !flag.IsBool() && !flag.IsCounter() {
 			term += " " + placeholder(flag)
 		}
-		all = append(all, describe(term, flag.Value, flag.Envs))
+		v := describe(term, flag.Value, flag.Envs)
+		if flag.Group != nil {
+			v.group = flag.Group.Title
+		}
+		all = append(all, v)
 	}
 	return all
 }

@@ -15,7 +15,7 @@ func Markdown(app *kong.Application) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# The command line
 
-%s This page is printed from the code (`+"`make generate`"+`), like the manual pages of the Debian package; `+"`svc COMMAND --help`"+` says the same.
+%s This page is printed from the code (`+"`make generate`"+`), like the manual pages of the Debian package; `+"`svc help COMMAND`"+` says the same.
 
 ## Every command
 
@@ -51,9 +51,15 @@ With --json a command prints one object on standard output, and everything for p
 		if n.Detail != "" {
 			fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(n.Detail))
 		}
-		if v := values(n); len(v) > 0 {
+		for _, g := range grouped(values(n)) {
+			if len(g.all) == 0 {
+				continue
+			}
 			b.WriteByte('\n')
-			table(&b, "argument or flag", v)
+			if g.title != "" {
+				fmt.Fprintf(&b, "### %s flags of %s\n\n", g.title, words(n))
+			}
+			table(&b, "argument or flag", g.all)
 		}
 	}
 	return b.String()

@@ -35,39 +35,40 @@ type Serve struct {
 	store
 	farm.BlenderFlags
 	farm.SandboxFlags
-	signInFlags
-	paymentFlags
-	webhookFlags
-	Listen      string        `env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
-	PublicURL   string        `env:"SVC_PUBLIC_URL" placeholder:"URL" help:"URL under which callers reach the service. Without it, the address it listens on."`
-	Metrics     string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Also serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
-	SigningKey  string        `env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, a key that the service makes and keeps in the data folder."`
-	SignCommand string        `name:"signing-command" env:"SVC_SIGNING_COMMAND" placeholder:"COMMAND" help:"Program that signs instead, with its arguments, split at spaces: for keys in a hardware module or a service for keys. It gets the bytes on standard input and writes the 64 bytes of the Ed25519 signature. Needs --signing-public."`
-	SignPublic  string        `name:"signing-public" env:"SVC_SIGNING_PUBLIC" type:"existingfile" placeholder:"FILE" help:"Public half of the key of --signing-command, PEM."`
-	LogOrigin   string        `env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
-	Witnesses   string        `env:"SVC_WITNESSES" type:"existingfile" placeholder:"FILE" help:"Who co-signs the log's checkpoints, and how many must: a policy of lines witness NAME KEY URL, group NAME N MEMBER…, quorum NAME. The service goes on when they are away, and logs it."`
-	Terms       string        `env:"SVC_TERMS" type:"existingfile" placeholder:"FILE" help:"Your text of what a start accepts, in Markdown, 256 KiB at most: /terms shows it. Without it, a plain one that is built in."`
-	Worker      string        `env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
-	AcceptJobs  bool          `env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
-	Synthetic   bool          `name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
-	StopTimeout time.Duration `env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
-	Inspecting  terminal.Size `name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
-	ProjectSize terminal.Size `name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of all files of a project together."`
-	Unstarted   terminal.Size `name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes that a workspace stores and that no job pays for: uploads, and what the database keeps about them."`
-	Unpaid      terminal.Size `name:"unpaid-storage" env:"SVC_UNPAID_STORAGE" placeholder:"SIZE" help:"Most bytes that all workspaces store together that never had a credit or a payment. Without it, a tenth of the data folder's disk."`
-	Previews    previewLimits `name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews of one upload, and of one workspace within 24 hours. Workers render them when no frame waits. 0 means none."`
-	SheetFrames int           `name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. One of a longer job shows an even choice. Making one reads a picture for each."`
-	LoopFrames  int           `env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, in the same way."`
-	FrameTime   time.Duration `env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take, on any worker. One that takes longer fails with frame_time_exceeded."`
-	PlayTime    time.Duration `env:"SVC_PLAY_TIME" default:"2h" help:"Most time that a worker may compute the frames before a frame, where simulations run from frame to frame. If that is not enough, the frame fails with frame_time_exceeded."`
-	Double      int           `name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that workers of two node keys render, to compare their pixels."`
-	References  int           `name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker of another node key must confirm, beside those that would be among the best ten."`
-	RateFlags
-	openFlags
-	keepFlags
-	testModeFlags
-	checkFlags
-	terminal.LogFlags
+	signInFlags       `embed:"" group:"Sign-in"`
+	paymentFlags      `embed:"" group:"Payments"`
+	webhookFlags      `embed:"" group:"Webhooks"`
+	Listen            string        `group:"Common" env:"SVC_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on; port 0 takes a free one."`
+	PublicURL         string        `group:"Common" env:"SVC_PUBLIC_URL" placeholder:"URL" help:"URL under which callers reach the service. Without it, the address it listens on."`
+	Metrics           string        `group:"Start, stop and monitoring" name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Also serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
+	SigningKey        string        `group:"Receipts and log" env:"SVC_SIGNING_KEY" type:"existingfile" placeholder:"FILE" help:"Key that signs receipts, Ed25519 in PKCS#8 PEM. Without it, a key that the service makes and keeps in the data folder."`
+	SignCommand       string        `group:"Receipts and log" name:"signing-command" env:"SVC_SIGNING_COMMAND" placeholder:"COMMAND" help:"Program that signs instead, with its arguments, split at spaces: for keys in a hardware module or a service for keys. It gets the bytes on standard input and writes the 64 bytes of the Ed25519 signature. Needs --signing-public."`
+	SignPublic        string        `group:"Receipts and log" name:"signing-public" env:"SVC_SIGNING_PUBLIC" type:"existingfile" placeholder:"FILE" help:"Public half of the key of --signing-command, PEM."`
+	LogOrigin         string        `group:"Receipts and log" env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Without it, the public URL's host and /log."`
+	Witnesses         string        `group:"Receipts and log" env:"SVC_WITNESSES" type:"existingfile" placeholder:"FILE" help:"Who co-signs the log's checkpoints, and how many must: a policy of lines witness NAME KEY URL, group NAME N MEMBER…, quorum NAME. The service goes on when they are away, and logs it."`
+	Terms             string        `group:"Payments" env:"SVC_TERMS" type:"existingfile" placeholder:"FILE" help:"Your text of what a start accepts, in Markdown, 256 KiB at most: /terms shows it. Without it, a plain one that is built in."`
+	Dev               bool          `group:"Common" env:"SVC_DEV" help:"Try svc on this machine: accept any Blender, and render on the CPU if there is no GPU. The log, pages and receipts say so."`
+	Worker            string        `group:"Common" env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded renders in this process too; none leaves rendering to svc worker."`
+	AcceptJobs        bool          `group:"Start, stop and monitoring" env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
+	Synthetic         bool          `group:"Rendering" name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
+	StopTimeout       time.Duration `group:"Start, stop and monitoring" env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
+	Inspecting        terminal.Size `group:"Limits" name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
+	ProjectSize       terminal.Size `group:"Limits" name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of all files of a project together."`
+	Unstarted         terminal.Size `group:"Limits" name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes that a workspace stores and that no job pays for: uploads, and what the database keeps about them."`
+	Unpaid            terminal.Size `group:"Limits" name:"unpaid-storage" env:"SVC_UNPAID_STORAGE" placeholder:"SIZE" help:"Most bytes that all workspaces store together that never had a credit or a payment. Without it, a tenth of the data folder's disk."`
+	Previews          previewLimits `group:"Limits" name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews of one upload, and of one workspace within 24 hours. Workers render them when no frame waits. 0 means none."`
+	SheetFrames       int           `group:"Limits" name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. One of a longer job shows an even choice. Making one reads a picture for each."`
+	LoopFrames        int           `group:"Limits" env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, in the same way."`
+	FrameTime         time.Duration `group:"Rendering" env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take, on any worker. One that takes longer fails with frame_time_exceeded."`
+	PlayTime          time.Duration `group:"Rendering" env:"SVC_PLAY_TIME" default:"2h" help:"Most time that a worker may compute the frames before a frame, where simulations run from frame to frame. If that is not enough, the frame fails with frame_time_exceeded."`
+	Double            int           `group:"Rendering" name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that workers of two node keys render, to compare their pixels."`
+	References        int           `group:"Rendering" name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker of another node key must confirm, beside those that would be among the best ten."`
+	RateFlags         `embed:"" group:"Limits"`
+	openFlags         `embed:"" group:"Limits"`
+	keepFlags         `embed:"" group:"Retention"`
+	testModeFlags     `embed:"" group:"Test mode"`
+	checkFlags        `embed:"" group:"Start, stop and monitoring"`
+	terminal.LogFlags `embed:"" group:"Start, stop and monitoring"`
 }
 
 // Run serves until a signal comes, then stops in order: no new requests, then the
@@ -89,10 +90,15 @@ func (c *Serve) Run(k *kong.Context) error {
 		return terminal.WrongUsage(err)
 	}
 	defer flush()
+	if c.Dev && c.Worker == "embedded" {
+		if err := c.allowAll(ctx, k); err != nil {
+			return notReady(err)
+		}
+	}
 	if c.Worker == "embedded" {
 		renderer, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
 		if err != nil {
-			return err
+			return notReady(err)
 		}
 		cfg.Embedded = &app.EmbeddedWorker{
 			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
@@ -122,7 +128,7 @@ func (c *Serve) Run(k *kong.Context) error {
 		return err
 	}
 	defer func() { _ = service.Close() }()
-	return service.Serve(ctx)
+	return notReady(service.Serve(ctx))
 }
 
 // service returns the configuration that the flags describe, without the worker inside

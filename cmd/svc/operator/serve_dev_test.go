@@ -1,0 +1,34 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/worker"
+)
+
+// TestAMachineThatCannotRenderShowsTheWaysForward: a trial here, a real service, or a
+// service that leaves rendering to others.
+func TestAMachineThatCannotRenderShowsTheWaysForward(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{worker.ErrVersion, worker.ErrNoGPU, blender.ErrNotFound} {
+		said := notReady(fmt.Errorf("embedded worker: %w", cause)).Error()
+		for _, way := range []string{"svc serve --dev", "svc worker doctor", "--worker none"} {
+			if !strings.Contains(said, way) {
+				t.Errorf("%v: %q is not named in %s", cause, way, said)
+			}
+		}
+		if strings.Count(said, "\n") > 15 {
+			t.Errorf("more than a screen: %s", said)
+		}
+	}
+	if other := errors.New("disk full"); !errors.Is(notReady(other), other) {
+		t.Error("another error is replaced")
+	}
+	if notReady(nil) != nil {
+		t.Error("a clean end is an error")
+	}
+}
