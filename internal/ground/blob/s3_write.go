@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -90,11 +91,30 @@ func (w *s3Writer) send() error {
 	w.sending = done
 	go func() {
 		sum := sha256.Sum256(memory)
-		sent, err := w.store.core.PutObjectPart(w.ctx, w.store.bucket, w.object, w.upload, number, bytes.NewReader(memory), int64(len(memory)),
+		sent, err := w.store.core.PutObjectPart(w.ctx, w.store.bucket, w.object, w.upload, number, &lockedReader{from: bytes.NewReader(memory)}, int64(len(memory)),
 			minio.PutObjectPartOptions{Sha256Hex: hex.EncodeToString(sum[:]), DisableContentSha256: true})
 		done <- sentPart{part: minio.CompletePart{PartNumber: number, ETag: sent.ETag}, memory: memory, err: err}
 	}()
 	return nil
+}
+
+// lockedReader is the body of a part. The client library seeks it for another try while the
+// connection of a try that failed may still read.
+type lockedReader struct {
+	mu   sync.Mutex
+	from *bytes.Reader
+}
+
+func (r *lockedReader) Read(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.from.Read(p)
+}
+
+func (r *lockedReader) Seek(offset int64, whence int) (int64, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.from.Seek(offset, whence)
 }
 
 // wait waits for the part under way.

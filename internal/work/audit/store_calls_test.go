@@ -287,7 +287,7 @@ func (w farmWorker) accept(c claimed, sample frames.Sample) {
 		Picture: framecheck.Picture{
 			Holder: w.id, File: result.File, PixelSHA256: result.PixelSHA256, Width: result.Width, Height: result.Height,
 			Device: result.Device, Registered: result.Device, Renderer: w.me.Renderer, Log: result.Log,
-			Seen: &pixels.Picture{Format: "png", Width: result.Width, Height: result.Height, Hash: result.PixelSHA256, Decoded: true},
+			Seen: &pixels.Picture{Format: "png", Width: result.Width, Height: result.Height, SHA256: result.PixelSHA256, Decoded: true, Comparable: true},
 		},
 		Small: small, Lease: lease.Ref{ID: c.LeaseID, Holder: w.id, Attempt: int64(c.Attempt)}, JobID: c.jobID, Frame: c.Frame, BlobKey: key, SHA256: result.SHA256, SizeBytes: result.SizeBytes,
 		RenderTime: time.Second, DeviceName: result.DeviceName, Version: result.BlenderVersion, BuildHash: result.BlenderBuildHash,
