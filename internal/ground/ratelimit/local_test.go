@@ -20,11 +20,11 @@ func TestAPageReaderEarnsRequestsBack(t *testing.T) {
 		if !l.Take(p, "b", 1).Allowed {
 			t.Error("another client is refused")
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if first, second := l.Take(p, "a", 1), l.Take(p, "a", 1); !first.Allowed || second.Allowed {
 			t.Errorf("a second later: %+v, %+v", first, second)
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		l.Take(p, "c", 1)
 		if len(l.clients) != 1 {
 			t.Errorf("%d clients are kept", len(l.clients))
