@@ -71,8 +71,7 @@ func (a *App) Serve(ctx context.Context) error {
 		return errors.Join(err, listener.Close())
 	}
 	a.warnOfWebhooks()
-	at := a.Links(public)
-	p := a.parts(at)
+	p := a.parts(a.Links(public))
 	in := a.intake(outbound.New(a.Config.FileURLs))
 
 	mux := http.NewServeMux()
@@ -97,7 +96,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.Config.Routes(mux)
 	}
 	server := &http.Server{
-		Handler: a.front(serving, mux, errs, counter, open, at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: a.Config.KeepAlive,
+		Handler: a.front(serving, mux, errs, counter, open, p.at.Secure()), ReadHeaderTimeout: headerTimeout, IdleTimeout: a.Config.KeepAlive,
 		BaseContext: func(net.Listener) context.Context { return requests }, ConnState: front.LimitConnections(a.Config.Connections, a.connectionShare()),
 	}
 	stopMetrics, err := a.serveMetrics(serving, errs)

@@ -112,7 +112,8 @@ func TestAFormIsTakenWholeOrRefusedByName(t *testing.T) {
 			t.Errorf("the refusals left %v and %v reserved", available, reserved)
 		}
 		long := "https://8.8.8.8/" + strings.Repeat("ü", 2032)
-		if a := s.call("POST", create, s.account, hook(long, strings.Repeat("ü", 16))); a.status != 200 || a.body["webhook_configured"] != true {
+		a := s.call("POST", create, s.account, hook(long, strings.Repeat("ü", 16)))
+		if configured, _ := a.body["webhook_configured"].(bool); a.status != 200 || !configured {
 			t.Errorf("2048 characters: %d %v", a.status, a.body)
 		}
 	})

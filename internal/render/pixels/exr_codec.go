@@ -217,7 +217,6 @@ func pxr24Bytes(c exrChannel) int {
 // b44 unpacks halfs in blocks of 4x4 pixels, of one channel after the other. Other channels
 // lie there as they are.
 func (c *exrCodec) b44(packed []byte, n int) error {
-	var s [16]uint16
 	for _, ch := range c.channels {
 		if !ch.float || ch.bytes == 4 {
 			line := ch.bytes * c.width
@@ -233,29 +232,39 @@ func (c *exrCodec) b44(packed []byte, n int) error {
 		if ch.linear {
 			return errors.New("a channel has its logarithm packed, which Blender does not do")
 		}
-		for top := 0; top < n; top += 4 {
-			for left := 0; left < c.width; left += 4 {
-				size := 14
-				if len(packed) >= 3 && packed[2] >= 13<<2 {
-					size = 3
-				}
-				if len(packed) < size {
-					return io.ErrUnexpectedEOF
-				}
-				b44Block(&s, packed[:size])
-				packed = packed[size:]
-				for i, v := range s {
-					if y, x := top+i/4, left+i%4; y < n && x < c.width {
-						binary.LittleEndian.PutUint16(c.raw[y*c.rowBytes+ch.offset+2*x:], v)
-					}
-				}
-			}
+		var err error
+		if packed, err = c.b44Blocks(ch, packed, n); err != nil {
+			return err
 		}
 	}
 	if len(packed) > 0 {
 		return errors.New("bytes are left")
 	}
 	return nil
+}
+
+// b44Blocks unpacks the blocks of one channel, and returns what follows them.
+func (c *exrCodec) b44Blocks(ch exrChannel, packed []byte, n int) (rest []byte, err error) {
+	var s [16]uint16
+	for top := 0; top < n; top += 4 {
+		for left := 0; left < c.width; left += 4 {
+			size := 14
+			if len(packed) >= 3 && packed[2] >= 13<<2 {
+				size = 3
+			}
+			if len(packed) < size {
+				return nil, io.ErrUnexpectedEOF
+			}
+			b44Block(&s, packed[:size])
+			packed = packed[size:]
+			for i, v := range s {
+				if y, x := top+i/4, left+i%4; y < n && x < c.width {
+					binary.LittleEndian.PutUint16(c.raw[y*c.rowBytes+ch.offset+2*x:], v)
+				}
+			}
+		}
+	}
+	return packed, nil
 }
 
 // b44Block unpacks a block: three bytes for one value, 14 for the first one and the

@@ -135,7 +135,7 @@ func TestManyRefreshesAtOnceGetTheSameTokens(t *testing.T) {
 		}
 		all.Wait()
 		different := 0
-		given.Range(func(tokens, err any) bool {
+		given.Range(func(_, err any) bool {
 			if different++; err != nil {
 				s.t.Error(err)
 			}

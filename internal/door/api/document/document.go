@@ -205,7 +205,7 @@ func openAnswers(doc *huma.OpenAPI) {
 		}
 	}
 	for name, schema := range schemas.Map() {
-		if !sent[name] && name != closedAnswer && schema.AdditionalProperties == false {
+		if more, told := schema.AdditionalProperties.(bool); told && !more && !sent[name] && name != closedAnswer {
 			schema.AdditionalProperties = nil
 		}
 	}

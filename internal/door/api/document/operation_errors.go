@@ -32,8 +32,7 @@ func operationCodes() map[string][]fault.Code {
 	type codes = []fault.Code
 	all := func(of ...codes) codes { return slices.Concat(of...) }
 	key, ours := codes{fault.Unauthenticated}, codes{fault.CrossOriginRefused}
-	session := all(key, ours)
-	bad := codes{fault.InvalidRequest}
+	session, bad := all(key, ours), codes{fault.InvalidRequest}
 	sent := codes{fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow}
 	json := all(sent, codes{fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia})
 	once := all(sent, codes{fault.InvalidRequest, fault.IdempotencyKeyReused, fault.IdempotencyInProgress})

@@ -54,6 +54,7 @@ func LookedFor(place string) (at string, ok bool) {
 	return place, !strings.HasPrefix(place, `\\`) && len(place) <= maxPath
 }
 
+// HasDrive reports whether a path begins with a drive of Windows, such as C:.
 func HasDrive(p string) bool {
 	return len(p) >= 2 && p[1] == ':' && (p[0] >= 'a' && p[0] <= 'z' || p[0] >= 'A' && p[0] <= 'Z')
 }
