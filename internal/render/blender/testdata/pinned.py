@@ -5,8 +5,9 @@ import sys
 
 import bpy
 
-source = open(sys.argv[sys.argv.index("--") + 1]).read()
-driver = {}
+path = sys.argv[sys.argv.index("--") + 1]
+source = open(path).read()
+driver = {"__file__": path}
 exec(source[: source.rindex("\nmain()")], driver)
 
 scene = bpy.context.scene
