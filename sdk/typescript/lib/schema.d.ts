@@ -368,6 +368,11 @@ export interface Schemas {
         /** Format: double */
         low_seconds: number;
     };
+    EmptyImage: {
+        node: string;
+        /** @description What has the node, such as "material Floor". */
+        owner: string;
+    };
     Endpoint: {
         /** Format: date-time */
         created_at: string;
@@ -2042,6 +2047,8 @@ export interface Schemas {
         denoising: string[];
         /** @description True when a driver or keyframes set the samples. */
         driven_samples: boolean;
+        /** @description Image texture nodes of shaders that have no image. */
+        empty_images?: Schemas["EmptyImage"][];
         engine: string;
         /** @description Paths of compositor File Output nodes; they write nothing here. */
         file_output_nodes: string[];
@@ -2080,6 +2087,8 @@ export interface Schemas {
         /** @description True when the scene renders several views. */
         multiview: boolean;
         name: string;
+        /** @description A scene of which no view layer is rendered; absent where there is none. */
+        no_layer?: string;
         /**
          * Format: int64
          * @description Pixels × samples of the scenes that the sequencer or the compositor shows, at most at a time.
