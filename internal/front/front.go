@@ -61,7 +61,7 @@ type Front struct {
 	// nothing else.
 	HTTPS bool
 
-	pages ratelimit.Local // who reads what anyone may read
+	pages ratelimit.Local // readers of public pages, by address
 }
 
 // Elsewhere is another service behind the same address, with the same routes.

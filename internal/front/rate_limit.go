@@ -47,7 +47,7 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	// What programs and people do to let a program in counts too: codes could be guessed.
 	case strings.HasPrefix(path, "/oauth/"):
 	case path == livePath, path == readyPath:
-		return nil // who asks must learn of a flood; neither costs more than once in a while
+		return nil // a monitor must see a flood; neither probe costs much
 	case !isAPI(path) && (r.Method == http.MethodGet || r.Method == http.MethodHead):
 		m.class, m.limits = pages, ratelimit.Limits{Client: f.Rate.Times(contract.PageRate)}
 	}

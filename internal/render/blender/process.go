@@ -182,7 +182,8 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	begun := time.Now()
 	if err := p.call(ctx, order, "frame_done", &done); err != nil {
 		if errors.Is(err, context.DeadlineExceeded) {
-			err = &Error{Code: FrameTimeExceeded, Message: fmt.Sprintf("the frame was not done after %s, the most that it may take", time.Since(begun).Round(time.Second)), Log: p.output.text()}
+			limit, _ := ctx.Deadline() // what was allowed, not when a busy machine noticed
+			err = &Error{Code: FrameTimeExceeded, Message: fmt.Sprintf("the frame was not done after %s, the most that it may take", limit.Sub(begun).Round(time.Second)), Log: p.output.text()}
 		}
 		return Frame{}, err
 	}

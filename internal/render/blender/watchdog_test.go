@@ -46,7 +46,7 @@ func TestAFrameThatTakesTooLongEnds(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	_, err := p.Render(ctx, 1, func(float64) {})
-	if e := failure(t, err, blender.FrameTimeExceeded); !strings.Contains(e.Message, "the most that it may take") || len(e.Log) > blender.FrameLogBytes {
+	if e := failure(t, err, blender.FrameTimeExceeded); !strings.Contains(e.Message, "after 1s") || len(e.Log) > blender.FrameLogBytes {
 		t.Errorf("%+v", e)
 	}
 	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) {

@@ -177,7 +177,7 @@ func (set Set) Fragment(of, name string, content any) ([]byte, error) {
 // The JSON in a page keeps its value, since the escapes are JSON's own.
 func (set Set) Write(p Page) ([]byte, error) { return set.Fragment(p.Template, "layout", p) }
 
-// Page returns the handler of a page that build makes anew for each request.
+// Page returns the handler of a page that build makes for each request.
 func (s *Base) Page(build func(r *http.Request) (Page, error)) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		p, err := build(r)
