@@ -192,11 +192,10 @@ func readWebP(in *bufio.Reader, l *Limits) (Picture, error) {
 // riffWalk follows the parts of a RIFF file that is written to it. left is what its header
 // promises.
 type riffWalk struct {
-	left   int64
-	at     int64
-	next   int64 // where the next part begins
-	head   []byte
-	broken bool
+	left int64
+	at   int64
+	next int64 // where the next part begins
+	head []byte
 }
 
 // Write implements io.Writer and never fails.
