@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Types of webhook events.
+// Types of events that end a job, and of a test; docs/webhook-events.md lists all.
 const (
 	EventCompleted = "render.completed"
 	EventFailed    = "render.failed"
@@ -27,7 +27,7 @@ type WebhookEvent struct {
 	ID        string    // the webhook-id: equal whenever the same event is sent again
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"` // when it happened
-	// Job is the job as it was then; nil for a test. Read the job before you act on
+	// Job is the job as it was then; nil for an event that is not about a job. Read the job before you act on
 	// it irreversibly (spec 6).
 	Job *Job `json:"-"`
 }
@@ -63,7 +63,7 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 	if err := errors.Join(json.Unmarshal(body, e), json.Unmarshal(body, &data)); err != nil {
 		return nil, fmt.Errorf("read webhook: %w", err)
 	}
-	if e.Type != EventTest {
+	if strings.HasPrefix(e.Type, "render.") {
 		e.Job = data.Job
 	}
 	return e, nil

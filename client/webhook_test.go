@@ -10,6 +10,7 @@ import (
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"svc.example/client"
+	"svc.example/internal/ground/contract"
 )
 
 const webhookBody = `{"type":"render.completed","timestamp":"2026-01-02T03:04:05Z","data":{"job_id":"JOB-1","status":"completed"}}`
@@ -40,6 +41,18 @@ func TestWebhookIsVerifiedWithEitherKindOfSecret(t *testing.T) {
 		e, err := client.VerifyWebhook(secret, signed(t, raw, now, webhookBody), []byte(webhookBody), now)
 		if err != nil || e.ID != "msg_1" || e.Type != client.EventCompleted || e.Job == nil || e.Job.JobID != "JOB-1" || e.Timestamp.Year() != 2026 {
 			t.Errorf("%q: %+v, %v", secret, e, err)
+		}
+	}
+}
+
+func TestOnlyEventsOfJobsHaveAJob(t *testing.T) {
+	t.Parallel()
+	now, secret := time.Now(), "sixteen letters or more"
+	for _, event := range contract.Events() {
+		body := `{"type":"` + event.Type + `","timestamp":"2026-01-01T00:00:00Z","data":{"job_id":"JOB-1"}}`
+		e, err := client.VerifyWebhook(secret, signed(t, []byte(secret), now, body), []byte(body), now)
+		if err != nil || (e.Job != nil) != event.EndsJob {
+			t.Errorf("%s: %+v, %v", event.Type, e, err)
 		}
 	}
 }

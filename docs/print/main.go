@@ -1,8 +1,8 @@
 // Command print writes the documents that are made from code: docs/errors.md
 // from the error vocabulary, docs/warnings.md and docs/findings.md from the tables of
-// warnings and findings, docs/states.md from the table of job states, docs/gpu-names.md
-// from the tables of GPU names, docs/openapi.json from the API's routes,
-// docs/interface-coverage.md from the table of rules and tests, docs/sdk-python.md and
+// warnings and findings, docs/webhook-events.md from the table of webhook events,
+// docs/states.md from the table of job states, docs/gpu-names.md from the tables of GPU
+// names, docs/openapi.json from the API's routes, docs/interface-coverage.md from the table of rules and tests, docs/sdk-python.md and
 // docs/sdk-typescript.md from the source of the SDKs.
 package main
 
@@ -16,6 +16,7 @@ import (
 
 	"svc.example/docs/coverage"
 	"svc.example/internal/door/api"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/benchmark"
 	"svc.example/internal/work/framecheck"
@@ -40,6 +41,7 @@ func main() {
 		"pictures.md":           framecheck.PicturesMarkdown(),
 		"gpu-names.md":          benchmark.NamesMarkdown(),
 		"states.md":             job.StatesMarkdown(),
+		"webhook-events.md":     contract.EventsMarkdown(),
 		"warnings.md":           quote.WarningsMarkdown(),
 		"interface-coverage.md": coverage.Markdown(),
 		"openapi.json":          string(api.Document("https://svc.example")),

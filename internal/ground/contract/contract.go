@@ -195,13 +195,8 @@ const (
 	ModeTest   = "test"
 )
 
-// How terminal events are sent (spec 2.3).
+// How events are sent (spec 2.3).
 const (
-	EventCompleted       = "render.completed"
-	EventFailed          = "render.failed"
-	EventCancelled       = "render.cancelled"
-	EventWalletLow       = "wallet.low"   // the balance fell below what the workspace calls low; no job ended
-	EventTest            = "webhook.test" // sent on request to test an endpoint; no job ended
 	WebhookTransport     = "HTTPS"
 	WebhookDeliveryModel = "durable_queue"
 )

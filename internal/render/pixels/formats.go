@@ -7,11 +7,20 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Format is what a picture's bytes are. Blender writes these and no others.
+//
+// To add one: add its row in Formats with its reader, a file of it to the tests of this
+// package, and its number to formats of package blendfile if that lacks it. `make generate`
+// prints docs/pictures.md.
 type Format struct {
 	Name string
+	// Blender are Blender's names of it, as files store them.
+	Blender []string
+	// Media is the media type for browsers; "" where they do not show it.
+	Media string
 	// Extensions are those that Blender gives its files, with the point.
 	Extensions []string
 	// Looked says for people what Read looks at.
@@ -40,22 +49,42 @@ func Formats() []Format {
 	}
 	const pixelwise = "Every pixel is decoded; black, pink and blank are seen."
 	return []Format{
-		{"png", []string{".png"}, pixelwise + " Checksums, and that nothing follows the picture.", starts("\x89PNG"), readPNG},
-		{"jpeg", []string{".jpg"}, pixelwise + " That nothing follows the picture. A picture that takes too much memory is walked through by its markers.", starts("\xff\xd8\xff"), readJPEG},
-		{"exr", []string{".exr"}, "Every value of NONE, RLE, ZIPS, ZIP, PIZ, PXR24, B44 and B44A is decoded; black, pink, blank and values that are no numbers are seen. DWAA and DWAB are unpacked up to their waves, and counted. Numbers of rows, channels, and that nothing follows the picture.",
+		{"png", []string{"PNG"}, "image/png", []string{".png"}, pixelwise + " Checksums, and that nothing follows the picture.", starts("\x89PNG"), readPNG},
+		{"jpeg", []string{"JPEG"}, "image/jpeg", []string{".jpg"}, pixelwise + " That nothing follows the picture. A picture that takes too much memory is walked through by its markers.", starts("\xff\xd8\xff"), readJPEG},
+		{"exr", []string{"OPEN_EXR", "OPEN_EXR_MULTILAYER"}, "", []string{".exr"}, "Every value of NONE, RLE, ZIPS, ZIP, PIZ, PXR24, B44 and B44A is decoded; black, pink, blank and values that are no numbers are seen. DWAA and DWAB are unpacked up to their waves, and counted. Numbers of rows, channels, and that nothing follows the picture.",
 			starts(string(exrMagic[:])), readEXR},
-		{"tiff", []string{".tif"}, "Each strip is unpacked and counted (NONE, DEFLATE, LZW, PACKBITS), and every byte of the file belongs to the picture.", starts("II*\x00", "MM\x00*"), readTIFF},
-		{"bmp", []string{".bmp"}, "Header, and the length of the rows.", starts("BM"), readBMP},
-		{"hdr", []string{".hdr"}, "Header; the runs of each row are unpacked and counted.", starts("#?RADIANCE\n", "#?RGBE\n"), readHDR},
-		{"dpx", []string{".dpx"}, "Header, and the length of the rows.", starts("SDPX", "XPDS"), readDPX},
-		{"cineon", []string{".cin"}, "Header, and the length of the rows.", starts("\x80\x2a\x5f\xd7"), readCineon},
-		{"jp2", []string{".jp2", ".j2c"}, "Boxes, markers and tiles are walked through to the end.", starts("\x00\x00\x00\x0cjP  \r\n\x87\n", "\xff\x4f\xff\x51"), readJP2},
-		{"webp", []string{".webp"}, "Decoded, where it fits the memory; otherwise its parts are walked through to the end.", func(head []byte) bool {
+		{"tiff", []string{"TIFF"}, "", []string{".tif"}, "Each strip is unpacked and counted (NONE, DEFLATE, LZW, PACKBITS), and every byte of the file belongs to the picture.", starts("II*\x00", "MM\x00*"), readTIFF},
+		{"bmp", []string{"BMP"}, "", []string{".bmp"}, "Header, and the length of the rows.", starts("BM"), readBMP},
+		{"hdr", []string{"HDR"}, "", []string{".hdr"}, "Header; the runs of each row are unpacked and counted.", starts("#?RADIANCE\n", "#?RGBE\n"), readHDR},
+		{"dpx", []string{"DPX"}, "", []string{".dpx"}, "Header, and the length of the rows.", starts("SDPX", "XPDS"), readDPX},
+		{"cineon", []string{"CINEON"}, "", []string{".cin"}, "Header, and the length of the rows.", starts("\x80\x2a\x5f\xd7"), readCineon},
+		{"jp2", []string{"JPEG2000"}, "", []string{".jp2", ".j2c"}, "Boxes, markers and tiles are walked through to the end.", starts("\x00\x00\x00\x0cjP  \r\n\x87\n", "\xff\x4f\xff\x51"), readJP2},
+		{"webp", []string{"WEBP"}, "image/webp", []string{".webp"}, "Decoded, where it fits the memory; otherwise its parts are walked through to the end.", func(head []byte) bool {
 			return len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 		}, readWebP},
-		{"iris", []string{".rgb"}, pixelwise + " Every row is unpacked, and every byte of the file belongs to the picture.", starts("\x01\xda\x00\x01", "\x01\xda\x01\x01"), readIRIS},
-		{"targa", []string{".tga"}, "Header; the runs are unpacked and counted.", isTarga, readTarga},
+		{"iris", []string{"IRIS"}, "", []string{".rgb"}, pixelwise + " Every row is unpacked, and every byte of the file belongs to the picture.", starts("\x01\xda\x00\x01", "\x01\xda\x01\x01"), readIRIS},
+		{"targa", []string{"TARGA", "TARGA_RAW"}, "", []string{".tga"}, "Header; the runs are unpacked and counted.", isTarga, readTarga},
 	}
+}
+
+// FormatOf returns the format of a picture by its first bytes.
+func FormatOf(head []byte) (Format, bool) {
+	for _, f := range Formats() {
+		if f.is(head) {
+			return f, true
+		}
+	}
+	return Format{}, false
+}
+
+// FormatNamed returns the format that Blender calls name.
+func FormatNamed(name string) (Format, bool) {
+	for _, f := range Formats() {
+		if slices.Contains(f.Blender, name) {
+			return f, true
+		}
+	}
+	return Format{}, false
 }
 
 // Limits bound what reading takes, and tell what a file claims to be before that is taken.
@@ -142,20 +171,19 @@ func ReadWithin(r io.Reader, l Limits) (Picture, error) {
 	if len(head) < 4 {
 		return Picture{}, fmt.Errorf("read the picture's first bytes: %w", noEOF(err))
 	}
-	for _, f := range Formats() {
-		if f.is(head) {
-			p, err := f.read(in, &l)
-			if err == nil {
-				err = atEnd(in)
-			}
-			if err != nil {
-				return Picture{}, err
-			}
-			p.Format = f.Name
-			return p, nil
-		}
+	f, ok := FormatOf(head)
+	if !ok {
+		return Picture{}, ErrUnsupported
 	}
-	return Picture{}, ErrUnsupported
+	p, err := f.read(in, &l)
+	if err == nil {
+		err = atEnd(in)
+	}
+	if err != nil {
+		return Picture{}, err
+	}
+	p.Format = f.Name
+	return p, nil
 }
 
 // atEnd refuses bytes that follow a picture.

@@ -13,9 +13,9 @@ func PicturesMarkdown() string {
 	b.WriteString("# What is checked in a picture\n\nPrinted from `internal/render/pixels` by `make generate`; do not edit.\n\n" +
 		"The service reads every picture that a worker delivers. First it checks the lease, then the size that the scene promises, then that the bytes have the scene's format, whatever the file is called. Only then it decodes. A format without a row is refused.\n\n" +
 		"The list of frames and the receipt say what was checked, as `checked`: `pixels` where the pixels were decoded, `structure` where the service only walked through the file. In every format a cut file is refused, and so are bytes that follow the picture.\n\n" +
-		"| format | extension | what is looked at |\n|---|---|---|\n")
+		"| format | Blender's name | extension | what is looked at |\n|---|---|---|---|\n")
 	for _, f := range pixels.Formats() {
-		fmt.Fprintf(&b, "| %s | `%s` | %s |\n", f.Name, strings.Join(f.Extensions, "`, `"), f.Looked)
+		fmt.Fprintf(&b, "| %s | `%s` | `%s` | %s |\n", f.Name, strings.Join(f.Blender, "`, `"), strings.Join(f.Extensions, "`, `"), f.Looked)
 	}
 	b.WriteString("\n- The hash of the pixels (`pixel_sha256`) is compared for PNG, JPEG, IRIS and OpenEXR. In the other formats, and in OpenEXR of one layer in DWAA or DWAB, it is the worker's word.\n" +
 		"- In formats that are not decoded, the worker's Blender reports black, magenta, blank and infinite values. Such a report is a [finding](findings.md). It never causes a second rendering.\n" +

@@ -147,19 +147,10 @@ func Reject(p Picture, scene Scene) *Failure {
 // formatOf is the format of a scene's pictures. ok is false for one that no Blender writes
 // any more.
 func formatOf(p Picture, scene Scene) (format pixels.Format, ok bool) {
-	names := map[string]string{
-		"PNG": "png", "JPEG": "jpeg", "OPEN_EXR": "exr", "OPEN_EXR_MULTILAYER": "exr", "TIFF": "tiff", "TARGA": "targa", "TARGA_RAW": "targa",
-		"BMP": "bmp", "HDR": "hdr", "DPX": "dpx", "CINEON": "cineon", "JPEG2000": "jp2", "WEBP": "webp", "IRIS": "iris",
-	}
-	name := names[scene.OutputFormat]
 	if p.Renderer == contract.SyntheticRenderer || scene.MovieOutput {
-		name = "png"
+		return pixels.FormatNamed("PNG")
 	}
-	all := pixels.Formats()
-	if at := slices.IndexFunc(all, func(f pixels.Format) bool { return f.Name == name }); at >= 0 {
-		return all[at], true
-	}
-	return pixels.Format{}, false
+	return pixels.FormatNamed(scene.OutputFormat)
 }
 
 // Judge decides on a sound picture by its content and the earlier attempts of its frame.

@@ -1,7 +1,6 @@
 package quote
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,73 +56,6 @@ func versionNumber(text string) (int, bool) {
 // heavyPart is the share of the envelope, 1/heavyPart, above which a scene is called
 // heavy. The warning is advice before paying; it changes neither price nor rights.
 const heavyPart = 4
-
-// Warnings lists where the render will differ from what the file expects, the worst
-// first. It works from the stored scene, so a later quote of the same upload gives the same
-// warnings, unless the farm has changed.
-func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
-	frames := selected.Frames
-	out := []Warning{}
-	warn := func(condition bool, code WarningCode, detail any, format string, args ...any) {
-		if condition {
-			out = append(out, Warn(code, detail, format, args...))
-		}
-	}
-	lacked := s.neededOf(farm.lacks(s.Needs()))
-	warn(len(lacked) > 0, WarnBuildOption, map[string]any{"missing": lacked, "workers": farm.Workers},
-		"The Blender of no worker that is online has all that the picture needs: %s.", listed(lacked, optionText))
-	missing := s.missing()
-	warn(len(missing) > 0, WarnMissingFiles, map[string]any{"count": len(missing), "files": first(missing, mostDetail)}, "The upload lacks %s.", listed(missing, fileText))
-	warn(len(s.UnreadableFiles) > 0, WarnUnreadable, map[string]any{"count": len(s.UnreadableFiles), "files": first(s.UnreadableFiles, mostDetail)},
-		"Blender cannot read files of the upload: %s.", listed(s.UnreadableFiles, unreadableText))
-	remapped, unreachable := s.remapped()
-	warn(len(unreachable) > 0, WarnUnreachable, map[string]any{"count": len(unreachable), "files": first(unreachable, mostDetail)},
-		"The .blend looks for files of the project where none can be put: %s.", listed(unreachable, remappedText))
-	warn(s.FilesPartial, WarnFilesPartial, nil, "Not all files of the project were looked for.")
-	caches := s.missingCaches()
-	warn(len(caches) > 0, WarnMissingCache, map[string]any{"count": len(caches), "files": first(caches, mostDetail)}, "The upload lacks what simulations were baked to: %s.", listed(caches, fileText))
-	warn(len(s.LinkedLibraries) > 0, WarnLinkedLibraries, map[string]any{"count": len(s.LinkedLibraries), "paths": first(s.LinkedLibraries, mostDetail)},
-		"The upload lacks linked .blend files: %s.", listed(s.LinkedLibraries, itself))
-	warn(s.UsesAutorunScripts, WarnScriptsDisabled, map[string]any{"count": len(s.AutorunScripts), "scripts": first(s.AutorunScripts, mostDetail)},
-		"The picture can depend on Python: %s.", cmp.Or(listed(s.AutorunScripts, scriptText), "drivers too many to name"))
-	warn(s.NoLayer != "", WarnNoLayer, map[string]string{"scene": s.NoLayer}, "All view layers of the scene %q are switched off.", s.NoLayer)
-	warn(len(s.EmptyImages) > 0, WarnEmptyImages, map[string]any{"count": len(s.EmptyImages), "nodes": first(s.EmptyImages, mostDetail)},
-		"Image texture nodes have no image: %s.", listed(s.EmptyImages, emptyImageText))
-	running := s.unbaked()
-	warn(len(running) > 0, WarnUnbaked, map[string]any{"count": len(running), "simulations": first(running, mostDetail)}, "Simulations are not baked: %s.", listed(running, simulationText))
-	renderer, number := farm.Renderer()
-	// The version is read back from its text: the scene may come from the store.
-	file, ok := versionNumber(s.FileVersion)
-	warn(ok && file > number, WarnNewerFile, map[string]string{"file": s.FileVersion, "renderer": renderer},
-		"The file was saved by Blender %s; Blender %s renders it.", s.FileVersion, renderer)
-	// One worker with a denoiser renders what others refuse.
-	undenoised := farm.DenoiseOff > 0 || farm.Workers > 0 && farm.NoDenoiser == farm.Workers
-	warn(len(s.Denoising) > 0 && undenoised, WarnDenoiseOff, map[string]any{"denoising": first(s.Denoising, mostDetail), "workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
-		"The picture is denoised by the %s; %d of %d workers online do not denoise.", listed(s.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
-	colors := farm.colorLacks(s.ColorManagement)
-	warn(len(colors) > 0, WarnColors, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "workers": farm.Workers},
-		"The picture's colours need what the renderer's Blender lacks: %s.", listed(colors, lackText))
-	unrendered := slices.DeleteFunc(slices.Clone(s.Unrendered), func(s Shot) bool { return !s.in(frames) })
-	warn(len(unrendered) > 0, WarnSequencerOff, map[string]any{"count": len(unrendered), "strips": first(unrendered, mostDetail)},
-		"Strips of the sequencer show scenes of other engines: %s.", listed(unrendered, shotText))
-	warn(s.Multiview, WarnMultiviewOff, nil, "The scene renders several views.")
-	warn(s.StampNames, WarnStampOff, nil, "The scene writes the file's or the computer's name into the picture.")
-	warn(len(remapped) > 0, WarnRemapped, map[string]any{"count": len(remapped), "files": first(remapped, mostDetail)},
-		"The .blend looks elsewhere for files of the project: %s.", listed(remapped, remappedText))
-	warn(s.MovieOutput, WarnMovieAsPNG, map[string]string{"format": s.OutputFormat}, "The scene's output is a film (%s).", s.OutputFormat)
-	warn(len(s.FileOutputNodes) > 0, WarnFileOutput, map[string][]string{"paths": first(s.FileOutputNodes, mostDetail)},
-		"The compositor writes files of its own: %s.", listed(s.FileOutputNodes, itself))
-	warn(selected.Skipped > 0, WarnFrameZeroSkipped, map[string]int{"skipped": selected.Skipped}, "The scene begins at frame %d.", s.FrameStart)
-	outside := selected.outside(s.Frames())
-	warn(len(outside) > 0, WarnFramesOutside, map[string]any{"count": len(outside), "frames": outside.String(), "scene": s.Frames()},
-		"The scene's range is %s; you chose %s outside it.", ListText(s.FrameStart, s.FrameEnd, 1, ""), frameText(outside))
-	warn(s.DrivenSamples, WarnDrivenSamples, s.samplesDetail(frames), "%s", s.samplesText(frames))
-	work := s.PixelSamples(frames)
-	warn(work > int64(e)/heavyPart, WarnHeavyScene, map[string]int64{"pixel_samples": work, "limit": int64(e)},
-		"A frame has %d million samples of pixels.", work/1e6)
-	sortWarnings(out)
-	return out
-}
 
 // frameText names frames in a sentence.
 func frameText(l framelist.List) string {

@@ -9,6 +9,11 @@ import (
 
 // WarningCode names a difference between the render and what the file expects. Callers
 // tell warnings apart by it, so a code never changes its meaning.
+//
+// To add one: add its constant below, its row in WarningTable where its severity belongs, and
+// its cause in warnings_test.go. A fact that no inspection finds yet also needs a member of
+// Scene, a line in SceneOf of package intake, and its member and its reading in package
+// blendfile. Then run `make generate`, which prints docs/warnings.md.
 type WarningCode string
 
 // The codes of warnings. Their texts and their order are in Warnings.
@@ -56,6 +61,42 @@ type WarningRow struct {
 	Meaning  string // what is found in the file
 	Instead  string // what is rendered; it follows the finding in each message
 	Action   string // what the artist can do
+	// find returns a sentence about what is found, with its detail; "" for nothing.
+	find func(in *inspected) (detail any, message string)
+}
+
+// inspected is what warnings are about: a scene, the farm that will render it and the frames.
+type inspected struct {
+	Scene
+	farm     Farm
+	selected Selection
+	envelope Envelope
+}
+
+// Warnings lists where the render will differ from what the file expects, the worst
+// first. It works from the stored scene, so a later quote of the same upload gives the same
+// warnings, unless the farm has changed.
+func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
+	out, in := []Warning{}, &inspected{s, farm, selected, e}
+	for _, row := range WarningTable() {
+		if detail, message := row.find(in); message != "" {
+			out = append(out, row.warning(detail, message))
+		}
+	}
+	return out
+}
+
+// when is a finding where a condition holds.
+func when(condition bool, detail any, format string, args ...any) (any, string) {
+	if !condition {
+		return nil, ""
+	}
+	return detail, fmt.Sprintf(format, args...)
+}
+
+// some is a finding where a list is not empty. Its detail is the list, as member.
+func some[T any](list []T, member, format string, text func(T) string) (any, string) {
+	return when(len(list) > 0, map[string]any{"count": len(list), member: first(list, mostDetail)}, format, listed(list, text))
 }
 
 // WarningTable returns all warnings, the worst first. Every text that a caller reads about
@@ -64,76 +105,167 @@ func WarningTable() []WarningRow {
 	return []WarningRow{
 		{WarnBuildOption, SeverityPicture, "The picture needs what the Blender of no worker that is online was built with: Alembic, USD, Open Shading Language, OpenVDB or FFmpeg.",
 			"The frames wait for a worker that has it, and so does a free preview.",
-			"Wait for such a worker; or make the file do without: import what a cache holds, write a film out as pictures, build a shader of nodes; save the file and send it again."},
+			"Wait for such a worker; or make the file do without: import what a cache holds, write a film out as pictures, build a shader of nodes; save the file and send it again.",
+			func(in *inspected) (any, string) {
+				lacked := in.neededOf(in.farm.lacks(in.Needs()))
+				return when(len(lacked) > 0, map[string]any{"missing": lacked, "workers": in.farm.Workers},
+					"The Blender of no worker that is online has all that the picture needs: %s.", listed(lacked, optionText))
+			}},
 		{WarnMissingFiles, SeverityPicture, "Files that the picture needs are not in the upload.",
 			"A missing image is magenta; of other missing files nothing is rendered.",
-			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again."},
+			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again.",
+			func(in *inspected) (any, string) {
+				return some(in.missing(), "files", "The upload lacks %s.", fileText)
+			}},
 		{WarnUnreadable, SeverityPicture, "Files that the scene names are in the upload, but Blender cannot read them: Git LFS pointers, empty files, web pages, or files of another kind than they are named for.",
 			"An unreadable image is magenta; of other unreadable files nothing is rendered.",
-			"Replace each file by the real one (of Git LFS: run git lfs pull), check that Blender shows it, and send the project again."},
+			"Replace each file by the real one (of Git LFS: run git lfs pull), check that Blender shows it, and send the project again.",
+			func(in *inspected) (any, string) {
+				return some(in.UnreadableFiles, "files", "Blender cannot read files of the upload: %s.", unreadableText)
+			}},
 		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
 			"What is linked from them is not rendered.",
-			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again."},
+			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again.",
+			func(in *inspected) (any, string) {
+				return some(in.LinkedLibraries, "paths", "The upload lacks linked .blend files: %s.", itself)
+			}},
 		{WarnUnreachable, SeverityPicture, "Files of the project are not where the .blend looks for them, and no worker can put them there: it looks on a network, or in a folder of the system.",
 			"They count as missing: a missing image is magenta; of other missing files nothing is rendered.",
-			"Make the paths relative (File > External Data > Make Paths Relative), save and send the project again."},
+			"Make the paths relative (File > External Data > Make Paths Relative), save and send the project again.",
+			func(in *inspected) (any, string) {
+				_, unreachable := in.remapped()
+				return some(unreachable, "files", "The .blend looks for files of the project where none can be put: %s.", remappedText)
+			}},
 		{WarnFilesPartial, SeverityPicture, "The project names more files than the search goes through.",
 			"Files that were not looked for may be missing; a missing image is magenta, of other missing files nothing is rendered.",
-			"Send only the files that the scene needs, or compare one frame before ordering all."},
+			"Send only the files that the scene needs, or compare one frame before ordering all.",
+			func(in *inspected) (any, string) {
+				return when(in.FilesPartial, nil, "Not all files of the project were looked for.")
+			}},
 		{WarnMissingCache, SeverityPicture, "A simulation was baked to a folder that is not in the upload.",
 			"The simulation stands still, or is not seen.",
-			"Send the folder along, or bake into the .blend (Physics > Cache, Disk Cache off; for node bakes: Packed), save the file and send it again."},
+			"Send the folder along, or bake into the .blend (Physics > Cache, Disk Cache off; for node bakes: Packed), save the file and send it again.",
+			func(in *inspected) (any, string) {
+				return some(in.missingCaches(), "files", "The upload lacks what simulations were baked to: %s.", fileText)
+			}},
 		{WarnScriptsDisabled, SeverityPicture, "The picture can depend on Python in the file.",
 			"No Python of the file is run: a driver that needs it gives 0, and a Freestyle style module draws no lines.",
-			"Replace the Python by expressions that Blender computes without it, bake what it sets to keyframes, or draw the lines by Freestyle's line sets; save the file and send it again."},
+			"Replace the Python by expressions that Blender computes without it, bake what it sets to keyframes, or draw the lines by Freestyle's line sets; save the file and send it again.",
+			func(in *inspected) (any, string) {
+				return when(in.UsesAutorunScripts, map[string]any{"count": len(in.AutorunScripts), "scripts": first(in.AutorunScripts, mostDetail)},
+					"The picture can depend on Python: %s.", cmp.Or(listed(in.AutorunScripts, scriptText), "drivers too many to name"))
+			}},
 		{WarnNoLayer, SeverityPicture, "All view layers of a scene are switched off.",
 			"Its objects are not rendered, and the frames are empty.",
-			"Switch Use for Rendering on in a view layer (View Layer Properties), save the file and send it again."},
+			"Switch Use for Rendering on in a view layer (View Layer Properties), save the file and send it again.",
+			func(in *inspected) (any, string) {
+				return when(in.NoLayer != "", map[string]string{"scene": in.NoLayer}, "All view layers of the scene %q are switched off.", in.NoLayer)
+			}},
 		{WarnEmptyImages, SeverityPicture, "Image texture nodes that the picture needs have no image.",
 			"Each of them gives magenta.",
-			"Choose an image in each of these nodes, or remove them; save the file and send it again."},
+			"Choose an image in each of these nodes, or remove them; save the file and send it again.",
+			func(in *inspected) (any, string) {
+				return some(in.EmptyImages, "nodes", "Image texture nodes have no image: %s.", emptyImageText)
+			}},
 		{WarnUnbaked, SeverityPicture, "A simulation is not baked.",
 			"Each frame is what `blender -b FILE -a` writes from the scene's first frame on; without a bake Blender leaves most simulations standing there, though they move in its window.",
-			"Bake all simulations (Physics > Cache > Bake All Dynamics; fluids and nodes in their own panels), save the file and send it again."},
+			"Bake all simulations (Physics > Cache > Bake All Dynamics; fluids and nodes in their own panels), save the file and send it again.",
+			func(in *inspected) (any, string) {
+				return some(in.unbaked(), "simulations", "Simulations are not baked: %s.", simulationText)
+			}},
 		{WarnNewerFile, SeverityPicture, "The file was saved by a newer Blender than the one that renders.",
 			"What is new in that Blender is not rendered, or is rendered in another way.",
-			"Compare one frame before ordering all, or save the file in the renderer's version."},
+			"Compare one frame before ordering all, or save the file in the renderer's version.",
+			func(in *inspected) (any, string) {
+				renderer, number := in.farm.Renderer()
+				// The version is read back from its text: the scene may come from the store.
+				file, ok := versionNumber(in.FileVersion)
+				return when(ok && file > number, map[string]string{"file": in.FileVersion, "renderer": renderer},
+					"The file was saved by Blender %s; Blender %s renders it.", in.FileVersion, renderer)
+			}},
 		{WarnColors, SeverityPicture, "The file asks for a display, view transform, look or colour space that the renderer's Blender does not have.",
 			"Blender takes its default: the sRGB display, the display's first view (Standard), no look; an image in an unknown colour space is not converted, a clip or a strip is read as its files usually are, and a node that converts from or to one is muted.",
-			"Choose what a plain Blender of the renderer's version has (Render > Color Management; each image's Color Space), or render to OpenEXR and apply your own configuration to the frames."},
+			"Choose what a plain Blender of the renderer's version has (Render > Color Management; each image's Color Space), or render to OpenEXR and apply your own configuration to the frames.",
+			func(in *inspected) (any, string) {
+				colors := in.farm.colorLacks(in.ColorManagement)
+				return when(len(colors) > 0, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "workers": in.farm.Workers},
+					"The picture's colours need what the renderer's Blender lacks: %s.", listed(colors, lackText))
+			}},
 		{WarnSequencerOff, SeverityPicture, "Strips of the sequencer show scenes that another engine than Cycles renders.",
 			"These strips are left out, as if they were muted.",
-			"Render those scenes on your computer and put the pictures in place of the strips, or set their engine to Cycles."},
+			"Render those scenes on your computer and put the pictures in place of the strips, or set their engine to Cycles.",
+			func(in *inspected) (any, string) {
+				unrendered := slices.DeleteFunc(slices.Clone(in.Unrendered), func(s Shot) bool { return !s.in(in.selected.Frames) })
+				return some(unrendered, "strips", "Strips of the sequencer show scenes of other engines: %s.", shotText)
+			}},
 		{WarnDenoiseOff, SeverityPicture, "The scene asks for denoising, which workers do not do.",
 			"A worker that is told not to denoise leaves the noise; one that has no denoiser renders no frame.",
-			"Raise the samples, or denoise the frames yourself."},
+			"Raise the samples, or denoise the frames yourself.",
+			func(in *inspected) (any, string) {
+				// One worker with a denoiser renders what others refuse.
+				farm := in.farm
+				undenoised := farm.DenoiseOff > 0 || farm.Workers > 0 && farm.NoDenoiser == farm.Workers
+				return when(len(in.Denoising) > 0 && undenoised, map[string]any{"denoising": first(in.Denoising, mostDetail), "workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
+					"The picture is denoised by the %s; %d of %d workers online do not denoise.", listed(in.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
+			}},
 		{WarnMultiviewOff, SeverityPicture, "The scene renders several views, such as a left and a right eye.",
 			"One picture is rendered for each frame, from the scene's camera.",
-			"Render each eye as a scene of its own."},
+			"Render each eye as a scene of its own.",
+			func(in *inspected) (any, string) { return when(in.Multiview, nil, "The scene renders several views.") }},
 		{WarnStampOff, SeverityPicture, "The scene writes the file's or the computer's name into the picture.",
 			"The stamp leaves out both names; its other lines stay.",
-			"Put the name into the stamp's note."},
+			"Put the name into the stamp's note.",
+			func(in *inspected) (any, string) {
+				return when(in.StampNames, nil, "The scene writes the file's or the computer's name into the picture.")
+			}},
 		{WarnRemapped, SeverityResult, "Files of the project are not where the .blend looks for them: it has an absolute path, one that leads out of the project, or one that differs by case.",
 			"Workers put them there too. At absolute paths only workers with a whole sandbox do (--sandbox required); on others these count as missing.",
-			"Nothing has to be done. To be safe on all workers, make the paths relative (File > External Data > Make Paths Relative), save and send the project again."},
+			"Nothing has to be done. To be safe on all workers, make the paths relative (File > External Data > Make Paths Relative), save and send the project again.",
+			func(in *inspected) (any, string) {
+				remapped, _ := in.remapped()
+				return some(remapped, "files", "The .blend looks elsewhere for files of the project: %s.", remappedText)
+			}},
 		{WarnFrameZeroSkipped, SeverityResult, "The scene's range begins below frame 1.",
 			"Frames below 1 are not rendered and cost nothing.",
-			"Move the animation so that it begins at frame 1."},
+			"Move the animation so that it begins at frame 1.",
+			func(in *inspected) (any, string) {
+				return when(in.selected.Skipped > 0, map[string]int{"skipped": in.selected.Skipped}, "The scene begins at frame %d.", in.FrameStart)
+			}},
 		{WarnFramesOutside, SeverityResult, "Frames were chosen that the scene's range does not reach.",
 			"They are rendered and cost the same as any other frame.",
-			"Check the frame numbers, or extend the scene's range if the animation goes beyond it."},
+			"Check the frame numbers, or extend the scene's range if the animation goes beyond it.",
+			func(in *inspected) (any, string) {
+				outside := in.selected.outside(in.Frames())
+				return when(len(outside) > 0, map[string]any{"count": len(outside), "frames": outside.String(), "scene": in.Frames()},
+					"The scene's range is %s; you chose %s outside it.", ListText(in.FrameStart, in.FrameEnd, 1, ""), frameText(outside))
+			}},
 		{WarnMovieAsPNG, SeverityResult, "The scene's output is a film.",
 			"The frames are delivered as PNG pictures, without sound.",
-			"Make the film of the delivered frames."},
+			"Make the film of the delivered frames.",
+			func(in *inspected) (any, string) {
+				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a film (%s).", in.OutputFormat)
+			}},
 		{WarnFileOutput, SeverityResult, "The compositor writes files of its own through File Output nodes.",
 			"Those files are not written; the picture is.",
-			"Write what you need as passes into a multi-layer EXR."},
+			"Write what you need as passes into a multi-layer EXR.",
+			func(in *inspected) (any, string) {
+				return when(len(in.FileOutputNodes) > 0, map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
+					"The compositor writes files of its own: %s.", listed(in.FileOutputNodes, itself))
+			}},
 		{WarnDrivenSamples, SeverityTime, "A driver or keyframes change the samples from frame to frame.",
 			"Each frame is rendered with the samples that Blender computes for it.",
-			"Check the samples of the heaviest frame."},
+			"Check the samples of the heaviest frame.",
+			func(in *inspected) (any, string) {
+				return when(in.DrivenSamples, in.samplesDetail(in.selected.Frames), "%s", in.samplesText(in.selected.Frames))
+			}},
 		{WarnHeavyScene, SeverityTime, "Each frame is a lot of work.",
 			"The frames are rendered as they are, which takes long.",
-			"Check resolution and samples."},
+			"Check resolution and samples.",
+			func(in *inspected) (any, string) {
+				work := in.PixelSamples(in.selected.Frames)
+				return when(work > int64(in.envelope)/heavyPart, map[string]int64{"pixel_samples": work, "limit": int64(in.envelope)},
+					"A frame has %d million samples of pixels.", work/1e6)
+			}},
 	}
 }
 
@@ -156,31 +288,16 @@ func IsWarning(code WarningCode) bool {
 // Warn makes a warning of what was found in a file, in a sentence. The texts of the
 // table follow.
 func Warn(code WarningCode, detail any, format string, args ...any) Warning {
-	w := Warning{Code: code, Message: fmt.Sprintf(format, args...), Detail: detail}
-	if row, _, ok := lookup(code); ok {
-		w.Severity, w.SuggestedAction = row.Severity, row.Action
-		w.Message += " " + row.Instead
-	}
-	return w
-}
-
-// lookup finds the row of a code and its place in the table.
-func lookup(code WarningCode) (WarningRow, int, bool) {
+	message := fmt.Sprintf(format, args...)
 	table := WarningTable()
-	at := slices.IndexFunc(table, func(r WarningRow) bool { return r.Code == code })
-	if at < 0 {
-		return WarningRow{}, len(table), false
+	if at := slices.IndexFunc(table, func(r WarningRow) bool { return r.Code == code }); at >= 0 {
+		return table[at].warning(detail, message)
 	}
-	return table[at], at, true
+	return Warning{Code: code, Message: message, Detail: detail}
 }
 
-// sortWarnings puts the worst first, in the order of the table.
-func sortWarnings(warnings []Warning) {
-	slices.SortStableFunc(warnings, func(a, b Warning) int {
-		_, first, _ := lookup(a.Code)
-		_, second, _ := lookup(b.Code)
-		return cmp.Compare(first, second)
-	})
+func (r WarningRow) warning(detail any, message string) Warning {
+	return Warning{Code: r.Code, Severity: r.Severity, Message: message + " " + r.Instead, SuggestedAction: r.Action, Detail: detail}
 }
 
 // WarningsMarkdown prints the table of warnings.

@@ -18,7 +18,7 @@ import (
 type Delivery struct {
 	DeliveryID string     `json:"delivery_id" doc:"Begins with WHD-."`
 	EventID    string     `json:"event_id" doc:"The webhook-id of every try; begins with msg_."`
-	EventType  string     `json:"event_type" enum:"render.completed,render.failed,render.cancelled,wallet.low,webhook.test"`
+	EventType  string     `json:"event_type"`
 	EndpointID string     `json:"endpoint_id"`
 	JobID      *string    `json:"job_id" doc:"Null for a test."`
 	URL        string     `json:"url"`
@@ -201,6 +201,11 @@ func (h *Hooks) Overview(ctx context.Context, workspaceID string, each int) (all
 	return all, err
 }
 
+// TestOf is the data of the event webhook.test.
+type TestOf struct {
+	EndpointID string `json:"endpoint_id" doc:"Begins with WHE-."`
+}
+
 // Test sends a webhook.test event to one endpoint, so that an owner can try a receiver
 // without rendering. It returns before the call is made; the delivery's log shows what
 // came of it. A repeated call sends another test. Errors: webhook_endpoint_not_found,
@@ -210,9 +215,7 @@ func (h *Hooks) Test(ctx context.Context, workspaceID, endpointID string) (d Del
 		if row.DisabledAt != 0 {
 			return isDisabled(endpointID)
 		}
-		eventID, err := storeEvent(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Test: h.TestMode, Data: struct {
-			EndpointID string `json:"endpoint_id"`
-		}{endpointID}})
+		eventID, err := storeEvent(ctx, tx, Event{WorkspaceID: workspaceID, Type: contract.EventTest, Test: h.TestMode, Data: TestOf{endpointID}})
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ TOLERANCE = 300
 
 class WebhookEvent(NamedTuple):
     """A verified call. The same event can come several times, with the same id: act on it
-    once. ``job`` is the job as it was then; None for a test."""
+    once. ``job`` is the job as it was then; None for an event that is not about a job."""
 
     id: str
     type: str
@@ -50,4 +50,4 @@ def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, now: Op
         kind, when, data = told["type"], told["timestamp"], told["data"]
     except (ValueError, KeyError, TypeError) as cause:
         raise WebhookError("its body is not that of a webhook") from cause
-    return WebhookEvent(identity, kind, when, None if kind == "webhook.test" else data)
+    return WebhookEvent(identity, kind, when, data if kind.startswith("render.") else None)

@@ -4,7 +4,7 @@ export interface WebhookEvent {
     id: string;
     type: string;
     timestamp: string;
-    /** The job as it was then; null for a test. */
+    /** The job as it was then; null for an event that is not about a job. */
     job: Job | null;
 }
 /** The headers of a call, as a server gives them. */

@@ -50,5 +50,5 @@ export async function verifyWebhook(secret, headers, body, now = Date.now() / 10
     const { type, timestamp, data } = told;
     if (typeof type !== "string" || typeof timestamp !== "string" || data === undefined)
         throw new WebhookError("its body is not that of a webhook");
-    return { id, type, timestamp, job: type === "webhook.test" ? null : data };
+    return { id, type, timestamp, job: type.startsWith("render.") ? data : null };
 }

@@ -11,7 +11,7 @@ export interface WebhookEvent {
   id: string;
   type: string;
   timestamp: string;
-  /** The job as it was then; null for a test. */
+  /** The job as it was then; null for an event that is not about a job. */
   job: Job | null;
 }
 
@@ -55,5 +55,5 @@ export async function verifyWebhook(secret: string, headers: CallHeaders, body: 
   }
   const { type, timestamp, data } = told;
   if (typeof type !== "string" || typeof timestamp !== "string" || data === undefined) throw new WebhookError("its body is not that of a webhook");
-  return { id, type, timestamp, job: type === "webhook.test" ? null : (data as Job) };
+  return { id, type, timestamp, job: type.startsWith("render.") ? (data as Job) : null };
 }

@@ -215,7 +215,7 @@ func (s *Server) capabilitiesOf(found job.Discovered) capabilitiesBody {
 		},
 		Webhooks: webhooksBody{
 			Supported: true, Signed: true, Transport: contract.WebhookTransport,
-			TerminalEvents: []string{contract.EventCompleted, contract.EventFailed, contract.EventCancelled},
+			TerminalEvents: contract.TerminalEvents(),
 			DeliveryModel:  contract.WebhookDeliveryModel,
 		},
 	}

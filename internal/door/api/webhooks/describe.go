@@ -12,39 +12,51 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/webhook"
 )
 
 // Describe adds the calls that the service makes to a caller's own server to doc, as
-// its webhooks. Their examples have URLs built by at.
+// its webhooks, and the types of events to the schema of a delivery. Their examples have
+// URLs built by at.
 func Describe(doc *huma.OpenAPI, at links.Links) {
-	ended := doc.Components.Schemas.Schema(reflect.TypeFor[job.Object](), true, "")
-	tested := &huma.Schema{
-		Type: huma.TypeObject, Required: []string{"endpoint_id"},
-		Properties: map[string]*huma.Schema{"endpoint_id": {Type: huma.TypeString, Description: "Begins with WHE-."}},
+	// An example of the data of each event. Its type gives the schema.
+	data := map[string]any{
+		contract.EventCompleted: sample.Job(at, job.FlowJobAPI, job.Completed),
+		contract.EventFailed:    sample.Job(at, job.FlowJobAPI, job.Failed),
+		contract.EventCancelled: sample.Job(at, job.FlowJobAPI, job.Cancelled),
+		contract.EventWalletLow: alert.WalletLow{WorkspaceID: sample.WorkspaceID, AvailableCents: 180, BelowCents: 500, Currency: contract.Currency},
+		contract.EventTest:      webhook.TestOf{EndpointID: exampleEndpoint},
 	}
-	// No route has this schema, so that generators would drop it from the components and
-	// then miss it: it stands in the webhook itself.
-	low := doc.Components.Schemas.Schema(reflect.TypeFor[alert.WalletLow](), false, "")
-	delete(doc.Components.Schemas.Map(), "WalletLow")
-	low.AdditionalProperties = nil
-	doc.Webhooks = map[string]*huma.PathItem{
-		contract.EventCompleted: {Post: call(contract.EventCompleted, "renderCompleted", "A job is completed", ended, sample.Job(at, job.FlowJobAPI, job.Completed))},
-		contract.EventFailed:    {Post: call(contract.EventFailed, "renderFailed", "A job has failed", ended, sample.Job(at, job.FlowJobAPI, job.Failed))},
-		contract.EventCancelled: {Post: call(contract.EventCancelled, "renderCancelled", "A job is cancelled", ended, sample.Job(at, job.FlowJobAPI, job.Cancelled))},
-		contract.EventWalletLow: {Post: call(contract.EventWalletLow, "walletLow", "The wallet runs low", low, alert.WalletLow{WorkspaceID: sample.WorkspaceID, AvailableCents: 180, BelowCents: 500, Currency: contract.Currency})},
-		contract.EventTest:      {Post: call(contract.EventTest, "webhookTest", "You asked for a test", tested, map[string]string{"endpoint_id": exampleEndpoint})},
+	types := doc.Components.Schemas.Map()["Delivery"].Properties["event_type"]
+	doc.Webhooks = map[string]*huma.PathItem{}
+	for _, e := range contract.Events() {
+		types.Enum = append(types.Enum, e.Type)
+		doc.Webhooks[e.Type] = &huma.PathItem{Post: call(e, schemaOf(doc.Components.Schemas, data[e.Type], e.EndsJob), data[e.Type])}
 	}
+}
+
+// schemaOf describes data by its type. That of a job is shared with the routes. No route has
+// the others: generators would drop them from the components and then miss them, so they
+// stand in the webhook itself.
+func schemaOf(schemas huma.Registry, data any, shared bool) *huma.Schema {
+	kind := reflect.TypeOf(data)
+	schema := schemas.Schema(kind, shared, "")
+	if !shared {
+		delete(schemas.Map(), kind.Name())
+		schema.AdditionalProperties = nil
+	}
+	return schema
 }
 
 // call describes the call of one event: what it carries, and what its receiver's
 // answer does.
-func call(event, id, summary string, data *huma.Schema, example any) *huma.Operation {
+func call(event contract.Event, data *huma.Schema, example any) *huma.Operation {
 	text := func(name, doc, pattern string) *huma.Param {
 		return &huma.Param{Name: name, In: "header", Required: true, Description: doc, Schema: &huma.Schema{Type: huma.TypeString, Pattern: pattern}}
 	}
 	answer := func(doc string) *huma.Response { return &huma.Response{Description: doc} }
 	return &huma.Operation{
-		OperationID: id, Method: http.MethodPost, Tags: []string{"Webhooks"}, Summary: summary,
+		OperationID: event.Operation, Method: http.MethodPost, Tags: []string{"Webhooks"}, Summary: event.Summary,
 		Description: "Signed by the rules of Standard Webhooks. An event can arrive twice: its webhook-id is then the same.",
 		Security:    []map[string][]string{}, // the signature is the proof
 		Parameters: []*huma.Param{
@@ -56,12 +68,12 @@ func call(event, id, summary string, data *huma.Schema, example any) *huma.Opera
 			Schema: &huma.Schema{
 				Type: huma.TypeObject, Required: []string{"type", "timestamp", "data"},
 				Properties: map[string]*huma.Schema{
-					"type":      {Type: huma.TypeString, Enum: []any{event}},
+					"type":      {Type: huma.TypeString, Enum: []any{event.Type}},
 					"timestamp": {Type: huma.TypeString, Format: "date-time", Description: "When it happened."},
 					"data":      data,
 				},
 			},
-			Example: map[string]any{"type": event, "timestamp": sample.Time(0), "data": example},
+			Example: map[string]any{"type": event.Type, "timestamp": sample.Time(0), "data": example},
 		}}},
 		Responses: map[string]*huma.Response{
 			"2XX":     answer("The event is taken."),

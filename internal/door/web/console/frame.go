@@ -2,16 +2,17 @@ package console
 
 import (
 	"bufio"
-	"bytes"
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/watch"
 )
@@ -128,28 +129,18 @@ func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.P
 	return sendPicture(w, r, "image/jpeg", found.SHA256, frameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
-// pictureKinds are the first bytes of the pictures that browsers show, with their types.
-var pictureKinds = []struct{ begins, kind string }{
-	{"\x89PNG\r\n\x1a\n", "image/png"}, {"\xff\xd8\xff", "image/jpeg"}, {"RIFF", "image/webp"},
-}
-
 // shown reports whether browsers show files of a name's kind.
 func shown(name string) bool {
-	for _, ending := range []string{".png", ".jpg", ".jpeg", ".webp"} {
-		if len(name) > len(ending) && name[len(name)-len(ending):] == ending {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(pixels.Formats(), func(f pixels.Format) bool {
+		return f.Media != "" && slices.Contains(f.Extensions, path.Ext(name))
+	})
 }
 
 // shownAs is the media type of a file by its first bytes, and whether a browser shows it
 // ("inline") or saves it ("attachment").
 func shownAs(head []byte, name string) (kind, how string) {
-	for _, k := range pictureKinds {
-		if shown(name) && bytes.HasPrefix(head, []byte(k.begins)) {
-			return k.kind, "inline"
-		}
+	if f, ok := pixels.FormatOf(head); ok && f.Media != "" && shown(name) {
+		return f.Media, "inline"
 	}
 	return "application/octet-stream", "attachment"
 }
