@@ -131,8 +131,9 @@ func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.P
 
 // shown reports whether browsers show files of a name's kind.
 func shown(name string) bool {
-	return slices.ContainsFunc(pixels.Formats(), func(f pixels.Format) bool {
-		return f.Media != "" && slices.Contains(f.Extensions, path.Ext(name))
+	ending := path.Ext(name)
+	return name != ending && slices.ContainsFunc(pixels.Formats(), func(f pixels.Format) bool {
+		return f.Media != "" && slices.Contains(f.Extensions, ending)
 	})
 }
 
