@@ -10,10 +10,10 @@ import (
 // /64 chooses the other bits freely and could evade a limit per address.
 const subnet = 64
 
-// addressOf returns the caller's address for the rate limit. Behind hops
-// trusted proxies it is what the outermost of them has written into
-// X-Forwarded-For; entries further left can be forged by the caller. An address
-// that cannot be parsed is "unknown", so all such callers share one count.
+// addressOf returns the caller's address for the rate limit. With hops trusted
+// proxies in front, it is what the outermost of them wrote into
+// X-Forwarded-For. The caller can forge entries further left. An address that
+// cannot be parsed is "unknown", so all such callers share one count.
 func addressOf(r *http.Request, hops int) string {
 	address := r.RemoteAddr
 	if hops > 0 {

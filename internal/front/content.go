@@ -12,9 +12,9 @@ import (
 )
 
 // ServeContent sends a file, or the part of it that is asked for, as http.ServeContent
-// does, with two differences. A Range that means nothing is ignored, as RFC 9110 says: one
-// of another unit, or one that ends before it begins. A refusal has the error body of every
-// other refusal.
+// does, with two differences. It ignores a Range that means nothing, as RFC 9110 requires:
+// one of another unit, or one that ends before it begins. A refusal has the error body of
+// every other refusal.
 func (e *Errors) ServeContent(w http.ResponseWriter, r *http.Request, modified time.Time, content io.ReadSeeker) {
 	if asked := r.Header.Get("Range"); asked != "" && !meansBytes(asked) {
 		r.Header.Del("Range")

@@ -22,10 +22,11 @@ const (
 	drainTime  = 10 * time.Second
 	drainGrace = time.Second
 	drainPace  = 1 << 20
-	// drainedByServer is the largest rest of a body that net/http reads by itself
-	// before it answers, in bytes. The connection then stays open for more requests.
+	// drainedByServer is how many bytes of an unread body net/http reads
+	// automatically before it answers. The connection then stays open for more
+	// requests.
 	drainedByServer = 256 << 10
-	// drainChunk is how many bytes are read between two looks at the clock.
+	// drainChunk is how many bytes are read before the clock is checked again.
 	drainChunk = 256 << 10
 	// mostDrained bounds the bytes that are read of a refused body, where the route
 	// takes no larger ones.
@@ -87,9 +88,9 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer and does nothing. The server closes the body behind the
-// response; a handler that closed it would make draining impossible, and the refusal of a
-// body that is too large would reach plain clients as a reset.
+// Close implements io.Closer and does nothing. The server closes the body after the
+// response. If a handler closed it, draining would be impossible, and plain clients would
+// see the refusal of a large body as a reset.
 func (b *requestBody) Close() error { return nil }
 
 // mustDrain reports whether the caller may still be sending more than net/http reads.
@@ -98,8 +99,9 @@ func (b *requestBody) mustDrain() bool {
 	return b != nil && !b.ended && (b.left < 0 || b.left > drainedByServer) && (b.begun || !b.expects100)
 }
 
-// drain reads on what a refused caller sends, within the bounds. The answer is out by
-// then, and the connection closes behind it: net/http closes its own half first.
+// drain keeps reading what a refused caller sends, within the bounds. The answer has
+// been sent by then, and the connection closes afterwards: net/http closes its own
+// half first.
 func (b *requestBody) drain(control *http.ResponseController) {
 	began := time.Now()
 	for read := int64(0); read < b.most; {

@@ -39,8 +39,8 @@ func (e *Errors) Handle(h Handler) http.Handler {
 // the response's headers.
 //
 // A failure of ours is logged here with its cause, under the request id that the
-// caller gets. What a stop or the end of its credential has cancelled is
-// answered with that reason, whatever error its handler returned.
+// caller gets. A request that was cancelled by a stop or by the end of its
+// credential is answered with that reason, whatever its handler returned.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	err = EndReason(r.Context(), err)
 	if db.IsFull(err) {
@@ -90,15 +90,16 @@ func oauthError(status int, body fault.Body) map[string]string {
 	return map[string]string{"error": code, "error_description": body.Error.Message, "request_id": body.Error.RequestID}
 }
 
-// statusCallerGone stands in the log for a caller that did not wait for the answer, as
-// nginx has it. 500 would count as a failure of ours.
+// statusCallerGone is the status in the log for a caller that did not wait for the
+// answer, as in nginx. 500 would count as a failure of ours.
 const statusCallerGone = 499
 
-// retryAfterFull is when to retry while a disk is full: somebody has to make room.
+// retryAfterFull is when to retry while a disk is full: an operator must free
+// space first.
 const retryAfterFull = 30 * time.Second
 
-// hasCause reports whether an error has more to say than its answer does. A refusal
-// that was decided on, such as not_accepting_jobs, has not.
+// hasCause reports whether an error has more to say than its answer does. A
+// deliberate refusal, such as not_accepting_jobs, does not.
 func hasCause(err error) bool {
 	f, known := errors.AsType[*fault.Error](err)
 	return !known || f.Code == fault.Internal || f.Unwrap() != nil

@@ -32,8 +32,8 @@ import (
 type Front struct {
 	// Routes has every route of every door.
 	Routes *http.ServeMux
-	// Elsewhere takes the requests that are for another service behind the same address;
-	// nil takes none. They pass everything here that the others do, but the word to Observe.
+	// Elsewhere handles requests for another service at the same address; nil handles none.
+	// They pass through everything here except Observe.
 	Elsewhere Elsewhere
 	Errors    *Errors
 	Log       *slog.Logger
@@ -48,8 +48,8 @@ type Front struct {
 	// Follow follows a request until done, and calls end when its credential has
 	// ended: see identity.OpenRequests. nil follows none.
 	Follow func(ctx context.Context, end func(cause error)) (followed context.Context, done func())
-	// Observe is told of each request that was answered: its route as registered, "" when
-	// none matched, its status and how long it took. nil is told nothing.
+	// Observe is called for each answered request with its registered route ("" when none
+	// matched), its status and its duration. nil disables it.
 	Observe func(route string, status int, took time.Duration)
 	// TrustedHops is how many proxies in front of the service are trusted to
 	// name the caller in X-Forwarded-For; 0 trusts none.
@@ -57,17 +57,17 @@ type Front struct {
 	// WriteStall is how long a caller may read nothing of a response before it
 	// is cut off; 0 means one minute.
 	WriteStall time.Duration
-	// HTTPS says that callers reach the service over https. Browsers then use
-	// nothing else.
+	// HTTPS says that callers reach the service over https. Browsers are then
+	// told to use only https.
 	HTTPS bool
 
 	pages ratelimit.Local // readers of public pages, by address
 }
 
-// Elsewhere is another service behind the same address, with the same routes.
+// Elsewhere is another service at the same address, with the same routes.
 type Elsewhere interface {
 	// Of reports whether a request is for it, and returns the request as its routes see it.
-	// It asks no database: the rate limit comes behind it.
+	// It must not query a database, because the rate limit comes after it.
 	Of(r *http.Request) (*http.Request, bool)
 	// Serve answers such a request, or returns an error and has written nothing.
 	Serve(w http.ResponseWriter, r *http.Request) error
@@ -88,7 +88,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// requests that the limit refuses as well.
 	_, route := f.Routes.Handler(r)
 	if r.Method == http.MethodConnect {
-		route = "" // of such a request ServeMux may return a path that the caller made up
+		route = "" // for such a request ServeMux may return a path that the caller made up
 	}
 	ctx, workspace := identity.WithWorkspaceRecord(context.WithValue(r.Context(), servingKey{}, f.Serving))
 	ctx, end := context.WithCancelCause(ctx)

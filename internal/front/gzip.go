@@ -12,9 +12,9 @@ import (
 // packet carries.
 const leastZipped = 1400
 
-// WriteText writes a text, compressed where the caller takes that. It sets no status. What
-// shows a secret beside a caller's own words must not come here: the size would tell of
-// both.
+// WriteText writes a text, compressed if the caller accepts that. It sets no status. Never
+// use it for a response that has a secret next to the caller's own words: the compressed
+// size would reveal both.
 func WriteText(w http.ResponseWriter, r *http.Request, text []byte) {
 	w.Header().Add("Vary", "Accept-Encoding")
 	if Zips(r, text) {

@@ -82,8 +82,8 @@ func (m *meter) count(ctx context.Context, n int) error {
 	return nil
 }
 
-// decide asks for a decision about n requests. What anyone may read counts for its address in
-// this process alone, so that neither readers nor a flood of them reach the database.
+// decide asks for a decision about n requests. Public reads are counted by address in this
+// process only, so neither readers nor a flood of them reach the database.
 func (m *meter) decide(ctx context.Context, n int) (ratelimit.Decision, error) {
 	if m.class == pages {
 		return m.front.pages.Take(m.limits.Client, m.claim.Address, n), nil

@@ -8,8 +8,8 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// requestIDForm is what a caller's own request id may look like (decisions 1).
-// It ends up in logs and headers, so it has no spaces or line ends.
+// requestIDForm is the form of a caller's own request id (decisions 1). It ends
+// up in logs and headers, so it has no spaces or line ends.
 var requestIDForm = regexp.MustCompile(`^[A-Za-z0-9._-]{1,128}$`)
 
 // requestIDOf returns the caller's own id if it is well formed, otherwise a new

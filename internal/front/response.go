@@ -32,8 +32,8 @@ type response struct {
 	stall   time.Duration
 	// mu orders cut, which another goroutine calls, and the deadlines.
 	mu sync.Mutex
-	// ended says that the request has been ended, broken that nothing more of
-	// the response goes out.
+	// ended says that the request has been ended; broken says that nothing more
+	// of the response goes out.
 	ended, broken bool
 	// status is 0 until the response begins.
 	status int
@@ -160,9 +160,9 @@ func (r *response) begin(status int) {
 var errCut = errors.New("the response was cut off: its request has been ended")
 
 // moveDeadline sets the deadline of the next chunk. Where deadlines are not
-// supported, TCP alone finds out that the caller is gone. Of a response that
-// begins after the end of its request one chunk goes out, which holds every
-// error. Errors: errCut.
+// supported, TCP alone finds out that the caller is gone. A response that
+// begins after its request has ended may send one chunk, which is enough for
+// any error. Errors: errCut.
 func (r *response) moveDeadline() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -174,8 +174,8 @@ func (r *response) moveDeadline() error {
 	return nil
 }
 
-// cut ends the response where it is, also while it waits for a slow reader.
-// One that has not begun may still say why.
+// cut ends the response where it is, even while it waits for a slow reader. A
+// response that has not begun may still give the reason.
 func (r *response) cut() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,9 +14,9 @@ import (
 // response is a 503 that asks the caller to retry.
 var ErrStopping = errors.New("the service is stopping")
 
-// EndReason returns why a request was ended while it ran, as what its caller is told: that
-// the service stops, or that the credential has ended. Otherwise it returns err, with which
-// the handler of the request failed.
+// EndReason returns why a request was ended while it ran, as the error for its caller: the
+// service is stopping, or the credential has ended. Otherwise it returns err, the error of
+// the request's handler.
 func EndReason(ctx context.Context, err error) error {
 	switch cause := context.Cause(ctx); {
 	case errors.Is(err, ErrStopping), errors.Is(cause, ErrStopping):
@@ -36,7 +36,7 @@ type servingKey struct{}
 
 // Waiting returns the context for long polls and event streams. It ends with
 // ctx, and with the cause ErrStopping as soon as a stop begins, so that waits
-// do not delay the stop. Other work of a request goes on until the stop
+// do not delay the stop. Other work of a request continues until the stop
 // timeout. Call cancel at the end of the wait.
 func Waiting(ctx context.Context) (waiting context.Context, cancel context.CancelFunc) {
 	waiting, end := context.WithCancelCause(ctx)

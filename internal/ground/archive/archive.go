@@ -1,13 +1,13 @@
-// Package archive reads a .zip of strangers: which files it holds, under which names, and
-// their bytes.
+// Package archive reads .zip files from untrusted sources: which files they hold, under
+// which names, and their bytes.
 //
-// What always holds: an archive that could mean two things is refused. That are entries
-// that share bytes, are links or devices, are encrypted or packed by an unusual method. An
-// entry never gives more bytes than it declares. The directory of an archive is read within
-// a bound of memory, whatever it says of itself.
+// What always holds: an archive that could mean two things is refused. Such archives have
+// entries that share bytes, are links or devices, are encrypted, or use an unusual
+// compression method. An entry never gives more bytes than it declares. Reading the
+// directory of an archive takes bounded memory, whatever size it declares.
 //
-// It leaves to others which paths and sizes are allowed: an entry's path may be "../a".
-// Start reading at Open.
+// It does not judge paths and sizes: an entry's path may be "../a". Start reading at
+// Open.
 package archive
 
 import (
@@ -57,8 +57,8 @@ type File struct {
 	zip  *zip.File
 }
 
-// Open reads the directory of an archive of size bytes. Folders are left out, and what
-// systems put beside files: __MACOSX, .DS_Store, Thumbs.db. Error: *Error.
+// Open reads the directory of an archive of size bytes. It skips folders and the files
+// that operating systems add: __MACOSX, .DS_Store, Thumbs.db. Error: *Error.
 func Open(r io.ReaderAt, size int64) ([]File, error) {
 	bounded := &directory{r: r, left: maxDirectory + searchForEnd}
 	z, err := zip.NewReader(bounded, size)
@@ -128,9 +128,9 @@ func check(entry *zip.File) (at string, err error) {
 	return at, nil
 }
 
-// nameOf is the path of an entry. Tools of Windows write backslashes; old ones write names in
-// code page 437 and say nothing about it, as others do that write UTF-8. macOS takes letters
-// with marks apart.
+// nameOf is the path of an entry. Windows tools write backslashes. Old tools write names in
+// code page 437 without a flag, and so do others that write UTF-8. macOS stores letters and
+// their accents separately.
 func nameOf(entry *zip.File) (string, error) {
 	name := entry.Name
 	switch {
@@ -153,8 +153,8 @@ func nameOf(entry *zip.File) (string, error) {
 	return norm.NFC.String(name), nil
 }
 
-// madeOnWindows reports whether an entry says that it comes from a file system of DOS or
-// Windows: FAT, NTFS or VFAT. Tools give NTFS two numbers.
+// madeOnWindows reports whether an entry says that it was made on a DOS or Windows file
+// system: FAT, NTFS or VFAT. Tools use two numbers for NTFS.
 func madeOnWindows(entry *zip.File) bool {
 	switch entry.CreatorVersion >> 8 {
 	case 0, 10, 11, 14:

@@ -6,8 +6,8 @@
 // bytes are synced, the name is given in one step, and the folder that holds the
 // name is synced.
 //
-// It leaves to others where files lie and who may read them. Start reading at
-// Replace and Create; Publish is for who has written the bytes already.
+// Callers decide where files lie and who may read them. Start reading at Replace
+// and Create. Publish is for callers that have already written the bytes.
 package atomicfile
 
 import (
@@ -22,17 +22,17 @@ import (
 	"svc.example/internal/ground/osfile"
 )
 
-// Replace writes a file of that mode at path, in place of what is there. A reader
-// sees the old bytes or the new ones, never a mixture. After a crash in between,
-// path is as it was and a file named ".part-*" may be left beside it. On Windows, where
-// a file that somebody reads keeps its name, it tries for 2 s.
+// Replace writes a file of that mode at path, in place of what is there. A reader sees
+// the old bytes or the new ones, never a mixture. After a crash in between, path is as
+// it was and a file named ".part-*" may be left next to it. On Windows an open file
+// cannot be replaced, so it retries for 2 s.
 func Replace(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, robustio.Rename, Sync)
 }
 
 // Create writes a file of that mode at path, unless one is there: then the error is
-// fs.ErrExist, and the existing file stays as it is and is on the disk. Of several
-// processes that create one path at once, exactly one succeeds.
+// fs.ErrExist, and the existing file stays as it is and is on the disk. If several
+// processes create one path at once, exactly one succeeds.
 func Create(path string, data []byte, mode fs.FileMode) error {
 	return write(path, data, mode, os.Link, Sync)
 }
@@ -61,10 +61,10 @@ func MkdirAll(dir string) error {
 // as the file system can.
 func Sync(path string) error { return osfile.Sync(path) }
 
-// write writes data to a draft beside path, which place then gives its name. The
+// write writes data to a draft next to path, which place then gives its name. The
 // draft lies in the same folder because a rename or a link works only within one
-// file system. The mode is set before the name, so that nobody can open a secret in
-// between.
+// file system. The mode is set before the name, so no other user can open a secret
+// in between.
 func write(path string, data []byte, mode fs.FileMode, place func(from, to string) error, sync func(string) error) error {
 	draft, err := os.CreateTemp(filepath.Dir(path), ".part-*")
 	if err != nil {
@@ -88,7 +88,7 @@ func publish(from, to string, place func(from, to string) error, sync func(strin
 	if placed != nil && !errors.Is(placed, fs.ErrExist) {
 		return placed
 	}
-	// The file that another has just made is to be there after a power cut too.
+	// A file that another process has just made must survive a power cut too.
 	if err := sync(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("sync the folder of %s: %w", to, err)
 	}

@@ -5,9 +5,9 @@
 // taken the whole object, so what is acknowledged to a caller survives a power
 // cut; a committed blob is never written again.
 //
-// Who may read what, and when a blob goes, is left to the callers. Start
-// reading at Store. Disk keeps blobs in a folder, S3 in a bucket; Linker is a
-// store to which others can go by themselves.
+// Callers decide who may read a blob and when it is deleted. Start reading at
+// Store. Disk keeps blobs in a folder, S3 in a bucket; Linker is a store that
+// others can access directly.
 package blob
 
 import (
@@ -31,10 +31,10 @@ type Store interface {
 	// Create begins a blob. The caller ends it with Commit or Abort. That a blob of
 	// this key exists already shows only in Commit, as ErrExists.
 	Create(ctx context.Context, key string) (Writer, error)
-	// Open opens a committed blob, which the caller closes. When it is deleted
-	// meanwhile, a Read that has begun goes on to the end; other reads may fail with
-	// ErrNotFound. Error: ErrNotFound, which says that the store is there and has no such
-	// blob: what is lost is rendered again, or ends a job.
+	// Open opens a committed blob, which the caller closes. If it is deleted meanwhile, a
+	// Read that has begun completes; later reads may fail with ErrNotFound. Error:
+	// ErrNotFound, which means that the store works and has no such blob. Lost bytes are
+	// then rendered again, or end a job.
 	Open(ctx context.Context, key string) (Reader, error)
 	// Delete removes a blob. A blob that does not exist is no error, so that a
 	// delete can be repeated after a crash.
@@ -66,6 +66,6 @@ type Reader interface {
 	io.ReaderAt
 	Size() int64 // bytes
 	// Version changes when the stored bytes are replaced or written to, as far as the
-	// store can tell. "" means that it cannot.
+	// store can detect. "" means that it cannot detect this.
 	Version() string
 }

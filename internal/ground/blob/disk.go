@@ -85,7 +85,8 @@ func (d *Disk) Create(_ context.Context, key string) (Writer, error) {
 }
 
 // diskWriter is one unfinished blob. Only the goroutine of the early sync runs
-// beside its caller; it writes lost, which is read after early is closed.
+// concurrently with its caller; it writes lost, which is read after early is
+// closed.
 type diskWriter struct {
 	*os.File
 	disk     *Disk
@@ -177,8 +178,8 @@ func (w *diskWriter) link() (err error) {
 	return err
 }
 
-// Abort implements Writer. The name goes at once. The system frees the bytes when the file
-// is closed, behind the early sync that still uses it: nobody waits for either.
+// Abort implements Writer. The name is removed at once. The system frees the bytes when
+// the file is closed, after the early sync that still uses it. Abort waits for neither.
 func (w *diskWriter) Abort() {
 	if w.ended {
 		return
@@ -304,7 +305,7 @@ func (d *Disk) List(ctx context.Context, prefix string, visit func(string, time.
 		key := filepath.ToSlash(rel)
 		info, err := e.Info()
 		if err != nil || !strings.HasPrefix(key, prefix) {
-			return nil // gone, or beside what is asked for
+			return nil // gone, or outside the requested range
 		}
 		return visit(key, info.ModTime())
 	})

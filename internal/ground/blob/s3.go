@@ -36,14 +36,15 @@ type S3 struct {
 	links          Links
 }
 
-// Links says who gets links to a store of its own, instead of bytes through this process.
+// Links says which callers get links to the store itself instead of bytes through this
+// process.
 type Links string
 
-// Who gets links.
+// Values of Links.
 const (
 	LinksAll     Links = "all"     // callers and workers
 	LinksWorkers Links = "workers" // workers only
-	LinksNone    Links = "none"    // nobody: only this process reaches the store
+	LinksNone    Links = "none"    // no caller: only this process reaches the store
 )
 
 // unfinishedLife is how long an unfinished upload may take before it is taken for one whose
@@ -59,8 +60,8 @@ type S3Address struct {
 	Links          Links
 }
 
-// Within begins the prefix of other stores inside of a store's own. Such a store is not
-// listed with that one: each is listed alone.
+// Within begins the prefix of stores that are nested in this one. They are not listed
+// with this store: each is listed separately.
 const Within = "test-mode/"
 
 // ParseS3 reads s3://BUCKET/PREFIX?endpoint=URL&region=NAME&public=URL&links=all|workers|none.
@@ -110,11 +111,11 @@ func parseEndpoint(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// OpenS3 opens the blobs at an address, of the form that ParseS3 reads. It tries what a
-// Store promises, asks the service to clear uploads that stay unfinished, and does so itself
-// with those that are a day older than now. Credentials come from AWS_ACCESS_KEY_ID and
-// AWS_SECRET_ACCESS_KEY, the file of shared credentials, or the machine's role. The
-// warning says what the service refuses; "" is nothing.
+// OpenS3 opens the blobs at an address, of the form that ParseS3 reads. It checks that the
+// service does what a Store promises, and asks it to clear unfinished uploads. It also
+// clears those older than a day itself. Credentials come from AWS_ACCESS_KEY_ID and
+// AWS_SECRET_ACCESS_KEY, the file of shared credentials, or the machine's role. The warning
+// says what the service refuses; "" means nothing.
 func OpenS3(ctx context.Context, address string, now time.Time) (s *S3, warning string, err error) {
 	if s, err = ReadS3(ctx, address); err != nil {
 		return nil, "", err
@@ -245,7 +246,8 @@ func isRefused(err error) bool {
 	return err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusPreconditionFailed
 }
 
-// isMissing reports whether there is no such object or upload.
+// isMissing reports whether the error means that no such object or upload
+// exists.
 func isMissing(err error) bool {
 	return err != nil && minio.ToErrorResponse(err).StatusCode == http.StatusNotFound
 }

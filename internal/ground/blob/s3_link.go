@@ -16,14 +16,14 @@ import (
 	"github.com/minio/minio-go/v7/pkg/cors"
 )
 
-// Linker is a Store to which others can go by themselves, with a link that is good for one
-// blob and a short time. Whoever holds a link needs no key of the store.
+// Linker is a Store that others can access directly, with a link that is valid for one
+// blob and a short time. The holder of a link needs no key to the store.
 type Linker interface {
 	Store
-	// Links says who gets links.
+	// Links says which callers get links.
 	Links() Links
-	// GetLink makes the address of a blob, for GET with and without a range. Whether there
-	// is such a blob, the store says when the address is used.
+	// GetLink makes the address of a blob, for GET with and without a range. The store
+	// checks whether the blob exists only when the address is used.
 	GetLink(ctx context.Context, key string, as Served, life time.Duration) (string, error)
 	// PutLink makes a request that writes a blob: only of these bytes, only once.
 	PutLink(ctx context.Context, key string, size int64, sha256 string, life time.Duration) (PutLink, error)
@@ -48,10 +48,10 @@ func ToCallers(s Store) Linker {
 	return nil
 }
 
-// Served is what a client is told about a blob beside its bytes.
+// Served is what a client is told about a blob in addition to its bytes.
 type Served struct {
-	Name string // of the file to save it as; "" says nothing
-	Type string // media type; "" says nothing
+	Name string // of the file to save it as; "" leaves it out
+	Type string // media type; "" leaves it out
 }
 
 // PutLink is a PUT to be sent with all of its headers and the bytes that it was made for.
@@ -84,7 +84,7 @@ func (s *S3) GetLink(ctx context.Context, key string, as Served, life time.Durat
 }
 
 // PutLink implements Linker. The signature covers the length, the hash and the condition
-// that there is no such object: the store refuses anything else.
+// that the object does not exist: the store refuses anything else.
 func (s *S3) PutLink(ctx context.Context, key string, size int64, sha256 string, life time.Duration) (PutLink, error) {
 	object, err := s.object(key)
 	if err != nil {
@@ -133,8 +133,9 @@ var _ Linker = (*S3)(nil)
 // exposed are the headers of a blob that a page's script needs to fetch it in parts.
 var exposed = []string{"ETag", "Content-Range", "Accept-Ranges", "Content-Disposition"}
 
-// ForBrowsers says what the bucket's CORS rules lack so that pages of any origin can follow
-// links to blobs; "" when nothing does, and where callers get no links.
+// ForBrowsers says what is missing in the bucket's CORS rules for pages of any origin to
+// follow links to blobs. It returns "" when nothing is missing, or when callers get no
+// links.
 func (s *S3) ForBrowsers(ctx context.Context) (lacks string, err error) {
 	if s.links != LinksAll {
 		return "", nil
@@ -149,7 +150,8 @@ func (s *S3) ForBrowsers(ctx context.Context) (lacks string, err error) {
 	return lacksOf(rules.CORSRules), nil
 }
 
-// lacksOf says what CORS rules lack; "" when one of them has all.
+// lacksOf says what is missing in CORS rules; "" when one of them has
+// everything.
 func lacksOf(rules []cors.Rule) (lacks string) {
 	lacks = "no CORS rule of the bucket allows GET and HEAD from any origin"
 	for _, r := range rules {

@@ -12,8 +12,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// aheadSize is how much ReadAt fetches at least: who reads a little at some place mostly
-// reads on there, and each request is a round trip.
+// aheadSize is how much ReadAt fetches at least. A caller that reads a little usually
+// reads on from there, and each request is a round trip.
 const aheadSize = 1 << 20
 
 // keptBlocks is how many such blocks a reader keeps.
@@ -35,8 +35,8 @@ func (s *S3) Open(ctx context.Context, key string) (Reader, error) {
 	return &s3Reader{ctx: ctx, store: s, key: key, object: object, size: there.Size, etag: there.ETag}, nil
 }
 
-// readError translates what the store says. It says the same of a missing object and of a
-// missing bucket, in which every object would be missing.
+// readError translates the store's error. The store reports a missing object and a
+// missing bucket alike, and in a missing bucket every object would be missing.
 func (s *S3) readError(ctx context.Context, err error) error {
 	switch minio.ToErrorResponse(err).StatusCode {
 	case http.StatusNotFound:
@@ -67,7 +67,7 @@ type s3Reader struct {
 	body  io.ReadCloser // the stream from place on; nil when there is none
 
 	mu     sync.Mutex
-	blocks []block // the last one used stands last
+	blocks []block // most recently used last
 }
 
 type block struct {
@@ -93,7 +93,7 @@ func (r *s3Reader) Close() error {
 // drop ends the stream.
 func (r *s3Reader) drop() {
 	if r.body != nil {
-		_ = r.body.Close() // its bytes were read, or nobody wants them
+		_ = r.body.Close() // its bytes were read, or are not needed
 		r.body = nil
 	}
 }
@@ -116,7 +116,7 @@ func (r *s3Reader) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// Read implements io.Reader. A stream that breaks is begun anew where it broke.
+// Read implements io.Reader. A broken stream is reopened where it broke.
 func (r *s3Reader) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
@@ -241,7 +241,8 @@ func (r *s3Reader) kept(at int64) (block, bool) {
 	return block{}, false
 }
 
-// keep remembers a block. Large ones are not kept: who asks for so much has it.
+// keep remembers a block. Large ones are not kept: a caller that asks for that
+// much already has it.
 func (r *s3Reader) keep(b block) {
 	if len(b.bytes) > aheadSize {
 		return

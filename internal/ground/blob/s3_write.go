@@ -35,7 +35,7 @@ func (s *S3) Create(ctx context.Context, key string) (Writer, error) {
 }
 
 // s3Writer is one unfinished blob. A small one is sent by Commit in one request, a larger
-// one in parts. Only the goroutine that sends a part runs beside the caller.
+// one in parts. Only the goroutine that sends a part runs concurrently with the caller.
 type s3Writer struct {
 	ctx    context.Context //nolint:containedctx // it lives as long as the blob is written
 	store  *S3
@@ -167,8 +167,8 @@ func (w *s3Writer) commitParts() error {
 	})
 }
 
-// commitTries is how often a commit is tried while the store says that another request
-// about the same object is under way.
+// commitTries is how often a commit is retried while the store says that another
+// request about the same object is under way.
 const commitTries = 5
 
 // settle commits, and finds out what an answer means that may be one to a second try: the

@@ -14,9 +14,9 @@ import (
 // ErrDamaged says that the bytes of a blob are not those of its hash.
 var ErrDamaged = errors.New("blob is damaged")
 
-// Whole opens blobs of which every byte is right. It hashes a blob once for each
-// version of its file: the disk may lose a bit, or somebody may change a file, while
-// the process runs. The zero value is ready. Safe for concurrent use.
+// Whole opens blobs whose every byte is right. It hashes a blob once for each
+// version of its file, because the disk may lose a bit, or a file may be changed,
+// while the process runs. The zero value is ready. Safe for concurrent use.
 type Whole struct {
 	mu      sync.Mutex
 	right   map[string]string // the version that was hashed, by key and hash
@@ -43,8 +43,8 @@ func (w *Whole) Open(ctx context.Context, store Store, key, sum string) (Reader,
 	return r, nil
 }
 
-// Recheck hashes a blob, whatever is known of it: somebody says that it is damaged.
-// Errors are those of Open.
+// Recheck hashes a blob again even if it was found right before, because a caller
+// reports that it is damaged. Errors are those of Open.
 func (w *Whole) Recheck(ctx context.Context, store Store, key, sum string) error {
 	w.remember(key+" "+sum, "")
 	return w.check(ctx, store, key, sum)
@@ -69,8 +69,8 @@ func (w *Whole) remember(name, version string) {
 	w.right[name] = version
 }
 
-// check hashes a blob and remembers the version that was right. Who gives up waiting
-// does not end the hashing for the others.
+// check hashes a blob and remembers the version that was right. A caller that stops
+// waiting does not end the hashing for the others.
 func (w *Whole) check(ctx context.Context, store Store, key, sum string) error {
 	name := key + " " + sum
 	done := w.hashing.DoChan(name, func() (any, error) {

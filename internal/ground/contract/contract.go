@@ -1,10 +1,10 @@
 // Package contract contains every published constant of the interface, once: the
 // names, limits, versions and prices that callers may rely on.
 //
-// What always holds: all code takes such a value from here, so a change here changes
-// what callers were promised. What is stored with a version is judged by that version
-// (terms.go). The package imports no other package of svc. Start reading at the first group. (spec N) names the section that
-// publishes a group.
+// What always holds: all code takes such a value from here, so a change here changes what callers
+// were promised. Data stored with a version is judged by that version (terms.go). The package
+// imports no other package of svc. Start reading at the first group. (spec N) names the section
+// that publishes a group.
 package contract
 
 import "time"
@@ -21,15 +21,15 @@ const (
 	RenderDevice    = "GPU"
 )
 
-// The renderer of frames that package synthetic painted for a test; they replace the
-// names above wherever such a frame is described.
+// The renderer of frames that package synthetic painted for a test. Such frames are
+// described with these names instead of those above.
 const (
 	SyntheticRenderer    = "synthetic"
 	SyntheticApplication = "synthetic renderer, no Blender"
 	SyntheticEngine      = "none"
 )
 
-// Erased stands where a name or a message was, in what stays of an erased workspace.
+// Erased replaces names and messages in what remains of an erased workspace.
 const Erased = "erased"
 
 // Contract strings and versions (spec 2.2, 2.3, 9.3; decisions on quotes).
@@ -59,8 +59,8 @@ const (
 	// MaxFrames bounds the frames of one job, and with it a receipt's size.
 	MaxFrames      = 10000
 	MaxFrameNumber = 1048574 // the last frame that Blender knows
-	// MaxUploadBytes is 100 MiB. The bytes are counted while they arrive; of a
-	// larger upload nothing is stored.
+	// MaxUploadBytes is 100 MiB. The bytes are counted while they arrive;
+	// nothing of a larger upload is stored.
 	MaxUploadBytes = 104857600
 	// UnstartedStorage is the default bound on the bytes of a workspace's uploads that
 	// no job uses, 5 GiB (decisions 15).
@@ -116,7 +116,7 @@ const (
 	PreviewSide    = 640              // pixels of the longer side at most
 	PreviewSamples = 32               // of a pixel at most
 	PreviewTime    = time.Minute      // that a worker opens the file and renders it
-	PreviewWait    = 15 * time.Minute // for a worker that has nothing else to do
+	PreviewWait    = 15 * time.Minute // for an idle worker
 	// PreviewsOfUpload and PreviewsOfDay are how many an upload, and a workspace within
 	// 24 hours, have by default; an operator may set others.
 	PreviewsOfUpload = 3
@@ -212,8 +212,8 @@ const (
 	// deliveries shows.
 	WebhookAnswerKept   = 1 << 10
 	WebhookSecretPrefix = "whsec_" // what follows is base64
-	// WebhookSecretOverlap is how long the previous secret still signs beside the new
-	// one after a rotation, so that a receiver can change over without losing a call.
+	// WebhookSecretOverlap is how long the previous secret still signs in addition to
+	// the new one after a rotation, so a receiver can switch without losing a call.
 	WebhookSecretOverlap = 24 * time.Hour
 	// WebhookBreaker is the time without a success after which an endpoint is disabled.
 	WebhookBreaker      = 5 * 24 * time.Hour

@@ -12,8 +12,8 @@ type Terms struct {
 	CentsPerFrame int64  // US cents for each completed frame (spec 1.6)
 	// QuoteLifetime is how long a quote's price is locked, from when it was made.
 	QuoteLifetime time.Duration
-	// UploadLinkLife is how long a link works that an agent gives to the person who has
-	// the file.
+	// UploadLinkLife is how long an upload link works that an agent gives to the person
+	// with the file.
 	UploadLinkLife time.Duration
 }
 
@@ -24,8 +24,8 @@ func (t Terms) Price(frames int64) int64 { return frames * t.CentsPerFrame }
 type Book []Terms
 
 // Published returns the terms of this service. To change the price or a lifetime, add a
-// version at the end. Never edit a version that was released: the audit judges what is
-// stored under it by what it says here.
+// version at the end. Never edit a version that was released: the audit judges data
+// stored under a version by its terms here.
 func Published() Book {
 	return Book{
 		{Version: "fixed-1c-v1", CentsPerFrame: 1, QuoteLifetime: 24 * time.Hour, UploadLinkLife: 15 * time.Minute},

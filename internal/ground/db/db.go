@@ -34,7 +34,7 @@ import (
 
 // Config describes the database to open. Only URL is required.
 type Config struct {
-	// URL is postgres://… for PostgreSQL, else the path of a SQLite file.
+	// URL is postgres://… for PostgreSQL, otherwise the path of a SQLite file.
 	URL string
 	// ReadOnly opens a database that exists and is up to date, and never writes to it: no
 	// migration, and every Write fails.
@@ -100,10 +100,10 @@ func (c Config) Name() string {
 	return "sqlite"
 }
 
-// Open opens the database and applies missing migrations. Several processes may open
-// the same one at once: one migrates, the others wait. Close the DB at the end. Errors:
-// *VersionError for a database of a newer version; of one that is only read, also for an
-// older one, and ErrNoStore.
+// Open opens the database and applies missing migrations. Several processes may open the
+// same one at once: one migrates, the others wait. Close the DB at the end. Errors:
+// *VersionError for a database of a newer version. If the database is only read, also
+// *VersionError for an older one, and ErrNoStore.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.Default()
@@ -345,14 +345,14 @@ func (d *DB) commit(tx *sql.Tx) error {
 }
 
 // begin starts a transaction unless ctx has ended. The end of ctx does not end the
-// started one: a commit that it interrupted might or might not be done, and nobody would
-// know which.
+// started one: an interrupted commit might or might not take effect, and the caller
+// could not tell which.
 func begin(ctx context.Context, pool *sql.DB, opts *sql.TxOptions) (*sql.Tx, error) {
 	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	detach := context.AfterFunc(ctx, cancel)
 	tx, err := pool.BeginTx(own, opts)
 	if ended := !detach(); ended && err == nil {
-		_ = tx.Rollback() // own has ended, which rolls back by itself
+		_ = tx.Rollback() // own has ended, which rolls back automatically
 		err = ctx.Err()
 	}
 	if err != nil {
@@ -370,7 +370,7 @@ func (d *DB) Listen(topic string) (wake <-chan struct{}, stop func()) {
 }
 
 // WakeAll wakes every listener, in this process and in others: after a change that no topic
-// tells of, such as a moved clock.
+// announces, such as a moved clock.
 func (d *DB) WakeAll(ctx context.Context) error {
 	d.hub.wakeAll()
 	return d.engine.wakeOthers(ctx)
@@ -416,7 +416,7 @@ func Optional[T comparable](value T) *T {
 }
 
 // IsFull reports whether err says that a disk is full: the database's, or the one that
-// files go to. The work can be repeated once there is space.
+// files go to. The caller can retry once there is space.
 func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || sqliteFull(err) || postgresFull(err)
 }

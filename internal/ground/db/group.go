@@ -55,7 +55,7 @@ func (g *group) write(ctx context.Context, do func(*Tx) error) error {
 		select {
 		case <-j.done:
 		default:
-			return errClosed // it was queued behind the last commit
+			return errClosed // it was queued after the last commit
 		}
 	}
 	if j.panic != nil {

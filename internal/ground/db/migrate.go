@@ -14,7 +14,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// postgresOnly are the migrations that say nothing to SQLite.
+// postgresOnly are the migrations that do nothing on SQLite.
 var postgresOnly = []int64{49}
 
 // migrator returns what applies the migrations to a database, or undoes them.

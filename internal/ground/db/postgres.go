@@ -56,8 +56,8 @@ func (c *clock) at(ask func() (us int64, err error)) (int64, error) {
 	return us, nil
 }
 
-// poolSize is how many connections one process may open beside the one that listens,
-// unless Config.Connections or the URL says otherwise.
+// poolSize is how many connections one process may open in addition to the one that
+// listens, unless Config.Connections or the URL says otherwise.
 const poolSize = 20
 
 // LeastConnections is the least of Config.Connections: one listens, and a read may begin
@@ -146,7 +146,7 @@ func (e *postgresEngine) close() error {
 	return nil
 }
 
-// schemaForm is what a schema may be called: a name that needs no quotes.
+// schemaForm matches the allowed names of a schema: those that need no quotes.
 var schemaForm = regexp.MustCompile(`^[a-z][a-z0-9_]{0,62}$`)
 
 // makeSchema makes a schema that is not there yet. It looks first: CREATE SCHEMA asks for a

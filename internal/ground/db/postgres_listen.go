@@ -101,8 +101,8 @@ func (e *postgresEngine) announce(ctx context.Context, tx *sql.Tx, topics []stri
 	return func() {}, err
 }
 
-// wakeOthers tells the peers what a session tells that was away: its last commits may not
-// have been announced.
+// wakeOthers wakes the other processes after a session was disconnected: its last commits
+// may not have been announced.
 func (e *postgresEngine) wakeOthers(ctx context.Context) error {
 	_, err := e.pool.Exec(ctx, "NOTIFY "+e.channels.peers)
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 )
 
-// Progress is told how many rows of a table are copied.
+// Progress is called with the number of rows of a table that have been copied.
 type Progress func(table string, rows int64)
 
 // Snapshot writes everything that the database holds at one moment into a new SQLite file
@@ -43,8 +43,8 @@ func snapshotSQLite(ctx context.Context, from, path string) error {
 	return errors.Join(err, pool.Close())
 }
 
-// Load fills the database with a snapshot, in one transaction. The database must be one
-// that nobody has used: what its migrations wrote is replaced. progress may be nil.
+// Load fills the database with a snapshot, in one transaction. The database must be
+// unused: what its migrations wrote is replaced. progress may be nil.
 func (d *DB) Load(ctx context.Context, path string, progress Progress) error {
 	from, err := Open(ctx, Config{URL: path, ReadOnly: true, Log: d.cfg.Log})
 	if err != nil {
@@ -203,7 +203,7 @@ func (s sink) fill(ctx context.Context, table string, columns []string, rows *ta
 	return rows.Err()
 }
 
-// tablesInOrder lists the tables of the service, each behind those that it refers to.
+// tablesInOrder lists the tables of the service, each after those that it refers to.
 func tablesInOrder(ctx context.Context, lite *sql.Tx) ([]string, error) {
 	const all = `SELECT s.name, coalesce(f."table", '') FROM sqlite_schema s LEFT JOIN pragma_foreign_key_list(s.name) f ON true
 		WHERE s.type = 'table' AND s.name NOT LIKE 'sqlite_%' AND s.name <> 'goose_db_version' ORDER BY s.name`

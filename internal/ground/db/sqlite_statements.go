@@ -17,7 +17,7 @@ var sqliteText string
 const namePrefix = "-- name: "
 
 // sqliteStatements returns the statements of sqlite.sql by name. It cuts each one off at
-// its end: the driver would prepare a text with something behind it again at every run.
+// its end: the driver would prepare a text with anything after it again at every run.
 var sqliteStatements = sync.OnceValue(func() map[string]string {
 	own := map[string]string{}
 	for _, part := range strings.Split(sqliteText, "\n"+namePrefix)[1:] {

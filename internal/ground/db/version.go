@@ -23,7 +23,7 @@ type VersionError struct {
 	Is, Wants int64 // the newest migration of each
 }
 
-// Error says which of the two is the older one, and what to do.
+// Error says which of the two is older, and what to do.
 func (e *VersionError) Error() string {
 	if e.Is > e.Wants {
 		return fmt.Sprintf("the database is of a newer version (schema %d) than this program (schema %d): run the newer program, or restore a backup of the older version", e.Is, e.Wants)

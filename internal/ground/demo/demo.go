@@ -1,5 +1,5 @@
-// Package demo holds the scene that is rendered where a person brings none: a
-// small still life on a turning plate, Cycles, 480x270 pixels, frames 1 to 24,
+// Package demo holds the scene that is rendered when the user has none: a small
+// still life on a turning plate, Cycles, 480x270 pixels, frames 1 to 24,
 // denoising off, one to two seconds a frame on two CPU cores.
 //
 // What always holds: it opens in Blender 3.4 and 4.1 and asks for nothing outside

@@ -2,8 +2,8 @@ package fault
 
 import "slices"
 
-// Code is a wire error code (error.code) or a job's failure code. Callers compare
-// codes, so one that was published is never renamed nor given another meaning.
+// Code is a wire error code (error.code) or a job's failure code. Callers compare codes, so
+// one that was published is never renamed or given another meaning.
 //
 // To add one: add the constant and its row in Table, name the operations that
 // answer with it in internal/door/api/document/operation_errors.go, and run `make generate`,
@@ -113,7 +113,7 @@ const (
 	NodeKeyBound        Code = "node_key_bound"
 )
 
-// Codes of what svc admin refuses, beside those of the API.
+// Codes for refusals of svc admin that the API does not have.
 const (
 	JobEnded           Code = "job_ended"
 	JobsNotEnded       Code = "jobs_not_ended"
@@ -152,8 +152,8 @@ type Entry struct {
 	Door      Door
 }
 
-// Door is the interface that a code belongs to. It decides under which heading
-// docs/errors.md lists the code, and nothing else.
+// Door is the interface that a code belongs to. It only decides under which
+// heading docs/errors.md lists the code.
 type Door string
 
 // The doors of the table.
@@ -208,9 +208,8 @@ func malformed() []Entry {
 	}
 }
 
-// refused lists the refusals of callers who may not do something, and of things
-// that do not exist. What another workspace owns counts as not existing (decisions
-// 10).
+// refused lists the refusals for missing permissions, and for things that do not
+// exist. What another workspace owns counts as not existing (decisions 10).
 func refused() []Entry {
 	return []Entry{
 		{Unauthenticated, 401, false, "Send Authorization: Bearer with an active key of the kind this route takes.", DoorAPI},

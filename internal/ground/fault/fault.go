@@ -1,10 +1,10 @@
 // Package fault is the one vocabulary of errors: every code that a caller can meet,
 // its HTTP status, whether a retry can help, and what to do next.
 //
-// What always holds: each code stands in one table (error_codes.go). The text of an
-// unknown error is shown to nobody; Envelope makes internal_error of it, and only
-// its request id goes out. The package leaves logging and answering to package
-// front and imports nothing of ours. Start reading at Code, then Error, then
+// What always holds: each code is in one table (error_codes.go). The text of an
+// unknown error is never shown; Envelope turns it into internal_error, and only its
+// request id goes out. Package front does the logging and answering. This package
+// imports no other package of svc. Start reading at Code, then Error, then
 // Envelope.
 package fault
 
@@ -123,8 +123,8 @@ func (e *Error) Error() string {
 // Unwrap lets errors.Is and errors.As reach the cause.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Of returns the code of err: that of the Error it wraps, else internal_error; ""
-// for nil.
+// Of returns the code of err: that of the Error it wraps, otherwise
+// internal_error; "" for nil.
 func Of(err error) Code {
 	if err == nil {
 		return ""

@@ -31,9 +31,8 @@ type Wire struct {
 }
 
 // Envelope turns any error into an HTTP status and a body. An error that wraps no
-// Error becomes internal_error without a word of its text, which may hold
-// statements, paths or somebody's data. A failure code of a job has no status of
-// its own and gets 500.
+// Error becomes internal_error without its text, which may contain SQL, paths or
+// personal data. A failure code of a job has no status of its own and gets 500.
 func Envelope(err error, requestID string) (int, Body) {
 	e, ok := errors.AsType[*Error](err)
 	if !ok {

@@ -46,12 +46,12 @@ func New(prefix string) string {
 }
 
 // Behind returns a text that sorts after every id of prefix, whatever the
-// database's text order: letters follow digits in all of them, punctuation may not.
-// It bounds the range of ids in a page query.
+// database's text order: all orders sort letters after digits, but not all sort
+// punctuation that way. It bounds the range of ids in a page query.
 func Behind(prefix string) string { return prefix + "g" }
 
-// Valid reports whether s has the form of an id with that prefix; whether such a
-// thing exists it does not know.
+// Valid reports whether s has the form of an id with that prefix. It does not
+// know whether the thing exists.
 func Valid(prefix, s string) bool {
 	digits, ok := strings.CutPrefix(s, prefix)
 	if !ok || len(digits) != 32 {

@@ -246,7 +246,7 @@ func (h *Hold) Release(ctx context.Context) error {
 }
 
 // Forget removes expired answers, and holds that lapsed a day ago, and returns how
-// many. A lapsed hold needs no removal to be free: Begin takes it over.
+// many. Begin takes over a lapsed hold, so removing it is not urgent.
 func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.IdempotencyForget(ctx, query.IdempotencyForgetParams{Now: tx.Now, LapsedBy: tx.Now - AnswerLife.Microseconds()})

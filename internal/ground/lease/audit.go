@@ -41,7 +41,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 // wrong clock is repaired long before.
 const longestLife = 7 * 24 * time.Hour
 
-// strangeState says what contradicts a lease's state; "" nothing.
+// strangeState says what contradicts a lease's state; "" if nothing does.
 func strangeState(r query.Lease, now int64) string {
 	held := r.State == "held"
 	switch {

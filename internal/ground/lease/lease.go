@@ -11,7 +11,7 @@
 // failed row waits again and keeps its history (Failures, Code). A release is no failure.
 //
 // A Queue sets how long a lease lives, what happens when it lapses, and after how many
-// failures a row becomes a dead letter, which nobody claims until an operator requeues
+// failures a row becomes a dead letter, which is not claimed until an operator requeues
 // it. The package knows neither frames nor jobs. All times are those of the transaction.
 // Start reading at Add, Claim and Finish; Runner works on a queue inside the server, and
 // Reaper ends lapsed leases.
@@ -278,8 +278,8 @@ func Release(ctx context.Context, tx *db.Tx, r Ref, queue string) error {
 	return one("release", r, n, err)
 }
 
-// Lock keeps others from changing an item until tx ends. It does nothing if there is no
-// such item.
+// Lock keeps other transactions from changing an item until tx ends. It does nothing if
+// there is no such item.
 func Lock(ctx context.Context, tx *db.Tx, queue, subject string, item int64) error {
 	if _, err := tx.LeaseLock(ctx, ID(queue, subject, item)); err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("lock lease %s %s: %w", queue, subject, err)
@@ -295,8 +295,8 @@ func Reschedule(ctx context.Context, tx *db.Tx, r Ref, queue string, due time.Ti
 	return one("reschedule", r, n, err)
 }
 
-// Drop removes all work of a subject, whoever holds it; a holder's next report gets
-// ErrLost.
+// Drop removes all work of a subject, even if it is held; a holder's next report
+// gets ErrLost.
 func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	if _, err := tx.LeaseDrop(ctx, query.LeaseDropParams{Queue: queue, Subject: subject}); err != nil {
 		return fmt.Errorf("drop leases %s %s: %w", queue, subject, err)

@@ -1,13 +1,13 @@
 // Package links builds every public address of the service, and signs and checks
-// those that authorise whoever holds them.
+// those that authorise their holder.
 //
 // What always holds: absolute addresses are built only here, from one base
 // (Links.PublicURL) and one table of paths (paths.go), so that a route and the
 // addresses that lead to it cannot differ. A signed address is good for one
 // purpose, one id and one time.
 //
-// It knows nothing of what an address leads to: whether it exists, and who may read
-// it, is decided by the route. Start reading at Links, then signed.go.
+// The route decides whether the target of an address exists and who may read it.
+// Start reading at Links, then signed.go.
 package links
 
 import (
@@ -64,7 +64,7 @@ func (l Links) Preview(jobs, jobID string, frame int) string {
 	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/preview"
 }
 
-// ContactSheet and Loop are behind the address of a job.
+// ContactSheet and Loop are below the address of a job.
 const (
 	ContactSheet = "/contact-sheet"
 	Loop         = "/loop"

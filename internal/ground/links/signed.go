@@ -73,8 +73,8 @@ func (l Links) signed(purpose, path, id string, expires time.Time) string {
 }
 
 // check returns what is wrong with an address, "" when it is good. It compares
-// signatures in constant time, and before the time: of a forged address nothing is
-// revealed.
+// signatures in constant time, and before the time: nothing is revealed about a
+// forged address.
 func (l Links) check(purpose, id, expires, signature string, now time.Time) (wrong string) {
 	at, err := strconv.ParseInt(expires, 10, 64)
 	if err != nil || !hmac.Equal([]byte(signature), []byte(l.sign(purpose, id, at))) {

@@ -4,8 +4,8 @@
 //
 // What always holds: each function means the same on Linux, macOS and Windows, or says
 // in its comment where it cannot; no other package of svc asks which system it runs on
-// to read or write a file. It leaves to atomicfile when to use them. Start reading at
-// Free; the two other files have the same functions for their systems.
+// to read or write a file. Package atomicfile decides when to use them. Start reading
+// at Free; the two other files have the same functions for their systems.
 package osfile
 
 import "errors"

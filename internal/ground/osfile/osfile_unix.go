@@ -22,8 +22,8 @@ func Free(dir string) (bytes int64, err error) {
 // Lock locks the file for this process, until it is closed. It waits for a holder.
 func Lock(file *os.File) error { return syscall.Flock(int(file.Fd()), syscall.LOCK_EX) }
 
-// TryLock locks the file for this process, until it is closed. ErrLocked: somebody else
-// holds it; it does not wait.
+// TryLock locks the file for this process, until it is closed. It does not wait.
+// ErrLocked: another process holds it.
 func TryLock(file *os.File) error {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
@@ -32,8 +32,8 @@ func TryLock(file *os.File) error {
 	return err
 }
 
-// Identity distinguishes the file from others that have had its name, of one size and
-// time too; "" where the file system does not say.
+// Identity distinguishes the file from others that had its name, even with the same
+// size and time; "" if the file system has no such information.
 func Identity(info fs.FileInfo) string {
 	if file, ok := info.Sys().(*syscall.Stat_t); ok {
 		return fmt.Sprint(file.Dev, " ", file.Ino)
@@ -42,9 +42,9 @@ func Identity(info fs.FileInfo) string {
 }
 
 // Sync makes the bytes of a file, or the names in a folder, survive a power cut.
-// Some file systems cannot sync folders and say so; they write names by themselves,
-// or give no promise at all. Sync counts both as success, because nothing more can
-// be done.
+// Some file systems cannot sync folders and say so; they write names automatically,
+// or promise nothing. Sync counts both as success, because nothing more can be
+// done.
 func Sync(path string) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -26,8 +26,8 @@ func Free(dir string) (bytes int64, err error) {
 // Lock locks the file for this process, until it is closed. It waits for a holder.
 func Lock(file *os.File) error { return lock(file, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
-// TryLock locks the file for this process, until it is closed. ErrLocked: somebody else
-// holds it; it does not wait.
+// TryLock locks the file for this process, until it is closed. It does not wait.
+// ErrLocked: another process holds it.
 func TryLock(file *os.File) error {
 	err := lock(file, windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {
@@ -40,9 +40,9 @@ func lock(file *os.File, flags uint32) error {
 	return windows.LockFileEx(windows.Handle(file.Fd()), flags, 0, 1, 0, new(windows.Overlapped))
 }
 
-// Identity distinguishes the file from others that have had its name, of one size and
-// time too; "" where the file system does not say. Windows tells when a file was made
-// without opening it; of two files made at once both have the same.
+// Identity distinguishes the file from others that had its name, even with the same
+// size and time; "" if the file system has no such information. Windows reports when
+// a file was made without opening it; two files made at once have the same time.
 func Identity(info fs.FileInfo) string {
 	if file, ok := info.Sys().(*syscall.Win32FileAttributeData); ok {
 		return fmt.Sprint(file.CreationTime.Nanoseconds())

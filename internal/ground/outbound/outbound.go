@@ -39,8 +39,8 @@ import (
 	"code.dny.dev/ssrf"
 )
 
-// Refused says why an address is not called. Whoever gave the address may read the
-// reason: it reveals nothing of the network here.
+// Refused says why an address is not called. The caller that gave the address may
+// read the reason: it reveals nothing about the network here.
 type Refused struct{ Reason string }
 
 func (r *Refused) Error() string { return r.Reason }
@@ -221,7 +221,7 @@ type Limits struct {
 const (
 	maxAnswerHeader = 64 << 10
 	idleTimeout     = 30 * time.Second
-	idlePerHost     = 8    // as many as a webhook lane has calls open: fewer cost a handshake each
+	idlePerHost     = 8    // as many as a webhook delivery queue has calls open: fewer cost a handshake each
 	idleInAll       = 1000 // of a hundred busy receivers, each with its lane
 )
 

@@ -1,4 +1,4 @@
-// Package plaintext shows text that strangers wrote: names in files, logs of Blender,
+// Package plaintext shows text from untrusted sources: names in files, logs of Blender,
 // names of workers, messages of other servers. Such text may contain terminal escapes,
 // marks that reverse the direction of writing, and line ends that fake a line of ours.
 //

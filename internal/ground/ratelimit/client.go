@@ -22,8 +22,8 @@ type Claim struct {
 }
 
 // secretOf returns the hash of the secret that decides whom a claim counts for, with
-// its kind; "" when that is its address. A session beside a bearer secret is not
-// looked at.
+// its kind; "" when that is its address. If there is a bearer secret, a session is
+// ignored.
 func secretOf(c Claim) string {
 	switch {
 	case c.Bearer != "":
@@ -47,9 +47,9 @@ type sender struct {
 	workspace string // "" for an address and for a worker's key
 }
 
-// lookUp returns the sender of a claim: its key, else its session, else its address
-// (decisions 13). A bearer secret that is no active key counts for the address, so
-// that guessing secrets has a limit too.
+// lookUp returns the sender of a claim: its key, otherwise its session, otherwise
+// its address (decisions 13). A bearer secret that is no active key counts for the
+// address, so that guessing secrets has a limit too.
 func lookUp(ctx context.Context, tx *db.Tx, c Claim) (sender, error) {
 	if c.Bearer != "" {
 		key, err := tx.RateKey(ctx, hash(c.Bearer))
@@ -143,9 +143,9 @@ func (l limit) decision(allowed bool, arrival, now int64, n int) Decision {
 	return d
 }
 
-// add stores a cost, in microseconds, whatever the burst: of requests that have
-// passed already, or below zero of a request that is taken back. It returns the new
-// arrival time, in microseconds.
+// add stores a cost, in microseconds, whatever the burst. It is the cost of
+// requests that have passed already, or below zero for a request that is taken
+// back. It returns the new arrival time, in microseconds.
 func add(ctx context.Context, tx *db.Tx, row string, cost int64) (arrival int64, err error) {
 	arrival, err = tx.RateAdd(ctx, query.RateAddParams{Client: row, Now: tx.Now, Cost: cost})
 	if err != nil {
@@ -155,8 +155,9 @@ func add(ctx context.Context, tx *db.Tx, row string, cost int64) (arrival int64,
 }
 
 // Forget removes clients that have earned their whole burst back and returns how
-// many. Such a row says the same as no row. It may run at any time, beside any
-// counter: a client that comes back starts with a whole burst, which it has anyway.
+// many. Such a row means the same as no row. It may run at any time, concurrently
+// with any counter: a client that comes back starts with a whole burst, which it
+// has anyway.
 func Forget(ctx context.Context, d *db.DB) (n int64, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) (err error) {
 		n, err = tx.RateForget(ctx, tx.Now)

@@ -16,10 +16,10 @@ import (
 // its requests are counted in memory and written down within writeEvery. From there
 // on the database decides. The same holds for the limit of its workspace.
 //
-// A process that is alone is therefore exact. Of several processes, each may be
-// half a burst ahead of their common count, for as long as writing down takes. All
-// requests are written down: what passed too early is missing later, and the
-// long-run rate is exact.
+// A single process is therefore exact. Each of several processes may be half a
+// burst ahead of their common count until it writes down. All requests are written
+// down: a request that passed too early counts against later ones, so the long-run
+// rate is exact.
 //
 // It is safe for concurrent use. Run must be running: without it, what was counted
 // in memory reaches the database only with the client's next request that asks
@@ -62,16 +62,16 @@ const (
 	// writeEvery is how often counts are written down. It bounds how long two
 	// processes can be unaware of each other.
 	writeEvery = 100 * time.Millisecond
-	// knownFor is after how long a sender is looked up again, and a row that nobody
-	// wrote is read again: until then, a revoked key or an ended session still counts
-	// as the client that it was.
+	// knownFor is after how long a sender is looked up again, and an unchanged row is
+	// read again. Until then, a revoked key or an ended session still counts as the
+	// client that it was.
 	knownFor = 10 * time.Second
 	// knownMost bounds the senders and the rows in memory, each, at some hundred bytes
 	// each. The database decides about all others.
 	knownMost = 100_000
-	// heldFor is how long the refusal of a client is held back that goes on asking after
-	// a whole burst of refusals. Each of its connections is then refused once a second,
-	// and not as often as it can ask.
+	// heldFor is how long a refusal is held back for a client that keeps asking after a
+	// whole burst of refusals. Each of its connections is then refused once a second,
+	// instead of as often as it can ask.
 	heldFor = time.Second
 )
 
@@ -83,7 +83,7 @@ func NewCounter(d *db.DB, log *slog.Logger) *Counter {
 
 // Take counts a claim as n requests, 1 or more, of its client and of the client's
 // workspace, and returns the decision: when either limit refuses, neither counts
-// anything. class keeps the counts of different doors apart, such as "api" and
+// anything. class separates the counts of different doors, such as "api" and
 // "farm". l.Client must not be unlimited. An error is the database's; nothing is
 // counted then.
 func (c *Counter) Take(ctx context.Context, class string, l Limits, claim Claim, n int) (Decision, error) {
@@ -129,7 +129,7 @@ func (c *Counter) senderOf(ctx context.Context, claim Claim) (of sender, err err
 
 // count takes n requests in memory when the sender is far from all its limits, and
 // refuses them when one limit is certainly reached: an arrival time never falls, so the
-// database would refuse them too, and a sender who never waits would keep it busy.
+// database would refuse them too, and a sender that never waits would keep it busy.
 // Otherwise sure is false, and the database must decide: a row is new or was read too
 // long ago, a decision about it is under way, or half its burst is used up.
 func (c *Counter) count(limits []limit, n int) (_ Decision, sure bool) {
@@ -320,7 +320,7 @@ type part struct {
 	row     string
 	of      *counts
 	cost    int64 // what was pending
-	arrival int64 // what the database says then
+	arrival int64 // the database's value after the decision
 }
 
 // pending takes over all that is not stored yet, and forgets what was not heard of

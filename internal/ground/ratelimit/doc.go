@@ -6,8 +6,8 @@
 // What always holds: the decision is a pure function of these stored times and the
 // time of the request. All processes over one database share one count, which is
 // exact in the long run (Counter says how far it may lag behind for a moment). A
-// refused request costs nobody anything.
+// refused request costs nothing.
 //
-// Headers and refusals are left to package front. Start reading at Policy.Decide,
-// then Counter.
+// Package front writes headers and refusals. Start reading at Policy.Decide, then
+// Counter.
 package ratelimit

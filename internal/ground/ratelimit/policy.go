@@ -33,15 +33,15 @@ func (p Policy) cost(n int) int64 { return int64(n) * p.Every().Microseconds() }
 // microseconds: the time in which a whole burst is earned.
 func (p Policy) span() int64 { return p.cost(p.Burst) }
 
-// Decision is the outcome of one request, and what the RateLimit headers need. Of a
-// request that two limits count it describes the one that is nearer.
+// Decision is the outcome of one request, and what the RateLimit headers need. If
+// two limits count a request, it describes the nearer one.
 type Decision struct {
 	Allowed   bool
 	Remaining int           // further requests that would pass right now
 	Retry     time.Duration // until a refused request passes, or the next one; 0 while some remain
 	Full      time.Duration // until the whole burst is earned back
 	Workspace bool          // it is about the workspace's limit
-	Hold      time.Duration // how long to hold the refusal back; 0 for a client that waits as it is told
+	Hold      time.Duration // how long to hold the refusal back; 0 for a client that waits as asked
 }
 
 // Decide is the whole rule (GCRA). arrival is the client's theoretical arrival
@@ -58,10 +58,10 @@ func (p Policy) Decide(arrival, now int64, n int) (next int64, d Decision) {
 	return next, p.decision(true, next, now, n)
 }
 
-// decision describes the state of a client with this arrival time. Retry is
-// measured from the arrival time and not from now, so that a refused client that
-// waits exactly that long passes. What is more than a burst never passes; it is told
-// to wait for a whole one.
+// decision describes the state of a client with this arrival time. Retry is measured
+// from the arrival time and not from now, so that a refused client that waits
+// exactly that long passes. A cost of more than a burst never passes; it is told to
+// wait for a whole one.
 func (p Policy) decision(allowed bool, arrival, now int64, n int) Decision {
 	every, ahead := p.cost(1), max(0, arrival-now)
 	d := Decision{
@@ -82,8 +82,8 @@ func (p Policy) decision(allowed bool, arrival, now int64, n int) Decision {
 	return d
 }
 
-// nearest returns the decision of the limit that is nearer: of those that refuse the
-// one with the longest wait, else the one with the fewest requests left.
+// nearest returns the decision of the limit that is nearer: the one with the longest
+// wait if any refuse, otherwise the one with the fewest requests left.
 func nearest(decisions []Decision) Decision {
 	near := decisions[0]
 	for _, d := range decisions[1:] {

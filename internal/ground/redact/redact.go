@@ -1,10 +1,10 @@
 // Package redact takes secrets out of texts that people and logs get: keys, tokens,
 // signed links, webhook secrets and signatures, private keys.
 //
-// What always holds: of a key its first characters stay, as many as lists show, so that
-// its owner recognises it; of a link its host and path stay. It knows secrets by their
-// form only, so what shows a secret on purpose, such as the answer to svc keys create,
-// does not call it. Start reading at Text.
+// What always holds: the first characters of a key stay, as in lists, so that its owner
+// recognises it; the host and path of a link stay. It knows secrets by their form only,
+// so what shows a secret on purpose, such as the answer to svc keys create, does not
+// call it. Start reading at Text.
 package redact
 
 import (
@@ -14,12 +14,12 @@ import (
 	"strings"
 )
 
-// shown is how much of a key may be shown behind its prefix, in characters. A key is
-// taken for one from keyLength on, so that a key that was cut while it was copied is
-// hidden too, and the name of a tool such as svc_download is not.
+// shown is how much of a key may be shown after its prefix, in characters. A text
+// counts as a key from keyLength on. So a key that was cut while copying is hidden
+// too, but the name of a tool such as svc_download is not.
 const shown = "[0-9A-Za-z]{8}"
 
-// forms are what opens something. The groups of each stay, what is between or behind them
+// forms match what grants access. The groups of each stay; what is between or after them
 // is hidden.
 var forms = []*regexp.Regexp{
 	regexp.MustCompile(`(svc_(?:agent_test_|test_|agent_|node_|refresh_)?` + shown + `)[0-9A-Za-z]{12,}`),
@@ -51,7 +51,7 @@ func URLs(err error) error {
 			if cut := Address(at.URL); cut != at.URL {
 				at.URL = cut
 			}
-			// What went wrong may quote another address, such as that of a redirect.
+			// An error may quote another address, such as that of a redirect.
 			if said := Text(at.Err.Error()); said != at.Err.Error() {
 				at.Err = hidden{at.Err, said}
 			}

@@ -1,16 +1,16 @@
-// Package rowsum finds damage in rows that follow from nothing else in the store.
+// Package rowsum finds damage in rows that cannot be derived from anything else in the store.
 //
-// Most of what is stored can be held against something else: a signed receipt, the
-// ledger, the rows that it counts. The owner of a key, the person of a session or the
-// name of a worker can not. Such a row carries a checksum of its content (row_sum), which
-// its owner package writes with the row and the audit computes again.
+// Most stored data can be compared with something else: a signed receipt, the ledger, the rows that
+// it counts. The owner of a key, the person of a session or the name of a worker cannot. Such a row
+// carries a checksum of its content (row_sum), which its owner package writes with the row and the
+// audit computes again.
 //
 // What always holds: a sum covers the table's name and every column but those that Except
 // names and a zero of those that Later names, in one unambiguous form. A row without a sum is damaged, except in a table that an
 // older version wrote and whose Fill is not done.
 //
-// A sum shows damage, not forgery: it has no key, so who can write the database can write
-// a sum too. ADR 0028 says why. Start reading at Table.
+// A sum shows damage, not forgery: it has no key, so anyone who can write the database can write a
+// sum too. ADR 0028 says why. Start reading at Table.
 package rowsum
 
 import (
@@ -120,7 +120,7 @@ func (t Table[Row]) Renew(ctx context.Context, tx Tx, row Row) error {
 // page is how many rows are read at once: it bounds what an audit holds in memory.
 const page = 500
 
-// after reads a page of rows behind one, in the order of the primary key; the zero Row is
+// after reads a page of rows after one, in the order of the primary key; the zero Row is
 // before the first.
 func (t Table[Row]) after(ctx context.Context, tx Tx, last Row) (rows []Row, err error) {
 	key := t.columns(t.Key)
@@ -286,7 +286,7 @@ func (t Table[Row]) fill(ctx context.Context, write Writes, unsummed []string) (
 }
 
 // Audit reports tables whose Fill was never done, and rows that have lost their key: the
-// audits of their packages go through a table by its key and begin behind them.
+// audits of their packages walk a table by its key and would miss them.
 func Audit(ctx context.Context, tx Tx, breach func(rule, subject, format string, args ...any)) error {
 	tables, err := tx.Unsummed(ctx)
 	if err != nil {

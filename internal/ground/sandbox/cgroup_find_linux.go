@@ -101,8 +101,8 @@ func mounted(path, root, top string) string {
 const ownGroup = "svc"
 
 // base returns the folder of version 2 in which limited groups can be made, ""
-// where there is none: our own group when it can be divided, also by moving into
-// ownGroup, else the one above.
+// if there is none: our own group if it can be divided, possibly by moving into
+// ownGroup, otherwise the one above.
 func (p place) base() string {
 	if offers(p.own) && divide(p.own) == nil {
 		return p.own
@@ -141,7 +141,7 @@ func usable(g *groups) *groups {
 	if err != nil {
 		return nil
 	}
-	// A group that can be made but not removed would be left behind for every job.
+	// A group that can be created but not removed would be left over by every job.
 	if trial.remove() != nil {
 		return nil
 	}

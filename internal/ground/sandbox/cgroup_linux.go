@@ -57,8 +57,8 @@ func (g *group) limit(l Limits) error {
 	if err := write(g.tasks, "pids.max", tasks); err != nil {
 		return err
 	}
-	// Swap beside the limit would only make a doomed frame slow; not every kernel
-	// counts it.
+	// Swap in addition to the limit would only slow down a doomed frame; not
+	// every kernel counts it.
 	if g.version == 2 {
 		if err := write(g.memory, "memory.max", memory); err != nil {
 			return err
@@ -189,7 +189,7 @@ func write(folder, file, value string) error {
 }
 
 // ifThere ignores that a file does not exist or must not be written: kernels
-// without swap accounting lack the file.
+// without swap accounting do not have the file.
 func ifThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
 		return nil

@@ -52,8 +52,9 @@ type Command struct {
 	Args []string // without the program's own name
 	Env  []string // all of its environment
 	Dir  string   // its current folder
-	// Read and Write are absolute paths that it may read, or read and write, beside
-	// the system's; they are the same inside. Paths that do not exist are left out.
+	// Read and Write are absolute paths that it may read, or read and write, in
+	// addition to the system's. They are the same inside. Paths that do not exist
+	// are left out.
 	Read, Write []string
 	// Root is a folder of the caller's own that is the root inside, read-only; "" for an empty
 	// one. It serves one program: bubblewrap makes its mount points in it. What is put, also

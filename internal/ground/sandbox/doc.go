@@ -2,11 +2,11 @@
 // happens in there from reaching anything outside.
 //
 // There are three layers and a set of limits. Bubblewrap gives the program namespaces
-// of its own: no network, no other process in sight, a read-only system and only
-// the folders that it was given. Landlock, inside, repeats the rule about folders
-// to the kernel, in a form that the program cannot revoke. Seccomp refuses system calls
-// that only an attack needs. Memory, tasks, file size, open files and CPU time are
-// limited by control groups where they can be written, else by resource limits.
+// of its own: no network, no other process in sight, a read-only system and only the
+// folders that it was given. Landlock, inside, repeats the rule about folders to the
+// kernel, in a form that the program cannot revoke. Seccomp refuses system calls that
+// only an attack needs. Memory, tasks, file size, open files and CPU time are limited
+// by control groups where those can be written, otherwise by resource limits.
 //
 // What always holds: Open tries the layers with a real program before it reports
 // them as in force, and Required never starts anything without bubblewrap. A path

@@ -12,7 +12,7 @@ import (
 const bySignal = 128
 
 // ending translates what the kernel and bubblewrap report. It must run before the
-// group is removed, whose counts tell which limit was met.
+// group is removed, whose counts show which limit was reached.
 func (p *Process) ending(waitErr error) Ending {
 	var e Ending
 	var exit *exec.ExitError
@@ -46,9 +46,9 @@ func (p *Process) ending(waitErr error) Ending {
 }
 
 // hit finds the limit behind an ending. The kernel's own counts distinguish a
-// program killed for memory from one that somebody else killed. Without a group of
-// its own only the whole machine's count is there, so another program's end may be
-// taken for this one's.
+// program killed for memory from one killed otherwise. Without a group of its own
+// only the machine's count is available, so another program's end may be taken for
+// this one's.
 func (p *Process) hit(e Ending) Hit {
 	oom, tasks := p.group.hits()
 	switch {

@@ -16,8 +16,8 @@ import (
 // observeArg, in place of an order, has it print what it sees in force.
 const observeArg = "sight"
 
-// order is what Exec applies before it becomes the program. It travels as an
-// argument: a sandboxed process has nothing else to read it from.
+// order is what Exec applies before it becomes the program. It is passed as an
+// argument: a sandboxed process cannot read it from anywhere else.
 type order struct {
 	Read    []string `json:"read"` // folders and files; those that are not there are left out
 	Write   []string `json:"write"`
@@ -28,7 +28,7 @@ type order struct {
 }
 
 // Exec is the inner half: it applies landlock and the limits to this process and
-// then turns it into the program. args are those behind ExecName: an order, then
+// then turns it into the program. args are those after ExecName: an order, then
 // the program and its arguments. It returns only when that fails, with an exit
 // status, after a line on standard error.
 func Exec(args []string) int {
@@ -76,7 +76,7 @@ func become(args []string) error {
 }
 
 // await returns once the parent has put this process into its control group.
-// Without bubblewrap nobody else can hold the program back until then.
+// Without bubblewrap nothing else can hold the program back until then.
 func await(fd int) error {
 	ready := os.NewFile(uintptr(fd), "ready")
 	defer ready.Close()
@@ -86,8 +86,8 @@ func await(fd int) error {
 	return nil
 }
 
-// landlock allows the order's folders and files, and no network nor signals to
-// anything outside. BestEffort asks older kernels for what they know.
+// landlock allows the order's folders and files, and no network or signals to
+// anything outside. BestEffort uses what older kernels support.
 func (o order) landlock() error {
 	rules := []landlock.Rule{
 		landlock.RODirs(present(o.Read, true)...), landlock.ROFiles(present(o.Read, false)...),
@@ -103,13 +103,13 @@ func (o order) landlock() error {
 }
 
 // threads holds the names of a program's own threads. NVIDIA's driver, from version 570 on,
-// writes them when it starts, and finds no GPU where it may not. The rest of /proc stays
-// read-only: without bubblewrap it is everybody's.
+// writes them when it starts, and finds no GPU if it cannot. The rest of /proc stays
+// read-only: without bubblewrap all processes share it.
 const threads = "/proc/self/task"
 
-// keepThreads leaves the program a descriptor of that folder. A rule of landlock lasts as
-// long as the kernel remembers what it was made for, and of /proc it may forget at any time
-// what nobody holds open.
+// keepThreads leaves the program a descriptor of that folder. A landlock rule lasts as long
+// as the kernel keeps its inode, and the kernel may drop an inode of /proc at any time
+// unless it is open.
 func keepThreads() error {
 	_, err := unix.Open(threads, unix.O_PATH|unix.O_DIRECTORY, 0)
 	return os.NewSyscallError("open "+threads, err)

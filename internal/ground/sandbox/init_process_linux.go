@@ -27,8 +27,8 @@ func openInit(pid int) (*initProcess, error) {
 	return &initProcess{pid, fd}, nil
 }
 
-// kill may be called from any goroutine, but not beside end, which closes the
-// descriptor.
+// kill may be called from any goroutine, but not concurrently with end, which
+// closes the descriptor.
 func (f *initProcess) kill() {
 	if f != nil {
 		_ = unix.PidfdSendSignal(f.fd, unix.SIGKILL, nil, 0) // gone already is as good

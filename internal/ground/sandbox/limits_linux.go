@@ -54,7 +54,7 @@ func (l Limits) apply(byGroup bool) error {
 		if err := syscall.Getrlimit(resource, &now); err != nil {
 			return os.NewSyscallError("getrlimit", err)
 		}
-		// Nobody but root may raise what is lower already.
+		// Only root may raise a limit that is lower already.
 		most := int64(min(uint64(limit[1]), now.Max))
 		if err := set(resource, min(limit[0], most), most); err != nil {
 			return os.NewSyscallError("setrlimit", err)
@@ -63,8 +63,8 @@ func (l Limits) apply(byGroup bool) error {
 	return nil
 }
 
-// systemOOMKills returns how often this kernel has ended a process for want of
-// memory since it started; -1 where it does not say.
+// systemOOMKills returns how often this kernel has killed a process for memory
+// since it started; -1 if unknown.
 func systemOOMKills() int64 {
 	file, err := os.Open("/proc/vmstat")
 	if err != nil {

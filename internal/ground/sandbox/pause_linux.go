@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pauseTime is how long a program may take to stand still. A thread that waits for a disk or
-// a driver stops when that is done.
+// pauseTime is how long a program may take to stop. A thread that waits for a disk or a
+// driver stops when that is done.
 const pauseTime = 10 * time.Second
 
 // looks is how often in a row nothing must be seen to run.
@@ -78,8 +78,8 @@ func (p *Process) signal(pid int, signal unix.Signal) error {
 	return nil
 }
 
-// family appends all that a process has started, and what these have. Of a namespace's first
-// process that is everything in it: who loses its parent becomes its child.
+// family appends all that a process has started, and what these have. For a namespace's
+// first process that is everything in it: a process that loses its parent becomes its child.
 func family(pid int, found []int) []int {
 	lists, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // the pattern is well-formed
 	for _, list := range lists {

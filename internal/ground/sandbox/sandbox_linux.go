@@ -26,9 +26,9 @@ type Sandbox struct {
 // tryTime is how long one trial may take, on a busy machine.
 const tryTime = 30 * time.Second
 
-// Open finds out what works here by starting a program in it. The Sandbox needs no
-// closing. It is nil, without an error, for Off. Errors: ErrUnavailable, and those
-// of starting our own program.
+// Open finds out what works here by starting a program in a sandbox. The Sandbox
+// does not have to be closed. For Off it is nil, without an error. Errors:
+// ErrUnavailable, and those of starting our own program.
 func Open(ctx context.Context, c Config) (*Sandbox, error) {
 	if c.Mode == Off {
 		return nil, nil
@@ -70,7 +70,7 @@ func namespaceSets() [][]string {
 // kernel outside it is our own user, so it may write to the folders it was given.
 const nobodyID = "65534"
 
-// openBubblewrap settles on the first set of namespaces that works, or says why
+// openBubblewrap chooses the first set of namespaces that works, or says why
 // none does. It reports the tightest set's error, unless that only says that an
 // option is unknown.
 func (s *Sandbox) openBubblewrap(ctx context.Context) error {

@@ -9,8 +9,8 @@ import (
 )
 
 // errElsewhere is what every start of a program says on a system without Linux's
-// namespaces. Without a sandbox nothing is started either: no test shows what would
-// happen.
+// namespaces. Programs are not started without a sandbox either, because that is
+// untested.
 var errElsewhere = fmt.Errorf("%w: Blender is isolated with means of Linux, so a worker renders on Linux only, and this is %s; "+
 	"run the worker on a machine with Linux, and svc's other commands here", ErrUnavailable, runtime.GOOS)
 

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What a filter reads of a system call: the members of the kernel's seccomp_data. Of an
-// argument it is the lower half, which is all that the kernel itself takes of those below.
+// What a filter reads of a system call: the members of the kernel's seccomp_data. It reads
+// the lower half of an argument, which is all that the kernel uses of those below.
 const (
 	dataNumber   = 0
 	dataABI      = 4
 	dataArgument = 16 // of the first one; 8 bytes for each
 )
 
-// newNamespaces are the flags of clone that make namespaces. That of time has no flag there.
+// newNamespaces are the flags of clone that make namespaces. The time namespace has no flag
+// there.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC |
 	unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
@@ -65,7 +66,7 @@ func (a *assembler) refuseCall(number uint32, errno unix.Errno) {
 	a.refuse(errno)
 }
 
-// compare looks at an argument of a call: jump compares it with value and is followed by a
+// compare checks an argument of a call: jump compares it with value and is followed by a
 // refusal, which refusedIf says whether to take when the comparison holds.
 func (a *assembler) compare(number, argument uint32, jump uint16, value uint32, refusedIf bool, errno unix.Errno) {
 	yes, no := uint8(0), uint8(1)

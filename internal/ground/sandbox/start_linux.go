@@ -29,7 +29,7 @@ type Process struct {
 	group *group       // nil where there is none
 	// kill makes Kill act once: after Wait the ids may belong to other processes.
 	kill sync.Once
-	// before tells an end for want of memory that happens meanwhile from earlier
+	// before distinguishes a kill for memory that happens meanwhile from earlier
 	// ones.
 	before    int64 // systemOOMKills at the start, -1 where unknown
 	limits    Limits
@@ -125,8 +125,8 @@ func startOn(cpus []int, cmd *exec.Cmd) error {
 	return cmd.Start()
 }
 
-// settle puts a started program into its control group and then lets it go on. In
-// the other order it could start children outside of the group.
+// settle puts a started program into its control group and then lets it continue.
+// In the other order it could start children outside the group.
 func (p *Process) settle(h *handshake) error {
 	into := p.cmd.Process.Pid
 	if h.info != nil {

@@ -1,5 +1,5 @@
-// Package seal encrypts secrets in rows, so that whoever reads only the database
-// cannot read them: AES-256-GCM under keys that are kept elsewhere.
+// Package seal encrypts secrets in rows, so that anyone who can read only the
+// database cannot read them: AES-256-GCM under keys that are kept elsewhere.
 //
 // What always holds: a sealed text names its key, so that keys can be rotated. It
 // opens only for the place it was sealed for (the associated data), so that a
@@ -7,7 +7,7 @@
 // seal 2^32 texts before a repeated nonce becomes likely enough to matter (NIST SP
 // 800-38D 8.3), far more than a service of this kind ever stores.
 //
-// Where keys come from is left to the wiring, and what they protect to the callers.
+// The wiring decides where keys come from, and callers decide what they protect.
 // Start reading at Keys.
 package seal
 
@@ -33,7 +33,7 @@ const keySize = 32 // bytes
 const form = "v1"
 
 // ErrUnknownKey reports that a text is sealed under a key that these Keys do not
-// have: most likely the operator removed it before everything was sealed anew.
+// have: most likely the operator removed it before everything was sealed again.
 var ErrUnknownKey = errors.New("it is sealed under a key that is not here")
 
 // Keys seal and open texts. They never change and are safe for concurrent use.
@@ -43,7 +43,7 @@ type Keys struct {
 }
 
 // New makes Keys. The first key seals, all of them open; so a rotation puts the new
-// key first and keeps the old ones behind it. Each has 32 bytes. A key given twice
+// key first and keeps the old ones after it. Each has 32 bytes. A key given twice
 // counts once.
 func New(keys ...[]byte) (*Keys, error) {
 	if len(keys) == 0 {

@@ -1,10 +1,9 @@
 // Package sharing makes costly things, such as pictures, one at a time for each owner, and
-// gives what is made to all who want the same.
+// gives the result to every caller that wants the same.
 //
-// What always holds: of each owner one thing is made at a time, and no more at once in a
-// Maker than its bound; what is made is kept for as long as somebody
-// wants it, and no longer. It leaves to its callers what is made. Start reading at
-// Maker.Share.
+// What always holds: one thing at a time is made for each owner, and a Maker never makes
+// more at once than its bound. A result is kept only as long as a caller wants it. Callers
+// decide what is made. Start reading at Maker.Share.
 package sharing
 
 import (
@@ -24,7 +23,7 @@ type Maker[K comparable] struct {
 	process chan struct{} // a place for each that may be made at once
 }
 
-// owner is one of whom somebody wants a thing.
+// owner is one that callers want a thing of.
 type owner[K comparable] struct {
 	turn   chan struct{} // holds a token while a thing of the owner is made
 	wanted int
@@ -39,9 +38,9 @@ type thing struct {
 	err     error
 }
 
-// Share returns what do makes, or has made for another caller who wanted the same
-// meanwhile. What do has failed to make since its own ctx ended is not shared. Besides
-// those of do, its error is that of ctx.
+// Share returns what do makes, or what it has made meanwhile for another caller that
+// wanted the same. A failure of do after its own ctx ended is not shared. Its error is
+// that of do or of ctx.
 func (m *Maker[K]) Share(ctx context.Context, ownerID string, key K, do func() ([]byte, error)) ([]byte, error) {
 	own, shared := m.enter(ownerID, key)
 	defer m.leave(ownerID, key)
@@ -95,7 +94,7 @@ func (m *Maker[K]) enter(ownerID string, key K) (*owner[K], *thing) {
 	return own, shared
 }
 
-// leave forgets a thing that nobody wants any more, and its owner.
+// leave forgets a thing that no caller wants any more, and its owner.
 func (m *Maker[K]) leave(ownerID string, key K) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -3,12 +3,12 @@
 // webhooks, frames of a worker. It does so where the environment names a collector
 // (OTEL_EXPORTER_OTLP_ENDPOINT), and costs next to nothing elsewhere.
 //
-// What always holds: nobody waits for a collector. What it does not take in time is
+// What always holds: nothing waits for a collector. What it does not accept in time is
 // dropped, and the log says so at most once an hour. A span has routes, ids, counts and
 // times; never a key, an address, a name of a scene or of a person. The trace of a caller is
-// linked and never continued: whoever calls decides neither what is traced nor where.
+// linked and never continued: callers decide neither what is traced nor where it goes.
 //
-// What a span covers is left to the packages that make one. Start reading at Start.
+// The package that makes a span decides what it covers. Start reading at Start.
 package tracing
 
 import (
@@ -129,9 +129,8 @@ func Frame(jobID string, frame, attempt int) []attribute.KeyValue {
 // JobID is the attribute that joins what happens to a job in different traces.
 func JobID(id string) attribute.KeyValue { return attribute.String("svc.job_id", id) }
 
-// Root begins a span of work that nobody has asked for just now. end ends it, as failed
-// where err says so; the text of an error may name what a span must not, so it is left to
-// the log.
+// Root begins a span of work that no request asked for. end ends it, as failed if err is
+// set. The text of an error may name what a span must not, so only the log has it.
 func Root(ctx context.Context, name string, about ...attribute.KeyValue) (inner context.Context, end func(err error)) {
 	inner, span := otel.Tracer(scope).Start(ctx, name, trace.WithNewRoot(), trace.WithAttributes(about...))
 	return inner, ending(span)

@@ -2,7 +2,7 @@
 SELECT * FROM wallet_alert WHERE workspace_id = @workspace_id;
 
 -- name: WalletAlertSet :exec
--- One that changes is told anew.
+-- An alert that changes is sent again.
 INSERT INTO wallet_alert (workspace_id, below_cents, told_at, row_sum) VALUES (@workspace_id, @below_cents, @told_at, @row_sum)
 ON CONFLICT (workspace_id) DO UPDATE SET below_cents = excluded.below_cents, told_at = excluded.told_at, row_sum = excluded.row_sum;
 

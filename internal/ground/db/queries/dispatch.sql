@@ -28,8 +28,8 @@ SELECT count(*) FROM worker WHERE seen_at >= @since AND suspended_until <= @now;
 SELECT * FROM turn WHERE party = @party FOR UPDATE;
 
 -- name: TurnNow :one
--- Where a newcomer of within begins: beside the one who is served next, or, when
--- nobody waits, beside the one who was served most.
+-- Where a newcomer of within begins: level with the one that is served next, or,
+-- when none waits, with the one that was served most.
 SELECT CAST(coalesce(
   (SELECT min(t.served_us) FROM turn t WHERE t.within = @within AND t.waiting > 0),
   (SELECT max(t.served_us) FROM turn t WHERE t.within = @within),
@@ -70,10 +70,11 @@ FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = @job_id;
 SELECT item, state, holder, due_at FROM lease WHERE queue = 'frame' AND subject = @job_id ORDER BY item;
 
 -- name: FramesPlaying :many
--- The frames that are not accepted of a workspace's rendering jobs from oldest to newest
--- whose frames depend on those before; of a frame that is held, also the last one before it
--- that its holder rendered, 0 for none. Who takes a frame that somebody lost begins anew: it
--- often is the one who lost it, and with it all that it had.
+-- The frames of a workspace's rendering jobs that are not accepted, oldest job first, for
+-- jobs whose frames depend on earlier ones. For a frame that is held, it also gives the last
+-- earlier frame that its holder rendered; 0 for none. A worker that takes a lost frame
+-- starts from the beginning: often it is the worker that lost it, along with everything it
+-- had.
 SELECT l.subject, l.item, l.state, l.holder, l.due_at, l.progress, CAST(CASE WHEN l.state = 'held' AND l.attempt = 1 THEN coalesce((
     SELECT f.frame FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.frame < l.item ORDER BY f.frame DESC LIMIT 1), 0) ELSE 0 END AS bigint) AS after
 FROM turn t JOIN job j ON j.job_id = t.party JOIN lease l ON l.queue = 'frame' AND l.subject = t.party
@@ -92,23 +93,23 @@ FROM turn t WHERE t.within = '' AND t.waiting > 0 ORDER BY t.waiting DESC, t.par
 SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiting > 0 LIMIT 1) AS waits;
 
 -- name: TurnsOf :many
--- Who of within has frames waiting, the least served first, behind a place. Small
--- statements that walk an index: one that looks for jobs and frames at once is
--- planned badly as long as PostgreSQL has not counted new rows.
+-- The queues of within that have waiting frames, the least served first, after a
+-- place. Small statements that walk an index: PostgreSQL plans a combined one
+-- over jobs and frames badly as long as it has not counted new rows.
 SELECT party, served_us FROM turn
 WHERE within = @within AND waiting > 0 AND (served_us > @served_us OR (served_us = @served_us AND party > @party))
 ORDER BY served_us, party
 LIMIT CAST(@max AS bigint);
 
 -- name: TurnOpen :one
--- Whether a job has a frame for holder: one that is due and that holder has not
--- failed, nor its key while a worker of another key is there for it, when holder has
--- all that the job needs and its key awaits no other's word; whether its key has
--- failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the word of its key, '' if
--- none does; and whether the job's frames depend on those before. A worker lacks what a job
--- needs where its Blender was built without it, which lacks says, and where it has failed
--- for that. The plus keeps SQLite from the index by due_at, which would walk other
--- jobs' frames.
+-- What a job has for holder. The first member: a frame that is due and that neither holder has
+-- failed, nor its key while a worker of another key is available for it. Holder must also have all
+-- that the job needs, and its key must not await the result of another. Next: whether its key has
+-- failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the
+-- result of its key, '' if none does; and whether the job's frames depend on earlier ones. A worker
+-- is incapable of a job when its Blender was built without something the job needs (lacks says
+-- what), or when it has failed for that reason. The plus keeps SQLite from using the index by
+-- due_at, which would walk other jobs' frames.
 SELECT count(*) AS frames,
   CAST(coalesce((
     SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
@@ -175,10 +176,10 @@ SELECT o.lacks, count(*) AS online,
 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now GROUP BY o.lacks;
 
 -- name: WorkersFor :many
--- Of the rendering jobs of a workspace from oldest to newest: how many online workers
--- may take a waiting frame of each, and how many of those hold none. It is what TurnOpen,
--- FrameFailedBefore and JobFailedBefore say of one worker and one job, for all at once,
--- and counts a frame whose next attempt is due later. A job without any has no row.
+-- Of the rendering jobs of a workspace from oldest to newest: how many online workers may
+-- take a waiting frame of each, and how many of those hold none. It combines TurnOpen,
+-- FrameFailedBefore and JobFailedBefore for all workers and jobs at once, and also counts
+-- a frame whose next attempt is due later. A job without such frames has no row.
 SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
   SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END AS idle
   FROM job j CROSS JOIN worker o
@@ -226,8 +227,8 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
 GROUP BY s.job_id;
 
 -- name: FrameFailedBefore :one
--- A frame that holder failed before and that nobody else is there for. One whose job
--- awaits the word of another key is left out.
+-- A frame that holder failed before and that no other worker is available for.
+-- Frames whose job awaits the result of another key are left out.
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
@@ -239,7 +240,7 @@ WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.du
 LIMIT 1;
 
 -- name: JobFailedBefore :one
--- A job that holder cannot render and that nobody else is there for.
+-- A job that holder cannot render and that no other worker is available for.
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
 WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
@@ -251,8 +252,8 @@ WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waitin
 LIMIT 1;
 
 -- name: OthersFor :one
--- Whether a worker is there, besides holder, that has neither failed this frame
--- nor cannot render its job at all.
+-- Whether a worker other than holder is available that has not failed this
+-- frame and can render its job.
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
@@ -261,8 +262,8 @@ SELECT count(*) FROM (
   LIMIT 1) AS others;
 
 -- name: OtherKeySeen :one
--- Whether a worker of a key besides one was seen since that may be able to render a
--- job: its key is neither revoked nor paused.
+-- Whether a worker of a key other than this one was seen since then that may be
+-- able to render a job: its key is neither revoked nor paused.
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
   WHERE o.seen_at >= @since AND o.key_id <> @key_id AND k.revoked_at = 0
@@ -279,7 +280,7 @@ ON CONFLICT (lease_id, attempt) DO NOTHING
 RETURNING *;
 
 -- name: FailedAttemptsOfFrame :many
--- An attempt is void, and counts for nobody, when its key is revoked by now, or was
+-- An attempt is void, and counts for no key, when its key is revoked by now, or was
 -- paused then or since.
 SELECT sqlc.embed(f), CAST(CASE
   WHEN EXISTS (SELECT 1 FROM node_key k WHERE k.key_id = f.key_id AND k.revoked_at <> 0) THEN 1
@@ -347,8 +348,8 @@ UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until 
 SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;
 
 -- name: WorkersForget :execrows
--- A page of workers that were last seen before. Who holds a frame or has submitted a
--- benchmark stays.
+-- A page of workers that were last seen before. A worker that holds a frame or has
+-- submitted a benchmark stays.
 DELETE FROM worker WHERE worker_id IN (
   SELECT w.worker_id FROM worker w
   WHERE w.seen_at < @before
@@ -404,7 +405,7 @@ FROM turn t JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party;
 
 -- name: AuditTurns :many
--- Turns that do not say what waits.
+-- Queue positions that no longer match what waits.
 SELECT t.party, t.waiting, count(l.lease_id) AS leases
 FROM turn t LEFT JOIN lease l ON l.subject = t.party AND l.queue = 'frame' AND l.state = 'waiting'
 WHERE t.within <> ''
@@ -429,7 +430,7 @@ WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SE
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)));
 
 -- name: WorkerDelete :execrows
--- Who holds a frame, has submitted a benchmark or is online stays.
+-- Workers that hold a frame, have submitted a benchmark or are online stay.
 DELETE FROM worker WHERE worker.worker_id = @worker_id AND worker.seen_at < @online_since
   AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.holder = worker.worker_id AND l.state = 'held')
   AND NOT EXISTS (SELECT 1 FROM benchmark_receipt b WHERE b.worker_id = worker.worker_id);
@@ -441,7 +442,7 @@ WHERE queue = 'frame' AND state = 'held' AND (lease.holder = @worker_id OR lease
 ORDER BY subject, item LIMIT 1000;
 
 -- name: FailedAttemptsOf :many
--- Of a worker, or of a job; the newest first.
+-- Attempts of a worker, or of a job; the newest first.
 SELECT * FROM failed_attempt WHERE failed_attempt.holder = @worker_id OR failed_attempt.subject = @job_id ORDER BY failed_at DESC, lease_id LIMIT CAST(@max AS bigint);
 
 -- name: FailedAttemptsErase :many

@@ -91,23 +91,23 @@ HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_cou
     OR (j.status NOT IN ('queued', 'rendering') AND count(l.lease_id) <> 0);
 
 -- name: AuditFrameRows :many
--- A page of frames, without what Blender said, each with its job.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- A page of frames, without Blender's output, each with its job. The bound is
+-- repeated in the join: otherwise a merge would read everything before the page.
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
   f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, sqlc.embed(j)
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST(@job_id AS text)
 WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500;
 
 -- name: AuditFrameOrphans :one
--- Frames of no job.
+-- Frames without a job.
 SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = f.job_id);
 
 -- name: FrameLogsErase :exec
 UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
 
 -- name: FramesOverdue :many
--- Frames whose holder took them before a time, and since then has neither taken one nor
--- delivered one of that job. A job whose frames depend on those before has longer.
+-- Frames whose holder took them before a time and has since neither taken nor delivered
+-- a frame of that job. Jobs whose frames depend on earlier ones get longer.
 SELECT * FROM lease l
 WHERE l.queue = 'frame' AND l.state = 'held' AND l.due_at < CAST(@before AS bigint)
   AND (l.due_at < CAST(@plays_before AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))

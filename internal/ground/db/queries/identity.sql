@@ -202,7 +202,8 @@ DELETE FROM sign_in_link WHERE email = @email;
 DELETE FROM person WHERE workspace_id = @workspace_id;
 
 -- name: SessionsOf :many
--- The sessions of the person who has one, the newest first.
+-- The sessions of the person that the given session belongs to, the newest
+-- first.
 SELECT CAST(CASE WHEN s.token_sha256 = @token_sha256 THEN 1 ELSE 0 END AS bigint) AS own, s.created_at, s.expires_at
 FROM session s JOIN session mine ON mine.person_id = s.person_id
 WHERE mine.token_sha256 = @token_sha256 AND s.expires_at > CAST(@now AS bigint)

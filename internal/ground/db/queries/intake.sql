@@ -73,8 +73,8 @@ DELETE FROM awaited_upload WHERE expires_at < CAST(@before AS bigint)
 
 -- name: AuditUploads :many
 -- A page of uploads, each with its workspace, its project and its first quote; '' and 0 where
--- there is none.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- there is none. The bound is repeated in the join: otherwise a merge would read everything
+-- before the page.
 SELECT sqlc.embed(u), CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(p.workspace_id, '') AS text) AS project_workspace_id,
   CAST(coalesce(p.created_at, 0) AS bigint) AS project_created_at,
   CAST(coalesce((SELECT min(q.created_at) FROM quote q WHERE q.upload_id = u.upload_id), 0) AS bigint) AS quoted_at,
@@ -84,7 +84,8 @@ WHERE u.upload_id > @after ORDER BY u.upload_id LIMIT 500;
 
 -- name: AuditAwaited :many
 -- A page of awaited uploads, each with its workspace and the workspace of its upload.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- The bound is repeated in the join: otherwise a merge would read everything before
+-- the page.
 SELECT sqlc.embed(a), CAST(coalesce(w.workspace_id, '') AS text) AS owner, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id
 FROM awaited_upload a LEFT JOIN workspace w ON w.workspace_id = a.workspace_id LEFT JOIN upload u ON u.upload_id = a.upload_id AND u.upload_id > @after
 WHERE a.upload_id > @after ORDER BY a.upload_id LIMIT 500;

@@ -11,7 +11,8 @@ SELECT * FROM job WHERE job_id = @job_id;
 SELECT * FROM job WHERE job_id = @job_id FOR UPDATE;
 
 -- name: JobMove :execrows
--- The one statement that changes a status; the caller says from which.
+-- The only statement that changes a status; the caller gives the status it
+-- changes from.
 UPDATE job SET status = @to_status, seq = seq + 1, updated_at = @now
 WHERE job_id = @job_id AND status = @from_status;
 
@@ -51,14 +52,14 @@ UPDATE job SET cancel_reason = @reason, cancelled_at = @now WHERE job_id = @job_
 UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id AND artifact_removed_at = 0;
 
 -- name: JobView :one
--- A job, and what its endpoints, its leases and its turn say of it at this moment: one
--- statement, because this read is the most frequent one. notified is whether a webhook
--- gets its end; held is how many of its frames are held, and progress how far those are
--- altogether, in parts of a thousand of one; choosy is whether some worker may not take
--- each of its frames for what came of others; stuck is whether no frame is in, and only
--- keys that held one for too long hold any; needs is what a worker's Blender must be built
--- with for it; served_us is the place of its turn within its workspace's; plays is
--- whether its frames depend on those before, and the members behind what that took.
+-- A job, and what its endpoints, its leases and its queue position say of it now. It is
+-- one statement because this read is the most frequent one. notified: whether a webhook is
+-- notified of its end. held: how many of its frames are held. progress: how far those are
+-- altogether, in thousandths of a frame. choosy: whether some worker may not take each of
+-- its frames, because of earlier failures. stuck: whether no frame is in, and only keys
+-- that held one for too long hold any. needs: what a worker's Blender must be built with
+-- for it. served_us: its place in its workspace's queue. plays: whether its frames depend
+-- on earlier ones; the members after it say how long that took.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -131,9 +132,9 @@ LIMIT CAST(@max AS bigint);
 
 -- name: JobViewsNamed :many
 -- JobViews of a name, which is a pattern of the file's name in lower case, or of one status
--- and a name; a status of '' means any. named is the id of a job that counts whatever its
--- file's name. The jobs are found before anything is joined to them: otherwise all of the
--- workspace are joined, and sorted.
+-- and a name; a status of '' means any. named is the id of a job that matches whatever its
+-- file's name. The jobs are found before anything is joined to them: otherwise all jobs of
+-- the workspace are joined and sorted.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
@@ -175,13 +176,14 @@ WHERE key_id = @key_id AND key_id <> '' AND created_at >= @since;
 SELECT price_cents FROM job WHERE workspace_id = @workspace_id ORDER BY job_id DESC LIMIT 1;
 
 -- name: FrameTimes :many
--- Of the frames that were in when the job's seq was that, the newest first.
+-- Of the frames that were in at this seq of the job, the newest first.
 SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
 
 -- name: JobsAlike :many
--- Of the jobs of a workspace from oldest to newest with fewer frames than that, how long
--- the first frames took of the newest completed job over the same file, else over a file of
--- the same name: then with both scenes, which may differ. A job without one has no row.
+-- How long the first frames took of the newest completed job over the same file, or else
+-- over a file of the same name, for the jobs of a workspace with fewer frames than that,
+-- oldest first. For a file of the same name it gives both scenes, which may differ. A job
+-- without one has no row.
 SELECT j.job_id, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us,
   CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE u.scene END AS text) AS scene,
   CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE v.scene END AS text) AS scene_then
@@ -198,8 +200,8 @@ WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @ne
 GROUP BY j.job_id, j.input_sha256, a.input_sha256, u.scene, v.scene;
 
 -- name: JobsLooked :many
--- Of the same jobs, what a frame takes by the free previews of their upload. A job without
--- one has no row.
+-- What a frame takes according to the free previews of the same jobs' uploads. A job
+-- without one has no row.
 SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
 FROM job j JOIN preview p ON p.upload_id = j.upload_id
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
@@ -220,8 +222,8 @@ UPDATE job SET submitted_at = @now WHERE job_id = @job_id;
 SELECT r.*, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.workspace_id WHERE r.receipt_id = @receipt_id;
 
 -- name: FrameTimesOfPage :many
--- FrameTimes of the rendering jobs of a workspace from oldest to newest; of each job
--- the newest frames first.
+-- FrameTimes of the rendering jobs of a workspace from oldest to newest; the newest
+-- frames of each job first.
 SELECT f.job_id, f.accepted_at, f.render_us FROM job j JOIN frame f ON f.job_id = j.job_id
 WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
   AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
@@ -229,7 +231,8 @@ WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= 
 ORDER BY f.job_id, f.seq DESC;
 
 -- name: AuditJobs :many
--- A page of jobs. The queries behind it read what else the store says of them.
+-- A page of jobs. The queries after it read the rest of what the store knows
+-- about them.
 SELECT * FROM job WHERE job_id > @after ORDER BY job_id LIMIT 500;
 
 -- name: AuditJobQuotes :many
@@ -277,7 +280,7 @@ UNION ALL
 SELECT key_id, workspace_id FROM agent_key WHERE key_id IN (SELECT j.key_id FROM job j WHERE j.job_id > @after AND j.job_id <= @last);
 
 -- name: AuditJobExpiries :many
--- Artifacts that somebody will remove, or could not.
+-- Artifacts that are due for removal, or could not be removed.
 SELECT subject FROM lease WHERE queue = 'expire' AND subject > 'artifact/' || CAST(@after AS text) AND subject <= 'artifact/' || CAST(@last AS text)
 UNION ALL
 SELECT subject FROM dead_letter WHERE queue = 'expire' AND subject > 'artifact/' || CAST(@after AS text) AND subject <= 'artifact/' || CAST(@last AS text);
@@ -291,12 +294,12 @@ WHERE r.receipt_id > @after ORDER BY r.receipt_id LIMIT 20;
 SELECT count(*) FROM receipt;
 
 -- name: AuditPackaging :many
--- Jobs in packaging that nobody will ever package.
+-- Jobs in packaging without a task that will package them.
 SELECT j.job_id FROM job j
 WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id);
 
 -- name: AuditAwaiting :many
--- Jobs that wait for their submit and that nobody will ever expire.
+-- Jobs that wait for their submit without a task that will expire them.
 SELECT j.job_id FROM job j
 WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'expire' AND l.subject = 'submit/' || j.job_id)
   AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0');
@@ -315,7 +318,7 @@ LIMIT CAST(@max AS bigint);
 SELECT status, count(*) AS jobs FROM job WHERE workspace_id = @workspace_id GROUP BY status ORDER BY status;
 
 -- name: NewestEvent :one
--- When something last happened, as far as the newest rows say; 0 in an empty store.
+-- When something last happened, according to the newest rows; 0 in an empty store.
 SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
   SELECT (SELECT j.updated_at FROM job j ORDER BY j.job_id DESC LIMIT 1) AS at
   UNION ALL SELECT (SELECT l.created_at FROM ledger_transaction l ORDER BY l.transaction_id DESC LIMIT 1)

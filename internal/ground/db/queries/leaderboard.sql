@@ -87,8 +87,8 @@ WHERE group_id = @group_id AND measure = @measure AND level = @level AND bucket 
 DELETE FROM benchmark_tally WHERE group_id = @group_id AND measure = @measure AND level = @level AND bucket = @bucket AND results = 0;
 
 -- name: BenchmarkAbove :one
--- How many results of a group have a greater value: of each level the buckets
--- that are behind the value's own, within the value's own bucket one level up.
+-- How many results of a group have a greater value: at each level, the buckets
+-- after the value's own within its bucket one level up.
 SELECT CAST(coalesce(sum(results), 0) AS bigint) AS above FROM (
   SELECT t0.results FROM benchmark_tally AS t0 WHERE t0.group_id = @group_id AND t0.measure = @measure AND t0.level = 0
     AND t0.bucket > CAST(@value AS bigint) AND t0.bucket < (((CAST(@value AS bigint) >> 6) + 1) << 6)

@@ -44,8 +44,9 @@ RETURNING *;
 
 -- name: LeaseClaimOf :many
 -- The rows of one subject, the lowest items first; skipped is a JSON array of items.
--- It is one statement, because workers claim all day, and on PostgreSQL a second one
--- costs a third of the claims a second. Of what is held, due_at says since when.
+-- It is one statement, because claims are frequent, and on PostgreSQL a second
+-- statement cuts the rate of claims by a third. For a held row, due_at is when it
+-- was taken.
 WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = @queue AND l.subject = @subject AND l.state = 'waiting' AND l.due_at <= @now
@@ -61,9 +62,10 @@ WHERE lease_id IN (SELECT p.lease_id FROM picked p)
 RETURNING *;
 
 -- name: LeaseClaimIDs :many
--- ids is a JSON array. What another holds, or is about to, is skipped and not
--- waited for. The rows are picked by their ids alone: with state and due_at beside
--- them PostgreSQL walks all that waits. Of what is held, due_at says since when.
+-- ids is a JSON array. Rows that another transaction holds, or is about to hold,
+-- are skipped without waiting. The rows are picked by their ids alone: with state
+-- and due_at in the condition PostgreSQL walks every waiting row. For a held row,
+-- due_at is when it was taken.
 WITH picked AS (
   SELECT l.lease_id FROM lease l
   WHERE l.lease_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))))
@@ -76,7 +78,7 @@ WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'wai
 RETURNING *;
 
 -- name: LeaseReopen :exec
--- Finished work is to be done again; its attempts go on being counted.
+-- Finished work is to be done again; its attempts keep counting.
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, guard)
 VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, CAST(CAST(@attempt AS bigint) AS text) || ' 0 ');
 
@@ -108,7 +110,8 @@ SET state = 'waiting', failures = 0, holder = '', lapses_at = 0, progress = 0, d
 WHERE lease_id = @lease_id AND state = 'held' AND holder = @holder AND attempt = @attempt;
 
 -- name: LeaseAdvance :execrows
--- Also locks a row that is held: whoever ends it sees what came before.
+-- Also locks a row that is held: the transaction that ends it sees what came
+-- before.
 UPDATE lease SET due_at = CASE WHEN due_at > CAST(@due_at AS bigint) THEN CAST(@due_at AS bigint) ELSE due_at END WHERE lease_id = @lease_id;
 
 -- name: LeaseLock :one
@@ -150,7 +153,7 @@ SELECT count(*) FROM (
 DELETE FROM lease WHERE lease_id = @lease_id;
 
 -- name: DeadLetterAdd :exec
--- A piece that was added anew and has died again is one dead letter.
+-- A piece of work that was added again and has died again is one dead letter.
 INSERT INTO dead_letter (lease_id, queue, subject, item, attempt, failures, last_code, last_error, died_at, row_sum)
 VALUES (@lease_id, @queue, @subject, @item, @attempt, @failures, @last_code, @last_error, @died_at, @row_sum)
 ON CONFLICT (lease_id) DO UPDATE SET
@@ -167,7 +170,7 @@ SELECT count(*) FROM dead_letter;
 DELETE FROM dead_letter WHERE lease_id = @lease_id RETURNING *;
 
 -- name: LeaseRequeue :exec
--- Nothing when the same work was added anew meanwhile.
+-- Does nothing when the same work was added again meanwhile.
 INSERT INTO lease (lease_id, queue, subject, item, state, due_at, attempt, last_code, last_error, guard)
 VALUES (@lease_id, @queue, @subject, @item, 'waiting', @due_at, @attempt, @last_code, @last_error, CAST(CAST(@attempt AS bigint) AS text) || ' 0 ')
 ON CONFLICT DO NOTHING;

@@ -15,5 +15,6 @@ SELECT CAST(coalesce(sum(available_cents), 0) AS bigint) AS available, CAST(coal
   CAST(coalesce(sum(owed_cents), 0) AS bigint) AS owed FROM wallet;
 
 -- name: MetricsWebhooks :one
--- Deliveries that are to be tried again or at all, and when the first was due; 0 for none.
+-- Deliveries that wait for their first or next attempt, and when the first was due; 0 for
+-- none.
 SELECT count(*) AS pending, CAST(coalesce(min(next_at), 0) AS bigint) AS due FROM webhook_delivery WHERE status = 'pending';

@@ -6,7 +6,7 @@ VALUES (@act_id, @acted_at, @actor, @way, @what, @workspace_id, @reason, @row_su
 SELECT * FROM operator_act WHERE act_id < @before ORDER BY act_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: ActsErase :many
--- The words that were said of an erased workspace go.
+-- Removes the words that were said about an erased workspace.
 UPDATE operator_act SET reason = '' WHERE workspace_id = @workspace_id AND reason <> '' RETURNING *;
 
 -- name: ActorErase :many

@@ -15,7 +15,7 @@ SELECT top_up_id FROM top_up WHERE payment_id = @payment_id;
 SELECT * FROM top_up WHERE workspace_id = @workspace_id AND top_up_id < @before ORDER BY top_up_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: TopUpsUnpaid :one
--- How many a workspace has begun and neither paid nor given up.
+-- How many top-ups a workspace has begun and neither paid nor given up.
 SELECT count(*) FROM top_up WHERE workspace_id = @workspace_id AND status IN ('created', 'open');
 
 -- name: TopUpCustomer :one
@@ -28,7 +28,8 @@ UPDATE top_up SET status = @status, session_id = @session_id, payment_id = @paym
 WHERE top_up_id = @top_up_id;
 
 -- name: TopUpsDue :many
--- Takes the top-ups that nobody has asked the provider about for a while.
+-- Takes the top-ups whose state the provider has not been asked about for a
+-- while.
 UPDATE top_up SET checked_at = @now
 WHERE top_up_id IN (SELECT t.top_up_id FROM top_up t WHERE t.status IN ('created', 'open') AND t.checked_at < @before ORDER BY t.checked_at LIMIT CAST(@max AS bigint))
 RETURNING top_up_id;
@@ -53,7 +54,7 @@ SELECT * FROM payment_event WHERE event_id = @event_id;
 DELETE FROM payment_event WHERE event_id IN (SELECT e.event_id FROM payment_event e WHERE e.received_at < @before ORDER BY e.received_at LIMIT 1000);
 
 -- name: AuditTopUpEntries :many
--- What the ledger says of a page of top-ups, and of such that have no row. A reference
+-- What the ledger says of a page of top-ups, and of those without a row. A reference
 -- begins with the id of its top-up, which has 36 characters.
 SELECT CAST(substr(reference, 1, 36) AS text) AS top_up_id, workspace_id,
   CAST(sum(CASE kind WHEN 'top_up' THEN amount_cents ELSE 0 END) AS bigint) AS paid,

@@ -13,12 +13,13 @@ SELECT * FROM preview WHERE preview_id = @preview_id;
 SELECT * FROM preview WHERE upload_id = @upload_id AND (CAST(@frame AS bigint) < 0 OR frame = CAST(@frame AS bigint)) ORDER BY preview_id DESC LIMIT 1;
 
 -- name: PreviewSame :one
--- What a repeated order of a frame gets: one that goes on or is there.
+-- What a repeated order of a frame gets: a preview that is in progress or done.
 SELECT * FROM preview WHERE upload_id = @upload_id AND frame = @frame AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1;
 
 -- name: PreviewsUsed :one
--- How many previews count against the limits: those that go on, and those that a worker
--- has begun. The first is of an upload, the others of its workspace since a time.
+-- How many previews count against the limits: those in progress, and those that a
+-- worker has begun. The first number is for an upload, the others for its workspace
+-- since a time.
 SELECT CAST(coalesce(sum(CASE WHEN p.upload_id = CAST(@upload_id AS text) THEN 1 ELSE 0 END), 0) AS bigint) AS of_upload,
   CAST(coalesce(sum(CASE WHEN p.created_at > CAST(@since AS bigint) THEN 1 ELSE 0 END), 0) AS bigint) AS of_workspace,
   CAST(coalesce(min(CASE WHEN p.created_at > CAST(@since AS bigint) THEN p.created_at END), 0) AS bigint) AS oldest
@@ -100,14 +101,15 @@ SELECT * FROM preview WHERE preview_id > @after ORDER BY preview_id LIMIT 500;
 
 -- name: AuditPreviews :many
 -- A page of previews, each with its upload and its lease; '' and 0 where there is none.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- The bound is repeated in the join: otherwise a merge would read everything before the
+-- page.
 SELECT sqlc.embed(p), CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(u.removed_at, 0) AS bigint) AS removed_at, CAST(coalesce(l.state, '') AS text) AS lease_state, CAST(coalesce(l.holder, '') AS text) AS lease_holder
 FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id AND l.subject > @after
 WHERE p.preview_id > @after ORDER BY p.preview_id LIMIT 500;
 
 -- name: AuditPreviewLeases :many
--- Leases of previews that nobody has ordered.
+-- Leases of previews that were never ordered.
 SELECT l.lease_id FROM lease l WHERE l.queue = 'preview' AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.preview_id = l.subject AND p.frame = l.item);
 
 -- name: AuditPreviewPictures :many

@@ -1,6 +1,6 @@
 -- name: ContentKeep :one
 -- The key under which the workspace keeps these bytes: this one, or an older one.
--- The row is locked either way, so that nobody removes it before a project uses it.
+-- The row is locked either way, so that it is not removed before a project uses it.
 INSERT INTO content (workspace_id, sha256, size_bytes, blob_key, created_at, row_sum)
 VALUES (@workspace_id, @sha256, @size_bytes, @blob_key, @created_at, @row_sum)
 ON CONFLICT (workspace_id, sha256) DO UPDATE SET size_bytes = content.size_bytes
@@ -24,12 +24,12 @@ DELETE FROM content WHERE content.workspace_id = @workspace_id AND content.sha25
 SELECT blob_key FROM content WHERE workspace_id = @workspace_id AND sha256 = @sha256;
 
 -- name: ContentUnstarted :one
--- The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
+-- The bytes of a workspace that it does not pay for: no job uses them, or only jobs that
 -- failed or were cancelled, which cost nothing. Each counts 4 KiB more than its size, for its
--- row and the rest of its last block on a disk. loose is how many of them no project has.
--- Of each content it looks for one use that counts, and stops there. OFFSET 0 keeps
--- PostgreSQL from joining all uses of the workspace instead, and BETWEEN, which means =,
--- from reading the table from its start where a few contents have most of the uses.
+-- row and the rest of its last block on a disk. loose is how many of them no project has. For
+-- each content it looks for one use that counts, and stops there. OFFSET 0 keeps PostgreSQL
+-- from joining all uses of the workspace instead. BETWEEN, which means =, keeps it from
+-- reading the table from its start where a few contents have most of the uses.
 SELECT CAST(coalesce(sum(c.size_bytes + 4096), 0) AS bigint) AS bytes,
   CAST(coalesce(sum(CASE WHEN NOT EXISTS (
     SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 BETWEEN c.sha256 AND c.sha256 LIMIT 1 OFFSET 0) THEN 1 ELSE 0 END), 0) AS bigint) AS loose
@@ -47,8 +47,8 @@ UPDATE content SET created_at = @now WHERE content.workspace_id = @workspace_id 
 RETURNING *;
 
 -- name: ContentLoose :many
--- Parts that no project has, of all workspaces or of one. Locked, so that none is sent
--- again, nor used, before it is removed.
+-- Parts that no project has, of all workspaces or of one. They are locked, so that
+-- none is uploaded again or used before it is removed.
 SELECT * FROM content c
 WHERE c.created_at < CAST(@before AS bigint) AND (c.workspace_id = CAST(@workspace_id AS text) OR CAST(@workspace_id AS text) = '')
   AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
@@ -60,7 +60,8 @@ SELECT c.* FROM content c
 WHERE c.workspace_id = @workspace_id AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST(@hashes AS text) AS json)) AS h);
 
 -- name: ContentHold :many
--- The same, locked in one order, so that nobody removes it before a project uses it.
+-- The same, locked in one order, so that they are not removed before a project uses
+-- them.
 SELECT c.* FROM content c
 WHERE c.workspace_id = @workspace_id AND c.sha256 IN (SELECT h.value FROM json_array_elements_text(CAST(CAST(@hashes AS text) AS json)) AS h)
 ORDER BY c.sha256 FOR UPDATE;
@@ -101,8 +102,8 @@ WHERE c.size_bytes > CAST(@most AS bigint) AND NOT EXISTS (SELECT 1 FROM project
 
 -- name: AuditProjects :many
 -- A page of projects, each with its upload; '' and 0 where there is none. A manifest may
--- list ten thousand files.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- list ten thousand files. The bound is repeated in the join: otherwise a merge would
+-- read everything before the page.
 SELECT sqlc.embed(p), CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.filename, '') AS text) AS filename,
   CAST(coalesce(u.sha256, '') AS text) AS sha256, CAST(coalesce(u.size_bytes, 0) AS bigint) AS size_bytes, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at
 FROM project p LEFT JOIN upload u ON u.upload_id = p.upload_id AND u.upload_id > @after

@@ -18,7 +18,8 @@ DELETE FROM quote WHERE upload_id = @upload_id AND job_id = '';
 
 -- name: AuditQuotes :many
 -- A page of quotes, each with what its upload and its job say; '' and 0 where there is none.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- The bound is repeated in the join: otherwise a merge would read everything before the
+-- page.
 SELECT sqlc.embed(q), CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(j.job_id, '') AS text) AS taken_by,
   CAST(coalesce(f.upload_id, '') AS text) AS first_upload_id, CAST(coalesce(f.workspace_id, '') AS text) AS first_workspace_id

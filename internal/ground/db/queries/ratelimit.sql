@@ -8,7 +8,8 @@ WHERE rate_limit.arrival + CAST(@cost AS bigint) <= CAST(@now AS bigint) + CAST(
 RETURNING arrival;
 
 -- name: RateAdd :one
--- Adds a cost, whatever the burst. One below zero takes back what was just taken.
+-- Adds a cost, whatever the burst. A negative cost takes back what was just
+-- added.
 INSERT INTO rate_limit (client, arrival) VALUES (@client, CAST(@now AS bigint) + CAST(@cost AS bigint))
 ON CONFLICT (client) DO UPDATE
 SET arrival = CASE WHEN rate_limit.arrival > CAST(@now AS bigint) THEN rate_limit.arrival ELSE CAST(@now AS bigint) END + CAST(@cost AS bigint)
@@ -21,7 +22,7 @@ SELECT arrival FROM rate_limit WHERE client = @client;
 DELETE FROM rate_limit WHERE arrival <= @now;
 
 -- name: RateKey :one
--- The active key of a secret, whatever its kind, and its workspace; a worker's key has none.
+-- The active key of a secret of any kind, and its workspace; a worker's key has none.
 SELECT key_id, workspace_id FROM account_key a WHERE a.secret_sha256 = @secret_sha256 AND a.revoked_at = 0
 UNION ALL SELECT key_id, workspace_id FROM agent_key b WHERE b.secret_sha256 = @secret_sha256 AND b.revoked_at = 0
 UNION ALL SELECT key_id, '' FROM node_key c WHERE c.secret_sha256 = @secret_sha256 AND c.revoked_at = 0

@@ -5,8 +5,8 @@ SELECT relation FROM unsummed ORDER BY relation;
 DELETE FROM unsummed WHERE relation = @relation;
 
 -- name: AuditNameless :many
--- Tables in which a row has lost its key: an audit that goes through a table by its key
--- begins behind ''.
+-- Tables in which a row has lost its key: an audit that walks a table by its key begins
+-- after ''.
 SELECT CAST('workspace' AS text) AS relation FROM workspace WHERE workspace_id = ''
 UNION ALL SELECT 'person' FROM person WHERE person_id = ''
 UNION ALL SELECT 'operator' FROM operator WHERE person_id = ''

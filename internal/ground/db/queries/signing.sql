@@ -7,7 +7,7 @@ ON CONFLICT (key_id) DO NOTHING;
 UPDATE signing_key SET valid_to = @valid_to, end_reason = @end_reason WHERE key_id = @key_id AND (valid_to = 0 OR valid_to > @valid_to) RETURNING *;
 
 -- name: SigningKeyCompromised :one
--- Of a key whose end was set before its theft was known.
+-- For a key whose end was set before its theft was known.
 UPDATE signing_key SET end_reason = 'compromised' WHERE key_id = @key_id AND valid_to <> 0 AND end_reason = 'superseded' RETURNING *;
 
 -- name: SigningKeyEndsAt :one

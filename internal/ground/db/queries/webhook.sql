@@ -13,7 +13,8 @@ SELECT * FROM webhook_endpoint WHERE endpoint_id = @endpoint_id;
 SELECT * FROM webhook_endpoint WHERE workspace_id = @workspace_id AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC;
 
 -- name: WebhookTargets :many
--- The endpoints that get the end of a job. By lane, so that all who lock several lock them in one order.
+-- The endpoints that are notified of the end of a job. Ordered by delivery queue, so that everyone
+-- who locks several locks them in one order.
 SELECT * FROM webhook_endpoint w
 WHERE w.workspace_id = @workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0
 UNION ALL
@@ -67,7 +68,7 @@ SELECT seq FROM webhook_event WHERE event_id = @event_id AND workspace_id = @wor
 SELECT event_id, seq FROM webhook_event WHERE workspace_id = @workspace_id AND job_id <> '' ORDER BY seq DESC LIMIT 1;
 
 -- name: WebhookEventsBehind :many
--- A page of a workspace's kept events behind a place, in order.
+-- A page of a workspace's kept events after a place, in order.
 SELECT event_id, type, body, seq FROM webhook_event
 WHERE workspace_id = @workspace_id AND job_id <> '' AND forgotten_at = 0 AND seq > @seq
 ORDER BY seq LIMIT CAST(@max AS bigint);
@@ -93,9 +94,9 @@ WHERE d.endpoint_id = @endpoint_id AND d.delivery_id < @before AND (CAST(@status
 ORDER BY d.delivery_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: WebhookNewestDeliveries :many
--- The newest deliveries to each endpoint of a workspace, as many as @each at most
--- of one, by endpoint. The WITH finds the oldest one shown by one look into the index
--- for each endpoint.
+-- The newest deliveries to each endpoint of a workspace, at most @each for one, by
+-- endpoint. The WITH finds the oldest one shown with one index lookup for each
+-- endpoint.
 WITH shown AS MATERIALIZED (
   SELECT n.endpoint_id, n.url, CAST(coalesce((
     SELECT o.delivery_id FROM webhook_delivery o WHERE o.endpoint_id = n.endpoint_id
@@ -130,7 +131,7 @@ INSERT INTO webhook_attempt (delivery_id, number, started_at, duration_us, statu
 VALUES (@delivery_id, @number, @started_at, @duration_us, @status, @error, @answer, @next_at, @row_sum, @round);
 
 -- name: WebhookDeliveryTried :one
--- A try is behind it; status says whether more follow.
+-- An attempt has been made; status says whether more follow.
 UPDATE webhook_delivery SET status = @status, reason = @reason, round = round + 1, tries = tries + 1, next_at = @next_at, ended_at = @ended_at
 WHERE delivery_id = @delivery_id AND status = 'pending' RETURNING round;
 
@@ -149,8 +150,8 @@ UPDATE webhook_delivery SET status = 'pending', reason = '', round = 0, next_at 
 SELECT event_id FROM webhook_event WHERE event_id = @event_id FOR UPDATE;
 
 -- name: WebhookEventsSince :many
--- A page of a workspace's jobs' events, the oldest first, behind the one named;
--- none of them is forgotten before the transaction ends.
+-- A page of a workspace's jobs' events, the oldest first, after the one named;
+-- none of them is removed before the transaction ends.
 SELECT event_id, created_at FROM webhook_event
 WHERE workspace_id = @workspace_id AND job_id <> '' AND forgotten_at = 0
   AND created_at >= @since AND (created_at > @since OR event_id > @behind) AND created_at <= @until
@@ -194,7 +195,7 @@ DELETE FROM webhook_attempt WHERE delivery_id IN (SELECT d.delivery_id FROM webh
 DELETE FROM webhook_delivery WHERE event_id = @event_id;
 
 -- name: WebhookEventForget :one
--- Its row stays, to tell that it was there.
+-- Its row stays, to show that it existed.
 UPDATE webhook_event SET body = '', forgotten_at = @now WHERE event_id = @event_id RETURNING *;
 
 -- name: WebhookEventDelete :exec
@@ -248,14 +249,16 @@ WHERE (e.forgotten_at = 0 AND e.body = '')
      OR EXISTS (SELECT 1 FROM webhook_endpoint n JOIN webhook_secret s ON s.endpoint_id = n.endpoint_id WHERE n.job_id = e.job_id AND n.job_id <> '')));
 
 -- name: AuditWebhookStuck :many
--- Deliveries that wait and that nobody will ever make, nor sees that they wait.
+-- Deliveries that wait without a task that will make them or notice that they
+-- wait.
 SELECT d.delivery_id, d.lane FROM webhook_delivery d
 WHERE d.status = 'pending' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'webhook' AND l.subject = d.lane)
   AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'webhook:' || d.lane || ':0');
 
 -- name: AuditWebhookDeliveries :many
--- A page of deliveries, each with its event, its endpoint and its last attempt.
--- The bound stands in the join too: a merge would read all that is before the page.
+-- A page of deliveries, each with its event, its endpoint and its last attempt. The
+-- bound is repeated in the join: otherwise a merge would read everything before the
+-- page.
 SELECT sqlc.embed(d), e.workspace_id AS event_workspace_id, e.job_id AS event_job_id, e.created_at AS event_created_at,
   n.workspace_id AS endpoint_workspace_id, n.job_id AS endpoint_job_id, n.lane AS endpoint_lane,
   (SELECT count(*) FROM webhook_attempt a WHERE a.delivery_id = d.delivery_id) AS attempts,
@@ -314,5 +317,5 @@ DELETE FROM webhook_endpoint WHERE workspace_id = @workspace_id;
 DELETE FROM webhook_event WHERE workspace_id = @workspace_id AND job_id = '';
 
 -- name: WebhookEventsErase :many
--- Their rows stay, to tell that they were there.
+-- Their rows stay, to show that they existed.
 UPDATE webhook_event SET body = '', forgotten_at = @now WHERE workspace_id = @workspace_id AND forgotten_at = 0 RETURNING *;

@@ -46,7 +46,7 @@ type WalletAlertSetParams struct {
 	RowSum      string
 }
 
-// One that changes is told anew.
+// An alert that changes is sent again.
 func (q *Queries) WalletAlertSet(ctx context.Context, arg WalletAlertSetParams) error {
 	_, err := q.db.ExecContext(ctx, walletAlertSet,
 		arg.WorkspaceID,

@@ -84,7 +84,7 @@ type FrameLogsOfRow struct {
 	Log            string
 }
 
-// What Blender said of frames, by their numbers, behind one.
+// Blender's output for frames, by their numbers, after one.
 func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]FrameLogsOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, frameLogsOf, arg.JobID, arg.Frame, arg.Max)
 	if err != nil {
@@ -153,7 +153,7 @@ type FramesOfRow struct {
 	Checked        string
 }
 
-// Without what Blender said: of a long job that is a hundred times the rest.
+// Without Blender's output, which is a hundred times the rest for a long job.
 func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]FramesOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, framesOf, jobID)
 	if err != nil {

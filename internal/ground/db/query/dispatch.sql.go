@@ -75,7 +75,7 @@ type AuditTurnsRow struct {
 	Leases  int64
 }
 
-// Turns that do not say what waits.
+// Queue positions that no longer match what waits.
 func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditTurns)
 	if err != nil {
@@ -346,7 +346,7 @@ type FailedAttemptsOfParams struct {
 	Max      int64
 }
 
-// Of a worker, or of a job; the newest first.
+// Attempts of a worker, or of a job; the newest first.
 func (q *Queries) FailedAttemptsOf(ctx context.Context, arg FailedAttemptsOfParams) ([]FailedAttempt, error) {
 	rows, err := q.db.QueryContext(ctx, failedAttemptsOf, arg.WorkerID, arg.JobID, arg.Max)
 	if err != nil {
@@ -399,7 +399,7 @@ type FailedAttemptsOfFrameRow struct {
 	Void          int64
 }
 
-// An attempt is void, and counts for nobody, when its key is revoked by now, or was
+// An attempt is void, and counts for no key, when its key is revoked by now, or was
 // paused then or since.
 func (q *Queries) FailedAttemptsOfFrame(ctx context.Context, leaseID string) ([]FailedAttemptsOfFrameRow, error) {
 	rows, err := q.db.QueryContext(ctx, failedAttemptsOfFrame, leaseID)
@@ -563,8 +563,8 @@ type FrameFailedBeforeRow struct {
 	Subject string
 }
 
-// A frame that holder failed before and that nobody else is there for. One whose job
-// awaits the word of another key is left out.
+// A frame that holder failed before and that no other worker is available for.
+// Frames whose job awaits the result of another key are left out.
 func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforeParams) (FrameFailedBeforeRow, error) {
 	row := q.db.QueryRowContext(ctx, frameFailedBefore,
 		arg.KeyID,
@@ -652,10 +652,11 @@ type FramesPlayingRow struct {
 	After    int64
 }
 
-// The frames that are not accepted of a workspace's rendering jobs from oldest to newest
-// whose frames depend on those before; of a frame that is held, also the last one before it
-// that its holder rendered, 0 for none. Who takes a frame that somebody lost begins anew: it
-// often is the one who lost it, and with it all that it had.
+// The frames of a workspace's rendering jobs that are not accepted, oldest job first, for
+// jobs whose frames depend on earlier ones. For a frame that is held, it also gives the last
+// earlier frame that its holder rendered; 0 for none. A worker that takes a lost frame
+// starts from the beginning: often it is the worker that lost it, along with everything it
+// had.
 func (q *Queries) FramesPlaying(ctx context.Context, arg FramesPlayingParams) ([]FramesPlayingRow, error) {
 	rows, err := q.db.QueryContext(ctx, framesPlaying, arg.WorkspaceID, arg.Oldest, arg.Newest)
 	if err != nil {
@@ -759,7 +760,7 @@ type JobFailedBeforeParams struct {
 	Now    int64
 }
 
-// A job that holder cannot render and that nobody else is there for.
+// A job that holder cannot render and that no other worker is available for.
 func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams) (string, error) {
 	row := q.db.QueryRowContext(ctx, jobFailedBefore,
 		arg.KeyID,
@@ -1087,8 +1088,8 @@ type OtherKeySeenParams struct {
 	Now     int64
 }
 
-// Whether a worker of a key besides one was seen since that may be able to render a
-// job: its key is neither revoked nor paused.
+// Whether a worker of a key other than this one was seen since then that may be
+// able to render a job: its key is neither revoked nor paused.
 func (q *Queries) OtherKeySeen(ctx context.Context, arg OtherKeySeenParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, otherKeySeen,
 		arg.Since,
@@ -1118,8 +1119,8 @@ type OthersForParams struct {
 	Item    int64
 }
 
-// Whether a worker is there, besides holder, that has neither failed this frame
-// nor cannot render its job at all.
+// Whether a worker other than holder is available that has not failed this
+// frame and can render its job.
 func (q *Queries) OthersFor(ctx context.Context, arg OthersForParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, othersFor,
 		arg.Since,
@@ -1250,8 +1251,8 @@ SELECT CAST(coalesce(
   0) AS bigint) AS served_us
 `
 
-// Where a newcomer of within begins: beside the one who is served next, or, when
-// nobody waits, beside the one who was served most.
+// Where a newcomer of within begins: level with the one that is served next, or,
+// when none waits, with the one that was served most.
 func (q *Queries) TurnNow(ctx context.Context, within string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, turnNow, within)
 	var served_us int64
@@ -1337,14 +1338,14 @@ type TurnOpenRow struct {
 	Plays        int64
 }
 
-// Whether a job has a frame for holder: one that is due and that holder has not
-// failed, nor its key while a worker of another key is there for it, when holder has
-// all that the job needs and its key awaits no other's word; whether its key has
-// failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the word of its key, ” if
-// none does; and whether the job's frames depend on those before. A worker lacks what a job
-// needs where its Blender was built without it, which lacks says, and where it has failed
-// for that. The plus keeps SQLite from the index by due_at, which would walk other
-// jobs' frames.
+// What a job has for holder. The first member: a frame that is due and that neither holder has
+// failed, nor its key while a worker of another key is available for it. Holder must also have all
+// that the job needs, and its key must not await the result of another. Next: whether its key has
+// failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the
+// result of its key, ” if none does; and whether the job's frames depend on earlier ones. A worker
+// is incapable of a job when its Blender was built without something the job needs (lacks says
+// what), or when it has failed for that reason. The plus keeps SQLite from using the index by
+// due_at, which would walk other jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
 	row := q.db.QueryRowContext(ctx, turnOpen,
 		arg.JobID,
@@ -1445,9 +1446,9 @@ type TurnsOfRow struct {
 	ServedUs int64
 }
 
-// Who of within has frames waiting, the least served first, behind a place. Small
-// statements that walk an index: one that looks for jobs and frames at once is
-// planned badly as long as PostgreSQL has not counted new rows.
+// The queues of within that have waiting frames, the least served first, after a
+// place. Small statements that walk an index: PostgreSQL plans a combined one
+// over jobs and frames badly as long as it has not counted new rows.
 func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, turnsOf,
 		arg.Within,
@@ -1643,7 +1644,7 @@ type WorkerDeleteParams struct {
 	OnlineSince int64
 }
 
-// Who holds a frame, has submitted a benchmark or is online stays.
+// Workers that hold a frame, have submitted a benchmark or are online stay.
 func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, workerDelete, arg.WorkerID, arg.OnlineSince)
 	if err != nil {
@@ -1965,10 +1966,10 @@ type WorkersForRow struct {
 	Idle  int64
 }
 
-// Of the rendering jobs of a workspace from oldest to newest: how many online workers
-// may take a waiting frame of each, and how many of those hold none. It is what TurnOpen,
-// FrameFailedBefore and JobFailedBefore say of one worker and one job, for all at once,
-// and counts a frame whose next attempt is due later. A job without any has no row.
+// Of the rendering jobs of a workspace from oldest to newest: how many online workers may
+// take a waiting frame of each, and how many of those hold none. It combines TurnOpen,
+// FrameFailedBefore and JobFailedBefore for all workers and jobs at once, and also counts
+// a frame whose next attempt is due later. A job without such frames has no row.
 func (q *Queries) WorkersFor(ctx context.Context, arg WorkersForParams) ([]WorkersForRow, error) {
 	rows, err := q.db.QueryContext(ctx, workersFor,
 		arg.WorkspaceID,
@@ -2012,8 +2013,8 @@ type WorkersForgetParams struct {
 	Max    int64
 }
 
-// A page of workers that were last seen before. Who holds a frame or has submitted a
-// benchmark stays.
+// A page of workers that were last seen before. A worker that holds a frame or has
+// submitted a benchmark stays.
 func (q *Queries) WorkersForget(ctx context.Context, arg WorkersForgetParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, workersForget, arg.Before, arg.Max)
 	if err != nil {

@@ -13,7 +13,7 @@ const auditFrameOrphans = `-- name: AuditFrameOrphans :one
 SELECT count(*) FROM frame f WHERE NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = f.job_id)
 `
 
-// Frames of no job.
+// Frames without a job.
 func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, auditFrameOrphans)
 	var count int64
@@ -63,8 +63,8 @@ type AuditFrameRowsRow struct {
 	Job            Job
 }
 
-// A page of frames, without what Blender said, each with its job.
-// The bound stands in the join too: a merge would read all that is before the page.
+// A page of frames, without Blender's output, each with its job. The bound is
+// repeated in the join: otherwise a merge would read everything before the page.
 func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) ([]AuditFrameRowsRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditFrameRows, arg.JobID, arg.Frame)
 	if err != nil {
@@ -727,8 +727,8 @@ type FramesOverdueParams struct {
 	PlaysBefore int64
 }
 
-// Frames whose holder took them before a time, and since then has neither taken one nor
-// delivered one of that job. A job whose frames depend on those before has longer.
+// Frames whose holder took them before a time and has since neither taken nor delivered
+// a frame of that job. Jobs whose frames depend on earlier ones get longer.
 func (q *Queries) FramesOverdue(ctx context.Context, arg FramesOverdueParams) ([]Lease, error) {
 	rows, err := q.db.QueryContext(ctx, framesOverdue, arg.Before, arg.PlaysBefore)
 	if err != nil {

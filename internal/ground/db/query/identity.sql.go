@@ -1072,7 +1072,8 @@ type SessionsOfRow struct {
 	ExpiresAt int64
 }
 
-// The sessions of the person who has one, the newest first.
+// The sessions of the person that the given session belongs to, the newest
+// first.
 func (q *Queries) SessionsOf(ctx context.Context, arg SessionsOfParams) ([]SessionsOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, sessionsOf, arg.TokenSha256, arg.Now)
 	if err != nil {

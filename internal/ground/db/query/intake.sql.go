@@ -22,7 +22,8 @@ type AuditAwaitedRow struct {
 }
 
 // A page of awaited uploads, each with its workspace and the workspace of its upload.
-// The bound stands in the join too: a merge would read all that is before the page.
+// The bound is repeated in the join: otherwise a merge would read everything before
+// the page.
 func (q *Queries) AuditAwaited(ctx context.Context, after string) ([]AuditAwaitedRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditAwaited, after)
 	if err != nil {
@@ -79,8 +80,8 @@ type AuditUploadsRow struct {
 }
 
 // A page of uploads, each with its workspace, its project and its first quote; ” and 0 where
-// there is none.
-// The bound stands in the join too: a merge would read all that is before the page.
+// there is none. The bound is repeated in the join: otherwise a merge would read everything
+// before the page.
 func (q *Queries) AuditUploads(ctx context.Context, after string) ([]AuditUploadsRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditUploads, after)
 	if err != nil {

@@ -15,7 +15,7 @@ WHERE j.status = 'awaiting_submit' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l
   AND NOT EXISTS (SELECT 1 FROM dead_letter g WHERE g.lease_id = 'expire:submit/' || j.job_id || ':0')
 `
 
-// Jobs that wait for their submit and that nobody will ever expire.
+// Jobs that wait for their submit without a task that will expire them.
 func (q *Queries) AuditAwaiting(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditAwaiting)
 	if err != nil {
@@ -196,7 +196,7 @@ type AuditJobExpiriesParams struct {
 	Last  string
 }
 
-// Artifacts that somebody will remove, or could not.
+// Artifacts that are due for removal, or could not be removed.
 func (q *Queries) AuditJobExpiries(ctx context.Context, arg AuditJobExpiriesParams) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditJobExpiries, arg.After, arg.Last)
 	if err != nil {
@@ -554,7 +554,8 @@ const auditJobs = `-- name: AuditJobs :many
 SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
-// A page of jobs. The queries behind it read what else the store says of them.
+// A page of jobs. The queries after it read the rest of what the store knows
+// about them.
 func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 	rows, err := q.db.QueryContext(ctx, auditJobs, after)
 	if err != nil {
@@ -627,7 +628,7 @@ SELECT j.job_id FROM job j
 WHERE j.status = 'packaging' AND NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'package' AND l.subject = j.job_id)
 `
 
-// Jobs in packaging that nobody will ever package.
+// Jobs in packaging without a task that will package them.
 func (q *Queries) AuditPackaging(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditPackaging)
 	if err != nil {
@@ -791,7 +792,7 @@ type FrameTimesRow struct {
 	RenderUs   int64
 }
 
-// Of the frames that were in when the job's seq was that, the newest first.
+// Of the frames that were in at this seq of the job, the newest first.
 func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]FrameTimesRow, error) {
 	rows, err := q.db.QueryContext(ctx, frameTimes, arg.JobID, arg.Seq, arg.Max)
 	if err != nil {
@@ -836,8 +837,8 @@ type FrameTimesOfPageRow struct {
 	RenderUs   int64
 }
 
-// FrameTimes of the rendering jobs of a workspace from oldest to newest; of each job
-// the newest frames first.
+// FrameTimes of the rendering jobs of a workspace from oldest to newest; the newest
+// frames of each job first.
 func (q *Queries) FrameTimesOfPage(ctx context.Context, arg FrameTimesOfPageParams) ([]FrameTimesOfPageRow, error) {
 	rows, err := q.db.QueryContext(ctx, frameTimesOfPage,
 		arg.WorkspaceID,
@@ -1306,7 +1307,8 @@ type JobMoveParams struct {
 	FromStatus string
 }
 
-// The one statement that changes a status; the caller says from which.
+// The only statement that changes a status; the caller gives the status it
+// changes from.
 func (q *Queries) JobMove(ctx context.Context, arg JobMoveParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, jobMove,
 		arg.ToStatus,
@@ -1449,14 +1451,14 @@ type JobViewRow struct {
 	PlayUs            int64
 }
 
-// A job, and what its endpoints, its leases and its turn say of it at this moment: one
-// statement, because this read is the most frequent one. notified is whether a webhook
-// gets its end; held is how many of its frames are held, and progress how far those are
-// altogether, in parts of a thousand of one; choosy is whether some worker may not take
-// each of its frames for what came of others; stuck is whether no frame is in, and only
-// keys that held one for too long hold any; needs is what a worker's Blender must be built
-// with for it; served_us is the place of its turn within its workspace's; plays is
-// whether its frames depend on those before, and the members behind what that took.
+// A job, and what its endpoints, its leases and its queue position say of it now. It is
+// one statement because this read is the most frequent one. notified: whether a webhook is
+// notified of its end. held: how many of its frames are held. progress: how far those are
+// altogether, in thousandths of a frame. choosy: whether some worker may not take each of
+// its frames, because of earlier failures. stuck: whether no frame is in, and only keys
+// that held one for too long hold any. needs: what a worker's Blender must be built with
+// for it. served_us: its place in its workspace's queue. plays: whether its frames depend
+// on earlier ones; the members after it say how long that took.
 func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
 	row := q.db.QueryRowContext(ctx, jobView, arg.Queue, arg.JobID)
 	var i JobViewRow
@@ -1708,9 +1710,9 @@ type JobViewsNamedRow struct {
 }
 
 // JobViews of a name, which is a pattern of the file's name in lower case, or of one status
-// and a name; a status of ” means any. named is the id of a job that counts whatever its
-// file's name. The jobs are found before anything is joined to them: otherwise all of the
-// workspace are joined, and sorted.
+// and a name; a status of ” means any. named is the id of a job that matches whatever its
+// file's name. The jobs are found before anything is joined to them: otherwise all jobs of
+// the workspace are joined and sorted.
 func (q *Queries) JobViewsNamed(ctx context.Context, arg JobViewsNamedParams) ([]JobViewsNamedRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobViewsNamed,
 		arg.Queue,
@@ -1966,9 +1968,10 @@ type JobsAlikeRow struct {
 	SceneThen string
 }
 
-// Of the jobs of a workspace from oldest to newest with fewer frames than that, how long
-// the first frames took of the newest completed job over the same file, else over a file of
-// the same name: then with both scenes, which may differ. A job without one has no row.
+// How long the first frames took of the newest completed job over the same file, or else
+// over a file of the same name, for the jobs of a workspace with fewer frames than that,
+// oldest first. For a file of the same name it gives both scenes, which may differ. A job
+// without one has no row.
 func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAlikeRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobsAlike,
 		arg.WorkspaceID,
@@ -2116,8 +2119,8 @@ type JobsLookedRow struct {
 	HighUs int64
 }
 
-// Of the same jobs, what a frame takes by the free previews of their upload. A job without
-// one has no row.
+// What a frame takes according to the free previews of the same jobs' uploads. A job
+// without one has no row.
 func (q *Queries) JobsLooked(ctx context.Context, arg JobsLookedParams) ([]JobsLookedRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobsLooked,
 		arg.WorkspaceID,
@@ -2295,7 +2298,7 @@ SELECT CAST(coalesce(max(t.at), 0) AS bigint) FROM (
 ) AS t
 `
 
-// When something last happened, as far as the newest rows say; 0 in an empty store.
+// When something last happened, according to the newest rows; 0 in an empty store.
 func (q *Queries) NewestEvent(ctx context.Context) (int64, error) {
 	row := q.db.QueryRowContext(ctx, newestEvent)
 	var column_1 int64

@@ -464,8 +464,8 @@ type BenchmarkAboveParams struct {
 	Value   int64
 }
 
-// How many results of a group have a greater value: of each level the buckets
-// that are behind the value's own, within the value's own bucket one level up.
+// How many results of a group have a greater value: at each level, the buckets
+// after the value's own within its bucket one level up.
 func (q *Queries) BenchmarkAbove(ctx context.Context, arg BenchmarkAboveParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, benchmarkAbove, arg.GroupID, arg.Measure, arg.Value)
 	var above int64

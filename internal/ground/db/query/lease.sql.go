@@ -30,7 +30,7 @@ type DeadLetterAddParams struct {
 	RowSum    string
 }
 
-// A piece that was added anew and has died again is one dead letter.
+// A piece of work that was added again and has died again is one dead letter.
 func (q *Queries) DeadLetterAdd(ctx context.Context, arg DeadLetterAddParams) error {
 	_, err := q.db.ExecContext(ctx, deadLetterAdd,
 		arg.LeaseID,
@@ -263,7 +263,8 @@ type LeaseAdvanceParams struct {
 	LeaseID string
 }
 
-// Also locks a row that is held: whoever ends it sees what came before.
+// Also locks a row that is held: the transaction that ends it sees what came
+// before.
 func (q *Queries) LeaseAdvance(ctx context.Context, arg LeaseAdvanceParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, leaseAdvance, arg.DueAt, arg.LeaseID)
 	if err != nil {
@@ -451,9 +452,10 @@ type LeaseClaimIDsParams struct {
 	Ids      string
 }
 
-// ids is a JSON array. What another holds, or is about to, is skipped and not
-// waited for. The rows are picked by their ids alone: with state and due_at beside
-// them PostgreSQL walks all that waits. Of what is held, due_at says since when.
+// ids is a JSON array. Rows that another transaction holds, or is about to hold,
+// are skipped without waiting. The rows are picked by their ids alone: with state
+// and due_at in the condition PostgreSQL walks every waiting row. For a held row,
+// due_at is when it was taken.
 func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([]Lease, error) {
 	rows, err := q.db.QueryContext(ctx, leaseClaimIDs,
 		arg.Holder,
@@ -524,8 +526,9 @@ type LeaseClaimOfParams struct {
 }
 
 // The rows of one subject, the lowest items first; skipped is a JSON array of items.
-// It is one statement, because workers claim all day, and on PostgreSQL a second one
-// costs a third of the claims a second. Of what is held, due_at says since when.
+// It is one statement, because claims are frequent, and on PostgreSQL a second
+// statement cuts the rate of claims by a third. For a held row, due_at is when it
+// was taken.
 func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]Lease, error) {
 	rows, err := q.db.QueryContext(ctx, leaseClaimOf,
 		arg.Holder,
@@ -815,7 +818,7 @@ type LeaseReopenParams struct {
 	Attempt int64
 }
 
-// Finished work is to be done again; its attempts go on being counted.
+// Finished work is to be done again; its attempts keep counting.
 func (q *Queries) LeaseReopen(ctx context.Context, arg LeaseReopenParams) error {
 	_, err := q.db.ExecContext(ctx, leaseReopen,
 		arg.LeaseID,
@@ -874,7 +877,7 @@ type LeaseRequeueParams struct {
 	LastError string
 }
 
-// Nothing when the same work was added anew meanwhile.
+// Does nothing when the same work was added again meanwhile.
 func (q *Queries) LeaseRequeue(ctx context.Context, arg LeaseRequeueParams) error {
 	_, err := q.db.ExecContext(ctx, leaseRequeue,
 		arg.LeaseID,

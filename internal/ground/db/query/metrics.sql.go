@@ -92,7 +92,8 @@ type MetricsWebhooksRow struct {
 	Due     int64
 }
 
-// Deliveries that are to be tried again or at all, and when the first was due; 0 for none.
+// Deliveries that wait for their first or next attempt, and when the first was due; 0 for
+// none.
 func (q *Queries) MetricsWebhooks(ctx context.Context) (MetricsWebhooksRow, error) {
 	row := q.db.QueryRowContext(ctx, metricsWebhooks)
 	var i MetricsWebhooksRow

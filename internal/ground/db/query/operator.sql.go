@@ -120,7 +120,7 @@ const actsErase = `-- name: ActsErase :many
 UPDATE operator_act SET reason = '' WHERE workspace_id = $1 AND reason <> '' RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum
 `
 
-// The words that were said of an erased workspace go.
+// Removes the words that were said about an erased workspace.
 func (q *Queries) ActsErase(ctx context.Context, workspaceID string) ([]OperatorAct, error) {
 	rows, err := q.db.QueryContext(ctx, actsErase, workspaceID)
 	if err != nil {

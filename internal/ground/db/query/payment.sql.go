@@ -32,7 +32,7 @@ type AuditTopUpEntriesRow struct {
 	Disputed    int64
 }
 
-// What the ledger says of a page of top-ups, and of such that have no row. A reference
+// What the ledger says of a page of top-ups, and of those without a row. A reference
 // begins with the id of its top-up, which has 36 characters.
 func (q *Queries) AuditTopUpEntries(ctx context.Context, arg AuditTopUpEntriesParams) ([]AuditTopUpEntriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditTopUpEntries, arg.After, arg.Last)
@@ -424,7 +424,8 @@ type TopUpsDueParams struct {
 	Max    int64
 }
 
-// Takes the top-ups that nobody has asked the provider about for a while.
+// Takes the top-ups whose state the provider has not been asked about for a
+// while.
 func (q *Queries) TopUpsDue(ctx context.Context, arg TopUpsDueParams) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, topUpsDue, arg.Now, arg.Before, arg.Max)
 	if err != nil {
@@ -501,7 +502,7 @@ const topUpsUnpaid = `-- name: TopUpsUnpaid :one
 SELECT count(*) FROM top_up WHERE workspace_id = $1 AND status IN ('created', 'open')
 `
 
-// How many a workspace has begun and neither paid nor given up.
+// How many top-ups a workspace has begun and neither paid nor given up.
 func (q *Queries) TopUpsUnpaid(ctx context.Context, workspaceID string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, topUpsUnpaid, workspaceID)
 	var count int64

@@ -13,7 +13,7 @@ const auditPreviewLeases = `-- name: AuditPreviewLeases :many
 SELECT l.lease_id FROM lease l WHERE l.queue = 'preview' AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.preview_id = l.subject AND p.frame = l.item)
 `
 
-// Leases of previews that nobody has ordered.
+// Leases of previews that were never ordered.
 func (q *Queries) AuditPreviewLeases(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditPreviewLeases)
 	if err != nil {
@@ -94,7 +94,8 @@ type AuditPreviewsRow struct {
 }
 
 // A page of previews, each with its upload and its lease; ” and 0 where there is none.
-// The bound stands in the join too: a merge would read all that is before the page.
+// The bound is repeated in the join: otherwise a merge would read everything before the
+// page.
 func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPreviewsRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditPreviews, after)
 	if err != nil {
@@ -732,7 +733,7 @@ type PreviewSameParams struct {
 	Frame    int64
 }
 
-// What a repeated order of a frame gets: one that goes on or is there.
+// What a repeated order of a frame gets: a preview that is in progress or done.
 func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Preview, error) {
 	row := q.db.QueryRowContext(ctx, previewSame, arg.UploadID, arg.Frame)
 	var i Preview
@@ -920,8 +921,9 @@ type PreviewsUsedRow struct {
 	Oldest      int64
 }
 
-// How many previews count against the limits: those that go on, and those that a worker
-// has begun. The first is of an upload, the others of its workspace since a time.
+// How many previews count against the limits: those in progress, and those that a
+// worker has begun. The first number is for an upload, the others for its workspace
+// since a time.
 func (q *Queries) PreviewsUsed(ctx context.Context, arg PreviewsUsedParams) (PreviewsUsedRow, error) {
 	row := q.db.QueryRowContext(ctx, previewsUsed, arg.UploadID, arg.Since, arg.WorkspaceID)
 	var i PreviewsUsedRow

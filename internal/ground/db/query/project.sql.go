@@ -94,8 +94,8 @@ type AuditProjectsRow struct {
 }
 
 // A page of projects, each with its upload; ” and 0 where there is none. A manifest may
-// list ten thousand files.
-// The bound stands in the join too: a merge would read all that is before the page.
+// list ten thousand files. The bound is repeated in the join: otherwise a merge would
+// read everything before the page.
 func (q *Queries) AuditProjects(ctx context.Context, after string) ([]AuditProjectsRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditProjects, after)
 	if err != nil {
@@ -235,7 +235,8 @@ type ContentHoldParams struct {
 	Hashes      string
 }
 
-// The same, locked in one order, so that nobody removes it before a project uses it.
+// The same, locked in one order, so that they are not removed before a project uses
+// them.
 func (q *Queries) ContentHold(ctx context.Context, arg ContentHoldParams) ([]Content, error) {
 	rows, err := q.db.QueryContext(ctx, contentHold, arg.WorkspaceID, arg.Hashes)
 	if err != nil {
@@ -283,7 +284,7 @@ type ContentKeepParams struct {
 }
 
 // The key under which the workspace keeps these bytes: this one, or an older one.
-// The row is locked either way, so that nobody removes it before a project uses it.
+// The row is locked either way, so that it is not removed before a project uses it.
 func (q *Queries) ContentKeep(ctx context.Context, arg ContentKeepParams) (string, error) {
 	row := q.db.QueryRowContext(ctx, contentKeep,
 		arg.WorkspaceID,
@@ -390,8 +391,8 @@ type ContentLooseParams struct {
 	WorkspaceID string
 }
 
-// Parts that no project has, of all workspaces or of one. Locked, so that none is sent
-// again, nor used, before it is removed.
+// Parts that no project has, of all workspaces or of one. They are locked, so that
+// none is uploaded again or used before it is removed.
 func (q *Queries) ContentLoose(ctx context.Context, arg ContentLooseParams) ([]Content, error) {
 	rows, err := q.db.QueryContext(ctx, contentLoose, arg.Before, arg.WorkspaceID)
 	if err != nil {
@@ -536,12 +537,12 @@ type ContentUnstartedRow struct {
 	Loose int64
 }
 
-// The bytes of a workspace that nobody pays for: no job uses them, or only jobs that
+// The bytes of a workspace that it does not pay for: no job uses them, or only jobs that
 // failed or were cancelled, which cost nothing. Each counts 4 KiB more than its size, for its
-// row and the rest of its last block on a disk. loose is how many of them no project has.
-// Of each content it looks for one use that counts, and stops there. OFFSET 0 keeps
-// PostgreSQL from joining all uses of the workspace instead, and BETWEEN, which means =,
-// from reading the table from its start where a few contents have most of the uses.
+// row and the rest of its last block on a disk. loose is how many of them no project has. For
+// each content it looks for one use that counts, and stops there. OFFSET 0 keeps PostgreSQL
+// from joining all uses of the workspace instead. BETWEEN, which means =, keeps it from
+// reading the table from its start where a few contents have most of the uses.
 func (q *Queries) ContentUnstarted(ctx context.Context, workspaceID string) (ContentUnstartedRow, error) {
 	row := q.db.QueryRowContext(ctx, contentUnstarted, workspaceID)
 	var i ContentUnstartedRow

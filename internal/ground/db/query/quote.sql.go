@@ -28,7 +28,8 @@ type AuditQuotesRow struct {
 }
 
 // A page of quotes, each with what its upload and its job say; ” and 0 where there is none.
-// The bound stands in the join too: a merge would read all that is before the page.
+// The bound is repeated in the join: otherwise a merge would read everything before the
+// page.
 func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditQuotes, after)
 	if err != nil {

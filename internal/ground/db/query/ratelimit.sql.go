@@ -22,7 +22,8 @@ type RateAddParams struct {
 	Cost   int64
 }
 
-// Adds a cost, whatever the burst. One below zero takes back what was just taken.
+// Adds a cost, whatever the burst. A negative cost takes back what was just
+// added.
 func (q *Queries) RateAdd(ctx context.Context, arg RateAddParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, rateAdd, arg.Client, arg.Now, arg.Cost)
 	var arrival int64
@@ -65,7 +66,7 @@ type RateKeyRow struct {
 	WorkspaceID string
 }
 
-// The active key of a secret, whatever its kind, and its workspace; a worker's key has none.
+// The active key of a secret of any kind, and its workspace; a worker's key has none.
 func (q *Queries) RateKey(ctx context.Context, secretSha256 string) (RateKeyRow, error) {
 	row := q.db.QueryRowContext(ctx, rateKey, secretSha256)
 	var i RateKeyRow

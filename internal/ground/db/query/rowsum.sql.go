@@ -47,8 +47,8 @@ UNION ALL SELECT 'preview' FROM preview WHERE preview_id = ''
 UNION ALL SELECT 'erased_receipt' FROM erased_receipt WHERE receipt_id = ''
 `
 
-// Tables in which a row has lost its key: an audit that goes through a table by its key
-// begins behind ”.
+// Tables in which a row has lost its key: an audit that walks a table by its key begins
+// after ”.
 func (q *Queries) AuditNameless(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditNameless)
 	if err != nil {

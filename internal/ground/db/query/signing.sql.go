@@ -42,7 +42,7 @@ const signingKeyCompromised = `-- name: SigningKeyCompromised :one
 UPDATE signing_key SET end_reason = 'compromised' WHERE key_id = $1 AND valid_to <> 0 AND end_reason = 'superseded' RETURNING key_id, public_pem, valid_from, valid_to, row_sum, end_reason, end_size
 `
 
-// Of a key whose end was set before its theft was known.
+// For a key whose end was set before its theft was known.
 func (q *Queries) SigningKeyCompromised(ctx context.Context, keyID string) (SigningKey, error) {
 	row := q.db.QueryRowContext(ctx, signingKeyCompromised, keyID)
 	var i SigningKey

@@ -66,8 +66,9 @@ type AuditWebhookDeliveriesRow struct {
 	LastRound           int64
 }
 
-// A page of deliveries, each with its event, its endpoint and its last attempt.
-// The bound stands in the join too: a merge would read all that is before the page.
+// A page of deliveries, each with its event, its endpoint and its last attempt. The
+// bound is repeated in the join: otherwise a merge would read everything before the
+// page.
 func (q *Queries) AuditWebhookDeliveries(ctx context.Context, after string) ([]AuditWebhookDeliveriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditWebhookDeliveries, after)
 	if err != nil {
@@ -366,7 +367,8 @@ type AuditWebhookStuckRow struct {
 	Lane       string
 }
 
-// Deliveries that wait and that nobody will ever make, nor sees that they wait.
+// Deliveries that wait without a task that will make them or notice that they
+// wait.
 func (q *Queries) AuditWebhookStuck(ctx context.Context) ([]AuditWebhookStuckRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditWebhookStuck)
 	if err != nil {
@@ -761,7 +763,7 @@ type WebhookDeliveryTriedParams struct {
 	DeliveryID string
 }
 
-// A try is behind it; status says whether more follow.
+// An attempt has been made; status says whether more follow.
 func (q *Queries) WebhookDeliveryTried(ctx context.Context, arg WebhookDeliveryTriedParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, webhookDeliveryTried,
 		arg.Status,
@@ -1230,7 +1232,7 @@ type WebhookEventForgetParams struct {
 	EventID string
 }
 
-// Its row stays, to tell that it was there.
+// Its row stays, to show that it existed.
 func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForgetParams) (WebhookEvent, error) {
 	row := q.db.QueryRowContext(ctx, webhookEventForget, arg.Now, arg.EventID)
 	var i WebhookEvent
@@ -1312,7 +1314,7 @@ type WebhookEventsBehindRow struct {
 	Seq     int64
 }
 
-// A page of a workspace's kept events behind a place, in order.
+// A page of a workspace's kept events after a place, in order.
 func (q *Queries) WebhookEventsBehind(ctx context.Context, arg WebhookEventsBehindParams) ([]WebhookEventsBehindRow, error) {
 	rows, err := q.db.QueryContext(ctx, webhookEventsBehind, arg.WorkspaceID, arg.Seq, arg.Max)
 	if err != nil {
@@ -1350,7 +1352,7 @@ type WebhookEventsEraseParams struct {
 	WorkspaceID string
 }
 
-// Their rows stay, to tell that they were there.
+// Their rows stay, to show that they existed.
 func (q *Queries) WebhookEventsErase(ctx context.Context, arg WebhookEventsEraseParams) ([]WebhookEvent, error) {
 	rows, err := q.db.QueryContext(ctx, webhookEventsErase, arg.Now, arg.WorkspaceID)
 	if err != nil {
@@ -1457,8 +1459,8 @@ type WebhookEventsSinceRow struct {
 	CreatedAt int64
 }
 
-// A page of a workspace's jobs' events, the oldest first, behind the one named;
-// none of them is forgotten before the transaction ends.
+// A page of a workspace's jobs' events, the oldest first, after the one named;
+// none of them is removed before the transaction ends.
 func (q *Queries) WebhookEventsSince(ctx context.Context, arg WebhookEventsSinceParams) ([]WebhookEventsSinceRow, error) {
 	rows, err := q.db.QueryContext(ctx, webhookEventsSince,
 		arg.WorkspaceID,
@@ -1513,9 +1515,9 @@ type WebhookNewestDeliveriesRow struct {
 	Url             string
 }
 
-// The newest deliveries to each endpoint of a workspace, as many as @each at most
-// of one, by endpoint. The WITH finds the oldest one shown by one look into the index
-// for each endpoint.
+// The newest deliveries to each endpoint of a workspace, at most @each for one, by
+// endpoint. The WITH finds the oldest one shown with one index lookup for each
+// endpoint.
 func (q *Queries) WebhookNewestDeliveries(ctx context.Context, arg WebhookNewestDeliveriesParams) ([]WebhookNewestDeliveriesRow, error) {
 	rows, err := q.db.QueryContext(ctx, webhookNewestDeliveries, arg.Each, arg.WorkspaceID)
 	if err != nil {
@@ -1849,7 +1851,8 @@ type WebhookTargetsParams struct {
 	JobID       string
 }
 
-// The endpoints that get the end of a job. By lane, so that all who lock several lock them in one order.
+// The endpoints that are notified of the end of a job. Ordered by delivery queue, so that everyone
+// who locks several locks them in one order.
 func (q *Queries) WebhookTargets(ctx context.Context, arg WebhookTargetsParams) ([]WebhookEndpoint, error) {
 	rows, err := q.db.QueryContext(ctx, webhookTargets, arg.WorkspaceID, arg.JobID)
 	if err != nil {
