@@ -179,6 +179,23 @@ func (c *Client) post(ctx context.Context, path string, value, answer any) error
 	return c.do(ctx, call{method: http.MethodPost, path: path, body: body}, answer)
 }
 
+// ask sends value, if it is not nil, and returns the JSON answer.
+func ask[T any](ctx context.Context, c *Client, method, path string, value any) (*T, error) {
+	x := call{method: method, path: path}
+	if value != nil {
+		body, err := jsonBody(value)
+		if err != nil {
+			return nil, err
+		}
+		x.body = body
+	}
+	answer := new(T)
+	if err := c.do(ctx, x, answer); err != nil {
+		return nil, err
+	}
+	return answer, nil
+}
+
 // do runs the exchange with retries and decodes the answer. Its errors are
 // *CallErrors; what they wrap is an *Error when the server refused.
 func (c *Client) do(ctx context.Context, x call, answer any) error {

@@ -1,23 +1,11 @@
 package client
 
-import (
-	"context"
-	"time"
-)
+import "time"
 
 // Health is the service's word that it answers.
 type Health struct {
 	Service string    `json:"service"`
 	Time    time.Time `json:"ts"` // the service's clock
-}
-
-// Health asks whether the service answers. It needs no key.
-func (c *Client) Health(ctx context.Context) (*Health, error) {
-	var health Health
-	if err := c.get(ctx, "/v1/health", &health); err != nil {
-		return nil, err
-	}
-	return &health, nil
 }
 
 // Capabilities is what the service renders with, and whether it takes jobs.
@@ -34,15 +22,6 @@ type Capabilities struct {
 		AmountMinor int64  `json:"amount_minor"` // cents for one completed frame
 		Currency    string `json:"currency"`
 	} `json:"pricing"`
-}
-
-// Capabilities reads them. It needs no key.
-func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
-	var capabilities Capabilities
-	if err := c.get(ctx, "/v1/capabilities", &capabilities); err != nil {
-		return nil, err
-	}
-	return &capabilities, nil
 }
 
 // Limits are the bounds that the service sets to callers. A rate of 0 is no limit.
@@ -71,13 +50,4 @@ type Limits struct {
 		PerMinute int `json:"requests_per_minute"`
 		Burst     int `json:"burst"`
 	} `json:"workspace_rate_limit"` // of all keys of a workspace together
-}
-
-// Limits reads them. It needs no key.
-func (c *Client) Limits(ctx context.Context) (*Limits, error) {
-	var limits Limits
-	if err := c.get(ctx, "/v1/limits", &limits); err != nil {
-		return nil, err
-	}
-	return &limits, nil
 }

@@ -128,29 +128,6 @@ type Shortage struct {
 	AvailableCents int64 `json:"available_cents"`
 }
 
-// SetWalletAlert has the workspace told when less than cents is available, by mail and by the
-// event wallet.low; 0 means never. It takes an account key.
-func (c *Client) SetWalletAlert(ctx context.Context, cents int64) (*Wallet, error) {
-	body, err := jsonBody(map[string]int64{"below_cents": cents})
-	if err != nil {
-		return nil, err
-	}
-	var wallet Wallet
-	if err := c.do(ctx, call{method: http.MethodPut, path: "/v1/wallet/alert", body: body}, &wallet); err != nil {
-		return nil, err
-	}
-	return &wallet, nil
-}
-
-// Wallet reads the balance.
-func (c *Client) Wallet(ctx context.Context) (*Wallet, error) {
-	var wallet Wallet
-	if err := c.get(ctx, "/v1/wallet", &wallet); err != nil {
-		return nil, err
-	}
-	return &wallet, nil
-}
-
 // Frame is an accepted frame of a job.
 type Frame struct {
 	Frame         int       `json:"frame"`
@@ -166,18 +143,6 @@ type Frame struct {
 	AcceptedAt    time.Time `json:"accepted_at"`
 	Checked       string    `json:"checked"` // what the service looked at itself: "pixels" or "structure"; "" where that is not known
 	Finding       string    `json:"finding"` // what the frame check found and let pass; "" for nothing
-}
-
-// Frames lists the frames of a job that are accepted so far, by number. Error: *Error
-// with render_not_found.
-func (c *Client) Frames(ctx context.Context, jobID string) ([]Frame, error) {
-	var answer struct {
-		Frames []Frame `json:"frames"`
-	}
-	if err := c.get(ctx, c.jobPath(jobID, "/frames"), &answer); err != nil {
-		return nil, err
-	}
-	return answer.Frames, nil
 }
 
 // maxPreview bounds a preview, in bytes; one of 480 pixels has some tens of KiB.

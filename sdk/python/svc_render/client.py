@@ -127,14 +127,6 @@ class Client:
         return cast(Job, self._transport.json("POST", path, request,
                                               idempotency_key=idempotency_key or secrets.token_hex(16)))
 
-    def job(self, job_id: str) -> Job:
-        """The job as it is now."""
-        return cast(Job, self._transport.json("GET", self._job(job_id)))
-
-    def cancel(self, job_id: str) -> Job:
-        """Ends a job that no worker has claimed yet. It costs nothing."""
-        return cast(Job, self._transport.json("POST", self._job(job_id, "/cancel")))
-
     def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None,
                stop: Optional[threading.Event] = None) -> Iterator[Event]:
         """Every event of a job once, behind the one with the id ``after``, up to the one that
@@ -150,10 +142,6 @@ class Client:
             last = event.data if event.type == "job" else last
         return cast(Job, last)
 
-    def frames(self, job_id: str) -> List[Dict[str, Any]]:
-        """The frames that are accepted so far, by number."""
-        return cast("List[Dict[str, Any]]", self._transport.json("GET", self._job(job_id, "/frames"))["frames"])
-
     def frame_preview(self, job_id: str, frame: int) -> bytes:
         """A small JPEG of an accepted frame."""
         return self._transport.bytes(self._job(job_id, "/frames/%d/preview" % frame))
@@ -164,29 +152,12 @@ class Client:
 
     # What is delivered.
 
-    def artifact(self, job_id: str) -> Artifact:
-        """Where the ZIP of a completed job is. Each call makes a new link."""
-        return cast(Artifact, self._transport.json("GET", self._job(job_id, "/download"))["download"])
-
     def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
         """Fetches the ZIP to ``path``, where it appears whole, with the promised SHA-256, or
         not at all. A broken download leaves its bytes beside it, in a file with ".part" at its
         end, from which a later call goes on."""
         return cast(Artifact, transfer.download(
             self._transport, lambda: cast("Dict[str, Any]", self.artifact(job_id)), path, progress))
-
-    def receipt(self, job_id: str) -> Dict[str, Any]:
-        """The receipt of a completed job. Believe it once it is verified."""
-        return self._transport.json("GET", self._job(job_id, "/receipt"))
-
-    def proof(self, job_id: str) -> Dict[str, Any]:
-        """The proof that the receipt is in the service's log."""
-        return self._transport.json("GET", self._job(job_id, "/proof"))
-
-    def signing_keys(self) -> List[SigningKey]:
-        """The keys with which receipts are or were signed. Keep them: keys from the server
-        that you check prove less."""
-        return cast("List[SigningKey]", self._transport.json("GET", "/v1/signing-keys")["keys"])
 
     def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None, test: bool = False) -> Report:
         """Fetches receipt and proof of a job and verifies them with the ZIP at ``path``.
@@ -203,6 +174,41 @@ class Client:
         filters = {"status": status} if status else {}
         return cast("Iterator[Job]", self._pages(self._list, "renders", "job_id", filters, limit))
 
+    def transactions(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
+        """The workspace's ledger, newest first."""
+        return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)
+
+    # Printed from sdk/methods by go generate; do not edit.
+
+    def job(self, job_id: str) -> Job:
+        """The job as it is now."""
+        return cast(Job, self._transport.json("GET", self._job(job_id)))
+
+    def cancel(self, job_id: str) -> Job:
+        """Ends a job that no worker has claimed yet. It costs nothing."""
+        return cast(Job, self._transport.json("POST", self._job(job_id, "/cancel")))
+
+    def frames(self, job_id: str) -> List[Dict[str, Any]]:
+        """The frames that are accepted so far, by number."""
+        return cast("List[Dict[str, Any]]", self._transport.json("GET", self._job(job_id, "/frames"))["frames"])
+
+    def artifact(self, job_id: str) -> Artifact:
+        """Where the ZIP of a completed job is. Each call makes a new link."""
+        return cast(Artifact, self._transport.json("GET", self._job(job_id, "/download"))["download"])
+
+    def receipt(self, job_id: str) -> Dict[str, Any]:
+        """The receipt of a completed job. Believe it once it is verified."""
+        return self._transport.json("GET", self._job(job_id, "/receipt"))
+
+    def proof(self, job_id: str) -> Dict[str, Any]:
+        """The proof that the receipt is in the service's log."""
+        return self._transport.json("GET", self._job(job_id, "/proof"))
+
+    def signing_keys(self) -> List[SigningKey]:
+        """The keys with which receipts are or were signed. Keep them: keys from the server
+        that you check prove less."""
+        return cast("List[SigningKey]", self._transport.json("GET", "/v1/signing-keys")["keys"])
+
     def wallet(self) -> Wallet:
         """The balance."""
         return cast(Wallet, self._transport.json("GET", "/v1/wallet"))
@@ -211,12 +217,6 @@ class Client:
         """Has the workspace told when less than so many cents are available, by mail and by
         the event wallet.low; 0 means never. It takes an account key."""
         return cast(Wallet, self._transport.json("PUT", "/v1/wallet/alert", {"below_cents": cents}))
-
-    def transactions(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
-        """The workspace's ledger, newest first."""
-        return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)
-
-    # The service.
 
     def health(self) -> Dict[str, Any]:
         """Whether the service answers, and its clock."""
@@ -229,6 +229,8 @@ class Client:
     def limits(self) -> Dict[str, Any]:
         """The bounds that the service sets to callers."""
         return self._transport.json("GET", "/v1/limits")
+
+    # What follows is written by hand.
 
     def call(self, method: str, path: str, value: Any = None, *, idempotency_key: str = "") -> Dict[str, Any]:
         """Any other route that speaks JSON. It is repeated after failures that pass, but a

@@ -51,10 +51,6 @@ export declare class Client {
         webhookSecret?: string;
         idempotencyKey?: string;
     }): Promise<Job>;
-    /** The job as it is now. */
-    job(jobId: string, { signal }?: Call): Promise<Job>;
-    /** Ends a job that no worker has claimed yet. It costs nothing. */
-    cancel(jobId: string, { signal }?: Call): Promise<Job>;
     /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId: string, { after, timeout, signal }?: Call & {
         after?: string;
@@ -64,14 +60,10 @@ export declare class Client {
     wait(jobId: string, options?: Call & {
         timeout?: number;
     }): Promise<Job>;
-    /** The frames that are accepted so far, by number. */
-    frames(jobId: string, { signal }?: Call): Promise<Frame[]>;
     /** A small JPEG of an accepted frame. */
     framePreview(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Blender's log of the frames accepted so far and of attempts that failed. */
     log(jobId: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
-    /** Where the ZIP of a completed job is. Each call makes a new link. */
-    artifact(jobId: string, { signal }?: Call): Promise<Artifact>;
     /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
     download(jobId: string, path: string, options?: Call & {
         progress?: Progress;
@@ -80,12 +72,6 @@ export declare class Client {
     download(jobId: string, path?: undefined, options?: Call & {
         progress?: Progress;
     }): Promise<Blob>;
-    /** The receipt of a completed job. Believe it once it is verified. */
-    receipt(jobId: string, { signal }?: Call): Promise<ReceiptAnswer>;
-    /** The proof that the receipt is in the service's log. */
-    proof(jobId: string, { signal }?: Call): Promise<Proof>;
-    /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
-    signingKeys({ signal }?: Call): Promise<SigningKey[]>;
     /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
     verify(jobId: string, artifact: Source, { keys, test, signal }?: Call & {
         keys?: Iterable<TrustedKey>;
@@ -96,14 +82,28 @@ export declare class Client {
         status?: Job["status"];
         limit?: number;
     }): AsyncGenerator<Job, void>;
-    /** The balance. */
-    wallet({ signal }?: Call): Promise<Wallet>;
-    /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
-    setWalletAlert(cents: number, { signal }?: Call): Promise<Wallet>;
     /** The workspace's ledger, newest first. */
     transactions({ limit, signal }?: Call & {
         limit?: number;
     }): AsyncGenerator<Transaction, void>;
+    /** The job as it is now. */
+    job(jobId: string, { signal }?: Call): Promise<Job>;
+    /** Ends a job that no worker has claimed yet. It costs nothing. */
+    cancel(jobId: string, { signal }?: Call): Promise<Job>;
+    /** The frames that are accepted so far, by number. */
+    frames(jobId: string, { signal }?: Call): Promise<Frame[]>;
+    /** Where the ZIP of a completed job is. Each call makes a new link. */
+    artifact(jobId: string, { signal }?: Call): Promise<Artifact>;
+    /** The receipt of a completed job. Believe it once it is verified. */
+    receipt(jobId: string, { signal }?: Call): Promise<ReceiptAnswer>;
+    /** The proof that the receipt is in the service's log. */
+    proof(jobId: string, { signal }?: Call): Promise<Proof>;
+    /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
+    signingKeys({ signal }?: Call): Promise<SigningKey[]>;
+    /** The balance. */
+    wallet({ signal }?: Call): Promise<Wallet>;
+    /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
+    setWalletAlert(cents: number, { signal }?: Call): Promise<Wallet>;
     /** Whether the service answers, and its clock. */
     health({ signal }?: Call): Promise<Schemas["Health"]>;
     /** What the service renders with, and whether it takes jobs. */

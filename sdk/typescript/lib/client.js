@@ -92,14 +92,6 @@ export class Client {
         };
         return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`, { value, idempotencyKey: idempotencyKey || newKey(), signal });
     }
-    /** The job as it is now. */
-    async job(jobId, { signal } = {}) {
-        return this.transport.json("GET", this.jobPath(jobId), { signal });
-    }
-    /** Ends a job that no worker has claimed yet. It costs nothing. */
-    async cancel(jobId, { signal } = {}) {
-        return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
-    }
     /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId, { after = "", timeout, signal } = {}) {
         return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
@@ -112,10 +104,6 @@ export class Client {
                 last = event.data;
         return last;
     }
-    /** The frames that are accepted so far, by number. */
-    async frames(jobId, { signal } = {}) {
-        return (await this.transport.json("GET", this.jobPath(jobId, "/frames"), { signal })).frames;
-    }
     /** A small JPEG of an accepted frame. */
     async framePreview(jobId, frame, { signal } = {}) {
         return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/preview`), { signal });
@@ -124,16 +112,43 @@ export class Client {
     async log(jobId, { signal } = {}) {
         return this.transport.bytes(this.jobPath(jobId, "/log"), { signal });
     }
-    // What is delivered.
-    /** Where the ZIP of a completed job is. Each call makes a new link. */
-    async artifact(jobId, { signal } = {}) {
-        return (await this.transport.json("GET", this.jobPath(jobId, "/download"), { signal })).download;
-    }
     async download(jobId, path, { progress, signal } = {}) {
         const artifactOf = () => this.artifact(jobId, signal ? { signal } : {});
         if (path === undefined)
             return downloadBlob(this.transport, artifactOf, progress, signal);
         return downloadFile(this.transport, artifactOf, path, progress, signal);
+    }
+    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
+    async verify(jobId, artifact, { keys, test = false, signal } = {}) {
+        const { text } = await this.transport.exchange("GET", this.jobPath(jobId, "/receipt"), { signal });
+        const proof = await this.transport.exchange("GET", this.jobPath(jobId, "/proof"), { signal });
+        return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test });
+    }
+    // The workspace.
+    /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
+    jobs({ status, limit, signal } = {}) {
+        return this.pages(this.listPath, "renders", "job_id", status ? { status } : {}, limit, signal);
+    }
+    /** The workspace's ledger, newest first. */
+    transactions({ limit, signal } = {}) {
+        return this.pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
+    }
+    // Printed from sdk/methods by go generate; do not edit.
+    /** The job as it is now. */
+    async job(jobId, { signal } = {}) {
+        return this.transport.json("GET", this.jobPath(jobId), { signal });
+    }
+    /** Ends a job that no worker has claimed yet. It costs nothing. */
+    async cancel(jobId, { signal } = {}) {
+        return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
+    }
+    /** The frames that are accepted so far, by number. */
+    async frames(jobId, { signal } = {}) {
+        return (await this.transport.json("GET", this.jobPath(jobId, "/frames"), { signal })).frames;
+    }
+    /** Where the ZIP of a completed job is. Each call makes a new link. */
+    async artifact(jobId, { signal } = {}) {
+        return (await this.transport.json("GET", this.jobPath(jobId, "/download"), { signal })).download;
     }
     /** The receipt of a completed job. Believe it once it is verified. */
     async receipt(jobId, { signal } = {}) {
@@ -147,17 +162,6 @@ export class Client {
     async signingKeys({ signal } = {}) {
         return (await this.transport.json("GET", "/v1/signing-keys", { signal })).keys;
     }
-    /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
-    async verify(jobId, artifact, { keys, test = false, signal } = {}) {
-        const { text } = await this.transport.exchange("GET", this.jobPath(jobId, "/receipt"), { signal });
-        const proof = await this.transport.exchange("GET", this.jobPath(jobId, "/proof"), { signal });
-        return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test });
-    }
-    // The workspace.
-    /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
-    jobs({ status, limit, signal } = {}) {
-        return this.pages(this.listPath, "renders", "job_id", status ? { status } : {}, limit, signal);
-    }
     /** The balance. */
     async wallet({ signal } = {}) {
         return this.transport.json("GET", "/v1/wallet", { signal });
@@ -166,11 +170,6 @@ export class Client {
     async setWalletAlert(cents, { signal } = {}) {
         return this.transport.json("PUT", "/v1/wallet/alert", { value: { below_cents: cents }, signal });
     }
-    /** The workspace's ledger, newest first. */
-    transactions({ limit, signal } = {}) {
-        return this.pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
-    }
-    // The service.
     /** Whether the service answers, and its clock. */
     async health({ signal } = {}) {
         return this.transport.json("GET", "/v1/health", { signal });
@@ -183,6 +182,7 @@ export class Client {
     async limits({ signal } = {}) {
         return this.transport.json("GET", "/v1/limits", { signal });
     }
+    // What follows is written by hand.
     /** Any other route that speaks JSON. It is repeated after failures that pass, but a POST, PATCH or DELETE only with an idempotency key. */
     async call(method, path, { value, idempotencyKey, signal } = {}) {
         const once = !["GET", "HEAD", "PUT"].includes(method) && !idempotencyKey;

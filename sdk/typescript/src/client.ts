@@ -111,16 +111,6 @@ export class Client {
       { value, idempotencyKey: idempotencyKey || newKey(), signal });
   }
 
-  /** The job as it is now. */
-  async job(jobId: string, { signal }: Call = {}): Promise<Job> {
-    return this.transport.json("GET", this.jobPath(jobId), { signal });
-  }
-
-  /** Ends a job that no worker has claimed yet. It costs nothing. */
-  async cancel(jobId: string, { signal }: Call = {}): Promise<Job> {
-    return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
-  }
-
   /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
   follow(jobId: string, { after = "", timeout, signal }: Call & { after?: string; timeout?: number } = {}): AsyncGenerator<Event, void> {
     return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
@@ -131,11 +121,6 @@ export class Client {
     let last: Job | undefined;
     for await (const event of this.follow(jobId, options)) if (event.type === "job") last = event.data;
     return last!;
-  }
-
-  /** The frames that are accepted so far, by number. */
-  async frames(jobId: string, { signal }: Call = {}): Promise<Frame[]> {
-    return (await this.transport.json<Schemas["RenderFrames"]>("GET", this.jobPath(jobId, "/frames"), { signal })).frames;
   }
 
   /** A small JPEG of an accepted frame. */
@@ -150,11 +135,6 @@ export class Client {
 
   // What is delivered.
 
-  /** Where the ZIP of a completed job is. Each call makes a new link. */
-  async artifact(jobId: string, { signal }: Call = {}): Promise<Artifact> {
-    return (await this.transport.json<Schemas["RenderDownload"]>("GET", this.jobPath(jobId, "/download"), { signal })).download;
-  }
-
   /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
   async download(jobId: string, path: string, options?: Call & { progress?: Progress }): Promise<Artifact>;
   /** Fetches the ZIP into memory, for platforms without a disk. */
@@ -163,21 +143,6 @@ export class Client {
     const artifactOf = () => this.artifact(jobId, signal ? { signal } : {});
     if (path === undefined) return downloadBlob(this.transport, artifactOf, progress, signal);
     return downloadFile(this.transport, artifactOf, path, progress, signal);
-  }
-
-  /** The receipt of a completed job. Believe it once it is verified. */
-  async receipt(jobId: string, { signal }: Call = {}): Promise<ReceiptAnswer> {
-    return this.transport.json("GET", this.jobPath(jobId, "/receipt"), { signal });
-  }
-
-  /** The proof that the receipt is in the service's log. */
-  async proof(jobId: string, { signal }: Call = {}): Promise<Proof> {
-    return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
-  }
-
-  /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
-  async signingKeys({ signal }: Call = {}): Promise<SigningKey[]> {
-    return (await this.transport.json<Schemas["SigningKeys"]>("GET", "/v1/signing-keys", { signal })).keys;
   }
 
   /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
@@ -195,6 +160,48 @@ export class Client {
     return this.pages<"job_id", Job>(this.listPath, "renders", "job_id", status ? { status } : {}, limit, signal);
   }
 
+  /** The workspace's ledger, newest first. */
+  transactions({ limit, signal }: Call & { limit?: number } = {}): AsyncGenerator<Transaction, void> {
+    return this.pages<"transaction_id", Transaction>("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
+  }
+
+  // Printed from sdk/methods by go generate; do not edit.
+
+  /** The job as it is now. */
+  async job(jobId: string, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("GET", this.jobPath(jobId), { signal });
+  }
+
+  /** Ends a job that no worker has claimed yet. It costs nothing. */
+  async cancel(jobId: string, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
+  }
+
+  /** The frames that are accepted so far, by number. */
+  async frames(jobId: string, { signal }: Call = {}): Promise<Frame[]> {
+    return (await this.transport.json<Schemas["RenderFrames"]>("GET", this.jobPath(jobId, "/frames"), { signal })).frames;
+  }
+
+  /** Where the ZIP of a completed job is. Each call makes a new link. */
+  async artifact(jobId: string, { signal }: Call = {}): Promise<Artifact> {
+    return (await this.transport.json<Schemas["RenderDownload"]>("GET", this.jobPath(jobId, "/download"), { signal })).download;
+  }
+
+  /** The receipt of a completed job. Believe it once it is verified. */
+  async receipt(jobId: string, { signal }: Call = {}): Promise<ReceiptAnswer> {
+    return this.transport.json("GET", this.jobPath(jobId, "/receipt"), { signal });
+  }
+
+  /** The proof that the receipt is in the service's log. */
+  async proof(jobId: string, { signal }: Call = {}): Promise<Proof> {
+    return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
+  }
+
+  /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
+  async signingKeys({ signal }: Call = {}): Promise<SigningKey[]> {
+    return (await this.transport.json<Schemas["SigningKeys"]>("GET", "/v1/signing-keys", { signal })).keys;
+  }
+
   /** The balance. */
   async wallet({ signal }: Call = {}): Promise<Wallet> {
     return this.transport.json("GET", "/v1/wallet", { signal });
@@ -204,13 +211,6 @@ export class Client {
   async setWalletAlert(cents: number, { signal }: Call = {}): Promise<Wallet> {
     return this.transport.json("PUT", "/v1/wallet/alert", { value: { below_cents: cents }, signal });
   }
-
-  /** The workspace's ledger, newest first. */
-  transactions({ limit, signal }: Call & { limit?: number } = {}): AsyncGenerator<Transaction, void> {
-    return this.pages<"transaction_id", Transaction>("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
-  }
-
-  // The service.
 
   /** Whether the service answers, and its clock. */
   async health({ signal }: Call = {}): Promise<Schemas["Health"]> {
@@ -226,6 +226,8 @@ export class Client {
   async limits({ signal }: Call = {}): Promise<Schemas["Limits"]> {
     return this.transport.json("GET", "/v1/limits", { signal });
   }
+
+  // What follows is written by hand.
 
   /** Any other route that speaks JSON. It is repeated after failures that pass, but a POST, PATCH or DELETE only with an idempotency key. */
   async call<T = Record<string, unknown>>(method: string, path: string, { value, idempotencyKey, signal }: Call & { value?: unknown; idempotencyKey?: string } = {}): Promise<T> {
