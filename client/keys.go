@@ -20,25 +20,6 @@ type AgentKey struct {
 	ExpiresAt       *time.Time `json:"expires_at"`   // when the key ends by itself; nil when it does not
 }
 
-// NewAgentKey is a key that was just made. Key is the secret, which the service never
-// shows again.
-type NewAgentKey struct {
-	Key             string     `json:"key"`
-	KeyID           string     `json:"key_id"`
-	Name            string     `json:"name"`
-	SpendLimitCents *int64     `json:"spend_limit_cents"`
-	CreatedAt       time.Time  `json:"created_at"`
-	ExpiresAt       *time.Time `json:"expires_at"`
-}
-
-// AgentKeyTerms is what a new agent key may do. Only Name is required.
-type AgentKeyTerms struct {
-	Name            string `json:"name"`                        // 1 to 80 characters
-	SpendLimitCents *int64 `json:"spend_limit_cents,omitempty"` // of a calendar month (UTC); nil for none
-	ExpiresInDays   int    `json:"expires_in_days,omitempty"`   // 1 to 3650; 0 until it is revoked
-	Test            bool   `json:"test,omitempty"`              // a key of test mode
-}
-
 // AgentKeys lists the workspace's agent keys, newest first, revoked ones too. It takes
 // an account key, as the other methods about agent keys do.
 func (c *Client) AgentKeys(ctx context.Context) ([]AgentKey, error) {
@@ -49,21 +30,6 @@ func (c *Client) AgentKeys(ctx context.Context) ([]AgentKey, error) {
 		return nil, err
 	}
 	return answer.Keys, nil
-}
-
-// CreateAgentKey makes an agent key. It makes one try: after a lost answer the key may
-// exist, and nobody knows its secret; list the keys and revoke it. Errors: *Error with
-// invalid_key_name, key_limit_reached or invalid_request.
-func (c *Client) CreateAgentKey(ctx context.Context, terms AgentKeyTerms) (*NewAgentKey, error) {
-	body, err := jsonBody(terms)
-	if err != nil {
-		return nil, err
-	}
-	var made NewAgentKey
-	if err := c.do(ctx, call{method: http.MethodPost, path: "/v1/agent-keys", body: body, once: true}, &made); err != nil {
-		return nil, err
-	}
-	return &made, nil
 }
 
 // RevokeAgentKey ends a key at once. Error: *Error with key_not_found when there is no

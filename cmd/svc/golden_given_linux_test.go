@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/s3test"
 	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
 	"svc.example/internal/work/testmode"
@@ -31,7 +33,7 @@ func own(cents int64) func(*take) {
 	return func(r *take) {
 		w := (&apptest.World{App: r.app, URL: r.url}).Workspace(r.t, cents)
 		r.env["SVC_KEY"], r.names["OWN-KEY"] = w.Agent.Secret, w.Agent.KeyID
-		r.names["ACCOUNT"] = w.Account.Secret
+		r.names["ACCOUNT"], r.names["OWN-WORKSPACE"] = w.Account.Secret, w.ID
 	}
 }
 
@@ -67,11 +69,11 @@ func ownAccount(r *take) {
 // testReceipt gives the run the receipt of a job of test mode, in the folder tested.
 func testReceipt(r *take) {
 	ownAccount(r)
-	var made struct{ Key string }
-	if err := json.Unmarshal(r.must("keys create tests --test --json"), &made); err != nil {
-		r.t.Fatal(err)
-	}
-	r.env["SVC_KEY"] = made.Key
+	r.write(func(ctx context.Context, tx *db.Tx) error {
+		made, err := identity.CreateAgentKey(ctx, tx, r.names["OWN-WORKSPACE"], identity.AgentTerms{Name: "tests", Test: true})
+		r.env["SVC_KEY"] = made.Secret
+		return err
+	})
 	r.must("render scene.blend --frames 1-2 --out tested --yes")
 }
 

@@ -106,12 +106,6 @@ var verbs = []verb{
 		{with: accountKey},
 		{exit: 2},
 	}},
-	{words: "keys create", lines: []line{
-		{args: "'nightly renders of the second floor' --spend-limit-cents 500", with: ownAccount},
-		{args: "'pipeline tests' --test", with: ownAccount},
-		{args: "''", exit: 1, with: ownAccount},
-		{args: "nightly --spend-limit-cents -1", exit: 2, with: ownAccount},
-	}},
 	{words: "keys revoke", lines: []line{
 		{args: "{OWN-KEY}", with: ownAccount, types: asked},
 		{args: "{OWN-KEY}", exit: 1, with: ownAccount, types: []string{"[y/N] ", "n\n"}, plain: true},

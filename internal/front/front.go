@@ -80,6 +80,9 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	requestID := requestIDOf(r)
 	w.Header().Set(fault.RequestIDHeader, requestID)
 	out := newResponse(w, f.WriteStall)
+	if f.HTTPS {
+		hostSession(r)
+	}
 	elsewhere := false
 	if f.Elsewhere != nil {
 		r, elsewhere = f.Elsewhere.Of(r)

@@ -16,13 +16,12 @@ import (
 // Keys is svc keys: the agent keys of a workspace. All its commands take an account key.
 type Keys struct {
 	List   keysList   `cmd:"" help:"List the agent keys, revoked ones too."`
-	Create keysCreate `cmd:"" help:"Make an agent key. Its secret is printed this once."`
 	Revoke keysRevoke `cmd:"" help:"End an agent key at once."`
 }
 
 // Help is printed below the flags.
 func (Keys) Help() string {
-	return "These commands take an account key (svc_…). The service's operator makes account keys, with svc admin key create --kind account."
+	return "These commands take an account key (svc_…). Keys are made on the console's page of keys, or by the service's operator with svc admin key create."
 }
 
 type keysList struct {
@@ -78,43 +77,6 @@ func stateOf(k client.AgentKey, now time.Time) string {
 		return state
 	}
 	return state + ", ends " + k.ExpiresAt.UTC().Format(time.DateOnly)
-}
-
-type keysCreate struct {
-	profile.Flags
-	output
-	Name            string `arg:"" help:"What the key is called: 1 to 80 characters."`
-	SpendLimitCents *int64 `env:"-" placeholder:"CENTS" help:"What the key may spend in a calendar month (UTC). Without it, as much as the wallet has."`
-	ExpiresInDays   int    `env:"-" placeholder:"DAYS" help:"After how many days the key ends: 1 to 3650. Without it, when it is revoked."`
-	Test            bool   `env:"-" help:"Make a key of test mode: nothing is rendered, nobody pays, and pictures come within a second."`
-}
-
-// Run makes a key. Only the secret goes to standard output, so that a script can take
-// it.
-func (c *keysCreate) Run(app *kong.Context) (err error) {
-	if c.SpendLimitCents != nil && *c.SpendLimitCents < 0 {
-		return terminal.WrongUsagef("--spend-limit-cents is %d; it must be 0 or more", *c.SpendLimitCents)
-	}
-	if c.ExpiresInDays < 0 || c.ExpiresInDays > 3650 {
-		return terminal.WrongUsagef("--expires-in-days is %d; it must be 1 to 3650", c.ExpiresInDays)
-	}
-	api, err := c.Account()
-	if err != nil {
-		return err
-	}
-	ctx, stop := untilSignal(&err)
-	defer stop()
-	made, err := api.CreateAgentKey(ctx, client.AgentKeyTerms{Name: c.Name, SpendLimitCents: c.SpendLimitCents, ExpiresInDays: c.ExpiresInDays, Test: c.Test})
-	if err != nil {
-		return err
-	}
-	return c.print(app, struct {
-		OK bool `json:"ok"`
-		*client.NewAgentKey
-	}{true, made}, func() {
-		terminal.Printf(app.Stderr, "made %s (%s). This is the only time that its secret is shown:", made.KeyID, made.Name)
-		terminal.Printf(app.Stdout, "%s", made.Key)
-	})
 }
 
 type keysRevoke struct {

@@ -122,7 +122,7 @@ func (k Kind) whereFrom() string {
 	case k == NodeKey:
 		return operator + "node"
 	case k&AgentKey != 0:
-		return "make one with an account key: svc keys create NAME. Or " + operator + "agent"
+		return "make one on the console's page of keys. Or " + operator + "agent"
 	}
 	return operator + "account"
 }

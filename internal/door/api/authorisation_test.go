@@ -316,7 +316,7 @@ func (w *world) mine(op operation, k kind) {
 		w.path["endpoint_id"] = w.endpoint() // another for who comes next
 	}
 	if op.id == "revokeAgentKey" {
-		w.keys["/v1/agent-keys"] = w.call("POST", "/v1/agent-keys", w.account, jsonBody(`{"name":"to be revoked"}`)).text("key_id")
+		w.keys["/v1/agent-keys"] = w.signedIn(w.service.owner).do("POST", "/v1/agent-keys", jsonBody(`{"name":"to be revoked"}`)).text("key_id")
 	}
 	if !got.letIn() || (op.names && got == theirs) {
 		w.t.Errorf("%s by the owner (%s): %s %s", op.id, k, got, got.code)

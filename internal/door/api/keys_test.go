@@ -172,8 +172,8 @@ func TestAnEleventhActiveKeyIsRefusedUntilOneIsRevoked(t *testing.T) {
 	})
 }
 
-// TestKeysAreManagedBySessionsOnOurOwnPagesOnly: an account key may manage agent keys too,
-// see TestAnAccountKeyManagesAgentKeysAndNoAccountKeys.
+// TestKeysAreManagedBySessionsOnOurOwnPagesOnly: an account key may list and revoke agent
+// keys too, see TestAnAccountKeyMakesNoKeys.
 func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 	t.Parallel()
 	eachKind(t, func(t *testing.T, s *service, b *browser, k keyKind) {
@@ -184,7 +184,7 @@ func TestKeysAreManagedBySessionsOnOurOwnPagesOnly(t *testing.T) {
 			{"GET", k.routes, body{}}, {"POST", k.routes, jsonBody(`{"name":"a"}`)}, {"DELETE", k.routes + "/key_" + strings.Repeat("0", 32), body{}},
 		} {
 			strangers, advice := map[string]string{"nobody": "", "an agent key": s.agent}, any(fault.Lookup(fault.Unauthenticated).Action)
-			if k.prefix == contract.AccountKeyPrefix {
+			if k.prefix == contract.AccountKeyPrefix || route.method == "POST" {
 				strangers["an account key"], advice = s.account, identity.SignInAgain
 			}
 			for who, key := range strangers {

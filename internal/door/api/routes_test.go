@@ -38,7 +38,7 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			{"POST /v1/api-keys", "session", "201 400 401 409"},
 			{"DELETE /v1/api-keys/{key_id}", "session", "200 401 404"},
 			{"GET /v1/agent-keys", "accountKey session", "200 401"},
-			{"POST /v1/agent-keys", "accountKey session", "201 400 401 409"},
+			{"POST /v1/agent-keys", "session", "201 400 401 409"},
 			{"DELETE /v1/agent-keys/{key_id}", "accountKey session", "200 401 404"},
 			{"GET /v1/events", "accountKey", "200 400 401"},
 			{"GET /node/v1/events", "agentKey", "200 400 401"},

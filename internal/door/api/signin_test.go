@@ -74,7 +74,7 @@ func TestALinkIsAskedForSeenAndUsedByItsButton(t *testing.T) {
 		path := "/v1/auth/callback?token=" + token
 		for range 2 { // looking does not use it up
 			status, header, page := b.see("GET", path, body{})
-			if status != 200 || !strings.Contains(page, `value="`+token+`"`) || len(header["Set-Cookie"]) > 0 {
+			if status != 200 || !strings.Contains(page, `value="`+token+`"`) || !strings.Contains(page, "<strong>new@example.com</strong>") || len(header["Set-Cookie"]) > 0 {
 				t.Fatalf("look: %d %s", status, page)
 			}
 			if header.Get("Referrer-Policy") != "same-origin" || header.Get("Cache-Control") != "no-store" || header.Get("Content-Security-Policy") == "" {
@@ -89,6 +89,9 @@ func TestALinkIsAskedForSeenAndUsedByItsButton(t *testing.T) {
 		}
 		if status, _, page := b.see("POST", path, form("token", token)); status != 400 || !strings.Contains(page, "used") {
 			t.Errorf("press again: %d %s", status, page)
+		}
+		if status, _, page := b.see("GET", path, body{}); status != 400 || !strings.Contains(page, "used") {
+			t.Errorf("look again: %d %s", status, page)
 		}
 	})
 }
@@ -148,7 +151,11 @@ func TestTheSessionCookieIsForTheBrowserAlone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if cookie.Name != contract.SessionCookie || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Secure != secure {
+			name := contract.SessionCookie
+			if secure {
+				name = "__Host-" + name
+			}
+			if cookie.Name != name || !cookie.HttpOnly || cookie.SameSite != http.SameSiteLaxMode || cookie.Path != "/" || cookie.Secure != secure {
 				t.Errorf("public URL %q: %s", public, cookie)
 			}
 			if left := time.Until(cookie.Expires); left > contract.SessionLife || left < contract.SessionLife-time.Minute {

@@ -85,6 +85,10 @@ func (s *Server) deliverReference(ctx context.Context, meta farmapi.FrameResult,
 	if meta.SizeBytes > benchmark.MostFrameBytes {
 		return fault.Field("body.meta.size_bytes", "must be 1 to %d for a reference render", benchmark.MostFrameBytes)
 	}
+	ref := lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)}
+	if err := s.Board.AdmitReference(ctx, ref); err != nil {
+		return err
+	}
 	done, err := s.Desk.Hold(ctx, previewBytes)
 	if err != nil {
 		return err
@@ -94,5 +98,5 @@ func (s *Server) deliverReference(ctx context.Context, meta farmapi.FrameResult,
 	if sum := sha256.Sum256(content); err != nil || hex.EncodeToString(sum[:]) != meta.SHA256 {
 		return fault.New(fault.FrameRejected, "The picture's bytes are not those that were described.").Wrap(err)
 	}
-	return s.Board.Confirm(ctx, lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)}, content)
+	return s.Board.Confirm(ctx, ref, content)
 }

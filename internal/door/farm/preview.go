@@ -38,6 +38,10 @@ func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, w
 	case meta.Full == nil:
 		return fault.Field("body.meta.full", "must describe a frame, for a preview")
 	}
+	ref := lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)}
+	if err := s.Previews.Admit(ctx, ref); err != nil {
+		return err
+	}
 	done, err := s.Desk.Hold(ctx, previewBytes)
 	if err != nil {
 		return err
@@ -53,7 +57,7 @@ func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, w
 			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
 			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer,
 		},
-		Lease:   lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
+		Lease:   ref,
 		Content: content, SHA256: meta.SHA256, DeviceName: clip(meta.DeviceName), RenderTime: seconds(meta.RenderSeconds),
 		Full: preview.FullFrame{
 			Width: full.Width, Height: full.Height, Samples: full.Samples, LeastSamples: full.LeastSamples, Sampling: seconds(full.SamplingSeconds),

@@ -190,6 +190,9 @@ const (
 	TestAgentKeyPrefix   = "svc_agent_test_"
 	KeySecretLength      = 43
 	SessionCookie        = "svc_session"
+	// HostCookiePrefix precedes SessionCookie over https. Browsers take such a cookie only
+	// from this very host, never from a subdomain or over plain HTTP.
+	HostCookiePrefix = "__Host-"
 	// ModeCookie is ModeTest while a person looks at the workspace's test world.
 	ModeCookie = "svc_mode"
 	ModeTest   = "test"

@@ -248,6 +248,19 @@ func Beat(ctx context.Context, tx *db.Tx, r Ref, progress float64, life time.Dur
 	return one("beat", r, n, err)
 }
 
+// Check reports whether a claim still holds, before work that it pays for. It changes and
+// locks nothing, so what ends the claim checks again. Error: ErrLost.
+func Check(ctx context.Context, tx *db.Tx, r Ref) error {
+	row, err := tx.LeaseGet(ctx, r.ID)
+	if db.IsNotFound(err) || (err == nil && (row.Holder != r.Holder || row.Attempt != r.Attempt)) {
+		return ErrLost
+	}
+	if err != nil {
+		return fmt.Errorf("check lease %s: %w", r.ID, err)
+	}
+	return nil
+}
+
 // Finish deletes the row of finished work. Error: ErrLost.
 func Finish(ctx context.Context, tx *db.Tx, r Ref) error {
 	n, err := tx.LeaseFinish(ctx, query.LeaseFinishParams{LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})

@@ -3,7 +3,7 @@
 //
 // What always holds: the first characters of a key stay, as in lists, so that its owner
 // recognises it; the host and path of a link stay. It knows secrets by their form only,
-// so what shows a secret on purpose, such as the answer to svc keys create, does not
+// so what shows a secret on purpose, such as the answer to svc admin key create, does not
 // call it. Start reading at Text.
 package redact
 

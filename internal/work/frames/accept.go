@@ -68,11 +68,10 @@ func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, 
 		if known {
 			return nil
 		}
-		row, err := tx.LeaseGet(ctx, p.Lease.ID)
-		if db.IsNotFound(err) || (err == nil && (row.Holder != p.Lease.Holder || row.Attempt != p.Lease.Attempt)) {
-			return leaseLost(p.Lease.ID)
+		if err := lease.Check(ctx, tx, p.Lease); !errors.Is(err, lease.ErrLost) {
+			return err
 		}
-		return err
+		return leaseLost(p.Lease.ID)
 	})
 	if err != nil || known {
 		return scene, known, err

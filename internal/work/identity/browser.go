@@ -25,10 +25,15 @@ func SameOrigin(publicURL string) *http.CrossOriginProtection {
 // SessionCookie carries a session. Scripts cannot read it, and the browser sends it
 // only over TLS where the public URL has TLS. SameSite=Lax lets a link from a mail open
 // a page signed in, but no other site's form.
+// Over https its name has contract.HostCookiePrefix, which package front takes off again.
 func SessionCookie(publicURL, token string, expires time.Time) http.Cookie {
+	name, https := contract.SessionCookie, strings.HasPrefix(publicURL, "https://")
+	if https {
+		name = contract.HostCookiePrefix + name
+	}
 	return http.Cookie{
-		Name: contract.SessionCookie, Value: token, Path: "/", Expires: expires,
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(publicURL, "https://"),
+		Name: name, Value: token, Path: "/", Expires: expires,
+		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: https,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
 )
@@ -62,6 +63,24 @@ func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token strin
 		return "", fmt.Errorf("create sign-in link: %w", err)
 	}
 	return token, nil
+}
+
+// LinkAddress returns the address that a link signs in, and does not use the link up. Error:
+// link_invalid.
+func LinkAddress(ctx context.Context, tx *db.Tx, token string) (string, error) {
+	row, err := tx.SignInLinkGet(ctx, query.SignInLinkGetParams{Now: tx.Now, TokenSha256: Hash(token)})
+	if db.IsNotFound(err) {
+		return "", linkInvalid()
+	}
+	if err != nil {
+		return "", fmt.Errorf("look up sign-in link: %w", err)
+	}
+	return row.Email, nil
+}
+
+// linkInvalid is the error of a link that signs nobody in.
+func linkInvalid() error {
+	return fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
 }
 
 // Links makes the requested links and delivers them. Every field is required.

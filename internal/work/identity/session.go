@@ -27,7 +27,7 @@ type Opened struct {
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
 	link, err := tx.SignInLinkUse(ctx, query.SignInLinkUseParams{Now: tx.Now, TokenSha256: Hash(linkToken)})
 	if db.IsNotFound(err) {
-		return Opened{}, fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
+		return Opened{}, linkInvalid()
 	}
 	if err != nil {
 		return Opened{}, fmt.Errorf("use sign-in link: %w", err)

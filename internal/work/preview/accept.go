@@ -42,6 +42,28 @@ type Picture struct {
 	Full       FullFrame
 }
 
+// Admit checks, before a byte of a picture is read, that its worker holds the claim. A
+// picture that was accepted from this worker passes: its answer was lost. Error: lease_lost.
+func (p *Previews) Admit(ctx context.Context, ref lease.Ref) error {
+	err := p.DB.Read(ctx, func(tx *db.Tx) error {
+		row, err := tx.PreviewGet(ctx, Of(ref.ID))
+		if err != nil || isRepeated(row, ref) {
+			return err
+		}
+		return lease.Check(ctx, tx, ref)
+	})
+	if errors.Is(err, lease.ErrLost) || db.IsNotFound(err) {
+		return leaseLost(ref.ID)
+	}
+	return err
+}
+
+// isRepeated reports whether a preview has its picture from the worker that reports: an
+// answer was lost on the way.
+func isRepeated(row query.Preview, ref lease.Ref) bool {
+	return Status(row.Status) == Ready && row.WorkerID == ref.Holder
+}
+
 // Accept makes a JPEG of the picture of the worker that holds the lease, and shows it.
 // Repeating a report succeeds and changes nothing. Errors: lease_lost; frame_rejected,
 // after which the attempt has failed.
@@ -134,7 +156,7 @@ func accept(ctx context.Context, tx *db.Tx, got Picture, key string, jpg bytes.B
 	if err != nil {
 		return false, err
 	}
-	if Status(row.Status) == Ready && row.WorkerID == got.Lease.Holder { // an answer was lost on the way
+	if isRepeated(row, got.Lease) {
 		return false, nil
 	}
 	if err := lease.Finish(ctx, tx, got.Lease); err != nil {

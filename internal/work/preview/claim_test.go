@@ -97,8 +97,9 @@ func TestAReportOfAnEarlierClaimIsLost(t *testing.T) {
 		late := func(when string, of preview.Work) {
 			t.Helper()
 			for what, err := range map[string]error{
-				"picture": w.Accept(t.Context(), delivery(t, of, painted(t, 8, 8, nil))),
-				"failure": w.Previews.Fail(t.Context(), of.Lease.Ref(), framecheck.Failure{Code: fault.BlenderCrashed}),
+				"first byte": w.Admit(t.Context(), of.Lease.Ref()),
+				"picture":    w.Accept(t.Context(), delivery(t, of, painted(t, 8, 8, nil))),
+				"failure":    w.Previews.Fail(t.Context(), of.Lease.Ref(), framecheck.Failure{Code: fault.BlenderCrashed}),
 			} {
 				if !fault.Is(err, fault.LeaseLost) {
 					t.Errorf("%s: a late %s: %v", when, what, err)
@@ -130,8 +131,13 @@ func TestAReportOfAnEarlierClaimIsLost(t *testing.T) {
 		if v := w.find(workspace, upload); v.Status != preview.Rendering {
 			t.Errorf("after the late reports it is %s", v.Status)
 		}
-		if err := w.Accept(t.Context(), delivery(t, second, painted(t, 8, 8, nil))); err != nil {
-			t.Fatal(err)
+		for _, when := range []string{"held", "accepted, and the answer was lost"} {
+			if err := w.Admit(t.Context(), second.Lease.Ref()); err != nil {
+				t.Errorf("%s: the holder's bytes: %v", when, err)
+			}
+			if err := w.Accept(t.Context(), delivery(t, second, painted(t, 8, 8, nil))); err != nil {
+				t.Fatal(err)
+			}
 		}
 		late("ready", silent)
 	})

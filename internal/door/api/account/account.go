@@ -47,7 +47,7 @@ type Server struct {
 // not import each other: package web implements it, and app passes it in.
 type Pages interface {
 	// ConfirmSignIn writes the page whose button sends a link's token.
-	ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error
+	ConfirmSignIn(w http.ResponseWriter, r *http.Request, email, token string) error
 	// SignedIn writes the page that confirms a sign-in.
 	SignedIn(w http.ResponseWriter, r *http.Request, email string) error
 }

@@ -94,8 +94,9 @@ type keyInput struct {
 	KeyID string `path:"key_id" pattern:"^key_[a-f0-9]{32}$"`
 }
 
-// keys registers the management of keys (spec 2.5). Account keys require a session.
-// Agent keys may be managed by an account key too: it can spend what they can.
+// keys registers the management of keys (spec 2.5). Only a session makes keys, because a key
+// that makes others would survive its revocation. An account key may list and revoke agent
+// keys.
 func (s *Server) keys(api huma.API) {
 	op := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{
@@ -119,7 +120,7 @@ func (s *Server) keys(api huma.API) {
 	huma.Register(api, op("revokeApiKey", http.MethodDelete, "/v1/api-keys/{key_id}", "Revoke an account key at once"),
 		s.revoke(identity.RevokeAccountKey))
 	huma.Register(api, agents("listAgentKeys", http.MethodGet, "/v1/agent-keys", "List the agent keys"), s.listAgentKeys)
-	huma.Register(api, created(agents("createAgentKey", http.MethodPost, "/v1/agent-keys", "Make an agent key; its secret is shown once")), s.createAgentKey)
+	huma.Register(api, created(op("createAgentKey", http.MethodPost, "/v1/agent-keys", "Make an agent key; its secret is shown once")), s.createAgentKey)
 	huma.Register(api, agents("revokeAgentKey", http.MethodDelete, "/v1/agent-keys/{key_id}", "Revoke an agent key at once"),
 		s.revoke(identity.RevokeAgentKey))
 }

@@ -122,13 +122,24 @@ func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, e
 }
 
 // showLink shows the page with the button. It does not use the link up:
-// programs that scan mail open links, too. Errors: link_invalid for a link
-// without a token.
-func (s *Server) showLink(_ context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
+// programs that scan mail open links, too. The page names the account, so that
+// nobody is signed in to another person's by a link of theirs. Errors:
+// link_invalid.
+func (s *Server) showLink(ctx context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {
 		return nil, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing.")
 	}
-	return answeredBy(func(w http.ResponseWriter, r *http.Request) error { return s.Pages.ConfirmSignIn(w, r, in.Token) }), nil
+	var email string
+	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		email, err = identity.LinkAddress(ctx, tx, in.Token)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answeredBy(func(w http.ResponseWriter, r *http.Request) error {
+		return s.Pages.ConfirmSignIn(w, r, email, in.Token)
+	}), nil
 }
 
 // useLink uses the link and opens a session. Errors: link_invalid,

@@ -28,7 +28,7 @@ func SecuritySchemes() map[string]*huma.SecurityScheme {
 	return map[string]*huma.SecurityScheme{
 		AccountScheme: {Type: "http", Scheme: "bearer", Description: "Account API key, svc_…"},
 		AgentScheme:   {Type: "http", Scheme: "bearer", Description: "Job API agent key, svc_agent_…"},
-		SessionScheme: {Type: "apiKey", In: "cookie", Name: contract.SessionCookie, Description: "Browser session"},
+		SessionScheme: {Type: "apiKey", In: "cookie", Name: contract.SessionCookie, Description: "Browser session; over https the name begins with " + contract.HostCookiePrefix},
 	}
 }
 

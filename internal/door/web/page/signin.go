@@ -53,8 +53,8 @@ func (s *Base) AskForLink(r *http.Request) (Page, error) {
 // ConfirmSignIn writes the page that a sign-in link opens. The session opens
 // only when the person presses the button: mail scanners follow links, and
 // would use up a link that opens the session by itself.
-func (s *Base) ConfirmSignIn(w http.ResponseWriter, r *http.Request, token string) error {
-	return s.Show(w, r, Page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: token})
+func (s *Base) ConfirmSignIn(w http.ResponseWriter, r *http.Request, email, token string) error {
+	return s.Show(w, r, Page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: struct{ Email, Token string }{email, token}})
 }
 
 // SignedIn writes the page that confirms a sign-in.

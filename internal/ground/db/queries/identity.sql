@@ -117,6 +117,9 @@ UPDATE sign_in_link SET used_at = @now
 WHERE token_sha256 = @token_sha256 AND used_at = 0 AND expires_at > @now
 RETURNING *;
 
+-- name: SignInLinkGet :one
+SELECT * FROM sign_in_link WHERE token_sha256 = @token_sha256 AND used_at = 0 AND expires_at > @now;
+
 -- name: SignInLinksOf :one
 SELECT count(*) FROM sign_in_link WHERE email = @email AND created_at > CAST(@since AS bigint);
 

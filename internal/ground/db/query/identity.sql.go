@@ -1132,6 +1132,29 @@ func (q *Queries) SignInLinkDelete(ctx context.Context, tokenSha256 string) erro
 	return err
 }
 
+const signInLinkGet = `-- name: SignInLinkGet :one
+SELECT token_sha256, email, created_at, expires_at, used_at, row_sum FROM sign_in_link WHERE token_sha256 = $1 AND used_at = 0 AND expires_at > $2
+`
+
+type SignInLinkGetParams struct {
+	TokenSha256 string
+	Now         int64
+}
+
+func (q *Queries) SignInLinkGet(ctx context.Context, arg SignInLinkGetParams) (SignInLink, error) {
+	row := q.db.QueryRowContext(ctx, signInLinkGet, arg.TokenSha256, arg.Now)
+	var i SignInLink
+	err := row.Scan(
+		&i.TokenSha256,
+		&i.Email,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.UsedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
 const signInLinkUse = `-- name: SignInLinkUse :one
 UPDATE sign_in_link SET used_at = $1
 WHERE token_sha256 = $2 AND used_at = 0 AND expires_at > $1

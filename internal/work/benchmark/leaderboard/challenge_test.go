@@ -302,6 +302,12 @@ func TestAReferenceThatEndsEarlyIsAskedForAgain(t *testing.T) {
 		}
 		h.pass(time.Hour)
 		third := claim().Lease.Ref()
+		if err := h.Board.AdmitReference(h.t.Context(), second); !fault.Is(err, fault.LeaseLost) {
+			t.Errorf("bytes of a second worker: %v", err)
+		}
+		if err := h.Board.AdmitReference(h.t.Context(), third); err != nil {
+			t.Errorf("bytes of the third worker: %v", err)
+		}
 		if err := h.Board.Confirm(h.t.Context(), second, picture); !fault.Is(err, fault.LeaseLost) {
 			h.t.Errorf("a report of an earlier attempt: %v", err)
 		}

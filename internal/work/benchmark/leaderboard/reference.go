@@ -170,6 +170,16 @@ func referenceLost(leaseID string) error {
 	return fault.New(fault.LeaseLost, "The reference render %s is no longer this worker's.", leaseID)
 }
 
+// AdmitReference checks, before a byte of a picture is read, that its worker holds the
+// claim. Error: lease_lost.
+func (b *Board) AdmitReference(ctx context.Context, ref lease.Ref) error {
+	err := b.DB.Read(ctx, func(tx *db.Tx) error { return lease.Check(ctx, tx, ref) })
+	if errors.Is(err, lease.ErrLost) {
+		return referenceLost(ref.ID)
+	}
+	return err
+}
+
 // Confirm holds the picture of a reference render against the one that came with the
 // result. Where they agree, the result is verified and ranked. Where not, a worker of a
 // third key renders it too; if that picture differs as well, the result is refuted. The lock
