@@ -38,7 +38,7 @@ build: ## Build ./svc
 TEST_NEEDS = @scripts/install-tools postgres chromium xvfb outside sandbox shells python promtool && scripts/install-npm && scripts/install-stripe-mock
 # The longest package first: the others then run beside it.
 TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres scripts/with-s3 testrun
-PACKAGES   = ./internal/test/story ./...
+PACKAGES   = ./internal/test/story/... ./...
 
 .PHONY: test
 test: ## Run every test, with a real Blender, PostgreSQL and S3 server
@@ -62,7 +62,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	go vet -tags wine ./...
 	go vet -tags deploy ./...
 	go vet -tags extension ./...
-	go vet -tags generators ./internal/test/story
+	go vet -tags generators ./internal/test/story/clients
 	@scripts/check-platforms
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
@@ -92,7 +92,7 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 .PHONY: generators
 generators: ## Make clients of the OpenAPI document with ogen, oapi-codegen, orval and hey-api, compile them, and render a job with each
 	@scripts/install-generators
-	@scripts/with-blender scripts/with-postgres scripts/with-s3 go test -tags generators -count=1 -timeout 30m -run '^TestEveryGeneratedClient' -v ./internal/test/story | \
+	@scripts/with-blender scripts/with-postgres scripts/with-s3 go test -tags generators -count=1 -timeout 30m -run '^TestEveryGeneratedClient' -v ./internal/test/story/clients | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|generated_clients_test'
 
 .PHONY: bench
@@ -123,7 +123,7 @@ ROUNDS ?= 20
 .PHONY: chaos
 chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
 	@scripts/install-tools postgres
-	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story | \
+	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story/processes | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
 # KEY signs the sums (docs/releasing.md): make release KEY=release-key.pem
@@ -151,25 +151,25 @@ check-operate: ## Follow docs/operate.md word by word on bare Debians with syste
 .PHONY: deploy-test
 deploy-test: ## Run workers as jobs of a real Slurm, with a preemption in the middle of a frame, and a farm of three processes with kills; in containers of podman; and by a real Kubernetes control plane (built once, ten minutes and more)
 	@scripts/install-tools postgres slurm sandbox python openssl podman mmdebstrap
-	@scripts/with-blender scripts/with-postgres scripts/with-s3 scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story | \
+	@scripts/with-blender scripts/with-postgres scripts/with-s3 scripts/with-slurm go test -tags deploy -count=1 -timeout 15m -run '^TestSlurm' -v ./internal/test/story/processes | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|slurm_(farm_)?test'
 	@scripts/images .tools/images svc svc-worker
-	@SVC_IMAGES=$(CURDIR)/.tools/images scripts/with-blender go test -tags deploy -count=1 -timeout 15m -run '^TestPodman|^TestTheImage' -v ./internal/test/story | \
+	@SVC_IMAGES=$(CURDIR)/.tools/images scripts/with-blender go test -tags deploy -count=1 -timeout 15m -run '^TestPodman|^TestTheImage' -v ./internal/test/story/processes | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|podman_test'
-	@scripts/with-blender scripts/with-kubernetes go test -tags deploy -count=1 -timeout 15m -run '^TestKubernetes' -v ./internal/test/story | \
+	@scripts/with-blender scripts/with-kubernetes go test -tags deploy -count=1 -timeout 15m -run '^TestKubernetes' -v ./internal/test/story/processes | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|kubernetes_test'
 
 .PHONY: addon-test
 addon-test: ## Install the add-on from the service into a Blender that has extensions (Debian 13's, fetched once), and render from it, in two minutes
 	@scripts/install-tools xvfb sandbox
-	@scripts/with-new-blender scripts/with-blender go test -tags extension -count=1 -timeout 15m -run '^TestExtension' -v ./internal/test/story | \
+	@scripts/with-new-blender scripts/with-blender go test -tags extension -count=1 -timeout 15m -run '^TestExtension' -v ./internal/test/story/blender | \
 	  grep -E '^(---|ok|FAIL|PASS|panic)|_test.go:[0-9]+: '
 
 .PHONY: wine
 wine: ## Run the scripts of callers with the Windows program, under Wine
 	@scripts/install-tools sandbox
 	@GOOS=windows GOARCH=amd64 scripts/step build "building svc.exe" go build -v -trimpath -buildvcs=false -o .tools/svc.exe ./cmd/svc
-	@SVC_WINDOWS=$(CURDIR)/.tools/svc.exe scripts/with-wine scripts/with-blender go test -tags wine -count=1 -p 1 -timeout 30m -run '^TestTheWindowsProgram' -v ./internal/test/story ./cmd/svc | \
+	@SVC_WINDOWS=$(CURDIR)/.tools/svc.exe scripts/with-wine scripts/with-blender go test -tags wine -count=1 -p 1 -timeout 30m -run '^TestTheWindowsProgram' -v ./internal/test/story/processes ./cmd/svc | \
 	  grep -aE '^ *(--- |FAIL|ok|panic)|^ +(>|\[|testscript|.*takes longer)'
 
 .PHONY: screenshots

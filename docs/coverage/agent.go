@@ -6,10 +6,10 @@ func agentTools() []Rule {
 		shown("4.5", "A tool server at /mcp takes agent keys only", "agent.TestOnlyAnAgentKeyOpensTheDoor", "agent.TestTheDoorStandsBehindAProxy"),
 		shown("4.5", "It has the six tools, and svc_preview; svc_render and svc_submit_render are not among them",
 			"agent.TestNoToolTakesACredential", "agent.TestWhatAgentsAreToldIsWhatItWas", "agent.TestWhatToolsSayIsWhatTheySaid", "agent.TestAWholeJobGoesByTools",
-			"story.TestTheNpmClientOfTheProtocolRendersAJob", "story.TestTheInspectorRegistersIsLetInAndRenders", "story.TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP"),
+			"clients.TestTheNpmClientOfTheProtocolRendersAJob", "clients.TestTheInspectorRegistersIsLetInAndRenders", "clients.TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP"),
 		shown("4.5", "svc_start alone spends",
 			"agent.TestNothingIsSpentWithoutAQuoteTwiceOrAboveAMaximum", "agent.TestASpendLimitHoldsOverAllDoorsUnderRace",
-			"story.TestAnAgentStopsWhereItMayNotSpend"),
+			"clients.TestAnAgentStopsWhereItMayNotSpend"),
 		shown("4.5", "No tool takes a credential as an argument", "agent.TestNoToolTakesACredential"),
 	}
 }

@@ -12,7 +12,7 @@ func authentication() []Rule {
 		shown("5 rule 1", "A key's secret is shown when it is made and never again; only its hash is kept",
 			"api.TestAKeysSecretIsShownOnceAndItsMetadataAlways", "identity.TestSecretsAreLongAndStoredOnlyAsHashes", "api.TestKeyNamesAreBounded"),
 		shown("5 rule 2", "A revoked key is refused on the next request, by every process",
-			"api.TestARevokedKeyIsRefusedOnTheNextRequestByEveryProcess", "story.TestARevokedKeyEndsAtOnceEverywhere"),
+			"api.TestARevokedKeyIsRefusedOnTheNextRequestByEveryProcess", "clients.TestARevokedKeyEndsAtOnceEverywhere"),
 		shown("5 rule 3", "Without a valid credential a route answers 401, before the body is read",
 			matrix, "api.TestACredentialIsCheckedBeforeTheBody", "identity.TestStrangeHeadersAreUnauthenticated"),
 		shown("5", "A program that a person lets in gets an agent key with a limit and an end, by OAuth 2.1",
@@ -20,10 +20,10 @@ func authentication() []Rule {
 		shown("5", "An agent key ends at its time, and has its scopes and resources only",
 			"identity.TestAnAgentKeyEndsAtItsTimeAndMakesRoom", "identity.TestAnAgentKeyHasItsScopesAtItsResourcesOnly"),
 		shown("5", "A key of test mode opens its workspace's test world, and nothing of the real service",
-			"story.TestATestKeyOpensItsOwnTestWorldAndNothingElse", "story.TestNothingOfTestModeEntersTheRealStore", "story.TestEveryTrickBringsWhatItsNameSays", "story.TestTheClockOfTestModeBringsWhatIsDue", "story.TestARealServicesKeysRefuseATestReceipt"),
+			"money.TestATestKeyOpensItsOwnTestWorldAndNothingElse", "money.TestNothingOfTestModeEntersTheRealStore", "money.TestEveryTrickBringsWhatItsNameSays", "money.TestTheClockOfTestModeBringsWhatIsDue", "money.TestARealServicesKeysRefuseATestReceipt"),
 		shown("5 rule 4", "Discovery is public", matrix),
 		shown("5 rule 4", "The leaderboard is public and read-only", matrix, "api.TestTheLeaderboardTellsWhatReceiptsSay"),
 		shown("5 rule 5", "A client of the agent tools keeps its key in its environment; the name is no part of the interface",
-			"story.TestALocalAgentSendsAndSavesFilesByTheirPaths", "agent.TestNoToolTakesACredential"),
+			"clients.TestALocalAgentSendsAndSavesFilesByTheirPaths", "agent.TestNoToolTakesACredential"),
 	}
 }

@@ -7,7 +7,7 @@ func endpoints() []Rule {
 		shown("4.1", "What machines read first is public", "api.TestDiscoverySaysThePublishedConstants", "api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", served).
 			lines("GET /health", "GET /capabilities", "GET /pricing", "GET /limits"),
 		shown("4.1", "The OpenAPI document is served; every answer of the tests is held against it, and a client made from it works",
-			"api.TestTheServedDocumentIsThePrintedOne", "story.TestATypeScriptClientMadeFromTheDocumentRendersAJob", "api.TestEveryBodyHasAnExampleThatFitsItsSchema", "api.TestThePrintedDocumentIsTheServedOne", "api.TestTheDocumentDescribesWebhooks", served).lines("GET /openapi.json"),
+			"api.TestTheServedDocumentIsThePrintedOne", "clients.TestATypeScriptClientMadeFromTheDocumentRendersAJob", "api.TestEveryBodyHasAnExampleThatFitsItsSchema", "api.TestThePrintedDocumentIsTheServedOne", "api.TestTheDocumentDescribesWebhooks", served).lines("GET /openapi.json"),
 		shown("4.1", "Preflight takes an account key and answers with the price of the frames",
 			"api.TestPreflightAndUploadCountFramesAlike", "api.TestBadRendersMeetTheirCode", served).lines("POST /renders/preflight"),
 		shown("4.1", "The older flow's routes lead from the upload to the proof", "api.TestTheOlderFlowLeadsToTheSameResults", served).
@@ -24,10 +24,10 @@ func endpoints() []Rule {
 		shown("4.1 rule 1", "Preflight locks nothing and reserves nothing", "api.TestInspectAndQuoteSpendNothing"),
 		shown("4.1 rule 2", "An upload of another kind than a form answers 415", "api.TestBadRendersMeetTheirCode", "api.TestAFormIsTakenWholeOrRefusedByName"),
 		shown("4.1 rule 3", "104857600 bytes pass; one more answers 413 and leaves nothing behind",
-			"story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing", "story.TestARefusedUploadLeavesNothing"),
-		shown("4.1 rule 4", "Of a cancel and a claim at once, one wins", "story.TestCancelAndClaimHaveOneWinner"),
+			"clients.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing", "clients.TestARefusedUploadLeavesNothing"),
+		shown("4.1 rule 4", "Of a cancel and a claim at once, one wins", "money.TestCancelAndClaimHaveOneWinner"),
 		shown("4.1 rule 5", "What another workspace has is 404 on every job route",
-			"api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", "api.TestEveryLinkOfAJobOpensForItsReader", "story.TestAnotherWorkspacesThingsAreNotThere"),
+			"api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", "api.TestEveryLinkOfAJobOpensForItsReader", "clients.TestAnotherWorkspacesThingsAreNotThere"),
 	}
 }
 
@@ -51,14 +51,14 @@ func jobAPI() []Rule {
 	const served = "api.TestEveryPublishedRouteIsServedAndDescribed"
 	return []Rule{
 		shown("4.3", "Inspect takes a file and answers with a locked quote; it spends nothing",
-			"api.TestQuoteStandsAtBothPlaces", "api.TestInspectAndQuoteSpendNothing", "story.TestTheCommandLineTellsTheWholeStory", served).lines("POST /node/v1/uploads/inspect"),
-		shown("4.3", "Start answers with the job, its price reserved", "story.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneReserve", "api.TestBadRequestsMeetTheirCode", served).
+			"api.TestQuoteStandsAtBothPlaces", "api.TestInspectAndQuoteSpendNothing", "processes.TestTheCommandLineTellsTheWholeStory", served).lines("POST /node/v1/uploads/inspect"),
+		shown("4.3", "Start answers with the job, its price reserved", "money.TestStartingAQuoteManyTimesAtOnceIsOneJobAndOneReserve", "api.TestBadRequestsMeetTheirCode", served).
 			lines("POST /node/v1/uploads/{upload_id}/start"),
-		shown("4.3", "The job is read by its id", "story.TestTheCommandLineTellsTheWholeStory", "api.TestCredentialsAndWorkspacesAreKeptApart", served).
+		shown("4.3", "The job is read by its id", "processes.TestTheCommandLineTellsTheWholeStory", "api.TestCredentialsAndWorkspacesAreKeptApart", served).
 			lines("GET /node/v1/jobs/{job_id}"),
 		shown("4.3 rule 1", "Start without quote_id or legal_acceptance, or with price_cents, is refused", "api.TestBadRequestsMeetTheirCode"),
 		shown("4.3 rule 2", "Completed work is a ZIP behind download_url, and a receipt of its SHA-256",
-			"story.TestADownloadLinkAuthorisesItselfForAWhile", "story.TestTheCommandLineTellsTheWholeStory", "client.TestVerifyDistinguishesAnHonestJobFromAChangedOne"),
+			"clients.TestADownloadLinkAuthorisesItselfForAWhile", "processes.TestTheCommandLineTellsTheWholeStory", "client.TestVerifyDistinguishesAnHonestJobFromAChangedOne"),
 	}
 }
 

@@ -10,7 +10,7 @@ func errorAnswers() []Rule {
 		shown("7", "No valid key, no session", "api.TestEveryRouteLetsInWhomItSaysAndNobodyElse").lines("401"),
 		shown("7", "No such render, no such key", "api.TestBadRequestsMeetTheirCode", "api.TestKeysOfOthersAndOfOtherKindsAreNotFound").lines("404"),
 		shown("7", "Not cancellable, too many active keys", "api.TestTheOlderFlowLeadsToTheSameResults", "api.TestAnEleventhActiveKeyIsRefusedUntilOneIsRevoked").lines("409"),
-		shown("7", "An upload above the cap", "story.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing").lines("413"),
+		shown("7", "An upload above the cap", "clients.TestTheLargestUploadPassesAndOneByteMoreLeavesNothing").lines("413"),
 		shown("7", "An upload that is no form", "api.TestBadRendersMeetTheirCode").lines("415"),
 		shown("7", "Too many requests, and when to come back", "front.TestARefusedClientIsToldWhenToComeBack", "api.TestAClientBeyondItsRateIsRefused").lines("429"),
 	}

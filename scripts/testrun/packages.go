@@ -63,7 +63,7 @@ func (p pkg) raced() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Contains(text, []byte(`"SVC_BLENDER"`)) || bytes.Contains(text, []byte(`"github.com/chromedp/chromedp"`)) {
+		if bytes.Contains(text, []byte(`os.Getenv("SVC_BLENDER")`)) || bytes.Contains(text, []byte(`"github.com/chromedp/chromedp"`)) {
 			return false, nil
 		}
 	}

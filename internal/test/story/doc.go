@@ -1,5 +1,6 @@
-// Package story holds no code of the product: its tests show what happens to a
-// render from end to end, over the same wiring that `svc serve` starts.
+// Package story is the harness of the stories: tests that show what happens to a render
+// from end to end, over the same wiring that `svc serve` starts. Its folders hold them,
+// by subject: money, proof, workers, blender, clients, processes, browser.
 //
 // Most stories run on both databases with a scripted renderer, which paints
 // small pictures and hangs, fails or waits where the story says; some run again
@@ -10,5 +11,5 @@
 // what it watches, never for time to pass.
 //
 // What one room does by itself is left to the tests beside that room. Start
-// reading at service in harness_test.go, then crash_test.go.
+// reading at Service in harness.go, then processes/crash_test.go.
 package story

@@ -1,0 +1,149 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	cdplog "github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/await"
+	"svc.example/internal/work/identity"
+)
+
+// Console is a browser of a caller who is signed in.
+type Console struct {
+	Caller
+	Base string
+	Tab  context.Context
+
+	Mu    sync.Mutex
+	Parts int      // that the browser has sent
+	Said  []string // by the browser, against the pages
+}
+
+// Console signs a caller in, in a real Chromium.
+func (svc *Service) Console(c Caller) *Console {
+	svc.T.Helper()
+	p := &Console{Caller: c, Base: svc.URL, Tab: Browse(svc.T)}
+	if err := chromedp.Do(p.Tab); err != nil {
+		svc.T.Fatal(err)
+	}
+	err := chromedp.Listen(p.Tab, func(event any) {
+		p.Mu.Lock()
+		defer p.Mu.Unlock()
+		switch e := event.(type) {
+		case *network.EventRequestWillBeSent:
+			if strings.Contains(e.Request.URL, "/node/v1/parts/") {
+				p.Parts++
+			}
+		case *runtime.EventExceptionThrown:
+			p.Said = append(p.Said, "exception: "+e.ExceptionDetails.Text)
+		case *cdplog.EventEntryAdded:
+			// Which parts the service lacks is the answer to a request.
+			if !strings.Contains(e.Entry.URL, "/node/v1/projects") && !strings.Contains(e.Entry.Text, "beforeunload") {
+				p.Said = append(p.Said, fmt.Sprintf("log: %s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
+			}
+		}
+	})
+	if err != nil {
+		svc.T.Fatal(err)
+	}
+	var session identity.Opened
+	svc.Write(func(ctx context.Context, tx *db.Tx) error {
+		_, emails, err := identity.WorkspaceOf(ctx, tx, c.Workspace)
+		if err != nil {
+			return err
+		}
+		token, err := identity.CreateSignInLink(ctx, tx, emails[0])
+		if err == nil {
+			session, err = identity.SignIn(ctx, tx, token, "")
+		}
+		return err
+	})
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, network.SetCookie, network.SetCookieParams{Name: contract.SessionCookie, Value: session.Token, URL: p.Base, HTTPOnly: new(true)})
+		return err
+	}))
+	return p
+}
+
+// Do runs actions of the browser.
+func (p *Console) Do(actions ...chromedp.Action[chromedp.Void]) {
+	p.T.Helper()
+	if err := chromedp.Do(p.Tab, actions...); err != nil {
+		p.T.Fatal(err)
+	}
+}
+
+// Open opens a page by its path.
+func (p *Console) Open(path string) {
+	p.T.Helper()
+	p.Do(chromedp.Navigate(p.Base + path))
+}
+
+// Until waits until an expression on the page holds, whatever page that is by then.
+func (p *Console) Until(what, expression string) {
+	p.T.Helper()
+	for end := time.Now().Add(await.Patience); time.Now().Before(end); {
+		holds, err := chromedp.Run(p.Tab, chromedp.Evaluate[bool](expression, func(e *runtime.EvaluateParams) { e.AwaitPromise = new(true) }))
+		if err == nil && holds {
+			return
+		}
+		// A page that is on its way to another one answers nothing.
+		_, _ = chromedp.Run(p.Tab, chromedp.Evaluate[bool](`new Promise(r => setTimeout(() => r(true), 50))`, func(e *runtime.EvaluateParams) { e.AwaitPromise = new(true) }))
+	}
+	p.Mu.Lock()
+	defer p.Mu.Unlock()
+	p.T.Fatalf("%s: it never holds: %s; the browser says %q", what, Look[string](p.Tab, p.T, "location.href + ' ' + document.visibilityState + ' ' + document.body.innerText"), p.Said)
+}
+
+// Says waits until the page shows a text.
+func (p *Console) Says(texts ...string) {
+	p.T.Helper()
+	for _, text := range texts {
+		p.Until("the page says "+text, fmt.Sprintf("document.body.innerText.includes(%q)", text))
+	}
+}
+
+// Run evaluates what leads to another page.
+func (p *Console) Run(script string) {
+	p.T.Helper()
+	if _, err := chromedp.Run(p.Tab, chromedp.Evaluate[any](script+"; undefined")); err != nil {
+		p.T.Fatalf("%s: %v", script, err)
+	}
+}
+
+// Browse gives a context of a real Chromium. A machine without one fails the
+// test: scripts/install-tools chromium.
+func Browse(t *testing.T) context.Context {
+	t.Helper()
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, // it runs as root here, on pages of our own
+		chromedp.UserDataDir(t.TempDir()))
+	whole, cancel := context.WithTimeout(t.Context(), 4*await.Patience) // many pages
+	t.Cleanup(cancel)
+	allocated, stop := chromedp.NewExecAllocator(whole, options...)
+	t.Cleanup(stop)
+	ctx, closeTab := chromedp.NewContext(allocated)
+	t.Cleanup(closeTab)
+	return ctx
+}
+
+// Look gives the value of an expression on the open page.
+func Look[T any](ctx context.Context, t *testing.T, expression string) T {
+	t.Helper()
+	value, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return value
+}

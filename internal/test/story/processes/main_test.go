@@ -1,0 +1,10 @@
+package processes_test
+
+import (
+	"os"
+	"testing"
+
+	"svc.example/internal/test/story"
+)
+
+func TestMain(m *testing.M) { os.Exit(story.Run(m)) }

@@ -1,0 +1,68 @@
+package story
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"svc.example/client"
+)
+
+// Proven is a completed job with all that proves it.
+type Proven struct {
+	Receipt *client.Receipt
+	Proof   *client.Proof
+	Keys    []client.SigningKey
+}
+
+// Proven reads all that proves a completed job.
+func (c Caller) Proven(job *client.Job) (p Proven) {
+	c.T.Helper()
+	var errs [3]error
+	p.Receipt, errs[0] = c.Receipt(Patient(c.T), job.JobID)
+	p.Proof, errs[1] = c.Proof(Patient(c.T), job.JobID)
+	p.Keys, errs[2] = c.SigningKeys(Patient(c.T))
+	if err := errors.Join(errs[:]...); err != nil {
+		c.T.Fatal(err)
+	}
+	return p
+}
+
+// Outside has scripts/verify-outside check what a caller keeps of a job. The file whose name
+// ends with change is changed by flip; "" changes none.
+func (c Caller) Outside(job *client.Job, change string, flip func([]byte) []byte) (output string, err error) {
+	c.T.Helper()
+	folder, p := c.T.TempDir(), c.Proven(job)
+	artifact, err := c.Artifact(Patient(c.T), job.JobID)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	if _, err := c.Download(Patient(c.T), job.JobID, filepath.Join(folder, artifact.Filename), nil); err != nil {
+		c.T.Fatal(err)
+	}
+	proof, err := json.Marshal(p.Proof)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	for name, content := range map[string][]byte{
+		"receipt.json": p.Receipt.Envelope, "proof.json": proof, "signing-key.pem": []byte(p.Keys[0].PublicKeyPEM), artifact.Filename: nil,
+	} {
+		if content == nil {
+			if content, err = os.ReadFile(filepath.Join(folder, name)); err != nil {
+				c.T.Fatal(err)
+			}
+		}
+		if strings.HasSuffix(name, change) && change != "" {
+			content = flip(bytes.Clone(content))
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), content, 0o600); err != nil {
+			c.T.Fatal(err)
+		}
+	}
+	text, err := exec.CommandContext(Patient(c.T), "../../../../scripts/verify-outside", folder).CombinedOutput()
+	return string(text), err
+}
