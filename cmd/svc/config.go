@@ -66,8 +66,9 @@ func (malformed) Resolve(*kong.Context, *kong.Path, *kong.Flag) (any, error) { r
 
 // unread is a configuration file that this user may not read. Without it the commands of
 // operators would work on another store, or serve without what their operator has set.
-// Others go on: a person who renders on the same machine has no part in it, and a worker's
-// user must not read what the service's file has, such as the address of its database.
+// Other commands continue: people who render on the same machine do not use it, and a
+// worker's user must not read secrets in the service's file, such as the address of its
+// database.
 type unread struct{ error }
 
 // ofOperators are the commands that need the file.

@@ -1,13 +1,13 @@
 // Command svc is the whole product in one binary: the service, its workers, and
 // the tools to use, check and operate it.
 //
-// This folder only reads the command line and turns the result into an exit code.
-// The commands are grouped in packages by who types them: operator (serve, admin,
-// openapi), farm (worker, bench), caller (render, rerender, look, inspect), account (jobs, job, cancel,
-// download, preview, wallet, keys, open, listen, status), profile (login, logout, config), proof
-// (verify, log), mcpbridge (mcp), completion and demo. terminal is what all of them print
-// with; profile finds server and key for all that call a service; failure says what went
-// wrong; manual prints the reference.
+// This folder only reads the command line and turns the result into an exit code. The commands are
+// grouped in packages by the people who type them: operator (serve, admin, openapi), farm (worker,
+// bench), caller (render, rerender, look, inspect), account (jobs, job, cancel, download, preview,
+// wallet, keys, open, listen, status), profile (login, logout, config), proof (verify, log),
+// mcpbridge (mcp), completion and demo. terminal is what all of them print with; profile finds
+// server and key for all commands that call a service; failure says what went wrong; manual prints
+// the reference.
 //
 // What always holds: a mistake on the command line exits with 2; a command's result
 // goes to standard output and its log to standard error; no secret needs to be on a
@@ -157,9 +157,9 @@ func asJSON(ctx *kong.Context) bool {
 }
 
 // shownError is an error whose text a terminal can show, whatever names it quotes, and
-// that tells no secret: a key may have been typed in the wrong place. Its own line ends
-// stay: some messages have several lines. On a terminal they are wrapped; kong indents
-// them.
+// that reveals no secret: a key may have been typed in the wrong place. Its own line
+// ends stay: some messages have several lines. On a terminal they are wrapped; kong
+// indents them.
 type shownError struct{ error }
 
 func (e shownError) Error() string {

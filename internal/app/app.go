@@ -102,8 +102,8 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
 	a := &App{Config: cfg}
-	// The database comes first: a database that cannot be reached must not leave a folder
-	// behind that looks like one of a service with another database.
+	// The database comes first: an unreachable database must not leave a folder that
+	// looks like that of a service with another database.
 	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Connections: cfg.DatabaseConnections, Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
 	if err != nil {
 		return nil, err
@@ -243,7 +243,7 @@ type (
 // everything stored. It only reads.
 func (a *App) Audit(ctx context.Context) (audit.Audited, error) { return a.WatchedAudit(ctx, nil) }
 
-// WatchedAudit is Audit, and tells progress how far each part of it is.
+// WatchedAudit is Audit, and calls progress with how far each part of it is.
 func (a *App) WatchedAudit(ctx context.Context, progress func(part string, done, total int64)) (audit.Audited, error) {
 	return audit.Audit(ctx, audit.Store{DB: a.DB, Blobs: a.Blobs, Ring: a.Keys, Seal: a.sealed, Book: a.Config.Book, World: a.test, Progress: progress})
 }

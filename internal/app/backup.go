@@ -31,7 +31,8 @@ type BackupReport struct {
 	Leaves int       `json:"leaves"` // of the log
 }
 
-// BackupProgress is told how much of a part is done; total is 0 while it is not known.
+// BackupProgress is called with how much of a part is done; total is 0 while it is not
+// known.
 type BackupProgress func(part string, done, total int64)
 
 // ErrNotEmpty means that a backup or a restore would write over something.
@@ -51,11 +52,10 @@ var ErrUnsound = errors.New("the audit found breaches in the copy")
 const backupRounds = 3
 
 // Backup copies a service into a folder that is empty or missing, while the service runs:
-// the database as a SQLite file, whatever engine it comes from, the keys of the data
-// folder, and every file that the snapshot names. The copy is a data folder of its own. It
-// ends with an audit of the copy, whose breaches it returns with ErrUnsound. After any other
-// error, and after the end of ctx, the folder is empty again. Errors: ErrNotEmpty,
-// db.ErrNoStore.
+// the database as a SQLite file, from whichever engine, the keys of the data folder, and
+// every file that the snapshot names. The copy is a data folder of its own. It ends with an
+// audit of the copy, whose breaches it returns with ErrUnsound. After any other error, and
+// after the end of ctx, the folder is empty again. Errors: ErrNotEmpty, db.ErrNoStore.
 func Backup(ctx context.Context, cfg Config, folder string, progress BackupProgress) (report BackupReport, breaches []audit.Breach, err error) {
 	report.MadeAt = time.Now().UTC().Truncate(time.Second)
 	if err := emptyFolder(folder); err != nil {
@@ -91,8 +91,8 @@ func Backup(ctx context.Context, cfg Config, folder string, progress BackupProgr
 	}
 }
 
-// snapshot takes the rows of one moment, copies the files that the copy lacks, and audits
-// the copy.
+// snapshot takes the rows of one moment, copies the files that the copy does not have
+// yet, and audits the copy.
 func (a *App) snapshot(ctx context.Context, folder string, copied copier) ([]audit.Breach, error) {
 	path := Config{Data: folder}.DatabaseURL()
 	for _, name := range []string{path, path + "-wal", path + "-shm"} { // of the round before
@@ -110,11 +110,11 @@ func (a *App) snapshot(ctx context.Context, folder string, copied copier) ([]aud
 	return copied.audit(Config{Data: folder, SealKeys: a.Config.SealKeys, Log: a.Config.Log})
 }
 
-// Restore puts a backup into an empty data folder and, with a Database, into an empty
-// PostgreSQL; with Blobs, into a store that has no files of another service. The backup stays as it is. It ends with an audit of what it has made, whose
-// breaches it returns with ErrUnsound. After any error before the audit, and after the end of
-// ctx, the folder is empty again, and the database as it was but for its empty tables.
-// Errors: ErrNoBackup, ErrNotEmpty, ErrUnaudited.
+// Restore puts a backup into an empty data folder and, with a Database, into an empty PostgreSQL;
+// with Blobs, into a store that has no files of another service. The backup stays as it is. It ends
+// with an audit of what it has made, whose breaches it returns with ErrUnsound. After any error
+// before the audit, and after the end of ctx, the folder is empty again, and the database as it was
+// except for its empty tables. Errors: ErrNoBackup, ErrNotEmpty, ErrUnaudited.
 func Restore(ctx context.Context, cfg Config, folder string, progress BackupProgress) (BackupReport, []audit.Breach, error) {
 	report, err := readReport(folder)
 	if err != nil {
@@ -197,9 +197,9 @@ func emptyFolder(path string) error {
 	return err
 }
 
-// clearUnfinished empties the folder of a copy that came to no end: nobody takes it for a
-// whole one, and the same command can begin anew. A copy in which the audit found breaches
-// stays, to be looked at.
+// clearUnfinished empties the folder of an unfinished copy: it cannot be mistaken for a
+// complete one, and the same command can start again. A copy in which the audit found
+// breaches stays for inspection.
 func clearUnfinished(folder string, err error) error {
 	if err == nil || errors.Is(err, ErrUnsound) {
 		return err
@@ -242,7 +242,8 @@ type copier struct {
 	report   *BackupReport
 }
 
-// blobs copies every file that the copy lacks. One that goes meanwhile is no error.
+// blobs copies every file that the copy does not have yet. A file that is deleted
+// meanwhile is not an error.
 func (c copier) blobs() error {
 	return c.from.List(c.ctx, "", func(key string, _ time.Time) error {
 		there, err := c.to.Open(c.ctx, key)

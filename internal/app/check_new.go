@@ -52,8 +52,8 @@ func otherDatabase(format string, args ...any) error {
 	return fmt.Errorf("%w: %s; name the right one with --data and --database, or begin anew with --new-database", ErrOtherDatabase, fmt.Sprintf(format, args...))
 }
 
-// hasWorkspace reports whether a SQLite file is the database of a service that somebody
-// has used. A file of another version counts as used.
+// hasWorkspace reports whether a SQLite file is the database of a service that has been
+// used. A file of another version counts as used.
 func hasWorkspace(ctx context.Context, path string) (bool, error) {
 	d, err := db.Open(ctx, db.Config{URL: path, ReadOnly: true})
 	if errors.Is(err, db.ErrNoStore) {

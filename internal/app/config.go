@@ -65,7 +65,7 @@ type Config struct {
 	// the public URL and /log. Once the log has a receipt, its name cannot
 	// change.
 	LogOrigin string
-	// Witnesses says who is asked to co-sign the log's checkpoints; nil: nobody.
+	// Witnesses are asked to co-sign the log's checkpoints; nil for none.
 	Witnesses *witness.Policy
 
 	// Envelope is the most work of a frame, pixels x samples, that the price of
@@ -107,7 +107,7 @@ type Config struct {
 	// built-in one.
 	Terms []byte
 	// References is the percentage of benchmark results that a worker of another node key
-	// must confirm, beside those that would be among the best.
+	// must confirm, in addition to those that would be among the best.
 	References int
 	// WorkerLife is how long a worker that is not seen any more is kept, and a
 	// benchmark receipt that was rejected; 0 means 30 days.

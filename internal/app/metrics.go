@@ -20,7 +20,7 @@ const (
 )
 
 // serveMetrics serves metrics and probes on a listener of their own, if there is to be one,
-// until stop. Nothing there needs a key, so strangers must not reach it.
+// until stop. They need no key, so strangers must not reach them.
 func (a *App) serveMetrics(serving context.Context, errs *front.Errors) (stop func(), err error) {
 	if a.metrics == nil {
 		return func() {}, nil

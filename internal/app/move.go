@@ -70,7 +70,8 @@ func Move(ctx context.Context, cfg Config, database, blobs string, progress Back
 	return report, nil, err
 }
 
-// vacant checks that nobody uses the old database, and that the new one is unused.
+// vacant checks that the old database is not in use, and that the new one is
+// unused.
 func vacant(ctx context.Context, file string, lite bool, database string) error {
 	if stored := db.Stored(ctx, db.Config{URL: file}); stored != nil {
 		return stored
@@ -100,9 +101,9 @@ func vacantStore(ctx context.Context, service blob.Store, address string) (blob.
 	return to, noOthers(ctx, to, service, address)
 }
 
-// noOthers checks that a store has no files but those of a service: a store is of one, which
-// removes what it does not know. Some may be there from a copy that was interrupted. Error:
-// ErrNotEmpty.
+// noOthers checks that a store has no files but those of a service: a store belongs to one
+// service, which removes what it does not know. Some files may be there from an interrupted
+// copy. Error: ErrNotEmpty.
 func noOthers(ctx context.Context, store, service blob.Store, address string) error {
 	return store.List(ctx, "", func(key string, _ time.Time) error {
 		there, err := service.Open(ctx, key)

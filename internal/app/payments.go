@@ -17,7 +17,7 @@ type Stripe struct {
 	URL     string   // of its API; "" means Stripe's own
 }
 
-// credited is what the provider's page says that a person pays for.
+// credited is what the provider's page names as the thing being paid for.
 const credited = "Render credit"
 
 // paymentsEvery is how often open top-ups are looked at that no event came of.

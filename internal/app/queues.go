@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// longestPause bounds the pause between attempts of work that somebody
+	// longestPause bounds the pause between attempts of work that a caller
 	// waits for.
 	longestPause = time.Minute
 	// patience is how many failures make a dead letter. Of work with pauses up

@@ -54,7 +54,7 @@ const (
 
 // Serve serves requests and runs the background work until ctx ends; then it
 // stops in order and returns nil. It returns an error when it cannot start, or
-// when the listener or the embedded worker ends by itself.
+// when the listener or the embedded worker ends unexpectedly.
 //
 // The order of a stop: readiness goes off, and long polls and event streams
 // end. The embedded worker finishes its frame or releases it. Running requests
@@ -84,7 +84,7 @@ func (a *App) Serve(ctx context.Context) error {
 	open := &identity.OpenRequests{DB: a.DB, Log: a.Config.Log, Most: a.Config.OpenRequests}
 
 	// One context for each step of a stop. None of them descends from ctx,
-	// whose end begins the stop but must not cancel what is to finish in order.
+	// whose end begins the stop but must not cancel what must finish in order.
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	requests, endRequests := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -117,7 +117,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.Config.Announce(local)
 	}
 
-	// Serve runs until ctx ends, or until a part ends by itself, which is an
+	// Serve runs until ctx ends, or until a part ends unexpectedly, which is an
 	// error.
 	select {
 	case <-ctx.Done():
@@ -144,8 +144,8 @@ func (a *App) Serve(ctx context.Context) error {
 }
 
 // background returns the work that no request waits for. Each function runs
-// until its context ends. New background work belongs in this list and nowhere
-// else, so that a stop can wait for it.
+// until its context ends. New background work belongs in this list, so that a
+// stop can wait for it.
 func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, counter *ratelimit.Counter, open *identity.OpenRequests) []func(context.Context) {
 	queues := a.queues(p)
 	return append(a.work(p, in, workers),
@@ -209,7 +209,7 @@ func (a *App) reachesDatabase(ctx context.Context) error {
 
 // prepareLog publishes the signing keys of this process and names the receipt
 // log. Both happen before the first request: a receipt must not be signed by a
-// key that nobody can look up.
+// key that cannot be looked up.
 func (a *App) prepareLog(ctx context.Context, public string) error {
 	origin := a.Config.LogOrigin
 	if origin == "" {

@@ -40,8 +40,9 @@ func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
 	}
 }
 
-// judge returns the loop that takes back frames that were held for too long, decides what a failed attempt means once the other workers'
-// word is there, accepts pictures that nobody can compare any more, and pauses node keys.
+// judge returns the loop that takes back frames that were held for too long, decides what a failed
+// attempt means once other workers' results are there, accepts pictures that no worker can compare
+// any more, and pauses node keys.
 func (a *App) judge(p parts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, judgeEvery) {
@@ -67,7 +68,7 @@ func (a *App) sweeper(artifacts *artifact.Artifacts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, sweepEvery) {
 			if a.test {
-				a.Forget(ctx) // its clock says nothing of the age of a file; strays go with the world
+				a.Forget(ctx) // its clock does not give the age of a file; strays are removed with the world
 				continue
 			}
 			n, err := artifacts.Sweep(ctx)

@@ -52,7 +52,7 @@ func ofBrowsers(path string) bool {
 	return hasPrefix(path, "/console", "/v1/", "/node/v1/") && !ofWorkspace(path)
 }
 
-// ofWorkspace reports whether a path is about the workspace itself, whatever the mode: its
+// ofWorkspace reports whether a path is about the workspace itself, in either mode: its
 // keys, its people and its settings.
 func ofWorkspace(path string) bool {
 	return hasPrefix(path, "/console/keys", "/console/settings", "/console/sign-", "/console/mode", "/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages")
@@ -119,7 +119,7 @@ func (t *testWorlds) serve(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// guest authenticates the caller of a request; nil for nobody, as behind a link that
+// guest authenticates the caller of a request; nil for none, as with a link that
 // authorises itself. Error: unauthenticated.
 func (t *testWorlds) guest(r *http.Request, header, linked string) (*identity.Guest, error) {
 	if identity.IsTestKey(header) {

@@ -30,7 +30,7 @@ import (
 func testFolder(cfg Config) string { return filepath.Join(cfg.Data, "test") }
 
 // testConfig is the configuration of a workspace's test world: that of the service, with
-// another store, and nobody else to talk to.
+// another store and no external services.
 func testConfig(cfg Config, workspaceID, public string) Config {
 	world := cfg
 	world.Data = filepath.Join(testFolder(cfg), workspaceID)

@@ -43,7 +43,7 @@ type testWorld struct {
 
 	known  sync.Map // hashes of the secrets of guests
 	paid   atomic.Bool
-	stored atomic.Int64 // bytes of pictures since the last look at the store
+	stored atomic.Int64 // bytes of pictures since the store was last checked
 
 	looking  sync.Mutex
 	lookedAt time.Time
@@ -55,8 +55,8 @@ type testWorld struct {
 
 // Bounds and times of a test world.
 const (
-	// testLeaseLife is how long a frame stays with a worker that vanished: callers wait for
-	// it who test that.
+	// testLeaseLife is how long a frame stays with a worker that vanished: callers that
+	// test this wait for it.
 	testLeaseLife = 4 * time.Second
 	// testCredit is what a wallet has at first, in cents, and again when a world is opened
 	// whose wallet has less than half of it.
@@ -69,7 +69,7 @@ const (
 	rowBytes = 2 << 10
 	// lookLife is how long the size of a store is believed.
 	lookLife = 10 * time.Second
-	// testGrace is how long the worker of a world that closes may go on with a frame.
+	// testGrace is how long the worker of a world that closes may continue a frame.
 	testGrace = time.Second
 )
 
@@ -200,7 +200,8 @@ func (w *testWorld) end(ctx context.Context, p parts, jobID, filename string, co
 	})
 }
 
-// packTested is the packing of a test world: it fails where a file's name says so.
+// packTested is the packing of a test world: it fails if a file's name asks for
+// it.
 func (a *App) packTested(p parts) func(context.Context, lease.Lease) error {
 	return func(ctx context.Context, l lease.Lease) error {
 		var record job.Record

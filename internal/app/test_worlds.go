@@ -32,7 +32,7 @@ type TestMode struct {
 	Open int
 	// Worlds is how many workspaces may have a world; 0 means 100.
 	Worlds int
-	// Keep is how long a world is kept that nobody uses; 0 means a week.
+	// Keep is how long an unused world is kept; 0 means a week.
 	Keep time.Duration
 }
 
@@ -59,9 +59,9 @@ func (m TestMode) withDefaults() TestMode {
 	return m
 }
 
-// testWorlds has the test worlds that this process has open, and leads requests to them. A
-// world is opened by the first request for it and closed when none came for a while, so a
-// service that nobody tests has none. It is safe for concurrent use.
+// testWorlds holds the test worlds that this process has open, and routes requests to
+// them. A world is opened by its first request and closed when none came for a while, so a
+// service without test users has none. It is safe for concurrent use.
 type testWorlds struct {
 	app    *App
 	public string         // the service's own address
@@ -96,7 +96,7 @@ func (a *App) newTestWorlds(public string, routes http.Handler, in *intake.Intak
 }
 
 const (
-	// closeAfter is how long a world stays open that nobody uses.
+	// closeAfter is how long an unused world stays open.
 	closeAfter = 5 * time.Minute
 	// openTimeout bounds the opening of a world.
 	openTimeout = time.Minute
@@ -236,7 +236,7 @@ func (t *testWorlds) close(workspaceID string) {
 	}()
 }
 
-// tend closes worlds that nobody uses, and removes those that have ended, until ctx ends.
+// tend closes unused worlds, and removes those that have ended, until ctx ends.
 func (t *testWorlds) tend(ctx context.Context) {
 	for pause(ctx, tendEvery) {
 		if err := t.tendOnce(ctx); err != nil && ctx.Err() == nil {
@@ -276,8 +276,8 @@ func (t *testWorlds) tendOnce(ctx context.Context) error {
 	return err
 }
 
-// used begins to close the worlds that were idle for long, and lists those whose use is to be
-// noted.
+// used begins to close the worlds that were idle for long, and lists those whose use must be
+// recorded.
 func (t *testWorlds) used(now time.Time) (use []string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -334,8 +334,8 @@ type pace struct {
 	next time.Time
 }
 
-// wait waits until the caller may paint a frame. A second in which nobody painted may be made
-// up for at once, so a few frames never wait.
+// wait waits until the caller may paint a frame. A second in which no frame was painted may
+// be made up for at once, so a few frames never wait.
 func (p *pace) wait(ctx context.Context) error {
 	p.mu.Lock()
 	now := time.Now()

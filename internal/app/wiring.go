@@ -87,8 +87,8 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Desk: delivery.New(p.frames, a.Blobs), Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
-// connectionShare is how many connections one address may have open: a tenth of all. Behind
-// proxies all connections are theirs, so there is none.
+// connectionShare is how many connections one address may have open: a tenth of all. With
+// proxies in front all connections are theirs, so there is no bound.
 func (a *App) connectionShare() int {
 	if a.Config.TrustedHops > 0 {
 		return 0
@@ -106,7 +106,7 @@ func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Err
 }
 
 // inspectMemory is what inspections of a process keep together beyond 1 MiB each, in
-// bytes, where the configuration says nothing: four of the largest files at once.
+// bytes, if the configuration does not set it: four of the largest files at once.
 const inspectMemory = 512 << 20
 
 // intake receives uploads, and fetches files from addresses that guard permits.
@@ -157,7 +157,7 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 func (a *App) leave(ctx context.Context, workspaceID string) error {
 	var files erase.Files
 	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		// Of a frozen workspace the operator may still need to know whose it is.
+		// The operator may still need to know whose a frozen workspace is.
 		if err = freeze.Require(ctx, tx, workspaceID); err == nil {
 			files, err = erase.Workspace(ctx, tx, workspaceID)
 		}
@@ -210,7 +210,8 @@ func (a *App) openID(at links.Links) *openid.Issuer {
 }
 
 // signInLinks returns the sender of sign-in links by mail. Without a mail server the log
-// says who asks for one, and never the link: whoever reads the log would be that person.
+// says who asked for one, but never the link: anyone who reads the log could sign in as
+// that person.
 func (a *App) signInLinks(at links.Links) identity.Links {
 	deliver := func(_ context.Context, email, _ string) error {
 		a.Config.Log.Warn("a sign-in link is asked for and no mail server is configured: make one with svc admin sign-in-link and pass it on", "email", email)

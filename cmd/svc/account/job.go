@@ -92,7 +92,7 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 	if j.Cancellable {
 		row("or", "svc cancel "+j.JobID)
 	}
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }
 
 // statusText says what the job waits for.
@@ -121,7 +121,7 @@ func framesText(j *client.Job) string {
 	return fmt.Sprintf("%s: %d of %d done", text, j.FramesCompleted, j.FrameCount)
 }
 
-// moneyText says where the price is: set aside, taken, or given back.
+// moneyText says what became of the price: reserved, charged or returned.
 func moneyText(j *client.Job) string {
 	price := terminal.Money(j.PriceCents, j.Currency)
 	switch {
@@ -133,7 +133,7 @@ func moneyText(j *client.Job) string {
 	return price + ", nothing was charged"
 }
 
-// nextStep is the command that goes on from here, "" where nothing does.
+// nextStep is the command to run next; "" for none.
 func nextStep(j *client.Job) string {
 	switch {
 	case j.Status == client.StatusCompleted:

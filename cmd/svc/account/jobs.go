@@ -24,8 +24,8 @@ type Jobs struct {
 	Watch  bool   `env:"-" help:"Show changes until no job of the list can change any more, or Ctrl-C. A terminal shows the list anew; elsewhere each change is a line."`
 }
 
-// watchPace is the time between two looks of --watch: a fifth of the rate that the
-// service allows a key unless its operator says otherwise.
+// watchPace is the time between two requests of --watch: a fifth of the rate that
+// the service allows a key by default.
 const watchPace = 5 * time.Second
 
 // Run lists the workspace's jobs, newest first.
@@ -185,7 +185,7 @@ func (s *screen) note(format string, args ...any) {
 		line = terminal.Cut(line, columns)
 	}
 	s.drawn++
-	_, _ = io.WriteString(s.w, line+"\n") // nobody reads a closed terminal
+	_, _ = io.WriteString(s.w, line+"\n") // a closed terminal has no reader
 }
 
 func (s *screen) show(lines []string) {
@@ -194,7 +194,7 @@ func (s *screen) show(lines []string) {
 		over = fmt.Sprintf("\x1b[%dA\x1b[J", s.drawn) // up to the first line, and clear what is below
 	}
 	s.drawn = len(lines)
-	_, _ = io.WriteString(s.w, over+strings.Join(lines, "\n")+"\n") // nobody reads a closed terminal
+	_, _ = io.WriteString(s.w, over+strings.Join(lines, "\n")+"\n") // a closed terminal has no reader
 }
 
 // Cancel is svc cancel ID.

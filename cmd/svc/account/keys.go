@@ -62,7 +62,7 @@ func (c *keysList) Run(app *kong.Context) (err error) {
 	})
 }
 
-// stateOf says whether a key works, when it was used, and when it will end by itself.
+// stateOf says whether a key works, when it was used, and when it will expire.
 func stateOf(k client.AgentKey, now time.Time) string {
 	state := "never used"
 	switch {

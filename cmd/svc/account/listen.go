@@ -149,12 +149,12 @@ func (f forwarder) post(ctx context.Context, event client.RawWebhook, at time.Ti
 	if err != nil {
 		return 0, redact.URLs(err)
 	}
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 16<<10)) // the status alone says how it went
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, 16<<10)) // the status alone is the result
 	return res.StatusCode, res.Body.Close()
 }
 
-// localTarget refuses an address that is not of this machine or its private network: the
-// events of a workspace are nobody else's business.
+// localTarget refuses an address outside this machine and its private network: the
+// events of a workspace are private.
 func localTarget(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
@@ -181,8 +181,8 @@ func notLocal(host netip.Addr) error {
 	return fmt.Errorf("%s is not an address of this machine or its private network; for a public receiver make a webhook endpoint instead: POST /v1/webhook-endpoints", host.Unmap())
 }
 
-// localClient connects to local addresses only, whatever a name means by then, and
-// follows no redirect.
+// localClient connects to local addresses only, whatever a name resolves to by
+// then, and follows no redirect.
 func localClient() *http.Client {
 	dialer := net.Dialer{Control: func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)

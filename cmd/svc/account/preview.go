@@ -35,7 +35,8 @@ type previewFile struct {
 	Frames int    `json:"frames"`       // accepted ones, of which those are shown
 }
 
-// fetch reads the picture that the flags name, and what its file is called by itself.
+// fetch reads the picture that the flags name, and returns the default name of its
+// file.
 func (c *Preview) fetch(ctx context.Context, api *client.Client) (picture []byte, name string, result previewFile, err error) {
 	result = previewFile{OK: true, Shown: 1, Frames: 1}
 	read := api.ContactSheet
@@ -116,7 +117,7 @@ type Open struct {
 	Print bool   `env:"-" help:"Print the address only."`
 }
 
-// Run shows a page in the browser, and prints its address for those who have none.
+// Run shows a page in the browser, and prints its address in case there is none.
 func (c *Open) Run(app *kong.Context) (err error) {
 	address, err := c.address()
 	if err != nil {

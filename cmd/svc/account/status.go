@@ -30,7 +30,7 @@ type status struct {
 	Key          *keyStatus           `json:"key"` // null where no key is given
 }
 
-// keyStatus is who the key belongs to.
+// keyStatus says whom the key belongs to.
 type keyStatus struct {
 	Kind           string `json:"kind"` // agent_key or account_key
 	Masked         string `json:"masked"`
@@ -40,8 +40,8 @@ type keyStatus struct {
 	Currency       string `json:"currency"`
 }
 
-// Run asks the service what it is and who is asking. Without a key it says so and
-// shows the rest.
+// Run asks the service what it is and whose key this is. Without a key it says so
+// and shows the rest.
 func (c *Status) Run(app *kong.Context) (err error) {
 	service, err := c.Service(profile.AgentKey | profile.AccountKey)
 	if err != nil && !errors.Is(err, profile.ErrNoKey) {
@@ -111,11 +111,11 @@ func (s *status) printText(app *kong.Context) {
 		table.Row("workspace", s.Key.WorkspaceID)
 		table.Rowf("balance", "%s, and %s reserved", terminal.Money(s.Key.AvailableCents, s.Key.Currency), terminal.Money(s.Key.ReservedCents, s.Key.Currency))
 	}
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }
 
-// versionText says which versions the workers have that are online, and where that is
-// another than the contract's.
+// versionText says which versions the online workers have, if they differ from the
+// contract's.
 func versionText(workers []string, contract string) string {
 	switch {
 	case len(workers) == 0:

@@ -58,7 +58,7 @@ func (c *Wallet) Run(app *kong.Context) (err error) {
 		if wallet.AlertBelowCents != nil {
 			table.Row("alert", "below "+terminal.Money(*wallet.AlertBelowCents, wallet.Currency))
 		}
-		_ = table.Flush() // nobody reads a closed standard output
+		_ = table.Flush() // a closed standard output has no reader
 		if len(entries) == 0 {
 			return
 		}

@@ -13,7 +13,7 @@ import (
 
 // terms asks a person to accept a price and the service's terms.
 type terms struct {
-	yes bool     // --yes: accepted beforehand, at whatever price
+	yes bool     // --yes: accepted beforehand, at any price
 	in  *os.File // where the answer is typed
 	out io.Writer
 }
@@ -22,9 +22,8 @@ type terms struct {
 var errDeclined = errors.New("not started: nothing was spent. Run the command again to get a new price")
 
 // accept returns nil only after a yes: --yes, or "y" or "yes" typed on a terminal.
-// Piped input never counts, whatever it says: a script that happens to feed a yes
-// must not spend money. "look" shows a frame and asks again. The end of ctx returns its
-// error.
+// Piped input never counts: a script that happens to feed a yes must not spend money.
+// "look" shows a frame and asks again. The end of ctx returns its error.
 func (t terms) accept(ctx context.Context, offer Offer) error {
 	if t.yes {
 		return nil

@@ -19,7 +19,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Names in a job's folder, beside those of package proof.
+// Names in a job's folder, in addition to those of package proof.
 const (
 	receiptFile    = "receipt.json"
 	checkpointFile = "checkpoint"
@@ -81,8 +81,8 @@ func (r *Result) download(ctx context.Context, o Options) error {
 	return err
 }
 
-// verify fetches the receipt, its proof and the service's keys, checks all of them
-// and the ZIP in the same way as svc verify, and stores them beside the ZIP for later.
+// verify fetches the receipt, its proof and the service's keys, checks all of them and
+// the ZIP in the same way as svc verify, and stores them next to the ZIP for later.
 // Checks is set whether or not they pass.
 func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error) {
 	reply, err := o.Client.Receipt(ctx, r.JobID)
@@ -180,8 +180,8 @@ func (r *Result) unpack(ctx context.Context, frames []receipt.Frame) error {
 }
 
 // unpackFrame writes one entry of the ZIP to path, in place of what is there. The frame
-// has its name only when it is whole: a killed command leaves no half picture that
-// looks like one.
+// gets its name only when it is complete, so a killed command leaves no partial picture
+// that looks complete.
 func unpackFrame(archive *zip.Reader, entry, path string) error {
 	from, err := archive.Open(entry)
 	if err != nil {

@@ -103,7 +103,8 @@ func waitingText(job *client.Job) string {
 	return text
 }
 
-// reasonText is the API's waiting_reason (decisions 5), else the state, in words.
+// reasonText is the API's waiting_reason (decisions 5), or otherwise the state,
+// in words.
 func reasonText(job *client.Job) string {
 	switch {
 	case job.WaitingReason == "no_worker_online":

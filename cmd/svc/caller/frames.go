@@ -18,8 +18,8 @@ type FrameList struct {
 	Ranges []client.Range
 }
 
-// mostJobs bounds the jobs of one command. More of them take an hour of the rate limit
-// and a screen that nobody reads.
+// mostJobs bounds the jobs of one command. More would take an hour of the rate limit,
+// and more output than anyone reads.
 const mostJobs = 100
 
 // mostFrames follows from it.
@@ -73,7 +73,7 @@ func rangeText(start, end, step int) string {
 func frameCount(r client.Range) int { return (r.End-r.Start)/max(1, r.Step) + 1 }
 
 // divide turns ranges that may overlap into ranges that do not: it sorts all frames and
-// takes, from the first one on, as many as have one step.
+// takes the longest runs with one step, starting at the first frame.
 func divide(named []client.Range) (ranges []client.Range) {
 	var frames []int
 	for _, r := range named {

@@ -48,8 +48,8 @@ type inspected struct {
 	// Warnings are those of a quote of the scene's own range with the files that are found
 	// here, by a service without workers.
 	Warnings []quote.Warning `json:"warnings"`
-	// Files are those that the scene refers to, libraries and what these refer to included, as
-	// they are on this disk. FilesPartial says that there are more.
+	// Files are the files on this disk that the scene refers to, including libraries and what
+	// those refer to. FilesPartial says that there are more.
 	Files        []scenefiles.File `json:"files"`
 	FilesPartial bool              `json:"files_partial"`
 	// LibrarySimulations run from frame to frame in libraries, as these are on this disk.
@@ -106,7 +106,7 @@ func inspect(path string, flags FileFlags) (*inspected, error) {
 	return i, nil
 }
 
-// judge says what the service would.
+// judge says what the service would say.
 func (f *inspected) judge() {
 	if f.Scene != nil {
 		scene := intake.SceneOf(f.Facts, f.Filename)
@@ -169,7 +169,7 @@ func (f *inspected) print(w io.Writer) {
 	printFiles(row, f.found)
 	f.printSimulations(row)
 	f.printLists(row)
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }
 
 // printScene writes the rows about the scene that would be rendered, the active one.

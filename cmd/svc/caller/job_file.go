@@ -61,7 +61,7 @@ type jobFile struct {
 	inside bool // the folder is one in that of the command, named for the job
 }
 
-// take fills in what a quote says.
+// take fills in the quote's facts.
 func (j *jobFile) take(q *client.Quote) {
 	j.UploadID, j.QuoteID, j.Filename, j.InputSHA256 = q.UploadID, q.QuoteID, q.Filename, q.InputSHA256
 	j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount = q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount
@@ -103,7 +103,7 @@ func (j *jobFile) create() error {
 	return osfile.Sync(filepath.Dir(j.folder))
 }
 
-// forget removes what create made. A folder that has anything else stays.
+// forget removes what create made. A folder that contains anything else stays.
 func (j *jobFile) forget() error {
 	err := os.Remove(filepath.Join(j.folder, jobFileName))
 	_ = os.Remove(j.folder) // fails where it is not empty, as it should
@@ -111,7 +111,8 @@ func (j *jobFile) forget() error {
 	return err
 }
 
-// plainID is an identifier that can be a folder's name, whatever a service sends.
+// plainID is an identifier that is safe as a folder's name, whatever a service
+// sends.
 var plainID = regexp.MustCompile(`^[A-Z]{3}-[0-9A-Za-z-]{1,64}$`)
 
 // started notes the job's id and gives a folder that has the quote's name the job's.

@@ -82,7 +82,7 @@ func (c *Look) Run(app *kong.Context) (err error) {
 		return err
 	}
 	defer scene.close()
-	scene.say(display, scene.lacks() > 0) // a look shows what that means
+	scene.say(display, scene.lacks() > 0) // a test frame shows what that means
 	quote, err := scene.inspect(ctx, api, display, client.Range{})
 	if err != nil {
 		return err
@@ -102,7 +102,7 @@ func (c *Look) Run(app *kong.Context) (err error) {
 	return nil
 }
 
-// Ways to show a picture beside those of terminals.
+// Ways to show a picture other than those of terminals.
 const (
 	showAuto   terminal.Graphics = "auto"
 	showViewer terminal.Graphics = "viewer"
@@ -146,8 +146,8 @@ func (l looker) look(ctx context.Context, uploadID, filename string, frame int) 
 	return p, path, err
 }
 
-// present shows a picture as far as it can be shown, and writes it where it cannot, or
-// where somebody has named a file.
+// present shows a picture if possible. It writes it to a file otherwise, or if the
+// user has named a file.
 func (l looker) present(p *client.UploadPreview, filename string, picture []byte) (path string, err error) {
 	show := l.show
 	if show == showAuto {
@@ -182,7 +182,7 @@ func (l looker) present(p *client.UploadPreview, filename string, picture []byte
 	return path, nil
 }
 
-// progressOf says why there is no picture yet; "" where there is nothing to say.
+// progressOf says why there is no picture yet; "" for none.
 func progressOf(p *client.UploadPreview) string {
 	switch {
 	case p.Status == client.PreviewRendering:
@@ -235,8 +235,8 @@ func estimateRow(row func(name, format string, args ...any), e *client.RenderEst
 	row("time", "%s; %s in %s to %s, as the farm is now", each, terminal.CountOf(frames, "frame"), secondsText(*e.TotalLow), secondsText(*e.TotalHigh))
 }
 
-// secondsText writes a time as people say it: with a digit behind the point below ten
-// seconds, in whole seconds below an hour, and in minutes above.
+// secondsText writes a time as people say it: with one decimal below ten seconds, in
+// whole seconds below an hour, and in minutes above.
 func secondsText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	switch {

@@ -134,7 +134,7 @@ func (r *run) resume(ctx context.Context, out string, same func(*jobFile) bool) 
 	return order, r.start(ctx, order)
 }
 
-// sayResumed tells what an earlier command has done, and how to have it done anew.
+// sayResumed says what an earlier command has done, and how to repeat it.
 func (r *run) sayResumed(order []*jobFile) {
 	finished, price := true, int64(0)
 	for _, j := range order {
@@ -156,10 +156,10 @@ func (r *run) sayResumed(order []*jobFile) {
 
 func dayAndTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
 
-// quotes uploads what the service lacks and returns the locked quote of each job. The
-// service's hash must be that of the local bytes: otherwise the person would accept a price
-// for, and later get a receipt over, something else than the file on their disk. Where files
-// are missing, nothing is sent until the person has said that they are not needed.
+// quotes uploads what is missing on the service and returns the locked quote of each job.
+// The service's hash must equal that of the local bytes. Otherwise the person would accept a
+// price for, and get a receipt over, something other than the file on their disk. If files
+// are missing, nothing is uploaded until the person has said that they are not needed.
 func (r *run) quotes(ctx context.Context) ([]*client.Quote, error) {
 	first := client.Range{}
 	if len(r.Frames.Ranges) > 0 {
@@ -191,7 +191,7 @@ func (r *run) quotes(ctx context.Context) ([]*client.Quote, error) {
 }
 
 // consent shows what would be rendered and asks. Missing files come before the
-// question: who is asked must know of them, and a script must not pay for pink frames.
+// question: the person must know of them, and a script must not pay for pink frames.
 func (r *run) consent(ctx context.Context, quotes []*client.Quote, out string, order []*jobFile) error {
 	missing := missingFiles(quotes[0])
 	printQuotes(r.Display, quotes, missing)
@@ -378,9 +378,10 @@ func (e *unknownStartError) Error() string {
 // Unwrap returns what the client saw, such as a lost connection.
 func (e *unknownStartError) Unwrap() error { return e.cause }
 
-// refusedForGood tells a start that the service refused from one whose outcome is
-// unknown. Only an error of the service itself, one with a code, is a refusal; a 500
-// may come after the transaction was committed, and a proxy's answer proves nothing.
+// refusedForGood distinguishes a start that the service refused from one whose
+// outcome is unknown. Only an error of the service itself, one with a code, is a
+// refusal; a 500 may come after the transaction was committed, and a proxy's answer
+// proves nothing.
 func refusedForGood(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
 	return ok && refused.Code != "" && refused.Status != http.StatusInternalServerError

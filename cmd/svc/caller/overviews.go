@@ -14,9 +14,9 @@ import (
 // overviewTime bounds the wait for the overviews of a job whose frames are there already.
 const overviewTime = 2 * time.Minute
 
-// fetchOverviews writes the contact sheet and the loop beside the frames. They are an extra
-// that nothing proves: what goes wrong is said, and the render is complete nevertheless. A
-// job of one frame has neither: the frame shows all.
+// fetchOverviews writes the contact sheet and the loop next to the frames. They are an
+// extra that nothing proves: a failure is reported, and the render still counts as
+// complete. A job of one frame has neither, because the frame shows everything.
 func (r *Result) fetchOverviews(ctx context.Context, o Options, job *client.Job) {
 	if len(r.Frames) < 2 || job.ContactSheetURL == "" { // or an older service has none
 		return

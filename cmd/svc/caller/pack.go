@@ -151,7 +151,7 @@ func add(ctx context.Context, archive *zip.Writer, tree fs.FS, path string, told
 	return err
 }
 
-// reading tells how much is read, and ends with its context.
+// reading reports how much is read, and ends with its context.
 type reading struct {
 	ctx  context.Context
 	from io.Reader

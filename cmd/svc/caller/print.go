@@ -39,7 +39,7 @@ func missingFiles(q *client.Quote) (lines []string) {
 const mostMissing = 50
 
 // printQuotes shows what would be rendered at which price, and then what is wrong with the
-// scene, the worst first: it stands right above the question.
+// scene, the worst last, so that it is right above the question.
 func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) {
 	table := terminal.NewTable(nil)
 	row := table.Rowf
@@ -55,7 +55,7 @@ func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) 
 		row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
 		price += q.PriceCents
 	}
-	if most := time.Duration(first.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
+	if most := time.Duration(first.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not send it
 		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))
 	}
 	of := ""
@@ -116,7 +116,7 @@ func Print(w io.Writer, results []*Result) {
 		table.Row(r.JobID, terminal.CountOf(len(r.Frames), "frame"), terminal.Money(r.ChargedCents, r.Currency), r.took(), near(r.Folder))
 		cents, frames = cents+r.ChargedCents, frames+len(r.Frames)
 	}
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 	for _, r := range results {
 		for _, f := range r.Findings {
 			terminal.Printf(w, "look at %s", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
@@ -152,7 +152,7 @@ func (r *Result) print(w io.Writer) {
 	row("sha256", r.SHA256)
 	row("receipt", near(r.Receipt)+", verified")
 	row("verify", "svc verify "+quoted(near(r.Receipt)))
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }
 
 // took is the time from the first claim of a frame to the end.
@@ -189,7 +189,8 @@ func quoted(path string) string {
 }
 
 // renderedBy names what rendered the frames. Pictures of the synthetic renderer are
-// not renders, and the line says so in capitals: they must not be taken for results.
+// not renders, and the line says so in capitals, so that they are not mistaken for
+// results.
 func (r *Result) renderedBy() string {
 	if r.Renderer == contract.SyntheticApplication {
 		return "NOT RENDERED: test pictures of a " + r.Renderer

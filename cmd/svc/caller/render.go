@@ -1,12 +1,12 @@
 // Package caller has the commands of people who have files rendered: render, rerender,
 // look and inspect.
 //
-// What always holds: money is spent only after somebody accepted the price; a command
-// that ends at any instant, and is given again, goes on with the same job and never
-// pays twice; a folder holds one job; frames are unpacked only after the receipt has
-// proven them. It leaves the API to package client and the checks to package proof.
-// Start reading at Run; order.go prices and starts, job_file.go keeps which folder has
-// which job, fetch.go gets the result.
+// What always holds: money is spent only after the price was accepted; a command that
+// ends at any instant, and is run again, continues the same job and never pays twice;
+// a folder holds one job; frames are unpacked only after the receipt has proven them.
+// Package client calls the API, and package proof makes the checks. Start reading at
+// Run; order.go prices and starts, job_file.go keeps which folder has which job,
+// fetch.go gets the result.
 package caller
 
 import (
@@ -106,8 +106,9 @@ func explain(ctx context.Context, server string, results []*Result, err error) e
 	return terminal.Exit(terminal.ExitInterrupted, interrupted(server, results))
 }
 
-// interrupted is the error after Ctrl-C: what is lost, which is nothing, and how to go
-// on. The key is not in the command that it prints, because terminals keep history.
+// interrupted is the error after Ctrl-C: what is lost, which is nothing, and how to
+// continue. The key is not in the command that it prints, because terminals keep
+// history.
 func interrupted(server string, results []*Result) error {
 	if len(results) == 0 {
 		return errors.New("stopped before the job was started: nothing was spent. Run the same command again to start anew")

@@ -26,7 +26,7 @@ type Options struct {
 	List         string    // frames of RerenderOf, such as 3,7-9
 	Frames       FrameList // the zero value takes the scene's own range
 	Folder       string    // for everything fetched; "" takes one named after the file
-	Again        bool      // order anew, also where Folder has the same render
+	Again        bool      // order again, even if Folder has the same render
 	AllowMissing bool      // render also where files that the scene uses are missing
 	// Accept decides about the price before anything is spent. Its error ends Run
 	// and is returned as it is.
@@ -41,8 +41,8 @@ type Offer struct {
 	Frames     int
 	PriceCents int64
 	Currency   string
-	// Look shows a frame for free, by which a person decides. Its error is for them to
-	// read; the offer stands.
+	// Look shows a free test frame, so that a person can decide. Its error is for them
+	// to read; the offer stays open.
 	Look func(context.Context) error
 }
 
@@ -72,7 +72,8 @@ type Result struct {
 	Version        string          `json:"version"`  // of Blender
 	Switched       []string        `json:"switched"` // settings of the scene that the worker changed
 	Checks         []receipt.Check `json:"checks"`   // every step of the verification, failed ones too
-	// Findings are what a person should look at in the frames, by the receipt.
+	// Findings are what a person should check in the frames, according to the
+	// receipt.
 	Findings framecheck.Findings `json:"findings"`
 	Error    *failure.Failure    `json:"error"`
 }

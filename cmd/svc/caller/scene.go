@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/render/scenefiles"
 )
 
-// FileFlags say which files go with a .blend.
+// FileFlags select the files that go with a .blend.
 type FileFlags struct {
 	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read or sent. Without it, the folder of the .blend."`
 	NoFiles     bool   `env:"SVC_NO_FILES" help:"Send the .blend alone, without the files that its scene uses."`
@@ -34,7 +34,8 @@ type scene struct {
 const readLong = 256 << 20
 
 // openScene finds the files of a .blend and hashes all of them. A .blend that cannot be read
-// is sent alone: the service says what is wrong with it. Errors are those of the file system.
+// is uploaded alone: the service says what is wrong with it. Errors are those of the file
+// system.
 func openScene(ctx context.Context, path string, flags FileFlags, to terminal.Display) (*scene, error) {
 	s := &scene{path: path}
 	if !flags.NoFiles {
@@ -117,7 +118,7 @@ func (s *scene) close() {
 	}
 }
 
-// lacks is how many files the picture needs that are not on this disk.
+// lacks is how many files that the picture needs are not on this disk.
 func (s *scene) lacks() (n int) {
 	if s.found == nil {
 		return 0
@@ -134,7 +135,7 @@ func (s *scene) lacks() (n int) {
 	return n
 }
 
-// say shows what goes with the .blend, before it is sent.
+// say shows what goes with the .blend, before it is uploaded.
 func (s *scene) say(to terminal.Display, missing bool) {
 	if s.found == nil || len(s.found.Files) == 0 {
 		return
@@ -150,8 +151,8 @@ func (s *scene) say(to terminal.Display, missing bool) {
 	table.Say(to)
 }
 
-// inspect sends what the service lacks, for a quote of the frames; the zero value stands for
-// the scene's own.
+// inspect uploads what is missing on the service, for a quote of the frames; the zero value
+// means the scene's own.
 func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Display, frames client.Range) (*client.Quote, error) {
 	var start, end, step *int
 	if frames != (client.Range{}) {

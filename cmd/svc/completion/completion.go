@@ -49,13 +49,15 @@ func (c *Command) Run(k *kong.Context) error {
 	return err
 }
 
-// Complete is what the scripts run. It is hidden from help: nobody types it.
+// Complete is what the scripts run. It is hidden from help because people do
+// not type it.
 type Complete struct {
 	Next  bool     `env:"-" help:"The last word is whole, and a new one begins."`
 	Words []string `arg:"" optional:"" help:"The words behind svc, the last one unfinished."`
 }
 
-// Run prints the candidates, one a line, each with what it means behind a tab.
+// Run prints the candidates, one a line, each followed by a tab and its
+// meaning.
 func (c *Complete) Run(k *kong.Context) error {
 	words := c.Words
 	if c.Next || len(words) == 0 {
@@ -66,12 +68,12 @@ func (c *Complete) Run(k *kong.Context) error {
 		if candidate.Means != "" {
 			line += "\t" + candidate.Means
 		}
-		fmt.Fprintln(k.Stdout, line) // nobody reads a closed standard output
+		fmt.Fprintln(k.Stdout, line) // a closed standard output has no reader
 	}
 	return nil
 }
 
-// Candidate is what a word can become, and what that means: "" where the word says it.
+// Candidate is what a word can become, and what that means: "" if the word says it.
 type Candidate struct{ Word, Means string }
 
 // Words returns what the last of the words can become: commands, flags, or the values

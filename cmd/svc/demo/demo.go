@@ -110,8 +110,8 @@ func (c *Command) Run(k *kong.Context) error {
 	return proof.WithExitCode(err)
 }
 
-// scene is the path of the file to render: the given one, else the demo scene, which it
-// writes into folder.
+// scene is the path of the file to render: the given one, or otherwise the demo scene,
+// which it writes into folder.
 func (c *Command) scene(folder string) (path string, err error) {
 	if c.File != "" {
 		return c.File, nil
@@ -170,7 +170,7 @@ func makeWorkspace(ctx context.Context, service *app.App) (agentKey string, err 
 }
 
 // render is svc render against the demo's own service, with the price accepted: no real
-// money is spent. When the service ends by itself, the wait ends with its error,
+// money is spent. When the service ends unexpectedly, the wait ends with its error,
 // instead of running into the client's retries.
 func (c *Command) render(ctx context.Context, k *kong.Context, address, key, file string, served chan error) error {
 	api, err := client.New(address, key)
@@ -202,8 +202,8 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	return err
 }
 
-// printNext says how to go on, with the program as it was called and the flags that this
-// machine needed.
+// printNext says how to continue, with the program as it was called and the flags that
+// this machine needed.
 func (c *Command) printNext(k *kong.Context) {
 	flags := ""
 	if c.Device == "cpu" {
@@ -220,12 +220,12 @@ func (c *Command) printNext(k *kong.Context) {
 	table.Row("", os.Args[0]+" demo scene.blend --frames 1-5"+flags)
 	table.Row("", "a service that stays; it says what to do next:")
 	table.Row("", os.Args[0]+" serve --sandbox "+c.Sandbox+flags)
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }
 
-// frames are those of --frames, else the first few of the scene's range. The zero value
-// leaves the range to the service, where the file or its range is not usable: its
-// refusal explains that better.
+// frames are those of --frames, or otherwise the first few of the scene's range. If the
+// file or its range is not usable, the zero value leaves the range to the service,
+// whose refusal explains more.
 func (c *Command) frames(path string) (caller.FrameList, error) {
 	if c.Frames.Ranges != nil {
 		return c.Frames, nil

@@ -1,10 +1,10 @@
 // Package failure says what went wrong: in words for people, and as an object for
 // programs that asked for --json.
 //
-// What always holds: both end with what to do next, where anybody knows it; both tell no
+// What always holds: both end with what to do next, if that is known; neither reveals a
 // secret; a code of the service is passed on as it is, and a failure without one has the
-// name of its exit code. It leaves the words about servers to package profile and the
-// exit codes to terminal. Start reading at Of.
+// name of its exit code. Package profile has the words about servers, and terminal the
+// exit codes. Start reading at Of.
 package failure
 
 import (
@@ -45,8 +45,8 @@ type Coded interface {
 	Failure() (code, action string)
 }
 
-// Of describes an error: the service's refusal, else what the error says of itself, else
-// its text under the name of its exit code.
+// Of describes an error: the service's refusal, otherwise what the error says of itself,
+// otherwise its text under the name of its exit code.
 func Of(err error) Failure {
 	f := Failure{Code: terminal.NameOf(err), Message: redact.Text(err.Error())}
 	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code != "" {
@@ -71,8 +71,8 @@ func Of(err error) Failure {
 	return f
 }
 
-// actionOf is what to do about a refusal of the service: in the words of the command line
-// where those of the API speak of a request that nobody here has written.
+// actionOf is what to do about a refusal of the service: in the words of the command
+// line, if those of the API speak of a request that the user has not written.
 func actionOf(code, action string) string {
 	switch fault.Code(code) {
 	case fault.Unauthenticated:
@@ -123,7 +123,7 @@ func (s said) Error() string { return s.text }
 // Unwrap returns the error, which carries the exit code.
 func (s said) Unwrap() error { return s.error }
 
-// withoutRoute takes the method and the path out of what a refused call says.
+// withoutRoute removes the method and the path from the text of a refused call.
 func withoutRoute(err error) error {
 	call, ok := errors.AsType[*client.CallError](err)
 	refused, known := errors.AsType[*client.Error](err)
@@ -133,9 +133,8 @@ func withoutRoute(err error) error {
 	return said{err, strings.Replace(err.Error(), call.Error(), refused.Error(), 1)}
 }
 
-// unreachable says of a call that reached no service why, with the exit code of err; nil
-// for any other error. What is said around the call stays: whether a job was started,
-// for one.
+// unreachable explains why a call reached no service, with the exit code of err; nil for
+// any other error. The text around the call stays, such as whether a job was started.
 func unreachable(err error) error {
 	call, ok := errors.AsType[*client.CallError](err)
 	if !ok {

@@ -67,8 +67,8 @@ func (c *Autoscale) engine() (autoscale.Engine, error) {
 	return autoscale.Kubernetes{Manifest: c.Job, Name: c.Name}, nil
 }
 
-// Run keeps the number of workers near what is wanted until a signal comes. Workers that
-// run go on then.
+// Run keeps the number of workers near the wanted one until a signal comes. Running
+// workers then continue.
 func (c *Autoscale) Run(k *kong.Context) error {
 	c.LogFlags.Start(os.Stderr)
 	ctx, stop := terminal.UntilSignal()

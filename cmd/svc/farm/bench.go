@@ -221,7 +221,7 @@ func (c *Bench) draw(ctx context.Context, workerID string) (benchmark.Challenge,
 	return benchmark.Challenge(reply.Challenge), nil
 }
 
-// reached says in words why the service could not be called; a refusal stays as it is.
+// reached explains why the service could not be called; a refusal stays as it is.
 func (c *Bench) reached(err error) error {
 	if said := profile.Unreachable(c.Server, err); said != nil {
 		return said
@@ -287,5 +287,5 @@ func (b benchResult) print(w io.Writer, server string) {
 	default:
 		row("result", "%s; stored, but not published", b.Result.Status)
 	}
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }

@@ -29,7 +29,7 @@ type SandboxFlags struct {
 const minDisk = 64 << 20
 
 // minMemory is the least that Blender starts in, in bytes. A smaller bound is a typing
-// error, and would show only as jobs that fail for lack of memory.
+// error, and would show only as jobs that run out of memory.
 const minMemory = 256 << 20
 
 // open opens the sandbox that the flags select and logs which layers work. A layer that
@@ -63,7 +63,7 @@ func (f SandboxFlags) open(ctx context.Context, log *slog.Logger) (*sandbox.Sand
 
 // FindBlender opens the sandbox and finds the Blender that the flags select. It starts
 // no Blender. The error of a missing Blender says how to install one. The sandbox comes
-// first: where there can be none, nobody is to install a Blender for nothing.
+// first: if there can be none, the user should not install a Blender in vain.
 func (f BlenderFlags) FindBlender(ctx context.Context, s SandboxFlags, log *slog.Logger) (worker.Blender, error) {
 	box, err := s.open(ctx, log)
 	if err != nil {

@@ -89,5 +89,5 @@ func (d diagnosis) print(w io.Writer) {
 			table.Row("", "", f.Do)
 		}
 	}
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }

@@ -2,9 +2,9 @@
 // doctor, and bench.
 //
 // What always holds: all three find Blender and open the sandbox in the same way, so
-// what doctor reports is what worker does; none of them opens a database or a store
-// of the service. It leaves the rendering to package worker. Start reading at Workers;
-// blender_flags.go has the flags that the commands share.
+// what doctor reports is what worker does; none of them opens a database or a store of
+// the service. Package worker renders. Start reading at Workers; blender_flags.go has
+// the flags that the commands share.
 package farm
 
 import (
@@ -87,7 +87,8 @@ func (b *blenders) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// endFlags say when a worker ends that an engine, such as Slurm or Kubernetes, has placed.
+// endFlags say when a worker ends that was started by an engine such as Slurm or
+// Kubernetes.
 type endFlags struct {
 	ExitIdle  time.Duration `env:"SVC_EXIT_IDLE" placeholder:"DURATION" help:"End once no frame has come for so long, such as 10m, and every result is delivered. Without it, the worker stays."`
 	DrainOn   string        `env:"SVC_DRAIN_ON" placeholder:"SIGNAL" help:"Take no more frames at this signal, such as USR1, finish the one that renders, however long it takes, and end."`
@@ -187,7 +188,8 @@ func (c *workerRun) runEach(ctx context.Context, config worker.Config) error {
 	return worker.RunEach(ctx, config, worker.OfCards(b, machine, shares, c.Cores))
 }
 
-// workerName is the name shown to the operator: the given one, else the host's.
+// workerName is the name shown to the operator: the given one, or otherwise the
+// host's.
 func workerName(given string) (string, error) {
 	if given != "" {
 		return given, nil

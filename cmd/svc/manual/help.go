@@ -10,8 +10,8 @@ import (
 	"svc.example/cmd/svc/terminal"
 )
 
-// widthOfHelp is for where there is no terminal. On one that is narrower than twoColumns,
-// what a flag means stands below it.
+// widthOfHelp is used without a terminal. On a terminal narrower than twoColumns, the
+// meaning of a flag goes below it.
 const (
 	widthOfHelp = 80
 	twoColumns  = 72
@@ -57,7 +57,8 @@ func PrintHelp(w io.Writer, app *kong.Application, n *kong.Node, columns int) {
 	}
 }
 
-// commands lists the commands below n: of the program by group, callers' first.
+// commands lists the commands below n: those of the program by group, callers'
+// first.
 func (h help) commands(n *kong.Node) {
 	titles, rows := []string{"Commands"}, map[string][][2]string{}
 	if n.Type == kong.ApplicationNode {
@@ -110,16 +111,17 @@ type help struct {
 
 func (h help) paragraph(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		fmt.Fprintln(h.w, strings.Join(terminal.Wrap(line, h.width, 0), "\n")) // nobody reads a closed standard output
+		fmt.Fprintln(h.w, strings.Join(terminal.Wrap(line, h.width, 0), "\n")) // a closed standard output has no reader
 	}
 }
 
-// list prints terms, and what each means beside it, or below it where it is too long.
+// list prints terms, each with its meaning next to it, or below it if the term is too
+// long.
 func (h help) list(title string, rows [][2]string) {
 	if len(rows) == 0 {
 		return
 	}
-	left := 0 // of the terms that have their text beside them
+	left := 0 // of the terms that have their text next to them
 	for _, row := range rows {
 		if n := len([]rune(row[0])); n <= h.width*3/8 && h.width >= twoColumns {
 			left = max(left, n)

@@ -61,8 +61,9 @@ func list(b *strings.Builder, title string, all []value) {
 	}
 }
 
-// roff escapes text: a backslash is an escape, a hyphen would become a dash that nobody
-// can paste into a shell, and a line that begins with a dot or a quote is a command.
+// roff escapes text: a backslash is an escape, a hyphen would become a dash that does
+// not work when pasted into a shell, and a line that begins with a dot or a quote is a
+// command.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(strings.TrimSpace(text))
 	lines := strings.Split(text, "\n")

@@ -15,8 +15,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// Command writes the reference. It is hidden from help: those who build and package svc
-// type it.
+// Command writes the reference. It is hidden from help because it is for building and
+// packaging svc.
 type Command struct {
 	CLI markdownCommand `cmd:"" name:"cli" help:"Write the reference of the command line, Markdown, into a file."`
 	Man manCommand      `cmd:"" name:"man" help:"Write the manual pages into a folder."`
@@ -130,7 +130,7 @@ func flags(n *kong.Node) (all []value) {
 	return all
 }
 
-// placeholder is what stands for a flag's value: its choices, or a word.
+// placeholder represents a flag's value: its choices, or a word.
 func placeholder(flag *kong.Flag) string {
 	switch {
 	case flag.PlaceHolder != "":

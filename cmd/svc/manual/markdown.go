@@ -117,7 +117,7 @@ func table(b *strings.Builder, title string, all []value) {
 	}
 }
 
-// cell is text that can stand in a cell of a table.
+// cell makes text safe for a cell of a table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(strings.TrimSpace(text))
 }

@@ -30,7 +30,7 @@ import (
 const transferWait = 1200 * time.Millisecond
 
 // transfers are the files being moved, by a name that the agent's next call gives
-// again: the upload id, or job and file name. An entry stays until somebody has
+// again: the upload id, or job and file name. An entry stays until a caller has
 // learned how it ended. They are safe for concurrent use.
 type transfers struct {
 	mu     sync.Mutex

@@ -1,10 +1,9 @@
 // Package mcpbridge has the command mcp: a service's tools for an agent on this machine.
 //
-// What always holds: the agent sees the tools that the service has, plus local paths
-// where a tool takes or returns a file; only .blend files are sent, and what their scenes
-// need of the folder that they are in; only the given folder is written to; the key goes to the service and to nobody else. It leaves the
-// answers to the service. Start reading at bridge; files.go moves files, retry.go waits
-// out the rate limit.
+// What always holds: the agent sees the tools that the service has, plus local paths where a tool
+// takes or returns a file; only .blend files are uploaded, and what their scenes need from their
+// folder; only the given folder is written to; the key goes only to the service. The service makes
+// the answers. Start reading at bridge; files.go moves files, retry.go waits out the rate limit.
 package mcpbridge
 
 import (
@@ -37,7 +36,7 @@ import (
 const oldKeyVariable = "SVC_API_KEY"
 
 // Command offers a service's tools to an agent on this machine. It has no flag for the
-// key: every process of the machine can read another's command line, and the programs
+// key: any process on the machine can read another's command line, and the programs
 // that start svc mcp keep their arguments in plain files.
 type Command struct {
 	profile.ServerFlags
@@ -65,7 +64,7 @@ func (c *Command) Run() error {
 	if err != nil {
 		return err
 	}
-	if _, err := api.Health(ctx); err != nil { // it says in words what is wrong with an address
+	if _, err := api.Health(ctx); err != nil { // it explains what is wrong with an address
 		return err
 	}
 	b := newBridge(service.Server, service.Credential)

@@ -20,7 +20,7 @@ func projectName(path string) string { return "project " + path }
 
 // files finds what goes with a .blend on this machine: its own path and those of what its
 // scene needs, in the folder that the person named, or else in its own. Hidden files and
-// folders are left out: no scene needs them, and what keys lie in has such names.
+// folders are left out: no scene needs them, and files with keys have such names.
 func (b *bridge) files(ctx context.Context, path string) (*scenefiles.Disk, []string, error) {
 	root := b.projects
 	if rest, err := filepath.Rel(root, path); root == "" || err != nil || !filepath.IsLocal(rest) {
@@ -43,7 +43,7 @@ func (b *bridge) files(ctx context.Context, path string) (*scenefiles.Disk, []st
 }
 
 // inspectProject sends a scene with its files in the background. The agent repeats the call
-// until they are there: only then the service has an upload to tell about.
+// until they are there: only then does the service have an upload to describe.
 func (b *bridge) inspectProject(ctx context.Context, tool, path string, disk *scenefiles.Disk, paths []string) (*mcp.CallToolResult, error) {
 	s := b.begin(projectName(path), func(ctx context.Context) (string, error) {
 		defer func() { _ = disk.Close() }() // it was only read

@@ -15,8 +15,8 @@ import (
 	"svc.example/internal/work/operator"
 )
 
-// Admin works on the store directly, beside a running service or without one. It needs
-// no key: whoever can read the store may do everything.
+// Admin works on the store directly, with or without a running service. It needs no
+// key: anyone who can read the store may do everything.
 type Admin struct {
 	Workspace struct {
 		List      workspaceList     `cmd:"" help:"List workspaces with their balances, the newest first."`
@@ -132,8 +132,8 @@ func (f changeFlags) change(propose func(ctx context.Context, tx *db.Tx) (operat
 	})
 }
 
-// whoami names who runs the command, for the record of what operators did: the person
-// behind sudo, or the account on this machine.
+// whoami names the person who runs the command, for the record of what operators did:
+// the person behind sudo, or the account on this machine.
 func whoami() string {
 	if name := os.Getenv("SUDO_USER"); name != "" {
 		return name

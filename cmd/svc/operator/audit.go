@@ -17,8 +17,8 @@ import (
 type audit struct{ adminFlags }
 
 // Run checks the whole store and prints each breach. Any breach exits with 1, after
-// everything is printed. Dead letters are counted as a reminder and are no breach. A
-// running service may continue beside it. A signal ends it without a result.
+// everything is printed. Dead letters are counted as a reminder and are not a
+// breach. The service may run meanwhile. A signal ends it without a result.
 func (c *audit) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()
@@ -88,8 +88,8 @@ func breachCount(breaches []app.Breach) string {
 	return terminal.Count(len(breaches), "breach", "breaches")
 }
 
-// auditProgress shows how far each part of an audit is: a bar on a terminal, else a line
-// now and then.
+// auditProgress shows how far each part of an audit is: a bar on a terminal, otherwise a
+// line now and then.
 type auditProgress struct {
 	display terminal.Display
 	part    string

@@ -45,8 +45,8 @@ func (c *restore) Run(k *kong.Context) error {
 }
 
 // copy runs a backup, a restore or a move, shows how far it is, and prints what it has
-// copied, with --json as a member of that name. A place that is not as it must be is wrong
-// usage. done and lost say what is so at the end and after a signal.
+// copied, with --json as a member of that name. An unsuitable place is wrong usage. done
+// and lost are the messages at the end and after a signal.
 func (f adminFlags) copy(k *kong.Context, member, done, lost string, run func(context.Context, app.BackupProgress) (app.BackupReport, []app.Breach, error)) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()

@@ -20,8 +20,8 @@ type eraseWorkspace struct {
 	Workspace string `arg:"" help:"Workspace id."`
 }
 
-// Run erases a workspace: its rows in one transaction, then its files. Of an erased
-// workspace it erases what was left, and says when it was erased. Errors:
+// Run erases a workspace: its rows in one transaction, then its files. For an
+// erased workspace it erases any remains, and says when it was erased. Errors:
 // workspace_not_found, jobs_not_ended, money_reserved.
 func (c *eraseWorkspace) Run(k *kong.Context) error {
 	var plan erase.Plan
@@ -47,7 +47,7 @@ func (c *eraseWorkspace) Run(k *kong.Context) error {
 		field{"erased_before", !plan.ErasedAt.IsZero()}, field{"available_cents", plan.AvailableCents})
 }
 
-// proposal says what goes, what stays, and what becomes of money.
+// proposal says what is erased, what stays, and what becomes of money.
 func (c *eraseWorkspace) proposal(p erase.Plan) string {
 	if !p.ErasedAt.IsZero() {
 		return fmt.Sprintf("erase what is left of %s, which was erased at %s", c.Workspace, p.ErasedAt.Format(time.DateTime))

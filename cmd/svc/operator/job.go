@@ -118,7 +118,7 @@ type jobFail struct {
 	Reason string `required:"" help:"What the owner of the job reads, 1 to 500 bytes."`
 }
 
-// Run ends a job that has not ended, whatever its state (decisions 24). Errors:
+// Run ends a job that has not ended, in any state (decisions 24). Errors:
 // render_not_found, job_ended, invalid_request for the reason.
 func (c *jobFail) Run(k *kong.Context) error {
 	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {

@@ -75,8 +75,8 @@ func (c *keyRevoke) Run(k *kong.Context) error {
 	return c.print(k, field{"key_id", c.KeyID}, field{"revoked", true})
 }
 
-// keyList is svc admin key list. It finds the id of a key that nobody has noted, so
-// that it can be revoked.
+// keyList is svc admin key list. It shows the ids of keys, so that a key whose id
+// was not noted can be revoked.
 type keyList struct {
 	adminFlags
 	Workspace string `help:"List the account and agent keys of this workspace instead of the workers' keys."`

@@ -2,10 +2,10 @@
 // and openapi.
 //
 // What always holds: a command that only reads opens nothing for writing; one that changes
-// something asks first, and does it in one transaction; a secret is printed once, when it is made; a
-// password of the database is never printed. It leaves to package app what a service
-// consists of. Start reading at Serve; admin.go lists the admin commands, which have
-// one file for each thing that they work on.
+// something asks first, and does it in one transaction; a secret is printed once, when it is made;
+// a password of the database is never printed. Package app knows what a service consists of. Start
+// reading at Serve; admin.go lists the admin commands, which have one file for each thing that they
+// work on.
 package operator
 
 import (
@@ -175,8 +175,9 @@ func (c *Serve) service() (app.Config, error) {
 
 // firstSteps prints what to do next with a service that has no workspace yet, and nothing
 // where one exists. On a terminal it makes a sign-in link for that, in the transaction that
-// counts the workspaces: anywhere else the link would be kept in a log, and whoever reads
-// the log would be the operator. Its failure is printed and does not stop the service.
+// counts the workspaces: anywhere else the link would be kept in a log, and anyone who
+// reads the log would become the operator. Its failure is printed and does not stop the
+// service.
 func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string, k *kong.Context) error {
 	const operator = "operator@localhost"
 	var first bool

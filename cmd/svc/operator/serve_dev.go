@@ -15,7 +15,7 @@ import (
 )
 
 // allowAll relaxes the flags for --dev: any Blender, the sandbox that this machine has,
-// and the CPU where Cycles finds no GPU. It says what will render, on standard error,
+// and the CPU if Cycles finds no GPU. It says what will render, on standard error,
 // because receipts will say the same.
 func (c *Serve) allowAll(ctx context.Context, k *kong.Context) error {
 	c.AllowBlenderVersion = true

@@ -13,8 +13,8 @@ type keepFlags struct {
 	LogKeep    time.Duration `env:"SVC_LOG_KEEP" default:"720h" help:"How long Blender's output and the failed attempts of a job are kept after its end. At least 24h."`
 }
 
-// apply sets the times. Less than a day is wrong usage: nobody could look at what happened
-// over night.
+// apply sets the times. Less than a day is wrong usage: an operator could not see what
+// happened overnight.
 func (f keepFlags) apply(cfg *app.Config) error {
 	if min(f.WorkerKeep, f.LogKeep) < minKeep {
 		return terminal.WrongUsagef("--worker-keep and --log-keep must be %s or more", minKeep)

@@ -12,7 +12,8 @@ import (
 // a day.
 type previewLimits preview.Limits
 
-// mostPreviews is the highest limit that is taken: a day has no time for more.
+// mostPreviews is the highest limit that is accepted: a day has no time for
+// more.
 const mostPreviews = 10_000
 
 // UnmarshalText reads two numbers with a comma between, or 0, which is none.

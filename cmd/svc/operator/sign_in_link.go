@@ -19,7 +19,8 @@ type signInLink struct {
 }
 
 // Run prints a link that works once, within contract.SignInLinkLife, for a person who
-// may be new. Whoever has the link is that person: it is a secret until it is used.
+// may be new. Anyone who has the link can act as that person: it is a secret until it
+// is used.
 func (c *signInLink) Run(k *kong.Context) error {
 	var token string
 	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {

@@ -113,7 +113,7 @@ func (c *set) read(out io.Writer) (string, error) {
 	return line, err
 }
 
-// signedIn stands in the place of a key where svc login got tokens.
+// signedIn takes the place of a key when svc login got tokens.
 const signedIn = "signed in"
 
 // get is svc config get.

@@ -101,8 +101,8 @@ func change(name string, with func(*Stored)) (path string, err error) {
 }
 
 // changeIf rewrites one profile, unless with fails or changes nothing. The file appears
-// whole, and only its owner can read it. A profile that is left with nothing disappears. A
-// lock beside the file keeps other commands from changing it meanwhile.
+// whole, and only its owner can read it. A profile that becomes empty disappears. A lock
+// next to the file keeps other commands from changing it meanwhile.
 func changeIf(name string, with func(*Stored) error) (path string, err error) {
 	if path, err = Path(); err != nil {
 		return "", err

@@ -49,7 +49,8 @@ var grantClient = &http.Client{
 }
 
 // discover reads where a service's endpoints are (RFC 8414). They must be on the service
-// that the person named: nothing else may see a code or a token. Errors are said in words.
+// that the person named: nothing else may see a code or a token. Errors are texts for
+// people.
 func discover(ctx context.Context, server string) (g grants, err error) {
 	var document struct {
 		Issuer    string `json:"issuer"`

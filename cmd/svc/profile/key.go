@@ -60,8 +60,8 @@ func (k Kind) name() string {
 	return name
 }
 
-// kindOf tells the kind by the beginning of a key, 0 where it is of none. The prefix of
-// account keys begins the others too, so it comes last.
+// kindOf determines the kind by the beginning of a key; 0 for none. Account keys have a
+// prefix that the others begin with too, so it comes last.
 func kindOf(key string) Kind {
 	for _, kind := range []Kind{AgentKey, NodeKey, AccountKey} {
 		if strings.HasPrefix(key, kind.prefix()) {
@@ -71,8 +71,8 @@ func kindOf(key string) Kind {
 	return 0
 }
 
-// Mask is what may be shown of a key: as much as the service's lists show. Of a text
-// that is no whole key it shows the prefix only.
+// Mask is what may be shown of a key: as much as the service's lists show. If the
+// text is not a whole key it shows only the prefix.
 func Mask(key string) string {
 	kind := kindOf(key)
 	switch {
@@ -101,7 +101,7 @@ func (k Kind) check(key, source string) error {
 	return nil
 }
 
-// malformed says what is wrong with a key of the kind, "" where nothing is.
+// malformed says what is wrong with a key of the kind, "" for nothing.
 func malformed(key string, kind Kind) string {
 	secret := strings.TrimPrefix(key, kind.prefixOf(key))
 	for _, r := range secret {

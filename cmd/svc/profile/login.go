@@ -118,7 +118,7 @@ func (p Stored) takesSignIn(name, server string) error {
 	return nil
 }
 
-// inWords says what a refusal means to the person who signs in.
+// inWords explains a refusal to the person who signs in.
 func inWords(err error) error {
 	refused, is := errors.AsType[*refusal](err)
 	if !is {

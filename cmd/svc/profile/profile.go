@@ -1,11 +1,11 @@
 // Package profile says which service a command calls, and with which key.
 //
-// What always holds: of a flag, the environment, the profile and the default, in this
-// order, the first one counts; a key of the wrong kind is refused before any call; a
-// key of a profile goes to that profile's server only; no message shows more of a key
-// than lists do. It leaves the calls to package client. Start reading at Flags; file.go
-// keeps the profiles, config.go has the commands that change them; login.go signs in, and
-// tokens.go renews what that got.
+// What always holds: the first of a flag, the environment, the profile and the default
+// counts; a key of the wrong kind is refused before any call; a key of a profile goes to
+// that profile's server only; no message shows more of a key than lists do. Package
+// client makes the calls. Start reading at Flags; file.go keeps the profiles, config.go
+// has the commands that change them; login.go signs in, and tokens.go renews what that
+// got.
 package profile
 
 import (
@@ -19,15 +19,15 @@ import (
 	"svc.example/cmd/svc/terminal"
 )
 
-// DefaultServer is called where neither flag, environment nor profile names a server.
+// DefaultServer is called if no flag, environment variable or profile names a server.
 const DefaultServer = "http://127.0.0.1:8080"
 
-// KeyVariable is the one environment variable for keys, of whatever kind.
+// KeyVariable is the one environment variable for keys of any kind.
 const KeyVariable = "SVC_KEY"
 
 // ServerFlags are the flags of each command that calls a service for a person. The
-// operator's configuration file has no part in them (config:"-"): its server and key are
-// those of a worker.
+// operator's configuration file does not affect them (config:"-"): its server and key
+// are those of a worker.
 type ServerFlags struct {
 	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service. The first of these counts: the flag, the environment, the profile, http://127.0.0.1:8080."`
 	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one named default."`
@@ -75,8 +75,8 @@ func (f Flags) client(kind Kind, options []client.Option) (*client.Client, error
 	return service.Client(options...)
 }
 
-// Client returns a client of the service, which says on standard error what it tries
-// again unless an option has it say so elsewhere. The error is a wrong usage.
+// Client returns a client of the service, which reports retries on standard error
+// unless an option redirects that. The error is a wrong usage.
 func (s Service) Client(options ...client.Option) (*client.Client, error) {
 	options = append([]client.Option{Retrying(s.Server, onStderr), client.WithKeySource(s.Credential)}, options...)
 	c, err := client.New(s.Server, s.Key, options...)
@@ -133,7 +133,7 @@ func (f Flags) Service(kind Kind) (Service, error) {
 	return s, usage(kind.check(s.Key, fmt.Sprintf("profile %q", f.Profile)))
 }
 
-// signInFor says how to do without a key, where a sign-in will do.
+// signInFor says how to sign in instead of using a key, if a sign-in is enough.
 func signInFor(kind Kind, name string) string {
 	if kind&AgentKey == 0 {
 		return ""
@@ -175,8 +175,8 @@ func Node(key string) (string, error) {
 	return key, usage(NodeKey.check(key, sourceOf(key)))
 }
 
-// FromEnvironment returns the key in SVC_KEY, or else in the variable that a command
-// read in earlier versions, with a warning.
+// FromEnvironment returns the key in SVC_KEY, or otherwise in the variable that a
+// command read in earlier versions, with a warning.
 func FromEnvironment(oldName string) string {
 	if key := os.Getenv(KeyVariable); key != "" {
 		return key

@@ -16,9 +16,9 @@ import (
 	"svc.example/internal/work/farmapi"
 )
 
-// Unreachable says in words why a service at an address cannot be called, and what to
-// do: nothing answers, the name does not resolve, TLS fails, or it is no svc. It
-// returns nil for any other error, such as a refusal of the service.
+// Unreachable explains why a service at an address cannot be called, and what to do:
+// nothing answers, the name does not resolve, TLS fails, or it is not an svc service.
+// It returns nil for any other error, such as a refusal of the service.
 func Unreachable(server string, err error) error {
 	what, do := diagnose(server, err)
 	if what == "" {
@@ -27,7 +27,7 @@ func Unreachable(server string, err error) error {
 	return errors.New(what + ". " + do)
 }
 
-// diagnose says what is wrong and what to do, "" for what Unreachable does not know.
+// diagnose says what is wrong and what to do; "" if Unreachable does not know.
 func diagnose(server string, err error) (what, do string) {
 	at, parseErr := url.Parse(server)
 	if parseErr != nil {

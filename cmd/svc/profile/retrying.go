@@ -15,8 +15,8 @@ import (
 // bounds the tries.
 const againAfter = 30 * time.Second
 
-// Retrying has a client say what went wrong, and that it tries again, before it waits:
-// a person must not look at nothing while a command tries.
+// Retrying makes a client say what went wrong, and that it will retry, before it
+// waits: a person must see what a command is doing.
 func Retrying(server string, say func(format string, args ...any)) client.Option {
 	last, at := "", time.Time{}
 	return client.WithOnRetry(func(r client.Retry) {
@@ -32,7 +32,7 @@ func Retrying(server string, say func(format string, args ...any)) client.Option
 	})
 }
 
-// again says when the next try comes, and how many there are.
+// again says when the next attempt comes, and how many there are.
 func again(r client.Retry) string {
 	text := "trying again"
 	if r.Wait >= time.Second {
@@ -44,11 +44,11 @@ func again(r client.Retry) string {
 	return fmt.Sprintf("%s (%d of %d)", text, r.Try, r.Attempts)
 }
 
-// onStderr says a line where no other text is drawn.
+// onStderr prints a line when no other text is drawn.
 func onStderr(format string, args ...any) { terminal.Printf(os.Stderr, "svc: "+format, args...) }
 
-// RetriesOn has a client say what it tries again on the display, where that draws bars on
-// the terminal human: a line on standard error would be overwritten.
+// RetriesOn makes a client report retries on the display, if that draws bars on the
+// terminal human: a line on standard error would be overwritten.
 func RetriesOn(server string, human io.Writer, display terminal.Display) []client.Option {
 	if !terminal.IsTerminal(human) {
 		return nil

@@ -75,7 +75,8 @@ func (r *renewal) token(ctx context.Context) (string, error) {
 		if err != nil {
 			return err
 		}
-		// An answer that nobody reads would cost the sign-in: Ctrl-C does not end this call.
+		// An answer that is not read would lose the sign-in, so Ctrl-C does not end this
+		// call.
 		t, err := at.tokens(context.WithoutCancel(ctx), url.Values{"grant_type": {"refresh_token"}, "refresh_token": {p.SignedIn.RefreshToken}})
 		if refused, is := errors.AsType[*refusal](err); is && refused.Code == "invalid_grant" {
 			p.SignedIn, ended = SignIn{}, true
@@ -117,7 +118,8 @@ func (Logout) Help() string {
 	return "The key of the sign-in is revoked at the service: requests with it are refused from then on. Keys that were pasted stay; svc config unset key forgets them."
 }
 
-// Run revokes the sign-in and forgets it. Who is not signed in has nothing to end.
+// Run revokes the sign-in and forgets it. Without a sign-in there is nothing to
+// end.
 func (c *Logout) Run(app *kong.Context) (err error) {
 	ctx, stop := untilSignal(&err)
 	defer stop()

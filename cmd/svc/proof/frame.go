@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// FrameProof takes the proof of one frame out of a receipt, for somebody who is not to see
+// FrameProof takes the proof of one frame out of a receipt, for someone who must not see
 // the others.
 type FrameProof struct {
 	Receipt string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route."`

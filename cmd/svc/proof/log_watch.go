@@ -85,8 +85,8 @@ func (c *logWatch) Run(k *kong.Context) (err error) {
 	return nil
 }
 
-// also holds the log against a checkpoint that somebody else has seen. One that is newer than
-// the log is none of its history.
+// also compares the log with a checkpoint that someone else has seen. A checkpoint newer than
+// the log is not in its history.
 func (c *logWatch) also(ctx context.Context, source receiptlog.Source, keys []receipt.PublicKey, path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

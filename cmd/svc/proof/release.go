@@ -22,9 +22,9 @@ type verifiedRelease struct {
 	Checks  []receipt.Check `json:"checks"`
 }
 
-// runRelease checks a release's list of sums, its signature beside it, and each of its
-// files that lies there too. The key must be given: whoever can put other files on a
-// download page can put another key beside them.
+// runRelease checks a release's list of sums, the signature next to it, and each of
+// its files that is there too. The key must be given: anyone who can replace files on
+// a download page can put another key next to them.
 func (c *Verify) runRelease(app *kong.Context) error {
 	if c.PinnedKey == "" {
 		return terminal.WrongUsagef("%s is signed with the key of whoever published the release; give its public half with --key", release.SumsFile)

@@ -30,15 +30,15 @@ import (
 )
 
 // KeyFile is the name of the file with the service's public keys, PEM, that svc render
-// writes beside a receipt.
+// writes next to a receipt.
 const KeyFile = "signing-key.pem"
 
 // ProofFile is the name of the file with the proof that the receipt is in the log, in
 // the form of the API's proof route.
 const ProofFile = "proof.json"
 
-// Verify checks a receipt, or a release, without a network, unless --keys is an address. What it does not get by
-// flags it looks for beside the receipt, where svc render puts it.
+// Verify checks a receipt, or a release, without a network, unless --keys is an address. What flags
+// do not give, it looks for next to the receipt, where svc render puts it.
 type Verify struct {
 	Receipt   string   `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or the proof of one frame, of svc frame-proof. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
 	Artifact  string   `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
@@ -67,10 +67,10 @@ type verified struct {
 	JobID    string          `json:"job_id"`
 	KeyID    string          `json:"key_id"`
 	KeyFile  string          `json:"key_file"`   // path of the keys that were used
-	Pinned   bool            `json:"key_pinned"` // false: the keys were taken from beside the receipt
+	Pinned   bool            `json:"key_pinned"` // false: the keys were found next to the receipt
 	Artifact string          `json:"artifact"`   // path of the ZIP that was checked; "" when none was
 	Checks   []receipt.Check `json:"checks"`
-	// NotChecked are the names of the checks that were not made. OK says nothing of them.
+	// NotChecked are the names of the checks that were not made. OK does not cover them.
 	NotChecked []string `json:"not_checked"`
 	// Signed is the receipt, nil unless signature and statement are valid.
 	Signed *receipt.Receipt `json:"-"`
@@ -189,8 +189,8 @@ func (c *Verify) missing(report receipt.Report) error {
 	return terminal.Exit(terminal.ExitMissingFiles, fmt.Errorf("not checked, and --require asks for it: %s", strings.Join(missing, ", ")))
 }
 
-// keys are those that the receipt and the checkpoint may be signed with: of --keys, of
-// --key, or from beside the receipt. With --keys and --key, those of both.
+// keys are those that may have signed the receipt and the checkpoint: from --keys,
+// from --key, or found next to the receipt. With --keys and --key, both count.
 func (c *Verify) keys(found *verified, history receipt.History) ([]receipt.PublicKey, error) {
 	found.Pinned = c.PinnedKey != "" || history != nil
 	switch {
@@ -299,9 +299,10 @@ func (c *Verify) pictures() fs.FS {
 	return os.DirFS(c.Frames)
 }
 
-// findArtifact returns the path of the ZIP to check: the given one, else the one that
-// the receipt names, where it lies beside the receipt. "" means that there is none. A
-// name with a folder in it is ignored: a forged receipt must not choose files.
+// findArtifact returns the path of the ZIP to check: the given one, or otherwise the
+// one that the receipt names, if it is next to the receipt. "" means that there is
+// none. A name with a folder in it is ignored: a forged receipt must not choose
+// files.
 func (c *Verify) findArtifact(r receipt.Receipt) string {
 	if c.Artifact != "" {
 		return c.Artifact
@@ -359,14 +360,14 @@ func WithExitCode(err error) error {
 	return err
 }
 
-// print writes the checks for people. A key from beside the receipt gets a warning:
-// whoever can forge the receipt can also put a key beside it.
+// print writes the checks for people. A key found next to the receipt gets a
+// warning: anyone who can forge the receipt can also put a key next to it.
 func (v *verified) print(w io.Writer) {
 	PrintChecks(w, v.Checks)
 	v.conclude(w, "receipt")
 }
 
-// conclude writes what stands below the checks of a thing.
+// conclude writes the lines below the checks of a thing.
 func (v *verified) conclude(w io.Writer, thing string) {
 	if !v.Pinned {
 		terminal.Printf(w, "key taken from beside the receipt (%s); pin it with --key", v.KeyFile)
@@ -394,5 +395,5 @@ func PrintChecks(w io.Writer, checks []receipt.Check) {
 		}
 		table.Row(check.Name, status, check.Text)
 	}
-	_ = table.Flush() // nobody reads a closed standard output
+	_ = table.Flush() // a closed standard output has no reader
 }

@@ -16,9 +16,8 @@ import (
 var ErrDeclined = errors.New("nothing was changed")
 
 // Confirm says what a command will change and returns nil after a yes, typed on in. Piped
-// input never counts, whatever it says: without a terminal the answer is wrong usage, and
-// the message says how to confirm beforehand. Errors: ErrDeclined for any other answer,
-// and that of ctx.
+// input never counts: without a terminal the answer is wrong usage, and the message says
+// how to confirm beforehand. Errors: ErrDeclined for any other answer, and that of ctx.
 func Confirm(ctx context.Context, in *os.File, out io.Writer, what string) error {
 	if !IsTerminal(in) {
 		return WrongUsagef("nothing was changed: there is no terminal to ask on; add --yes to do this: %s", what)
@@ -53,7 +52,7 @@ func Answer(ctx context.Context, in io.Reader, out io.Writer) (word string, err 
 }
 
 // awaitLine reads a line, to the end of the input at most. The end of ctx returns its
-// error; the goroutine that reads is then left behind, because a read from a terminal
+// error; the goroutine that reads then keeps running, because a read from a terminal
 // cannot be cancelled, and ends with the process.
 func awaitLine(ctx context.Context, in io.Reader) (string, error) {
 	read := make(chan string, 1)
@@ -69,9 +68,9 @@ func awaitLine(ctx context.Context, in io.Reader) (string, error) {
 	}
 }
 
-// Secret asks on a terminal and reads a line without showing it, from before the question
-// on: whoever pastes does not wait. The end of ctx, as by Ctrl-C, returns its error and
-// gives the terminal back as it was.
+// Secret asks on a terminal and reads a line without showing it, even while it prints the
+// question: a person who pastes does not wait. The end of ctx, as by Ctrl-C, returns its
+// error and gives the terminal back as it was.
 func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (string, error) {
 	before, err := term.GetState(int(in.Fd()))
 	if err == nil {
@@ -81,8 +80,9 @@ func Secret(ctx context.Context, in *os.File, out io.Writer, question string) (s
 		return "", err
 	}
 	Askf(out, "%s", question)
-	// What reads may be left behind, so it must not change the terminal, as
-	// term.ReadPassword does: it could hide the typing again after it was given back.
+	// The reader may keep running, so it must not change the terminal, as
+	// term.ReadPassword does: it could hide typing again after the terminal was given
+	// back.
 	line, err := awaitLine(ctx, in)
 	fmt.Fprintln(out)
 	return strings.TrimRight(line, "\r\n"), errors.Join(err, term.Restore(int(in.Fd()), before))

@@ -1,10 +1,9 @@
 // Package terminal is how the commands of svc talk to the person or the script that
 // runs them: progress, prices, JSON, signals and exit codes.
 //
-// What always holds: progress bars appear on a terminal only, plain lines everywhere
-// else; an exit code means the same in every command; what is printed cannot drive the
-// terminal; nothing here knows a package of the service. It leaves to the commands what they print. Start reading at
-// Display.
+// What always holds: progress bars appear on a terminal only, plain lines everywhere else; an exit
+// code means the same in every command; what is printed cannot drive the terminal; nothing here
+// knows a package of the service. The commands decide what they print. Start reading at Display.
 package terminal
 
 import (
@@ -94,7 +93,7 @@ func WrongUsage(err error) error { return Exit(ExitUsage, err) }
 func WrongUsagef(format string, args ...any) error { return WrongUsage(fmt.Errorf(format, args...)) }
 
 // Interrupted is err, or what said says of a command that a signal has ended: the end of ctx.
-// said tells what was and was not done; how to go on is the same for all.
+// said tells what was and was not done; how to continue is the same for all.
 func Interrupted(ctx context.Context, err error, said string) error {
 	if err == nil || ctx.Err() == nil {
 		return err

@@ -30,9 +30,9 @@ const (
 	Sixel      Graphics = "sixel"
 )
 
-// GraphicsOf returns how a stream shows pictures; NoGraphics unless it is a terminal. What
-// a terminal's environment does not tell, it is asked. Inside tmux and screen it is none:
-// they pass pictures on only where somebody has told them to.
+// GraphicsOf returns how a stream shows pictures; NoGraphics unless it is a terminal. If
+// the environment does not tell, the terminal is asked. Inside tmux and screen it is none:
+// they pass pictures on only if configured to.
 func GraphicsOf(stream any) Graphics {
 	if !Redraws(stream) || os.Getenv("TMUX") != "" || strings.HasPrefix(os.Getenv("TERM"), "screen") {
 		return NoGraphics
@@ -87,7 +87,7 @@ func showsSixel(tty io.ReadWriter) bool {
 	return false
 }
 
-// Show prints a picture, and a line end behind it. Errors are those of w and of a picture
+// Show prints a picture, and a line end after it. Errors are those of w and of a picture
 // that cannot be decoded.
 func (g Graphics) Show(w io.Writer, picture []byte) error {
 	img, _, err := image.Decode(bytes.NewReader(picture))

@@ -11,9 +11,9 @@ import (
 	"golang.org/x/term"
 )
 
-// asked puts a question to the terminal of this process. It opens the terminal anew: reads
-// of that file end at a deadline, and leave nothing behind that takes what is typed later.
-// false where there is no such terminal.
+// asked puts a question to the terminal of this process. It opens the terminal again:
+// reads of that file end at a deadline, and no goroutine is left that takes what is typed
+// later. It returns false if there is no such terminal.
 func asked(question func(tty io.ReadWriter) bool) (yes bool) {
 	tty, err := os.OpenFile("/dev/tty", os.O_RDWR|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0)
 	if err != nil {

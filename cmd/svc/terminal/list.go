@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/ground/plaintext"
 )
 
-// Width is how many columns w shows: 0 where it is no terminal, which has no end.
+// Width is how many columns w shows: 0 for no limit, if it is not a terminal.
 func Width(w io.Writer) int {
 	width, _ := Screen(w)
 	return width
@@ -86,8 +86,8 @@ func (l *List) Lines(width int) []string {
 	return lines
 }
 
-// stacked is the list for a narrow terminal: of each row the first cell, and below it, with
-// two blanks before them, the others behind their titles, as many on a line as it holds.
+// stacked is the list for a narrow terminal: the first cell of each row, and below it,
+// indented by two, the others after their titles, as many as fit on a line.
 func (l *List) stacked(width int) (lines []string) {
 	for _, row := range l.rows {
 		lines = append(lines, row[0])
@@ -112,7 +112,7 @@ func (l *List) stacked(width int) (lines []string) {
 // Print writes the list for the terminal, or the file, that w is.
 func (l *List) Print(w io.Writer) {
 	for _, line := range l.Lines(Width(w)) {
-		fmt.Fprintln(w, line) // nobody reads a closed standard output
+		fmt.Fprintln(w, line) // a closed standard output has no reader
 	}
 }
 

@@ -11,7 +11,7 @@ type LogFlags struct {
 	Format string     `name:"log-format" env:"SVC_LOG_FORMAT" enum:"text,json" default:"text" help:"Form of the log's lines: text (key=value) or json."`
 }
 
-// Start has the whole process log to w as the flags say.
+// Start makes the whole process log to w as the flags say.
 func (f LogFlags) Start(w io.Writer) { slog.SetDefault(f.logger(w)) }
 
 func (f LogFlags) logger(w io.Writer) *slog.Logger {

@@ -38,7 +38,7 @@ func Money(cents int64, currency string) string {
 // form its plural with an s.
 func CountOf[N int | int64](n N, thing string) string { return Count(n, thing, thing+"s") }
 
-// Count is CountOf where the plural is another word, such as "leaves".
+// Count is CountOf for an irregular plural, such as "leaves".
 func Count[N int | int64](n N, one, more string) string {
 	if n == 1 {
 		return "1 " + one
@@ -46,7 +46,7 @@ func Count[N int | int64](n N, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// Finding formats what a person should look at in count frames, such as "frames 3,7-9:
+// Finding formats what a person should check in count frames, such as "frames 3,7-9:
 // Every pixel is black. (black)".
 func Finding(frames string, count int, message, code string) string {
 	word := "frames"

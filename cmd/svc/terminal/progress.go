@@ -96,9 +96,9 @@ type pace struct {
 	expected  string        // shown in place of the guess
 }
 
-// move takes one report and computes the time left anew. At the end it also drops
+// move takes one report and computes the time left again. At the end it also drops
 // an expected text: what the service expects may cover packing, which is not part of
-// this meter, and "1s left" beside 100 % reads like a mistake.
+// this meter, and "1s left" next to 100 % reads like a mistake.
 func (p *pace) move(now time.Time, done, total int64) {
 	if p.began.IsZero() {
 		p.began, p.from = now, done
@@ -180,7 +180,7 @@ func (b *bars) Meter(title string, unit Unit) Meter {
 }
 
 // ofKnownLength draws nothing while the total is not known: an empty bar would look like
-// work that stands still.
+// stalled work.
 func ofKnownLength(drawn mpb.BarFiller) mpb.BarFiller {
 	return mpb.BarFillerFunc(func(w io.Writer, s decor.Statistics) error {
 		if s.Total <= 0 {
@@ -228,7 +228,7 @@ func (m *bar) End() {
 }
 
 // A plain meter writes a line at each tenth of the work. Quick work does not fill a
-// log with lines, and slow work still shows within half a minute that it goes on.
+// log with lines, and slow work still shows within half a minute that it continues.
 const (
 	minLineInterval = 2 * time.Second
 	maxLineInterval = 30 * time.Second

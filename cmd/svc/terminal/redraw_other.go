@@ -4,5 +4,5 @@ package terminal
 
 import "os"
 
-// takesEscapes is true of every terminal but those that say that they are not able to.
+// takesEscapes is true for every terminal except those that say they cannot.
 func takesEscapes(*os.File) bool { return os.Getenv("TERM") != "dumb" }

@@ -24,7 +24,7 @@ func UntilSignal() (ctx context.Context, stop context.CancelFunc) {
 	go func() {
 		select {
 		case <-signals:
-			// The channel stays registered for a while and nobody reads it, so
+			// The channel stays registered for a while without a reader, so
 			// copies of the signal are dropped. Then the default effect returns.
 			time.AfterFunc(sameSignal, func() { signal.Stop(signals) })
 			cancel()

@@ -8,12 +8,12 @@ import (
 	"svc.example/internal/ground/plaintext"
 )
 
-// shortestText is the least width of a cell that is wrapped beside others; on a narrower
-// terminal it goes below them.
+// shortestText is the least width of a cell that is wrapped next to others; on a
+// narrower terminal it goes below them.
 const shortestText = 18
 
-// Table prints aligned columns, the last of which is wrapped where the terminal is too
-// narrow for it. What its cells contain, names from files and workers among it, can
+// Table prints aligned columns, the last of which is wrapped if the terminal is too
+// narrow for it. The contents of cells, including names from files and workers, can
 // neither break a row nor move the cursor. A List is for many things of one kind.
 type Table struct {
 	w    io.Writer

@@ -7,7 +7,7 @@ import (
 )
 
 // Open opens an address or a file with the program that this machine has for it, and
-// reports whether there is one. The program goes on after this one has ended.
+// reports whether there is one. The program continues after this one has ended.
 func Open(what string) bool {
 	name, args := viewer()
 	if name == "" {
@@ -17,7 +17,7 @@ func Open(what string) bool {
 	if command.Start() != nil {
 		return false
 	}
-	_ = command.Process.Release() // nobody waits for it
+	_ = command.Process.Release() // nothing waits for it
 	return true
 }
 

@@ -10,10 +10,9 @@ import (
 )
 
 // Wrap breaks a line between words into lines of at most width columns; 0 is no bound.
-// The lines behind the first begin with as many blanks as the first one, and indent more.
-// What a person copies stays whole, and the terminal breaks it: a word that is longer,
-// such as an address or a hash, and a command of svc that stands on a line of its own,
-// behind blanks.
+// The later lines begin with as many blanks as the first one, plus indent. Text that a
+// person copies stays whole, and the terminal breaks it: a longer word, such as an
+// address or a hash, and an svc command on an indented line of its own.
 func Wrap(line string, width, indent int) (lines []string) {
 	blanks := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	if width == 0 || blanks != "" && isCommand(line) {
@@ -32,7 +31,7 @@ func Wrap(line string, width, indent int) (lines []string) {
 }
 
 // breakOf is where to break a line that is too long: at the last blank that leaves at most
-// width columns before it, else at the first one behind; -1 for none.
+// width columns before it, otherwise at the first one after; -1 for none.
 func breakOf(line string, width int) (at int) {
 	at = -1
 	used, words := 0, false
@@ -66,8 +65,8 @@ func longestWord(text string) (columns int) {
 }
 
 // Printf prints one formatted line on w and adds the newline; on a terminal the line is
-// wrapped. Values in it are shown as in a Table. Nobody reads a closed standard output, so
-// there is no error.
+// wrapped. Values in it are shown as in a Table. A closed standard output has no reader,
+// so there is no error.
 func Printf(w io.Writer, format string, args ...any) {
 	printWrapped(w, Width(w), fmt.Sprintf(format, args...))
 }
@@ -77,7 +76,7 @@ func printWrapped(w io.Writer, width int, line string) {
 	fmt.Fprintln(w, strings.Join(Wrap(plaintext.Line(line), width, 2), "\n"))
 }
 
-// Askf prints a question, wrapped as by Printf, and a blank behind it, where the answer is
+// Askf prints a question, wrapped as by Printf, and a blank after it, where the answer is
 // typed.
 func Askf(w io.Writer, format string, args ...any) {
 	question := plaintext.Line(fmt.Sprintf(format, args...))

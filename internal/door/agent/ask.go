@@ -16,8 +16,8 @@ import (
 // (MCP elicitation). Elsewhere the tool's own rule holds: legal_acceptance is never filled
 // in for an agent, and it must be the person's word.
 type asking interface {
-	// question returns what the person is asked; "" where nothing is to be asked. Its
-	// errors are left to the call itself.
+	// question returns the question for the person; "" if there is none. The call
+	// itself reports its errors.
 	question(ctx context.Context, s *server) (string, error)
 }
 
@@ -40,9 +40,9 @@ func (in startIn) question(ctx context.Context, s *server) (text string, err err
 	return text, err
 }
 
-// ask returns the question that a call has to wait for; nil when it can go on, because the
-// person has said yes, or because this client cannot ask. Error: price_not_accepted for a
-// no.
+// ask returns the question that a call has to wait for; nil when it can continue, because
+// the person has said yes, or because this client cannot ask. Error: price_not_accepted
+// for a no.
 func (s *server) ask(ctx context.Context, in any, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	a, asks := in.(asking)
 	if !asks || !canAsk(req) {

@@ -102,8 +102,8 @@ type lockedQuote struct {
 	InputBytes  count        `json:"input_size_bytes"`
 }
 
-// scene says what is rendered. Width and Height are those of a frame, with
-// the scene's resolution percentage applied and cropped where the scene says so.
+// scene says what is rendered. Width and Height are those of a frame, after the
+// scene's resolution percentage and crop.
 type scene struct {
 	Width       int     `json:"width" jsonschema:"Pixels of a frame."`
 	Height      int     `json:"height" jsonschema:"Pixels of a frame."`
@@ -172,7 +172,7 @@ func (s *server) priced(ctx context.Context, out inspected, frames quote.Request
 	return s.inspectedOf(i), nil
 }
 
-// arrive gets the file here in one of three ways, or tells how far it is. Errors:
+// arrive gets the file here in one of three ways, or reports how far it is. Errors:
 // invalid_request when both upload_id and file_url are given, and those of fetch and
 // uploadState.
 func (s *server) arrive(ctx context.Context, in inspectIn) (inspected, error) {
@@ -193,7 +193,7 @@ func (s *server) arrive(ctx context.Context, in inspectIn) (inspected, error) {
 }
 
 // fetch starts fetching a file and waits up to maxFetchWait for it. The fetch
-// is a row of a lease queue, so it goes on when the caller leaves or this
+// is a row of a lease queue, so it continues when the caller leaves or this
 // process dies.
 //
 // It listens before it reads the state: a file that arrives between the two

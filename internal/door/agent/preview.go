@@ -113,7 +113,7 @@ func (s *server) ordered(ctx context.Context, workspace string, in previewIn) (v
 	return v, err
 }
 
-// pendingLook is the next call for a preview that goes on.
+// pendingLook is the next call for a preview that is in progress.
 func pendingLook(v preview.View) step {
 	again := arguments{"preview_id": v.PreviewID}
 	switch {

@@ -31,7 +31,7 @@ func jobResource(job jobID, what string) string { return "svc://jobs/" + string(
 func previewOf(frame int) string { return "frames/" + strconv.Itoa(frame) + "/preview.jpg" }
 
 // resourceForm parses a resource URI into job id, document name, and frame
-// number. Of the last two exactly one is not empty. Seven digits bound the
+// number. Exactly one of the last two is not empty. Seven digits bound the
 // frame number well within an int.
 var resourceForm = regexp.MustCompile(`^svc://jobs/(JOB-[0-9a-f]{32})/(?:([a-z.-]+)|frames/([1-9][0-9]{0,6})/preview\.jpg)$`)
 

@@ -137,10 +137,10 @@ func answerSchema[T any]() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", OneOf: []*jsonschema.Schema{schemaOf[T](), schemaOf[refusal]()}}
 }
 
-// loosen makes of all that holds of an answer what a model needs to know of it, for a model
-// pays for every word: names, types, words to choose from, and descriptions. Ranges,
-// patterns and that each member is always there are said once, in the instructions. "ok"
-// stays required: it tells a result from a refusal.
+// loosen reduces the schema of an answer to what a model needs, because a model pays for
+// every word: names, types, enumerated values and descriptions. Ranges, patterns and the
+// rule that each member is always present are stated once, in the instructions. "ok" stays
+// required: it distinguishes a result from a refusal.
 func loosen(s *jsonschema.Schema) {
 	s.AdditionalProperties, s.Pattern, s.Format, s.Minimum, s.Maximum, s.MaxLength = nil, "", "", nil, nil, nil
 	s.Required = slices.DeleteFunc(s.Required, func(name string) bool { return name != "ok" })
@@ -158,8 +158,8 @@ func loosen(s *jsonschema.Schema) {
 	}
 }
 
-// refused is the output schema of a refusal for all tools but the first, whose schema tells
-// what is in the error.
+// refused is the output schema of a refusal for all tools but the first, whose schema
+// describes the error.
 func refused() *jsonschema.Schema {
 	ok := any(false)
 	return &jsonschema.Schema{
@@ -175,7 +175,7 @@ type described map[string]bool
 
 // shorten removes from a tool's schema the descriptions that an earlier tool
 // has, then adds the rest to the set. Repetitions within one schema stay, so
-// that one schema can be read by itself as far as possible.
+// that one schema can be read alone as far as possible.
 func (d described) shorten(s *jsonschema.Schema) {
 	own := described{}
 	d.takeOut(s, own)
@@ -184,7 +184,7 @@ func (d described) shorten(s *jsonschema.Schema) {
 
 // takeOut walks the schema for shorten and collects its descriptions in own.
 func (d described) takeOut(s *jsonschema.Schema, own described) {
-	if d[s.Description] && (s.Type != "" || s.Types != nil) { // else nothing would be left of it
+	if d[s.Description] && (s.Type != "" || s.Types != nil) { // otherwise nothing would be left of it
 		s.Description = ""
 	}
 	own[s.Description] = true

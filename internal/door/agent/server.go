@@ -53,7 +53,7 @@ type Config struct {
 	Intake    *intake.Intake
 	// Sealed encrypts the webhook secret that a repeated svc_start returns
 	// again.
-	Sealed *seal.Keys // for secrets that a repeated svc_start tells again
+	Sealed *seal.Keys // for secrets that a repeated svc_start returns again
 	Links  links.Links
 	// UploadStall is how long an upload, or the body of a message, may go
 	// without a new byte; 0 means one minute.
@@ -101,8 +101,8 @@ type callerKey struct{}
 // request that authenticate has passed; every tool runs inside one.
 func callerOf(ctx context.Context) caller { return ctx.Value(callerKey{}).(caller) }
 
-// authenticate admits agent keys and nothing else (spec 5). It runs before the
-// body is read, so that a stranger cannot make the server buffer 1 MiB. Errors:
+// authenticate admits only agent keys (spec 5). It runs before the body is
+// read, so that a stranger cannot make the server buffer 1 MiB. Errors:
 // unauthenticated, insufficient_scope.
 func (s *server) authenticate(next front.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
@@ -179,8 +179,8 @@ func (s *server) message(next http.Handler) front.Handler {
 }
 
 // messages returns how many JSON-RPC messages a body contains. The library accepts
-// more than JSON, such as an array with text behind it, so that what is not JSON is
-// refused here: its messages would not be counted. Error: invalid_request.
+// more than JSON, such as an array followed by text. Anything that is not JSON is
+// refused here, because its messages would not be counted. Error: invalid_request.
 func messages(body []byte) (int, error) {
 	if !json.Valid(body) {
 		return 0, fault.New(fault.InvalidRequest, "The body is not JSON.")

@@ -74,8 +74,8 @@ const secretPlace = "webhook secret told by svc_start"
 
 // repeatSecret stores the webhook secret of a new job in the transaction that
 // creates it, and returns it when the same call is repeated. A result can get
-// lost, an agent sends no Idempotency-Key, and the secret is shown nowhere
-// else.
+// lost, an agent sends no Idempotency-Key, and the secret is never shown
+// elsewhere.
 //
 // The key is the quote, the fingerprint the address: a repetition with another
 // address does not learn the secret.
@@ -98,7 +98,7 @@ func (s *server) repeatSecret(ctx context.Context, tx *db.Tx, o *job.Object, url
 
 // target checks the webhook address within the time that a result has. A lookup
 // that takes longer is refused, not deferred: a job must not start with an
-// address that nobody has checked. Errors: invalid_webhook_url.
+// unchecked address. Errors: invalid_webhook_url.
 func (s *server) target(ctx context.Context, url *address) (webhook.Target, error) {
 	if url == nil {
 		return webhook.Target{}, nil

@@ -73,7 +73,7 @@ type failure struct {
 	SuggestedAction string     `json:"suggested_action"`
 }
 
-// finding tells which frames of a job may be wrong.
+// finding names the frames of a job that may be wrong.
 type finding struct {
 	Code    string `json:"code"`
 	Frames  string `json:"frames" jsonschema:"Such as 3,7-9."`
@@ -101,8 +101,8 @@ func (s *server) status(ctx context.Context, in statusIn) (jobStatus, error) {
 	return out, nil
 }
 
-// awaitEnd waits until a job has ended, most at most, or the service stops. waited is false
-// if it did not wait, because others watch the job already, as many as may. Errors:
+// awaitEnd waits until a job has ended, at most most, or until the service stops. waited is
+// false if it did not wait because the job has the maximum number of watchers. Errors:
 // render_not_found, and what ends the request.
 func (s *server) awaitEnd(ctx context.Context, jobID string, most time.Duration) (waited bool, err error) {
 	workspace := callerOf(ctx).WorkspaceID

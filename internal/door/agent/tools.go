@@ -29,8 +29,8 @@ const (
 	receiptTool  toolName = "svc_receipt"
 )
 
-// names returns all tools in that order. It is a function, so that nobody can
-// change a shared slice.
+// names returns all tools in that order. It is a function, so that a shared
+// slice cannot be changed.
 func names() []toolName {
 	return []toolName{inspectTool, quoteTool, previewTool, startTool, statusTool, downloadTool, receiptTool}
 }
@@ -73,7 +73,7 @@ type def struct {
 	name        toolName
 	title       string
 	description string
-	// What the tool does beside reading: clients ask the person before a call
+	// What the tool does besides reading: clients ask the person before a call
 	// that writes, and more insistently before one that spends. idempotent
 	// means that a repetition changes nothing more.
 	writes, spends, idempotent bool
@@ -164,7 +164,7 @@ func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessag
 	if len(raw) > 0 {
 		err = json.Unmarshal(raw, &in)
 	}
-	if err != nil { // such as a number that fits the schema and no Go type
+	if err != nil { // such as a number that fits the schema but no Go type
 		return in, sent, badArguments(tool, sent, err)
 	}
 	return in, sent, nil

@@ -53,8 +53,8 @@ func (i inspected) waitingLines() string {
 	return fmt.Sprintf("%s awaits its file until %s:\n%s\nOr in a browser: %s\n%s", i.UploadID, i.Upload.ExpiresAt, i.Upload.Curl, i.Upload.URL, i.SuggestedAction)
 }
 
-// received is the response to whoever sent the file with curl. It shows neither
-// price nor scene: the sender may be somebody other than the agent.
+// received is the response to the sender of a file with curl. It shows neither
+// price nor scene: the sender may not be the agent.
 type received struct {
 	OK              bool   `json:"ok"`
 	UploadID        string `json:"upload_id"`
@@ -64,12 +64,12 @@ type received struct {
 }
 
 // takeFile receives the file of an awaited upload. The signed link is the only
-// authorisation: whoever has it can send files until one is accepted. Errors:
-// link_invalid, upload_too_large, and those of intake.ReceiveAwaited.
+// authorisation: anyone who has it can send files until one is accepted.
+// Errors: link_invalid, upload_too_large, and those of intake.ReceiveAwaited.
 func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
 	i, err := s.receive(w, r)
 	if front.AcceptsHTML(r.Header.Get("Accept")) && (err == nil || judged(err)) {
-		// A person sent it from the page behind the link, which shows what came of it.
+		// A person sent it from the page of the link, which shows the outcome.
 		w.Header().Set("Cache-Control", "no-store")
 		http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther)
 		return nil
@@ -129,8 +129,8 @@ func (s *server) receive(w http.ResponseWriter, r *http.Request) (intake.Inspect
 	return s.Intake.ReceiveAwaited(r.Context(), upload, file)
 }
 
-// formSlack is how many bytes a form may have beside the file: boundaries, part
-// headers and small fields.
+// formSlack is how many bytes a form may have in addition to the file:
+// boundaries, part headers and small fields.
 const formSlack = 64 << 10
 
 // unnamed is the name of a file that is sent without one.

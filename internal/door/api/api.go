@@ -1,7 +1,6 @@
 // Package api is the HTTP API: the /v1 and /node/v1 routes and the OpenAPI
 // document that describes them. This package has the routes of uploads, quotes
-// and jobs; the packages public, account and webhooks beside it have the
-// others.
+// and jobs; the packages public, account and webhooks below it have the others.
 //
 // What always holds: a handler translates and calls one package below. It
 // returns every error, which package front answers. A credential is checked
@@ -144,8 +143,8 @@ func Document(publicURL string) []byte {
 }
 
 // config returns huma's configuration. Everything that huma would serve or add
-// by itself is switched off: its own document routes, its $schema members, and
-// its fallback to another format.
+// automatically is switched off: its own document routes, its $schema members,
+// and its fallback to another format.
 func config(publicURL string) huma.Config {
 	c := huma.DefaultConfig("svc: Blender Cycles renders at a locked price", contract.OpenAPIVersion)
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // served by us

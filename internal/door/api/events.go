@@ -96,7 +96,7 @@ func (s *server) serve(ctx context.Context, stream *eventStream, r *http.Request
 	err := send(waiting)
 	switch {
 	case errors.Is(context.Cause(waiting), front.ErrStopping):
-		_ = stream.reconnect() // a failed write means that nobody watches
+		_ = stream.reconnect() // a failed write means that the watcher is gone
 	case fault.Is(err, fault.RateLimited) && !stream.begun:
 		s.Errors.Answer(stream.w, r, err)
 	case err != nil && waiting.Err() == nil && !stream.broken:

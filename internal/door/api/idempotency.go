@@ -99,8 +99,8 @@ const answerPlace = "idempotent answer"
 // neither: never a charged job whose repetition is charged again. Without a key
 // it does nothing.
 //
-// Every route behind idempotent calls keep, effect or keepAlone. A route that
-// calls none of them fails each request with a key (see held), so a test
+// Every route wrapped in idempotent calls keep, effect or keepAlone. A route
+// that calls none of them fails each request with a key (see held), so a test
 // notices.
 func (s *server) keep(ctx context.Context, tx *db.Tx, answer any) error {
 	k, _ := ctx.Value(heldRequestKey{}).(*heldRequest)

@@ -89,12 +89,13 @@ type jobRoutes struct {
 	tag    string
 	scheme string
 	who    operation.Middleware
-	// reader admits sessions as well, to what a job object links to: a browser that starts
-	// a job follows its links. nil admits who.
+	// reader also admits sessions, for what a job object links to: a browser that starts a
+	// job follows its links. nil admits the callers of who.
 	reader operation.Middleware
 }
 
-// linkedPaths are what a job object links to, behind the job's own path.
+// linkedPaths are the paths that a job object links to, after the job's own
+// path.
 var linkedPaths = []string{"/receipt", "/proof", links.ContactSheet, links.Loop}
 
 // jobs registers the routes of a job for both kinds of keys.
@@ -110,8 +111,8 @@ func (s *server) jobs(api huma.API) {
 }
 
 // op describes a route of a job. verb is the operation id with the word Job
-// where thing belongs. Every route has its credential check here, so none can
-// lack it.
+// where thing belongs. Every route gets its credential check here, so none can
+// miss it.
 func (d jobRoutes) op(verb, method, path, summary string) huma.Operation {
 	op := huma.Operation{
 		OperationID: strings.Replace(verb, "Job", d.thing, 1), Method: method, Path: d.jobs + "/{job_id}" + path, Tags: []string{d.tag}, Summary: summary,
@@ -187,8 +188,8 @@ func (s *server) proof(ctx context.Context, in *jobInput, jobs string) (*proofOu
 	return out, nil
 }
 
-// receipt returns a completed job's receipt; the job's links lead below jobs. The envelope is passed on as it
-// was signed; decoding and encoding it anew keeps its payload, which is base64.
+// receipt returns a completed job's receipt; the job's links lead below jobs. The envelope is
+// passed on as it was signed; decoding and encoding it again keeps its payload, which is base64.
 // Errors: render_not_found, render_not_completed.
 func (s *server) receipt(ctx context.Context, in *jobInput, jobs string) (*receiptOutput, error) {
 	o, r, err := s.Jobs.Receipt(ctx, operation.Caller(ctx).WorkspaceID, in.JobID)

@@ -19,7 +19,7 @@ type overviewInput struct {
 	operation.Conditional
 }
 
-// Headers that tell how much of a job an overview shows.
+// Headers that say how much of a job an overview shows.
 const (
 	framesShownHeader = "X-Svc-Frames-Shown"
 	framesHeader      = "X-Svc-Frames"

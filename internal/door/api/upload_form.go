@@ -51,8 +51,8 @@ func isJSON(r *http.Request) bool {
 	return err == nil && kind == "application/json"
 }
 
-// formSlack is how many bytes a form may have beside the file: boundaries, part
-// headers and small fields.
+// formSlack is how many bytes a form may have in addition to the file:
+// boundaries, part headers and small fields.
 const formSlack = 64 << 10
 
 // uploadForm is what has been read of a form. End it with abort, which does
@@ -169,8 +169,8 @@ func (f *uploadForm) sha256() string {
 	return f.received.SHA256()
 }
 
-// readPart reads one part of a form. A known field may come once: of two it would be
-// unclear which one counts.
+// readPart reads one part of a form. A known field may come once: if there were two,
+// it would be unclear which one counts.
 func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Part) (err error) {
 	name := part.FormName()
 	_, isNumber := f.numbers[name]

@@ -76,8 +76,8 @@ func fingerprint(value func(header string) string) string {
 // for an upload without them, and its methods accept that.
 type uploadHeaders struct{ header http.Header }
 
-// readUploadHeaders reads the nine headers: all or none (spec 4.2). It returns
-// nil when none came. Of a JSON body an Idempotency-Key alone is no part of the group
+// readUploadHeaders reads the nine headers: all or none (spec 4.2). It returns nil
+// when none came. With a JSON body, an Idempotency-Key alone is not part of the group
 // (decisions 7).
 //
 // Everything that can be checked without the body is checked here, so that a

@@ -63,7 +63,7 @@ func (s *server) watchWorkspace(ctx context.Context, in *workspaceEventsInput, j
 }
 
 // place sends a position alone: a watcher whose connection breaks before the first
-// event resumes behind it.
+// event resumes after it.
 func (e *eventStream) place(p webhook.Place) error {
 	return e.write(fmt.Appendf(nil, "id: %s\n\n", p.ID))
 }

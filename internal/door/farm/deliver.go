@@ -94,8 +94,9 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},
 		JobID: meta.JobID, Frame: meta.Frame,
 		// Each delivery has a key of its own. A worker that waits long for its
-		// answer sends the picture again, beside the first: with one key for both,
-		// the one that is not kept would delete the file of the one that is.
+		// answer sends the picture again, concurrently with the first. With one
+		// key for both, the rejected one would delete the file of the accepted
+		// one.
 		BlobKey: fmt.Sprintf("frames/%s/%s-%s", meta.JobID, id.New(""), meta.File),
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		Times: timesOf(meta.Times), TellsTimes: meta.Times != nil,
@@ -104,7 +105,7 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 	}
 }
 
-// toldOf is what a worker tells of pixels; nothing where it does not. Parts beyond the whole
+// toldOf is a worker's report about pixels; zero if it sends none. Parts beyond the whole
 // are cut.
 func toldOf(told *farmapi.Defects) pixels.Defects {
 	if told == nil {
@@ -114,7 +115,7 @@ func toldOf(told *farmapi.Defects) pixels.Defects {
 	return pixels.Defects{Blank: part(told.Blank), Pink: part(told.Pink), Black: told.Black, NotFinite: told.NotFinite}
 }
 
-// timesOf are the times that a worker tells; zero for none.
+// timesOf are the times that a worker reports; zero for none.
 func timesOf(told *farmapi.FrameTimes) receipt.Times {
 	if told == nil {
 		return receipt.Times{}

@@ -40,9 +40,9 @@ func (c *inputChecks) due(jobID string, now time.Time) bool {
 }
 
 // inputReported answers a worker that says that its job's files are damaged. Its word
-// fails no job: the service reads its own files, and fails the job when one of them is
-// lost. Otherwise the attempt fails as the worker's own, and the frame goes to another.
-// Errors: lease_lost, also after the job has failed.
+// alone fails no job: the service reads its own files, and fails the job if one of them
+// is lost. Otherwise the attempt fails as the worker's fault, and the frame goes to
+// another worker. Errors: lease_lost, also after the job has failed.
 func (s *Server) inputReported(ctx context.Context, ref lease.Ref) (framecheck.Failure, error) {
 	failure := framecheck.Failure{Code: fault.WorkerLost, Message: "The worker could not read the job's files."}
 	jobID := frames.JobOf(ref.ID)

@@ -24,9 +24,10 @@ import (
 const linkLife = 15 * time.Minute
 
 // stage gives a worker a link by which the bytes of a frame that it describes go to the
-// store. The link is good for these bytes only, and once. Whoever holds no frame of the
-// job gets none. Nothing is known of the frame before it is delivered; the sweep removes
-// what is staged and never delivered. Errors: invalid_request, lease_lost.
+// store. The link is good for these bytes only, and once. A worker that holds no frame
+// of the job gets none. Nothing is recorded about the frame before it is delivered; the
+// sweep removes staged bytes that are never delivered. Errors: invalid_request,
+// lease_lost.
 func (s *Server) stage(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
 	var meta farmapi.FrameResult

@@ -66,7 +66,8 @@ type Server struct {
 	// the service. It is checked at every report, not only when a worker
 	// registers.
 	AllowSynthetic bool
-	// FrameTime is how long a worker may render a frame. It is told at registration.
+	// FrameTime is how long a worker may render a frame. Workers learn it when they
+	// register.
 	FrameTime time.Duration
 	// PlayTime is how long the frames before a frame may take to be computed.
 	PlayTime time.Duration
@@ -100,7 +101,7 @@ const (
 )
 
 // Routes adds the routes to mux and prepares the wait queue. WakeWorkers must
-// run beside them, or a waiting worker learns of new frames only when its wait
+// run concurrently, or a waiting worker learns of new frames only when its wait
 // is over.
 func (s *Server) Routes(mux *http.ServeMux) {
 	s.waiters = newWaitQueue()
@@ -170,7 +171,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}, nil
 }
 
-// demand says what workers are wanted for, to whoever may run some.
+// demand says what kinds of workers are needed, for whoever may run some.
 func (s *Server) demand(_ http.ResponseWriter, r *http.Request, _ identity.NodeKey) (any, error) {
 	reply := farmapi.DemandReply{OK: true, Workspaces: []farmapi.WorkspaceDemand{}}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
@@ -299,8 +300,8 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 		return nil, err
 	}
 	code := fault.Code(req.Code)
-	// What the service's own store lost ends a job without a second key's word, so no
-	// worker may say it.
+	// Data that the service's own store lost ends a job without a second key's
+	// confirmation, so no worker may report it.
 	if fault.Lookup(code).Door != fault.DoorJob || code == fault.PackagingFailed || code == fault.EndedByOperator {
 		return nil, fault.Field("body.code", "is not a failure code")
 	}

@@ -31,10 +31,10 @@ type waitQueue struct {
 	// tryingPreviews counts those of them that were woken for a preview.
 	tryingPreviews int
 	// round rises whenever there may be new work. A waiter is woken at most
-	// once a round, so that a frame that nobody may have does not wake the same
-	// ones forever.
+	// once a round, so that a frame that no waiter may have does not wake the
+	// same ones forever.
 	round int
-	// changed, of capacity 1, tells WakeWorkers that a slot may be free.
+	// changed, of capacity 1, notifies WakeWorkers that a slot may be free.
 	changed chan struct{}
 }
 

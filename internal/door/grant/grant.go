@@ -1,10 +1,9 @@
-// Package grant is the door for programs that get tokens: the endpoints and the metadata of
-// the authorization server in package oauth. A person's half is pages of package web.
+// Package grant is the door for programs that get tokens: the endpoints and the metadata of the
+// authorization server in package oauth. The pages for people are in package web.
 //
-// What always holds: answers with tokens are kept by no cache; no cookie opens anything
-// here, so that pages of any origin may call it. Every error of these endpoints has the form of RFC 6749,
-// those of the service, such as rate_limited, too (package front). Start reading at
-// Routes.
+// What always holds: answers with tokens are never cached; cookies are ignored here, so pages of
+// any origin may call it. Every error of these endpoints has the form of RFC 6749, those of the
+// service, such as rate_limited, too (package front). Start reading at Routes.
 package grant
 
 import (
@@ -57,7 +56,8 @@ func (s *server) form(do func(r *http.Request, form url.Values) (any, error)) ht
 	})
 }
 
-// register handles the description of a program that registers by itself (RFC 7591).
+// register handles the description of a program that registers automatically (RFC
+// 7591).
 func (s *server) register() http.Handler {
 	return s.handle(http.StatusCreated, func(w http.ResponseWriter, r *http.Request) (any, error) {
 		if hasType(r, "application/json") {

@@ -1,6 +1,6 @@
 // Package web serves every HTML page of the service, in three groups: the console of a
-// workspace (console), the operators' pages (operate), and the pages that anybody may read
-// (public). What they have in common is in package page.
+// workspace (console), the operators' pages (operate), and the public pages (public). What
+// they have in common is in package page.
 //
 // What always holds: a page is rendered on the server, in one layout, with one
 // stylesheet. It loads only its own files below /assets/ and pictures of this

@@ -14,8 +14,9 @@ import (
 	"svc.example/internal/ground/sandbox"
 )
 
-// command is one line to the driver: "open", "play" or "render". keep_data, plays, scene
-// and frames belong to open, as preview and shot do, fresh and anew to render, frame to the others.
+// command is one line to the driver: "open", "play" or "render". keep_data, plays, scene and frames
+// belong to open, as preview and shot do; fresh and anew belong to render; frame belongs to the
+// others.
 type command struct {
 	Command  string   `json:"command"`
 	File     string   `json:"file,omitempty"`
@@ -57,12 +58,12 @@ func (p *Process) listen(r io.Reader) {
 		}
 		body := append(json.RawMessage(nil), lines.Bytes()...)
 		if err := json.Unmarshal(body, &head); err != nil {
-			return // something else than the driver writes: the caller sees the end
+			return // something other than the driver writes: the caller sees the end
 		}
 		p.output.await(head.Number, lineTimeout)
 		select {
 		case p.replies <- reply{head.Reply, body}:
-		case <-p.killed: // nobody waits for the reply
+		case <-p.killed: // no call waits for the reply
 			return
 		}
 	}
@@ -70,8 +71,8 @@ func (p *Process) listen(r io.Reader) {
 
 // call sends a command (none when nil) and waits for the reply named wanted, whose
 // body it decodes into result. After any error but a refusal the process has ended.
-// Errors: the driver's refusal, the process's end, ctx's end, and a lack of
-// progress (Options.Patience).
+// Errors: the driver's refusal, the process's end, ctx's end, and missing progress
+// (Options.Patience).
 func (p *Process) call(ctx context.Context, send any, wanted string, result any) error {
 	if send != nil {
 		line, err := json.Marshal(send)
@@ -218,7 +219,7 @@ func (p *Process) wasKilled() bool {
 }
 
 // explain derives a failure code and a sentence from a process's exit and its last
-// output. The order matters: a limit that was met says more than the signal by
+// output. The order matters: a limit that was reached says more than the signal by
 // which it ended the process, and what Blender printed about memory says more than
 // a crash that follows from it.
 func explain(end sandbox.Ending, log string) (code, message string) {

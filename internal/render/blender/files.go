@@ -23,15 +23,16 @@ type Input struct {
 	// project ("Tex/A.PNG"), above it ("../a.png") or absolute ("/home/anna/a.png"). One that
 	// cannot be made is left out, and Blender finds no file there.
 	Aliases []File
-	// Preview, when set, renders small and coarse pictures of the scene, as 8-bit PNG. A
-	// scene whose denoiser this Blender lacks is then rendered without.
+	// Preview, when set, renders small and coarse pictures of the scene, as 8-bit PNG.
+	// If this Blender does not have the scene's denoiser, the scene is rendered without
+	// it.
 	Preview *Preview
 	// Shot, when set, renders the scene with another seed and from a moved camera. The scene
 	// has a camera, and neither it nor the seed is animated.
 	Shot *Shot
 	// Frames are those that may be rendered; nil when that is not known.
 	Frames *Frames
-	// Plays says that frames depend on the frames before, which Blender may not see itself.
+	// Plays says that frames depend on earlier ones, which Blender may not detect itself.
 	Plays bool
 	// Scene, when set, is the name of the only scene that may be rendered. Open refuses a
 	// file of which Blender renders another.
@@ -108,7 +109,7 @@ func (in Input) place(root, slash string) (folder string, err error) {
 	return folder, nil
 }
 
-// isTaken reports that a name cannot be made beside the others.
+// isTaken reports that a name cannot exist next to the others.
 func isTaken(err error) bool {
 	return errors.Is(err, fs.ErrExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG)
 }
@@ -134,9 +135,9 @@ func place(file, folder, name string) error {
 	return LinkOrCopy(file, inside)
 }
 
-// LinkOrCopy makes a single file readable for Blender, and nothing beside it: by a hard
-// link where the file system allows one, else by a copy. A symbolic link would need
-// the file's own folder inside the sandbox.
+// LinkOrCopy makes a single file readable for Blender, and nothing else: by a hard link
+// if the file system allows one, otherwise by a copy. A symbolic link would need the
+// file's own folder inside the sandbox.
 func LinkOrCopy(file, inside string) error {
 	if os.Link(file, inside) == nil {
 		return nil
@@ -166,8 +167,8 @@ func (p *Process) collect(name string) (string, error) {
 	if err := os.Rename(filepath.Join(p.out(), name), path); err != nil {
 		return "", refused
 	}
-	// The check comes after the move, because now nobody can change the file any
-	// more.
+	// The check comes after the move, because now the file can no longer be
+	// changed.
 	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
 		return "", errors.Join(refused, os.Remove(path))
 	}

@@ -14,11 +14,11 @@ import (
 // ErrNotFound reports that Find found no Blender. Its text says what to do.
 var ErrNotFound = errors.New("no Blender found: run scripts/install-blender, or name one with --blender PATH")
 
-// Find returns the absolute path of the Blender to use: the explicit one when
-// given, else the one that scripts/install-blender put under dataHome, else that on
-// the PATH. dataHome is DataHome's result; "" skips that place. An explicit one
-// that does not exist is an error, and no other is tried in its place. It does not
-// start the program; Probe does. Error: ErrNotFound.
+// Find returns the absolute path of the Blender to use: the explicit one if given,
+// otherwise the one that scripts/install-blender put under dataHome, otherwise the
+// one on the PATH. dataHome is DataHome's result; "" skips that place. An explicit
+// one that does not exist is an error, and no other is tried in its place. It does
+// not start the program; Probe does. Error: ErrNotFound.
 func Find(explicit, dataHome string) (string, error) {
 	if explicit != "" {
 		path, err := exec.LookPath(explicit)

@@ -21,7 +21,7 @@ import (
 )
 
 // driver is what Blender runs to take commands. It is embedded, so that the binary
-// needs no other file beside a Blender.
+// needs no file other than a Blender.
 //
 //go:embed driver.py kept.py
 var driver embed.FS
@@ -147,8 +147,8 @@ func toolkits() []string {
 	return []string{folder}
 }
 
-// libraries returns the folders of libraries that the machine configures beside the
-// system's. Relative ones would mean another folder inside.
+// libraries returns the folders of libraries that the machine configures in
+// addition to the system's. Relative ones would mean another folder inside.
 func libraries() (folders []string) {
 	for _, dir := range filepath.SplitList(os.Getenv("LD_LIBRARY_PATH")) {
 		if filepath.IsAbs(dir) {
@@ -200,7 +200,7 @@ func (p *Process) supervise(noise, replies *os.File) {
 	}()
 }
 
-// closeAll closes pipes whose contents nobody needs.
+// closeAll closes pipes whose contents are not needed.
 func closeAll(files []*os.File) {
 	for _, f := range files {
 		_ = f.Close()

@@ -23,7 +23,7 @@ const (
 type Denoise string
 
 // Keep renders as the scene says, and refuses a scene whose denoiser this Blender
-// lacks (denoiser_unavailable). Off disables denoising and reports it.
+// does not have (denoiser_unavailable). Off disables denoising and reports it.
 const (
 	Keep Denoise = "keep"
 	Off  Denoise = "off"
@@ -58,9 +58,9 @@ type Options struct {
 	// one core while the device waits. Opened.Compression says what the scene asks for; to
 	// pack them is the caller's duty (pixels.Compress).
 	Uncompressed bool
-	// Whole is how many bytes a picture may take with its passes that is rendered whole and that
-	// the scene has in tiles, where that is known to give the same pixels; 0 for none. Cycles
-	// passes tiles through a file, which takes longer than the samples of a light frame do.
+	// Whole is how many bytes a picture with its passes may take to be rendered whole although
+	// the scene has tiles, where that is known to give the same pixels; 0 for none. Cycles
+	// writes tiles through a file, which takes longer than the samples of a light frame.
 	// Opened.Whole says whether that is so.
 	Whole int64
 	// attack is Python that tests have the driver run, as if a file had found a way in.
@@ -74,7 +74,7 @@ type Info struct {
 	Devices   []DeviceInfo `json:"devices"`    // GPUs first
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
 	Colors    colour.Offer `json:"colors"`     // for colour management
-	// Lacks is what scenes may need and this Blender was built without.
+	// Lacks is what scenes may need that this Blender was built without.
 	Lacks   []buildoption.Option `json:"lacks"`
 	Sandbox string               `json:"-"` // the sandbox layers in force, in one line
 	// Synthetic reports that this is not Blender; only package synthetic sets it.
@@ -114,10 +114,11 @@ type Opened struct {
 	Width  int    `json:"width"`  // pixels of a picture, unless an animation changes it
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
-	// color_conversions_off (compositor nodes that convert from or to a colour space that
-	// this Blender lacks), denoise_off, file_output_muted, movie_output_as_png, exr_preview_off (no JPEG next to an OpenEXR picture), multiview_off (the scene's
-	// camera alone), output_colors_off (the scene's colour management, because Blender has
-	// not what the output's own names), special_files_dropped (paths to devices and the like count as
+	// color_conversions_off (compositor nodes that convert from or to a colour space that this
+	// Blender does not have), denoise_off, file_output_muted, movie_output_as_png, exr_preview_off
+	// (no JPEG next to an OpenEXR picture), multiview_off (the scene's camera alone),
+	// output_colors_off (the scene's colour management, because Blender does not have what the
+	// output's own settings name), special_files_dropped (paths to devices and the like count as
 	// missing files), stamp_names_off (no file or host name burnt in), style_modules_off (Python
 	// that would draw Freestyle's lines).
 	Switched []string `json:"switched"`
@@ -127,9 +128,9 @@ type Opened struct {
 	// NotKept names the first thing in the scene that is not; "" where data is kept, or
 	// would not be anyway.
 	NotKept string `json:"not_kept"`
-	// Plays reports that frames depend on the frames before. The process then renders
-	// frames in rising order only, and computes those that are left out: see Play. It
-	// keeps data between frames as the file says.
+	// Plays reports that frames depend on earlier ones. The process then renders
+	// frames only in rising order, and computes the skipped ones: see Play. It keeps
+	// data between frames as the file says.
 	Plays bool `json:"plays"`
 	// Full is what a frame takes by the scene's own settings; nil unless Input.Preview is
 	// set.
@@ -137,8 +138,8 @@ type Opened struct {
 	// Whole reports whether pictures are rendered whole that would be in tiles: see
 	// Options.Whole. It takes memory on the device; RenderFresh goes by the scene.
 	Whole bool `json:"whole"`
-	// Compression is the level of zlib's, 1 to 9, that the scene's PNGs are to be packed with
-	// and are not; 0 where they are as the scene asks. See Options.Uncompressed.
+	// Compression is the zlib level, 1 to 9, that the scene's PNGs still have to be
+	// compressed with; 0 if they already are as the scene asks. See Options.Uncompressed.
 	Compression int `json:"compression"`
 }
 

@@ -38,7 +38,7 @@ type output struct {
 	peak     int64              // bytes that Cycles says that it had on its device, at most, for the command
 	circle   bool               // Blender has told of a dependency cycle since the process began
 	replies  int                // replies whose lines have all come
-	caughtUp chan struct{}      // closed when replies moves; made by those who wait
+	caughtUp chan struct{}      // closed when replies moves; made by the waiting calls
 }
 
 // replyMark begins the line that the driver prints before each reply. It orders the
@@ -200,8 +200,8 @@ func (o *output) add(line string) {
 	}
 }
 
-// circular reports whether Blender has told of a dependency cycle: it does so whenever it
-// finds out anew what depends on what.
+// circular reports whether Blender has reported a dependency cycle. It does so whenever
+// it computes the dependencies again.
 func (o *output) circular() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -96,13 +96,13 @@ func (p *Process) root() string {
 // write to is never where the worker looks for results.
 func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 
-// Open loads the main file of in and sets device, denoising and output. It may be
-// called once. Blender sees the files under their own names, and nothing beside
-// them. When ctx ends the process ends. Errors: *Error with gpu_unavailable,
-// denoiser_unavailable, frame_check_failed (another scene than in.Scene), blender_crashed,
-// out_of_memory or no_progress.
+// Open loads the main file of in and sets device, denoising and output. It may be called
+// once. Blender sees the files under their own names, and nothing else. When ctx ends the
+// process ends. Errors: *Error with gpu_unavailable, denoiser_unavailable,
+// frame_check_failed (another scene than in.Scene), blender_crashed, out_of_memory or
+// no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
-	root := filepath.Join(p.in(), "job") // apart from the driver, whatever the files' names
+	root := filepath.Join(p.in(), "job") // away from the driver, whatever the files' names
 	folder, err := in.place(root, p.root())
 	if err != nil {
 		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
@@ -130,8 +130,8 @@ func (p *Process) fits(o Opened) error {
 	return nil
 }
 
-// Play computes the frames before a frame that were not rendered, from the scene's first
-// one on, without rendering them. Opened.Plays says whether it is needed; Render does what
+// Play computes the earlier frames that were not rendered, starting at the scene's first
+// one, without rendering them. Opened.Plays says whether it is needed; Render does what
 // Play has not done. It returns how many frames that were, also with an error. ctx's
 // deadline is the time that all of them may take; each has the patience of a command.
 // Errors are those of Render.
@@ -153,9 +153,9 @@ func (p *Process) Play(ctx context.Context, frame int) (played int, err error) {
 // progress it makes. Errors: *Error with any of the failure codes, of which
 // frame_time_exceeded is that of the deadline.
 //
-// Where things depend on each other in a circle, Blender goes on from the values that the
-// frame before left, in the file's data and in what Cycles keeps. Blender tells of a circle
-// with the first frame; before each further one the file is loaded anew.
+// If things depend on each other in a circle, Blender continues from the values that the
+// previous frame left, in the file's data and in what Cycles keeps. Blender reports a
+// circle with the first frame; before each later one the file is loaded again.
 func (p *Process) Render(ctx context.Context, frame int, progress func(float64)) (Frame, error) {
 	return p.render(ctx, command{Command: "render", Frame: &frame}, progress)
 }

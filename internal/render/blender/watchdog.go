@@ -70,8 +70,8 @@ type watchdog struct {
 	procfs, sysfs fs.FS
 }
 
-// watchdog starts observing: a command begins with its full patience, whatever was
-// before it.
+// watchdog starts observing: a command begins with its full patience, whatever
+// came before it.
 func (p *Process) watchdog() *watchdog {
 	now := time.Now()
 	v := &watchdog{

@@ -13,8 +13,8 @@ const (
 )
 
 // cyclesGroup finds the settings that Cycles keeps on a struct: the group
-// "cycles" among its properties. Since 5.0 those of add-ons stand in a place of
-// their own, apart from what users add.
+// "cycles" among its properties. Since 5.0 those of add-ons are separate from
+// what users add.
 func cyclesGroup(r records.Record, paths ...string) records.Record {
 	for _, path := range paths {
 		for p := range r.Follow(path, "IDProperty").List("data.group", "IDProperty") {
@@ -32,8 +32,8 @@ type setting struct {
 	foreign bool // not of the type the setting has: scripts can store anything
 }
 
-// settings reads the whole numbers and switches of a group. Of two of one name
-// the first one counts, as Blender looks them up.
+// settings reads the whole numbers and switches of a group. If two have one
+// name, the first one counts, as in Blender.
 func settings(group records.Record) map[string]setting {
 	set := map[string]setting{}
 	for p := range group.List("data.group", "IDProperty") {

@@ -11,8 +11,8 @@
 //     stores no setting, the default of the version that saved it. Only the
 //     engine and the paths are reported as stored, since what Blender makes of them
 //     says less.
-//   - A file is reported rightly, or not at all: with a typed error that says where
-//     and why. Lists that were cut to the memory bound are named in Facts.Partial.
+//   - A file is reported correctly, or not at all: with a typed error that says where and
+//     why. Lists that were cut to the memory bound are named in Facts.Partial.
 //   - Memory stays under 24 MiB and five bytes for four of the unpacked file, at most
 //     149 MiB, besides the decoder's window; Options.MaxWindow holds the window, and
 //     Options.Memory what several inspections keep together. Nothing is unpacked beyond
@@ -31,11 +31,11 @@
 // old addresses. DNA1 describes every struct by name, type and length; it is the
 // last block but for the end mark ENDB. The whole may be packed by gzip or zstd.
 //
-// # What it leaves to others
+// # What callers decide
 //
-// It judges nothing: whether a file can be rendered, what a missing file means,
-// what it costs. It does not read geometry, materials or animation, and does not
-// open linked files.
+// The package does not judge whether a file can be rendered, what a missing file means, or
+// what it costs. It does not read geometry, materials or animation, and does not open linked
+// files.
 //
 // # The packages below
 //

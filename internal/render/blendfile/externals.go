@@ -250,8 +250,8 @@ func (f *file) linkedFiles() []External {
 }
 
 // libraries lists the other .blend files that this one links from. From 5.0 data
-// of a library can be packed: an archive then stands for it beside the library
-// itself, which is wanted no more unless something is still linked from it.
+// of a library can be packed: an archive then represents it next to the library
+// itself, which is no longer needed unless something is still linked from it.
 func (f *file) libraries() []Library {
 	linked, archived := map[uint64]bool{}, map[uint64]bool{}
 	for r := range f.Facts("ID", "ID") {

@@ -23,7 +23,7 @@ type Facts struct {
 	Packed          []PackedFile  `json:"-"` // those that the picture needs
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
-	Scripted        []Script      `json:"scripted"`       // what the picture can lack where no script runs
+	Scripted        []Script      `json:"scripted"`       // what can be missing in the picture when no script runs
 	EmptyImages     []EmptyImage  `json:"empty_images"`   // of what the picture comes from
 	Simulations     []Simulation  `json:"simulations"`    // of what the picture is computed from
 	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none

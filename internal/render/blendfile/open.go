@@ -56,7 +56,7 @@ func (f *Opened) Kept() int { return f.file.Kept() }
 func (f *Opened) Unpacked() int64 { return f.file.Unpacked() }
 
 // SavedAs is the path that the file had where it was saved, up to 2.83; "" from then on. It
-// tells who made the file: do not show it.
+// can reveal who made the file: do not show it.
 func (f *Opened) SavedAs() string { return f.file.Global.Text("filename") }
 
 // Render says that the file is the main one: its active scene is rendered, and Blender
@@ -166,8 +166,8 @@ func (f *Opened) Simulations(lastFrame int) []Simulation {
 	return f.file.simulationFacts()
 }
 
-// Scripted lists the Python without which the picture can lack something of what was said by
-// Render and Enter.
+// Scripted lists the Python without which something of what Render and Enter named can be
+// missing in the picture.
 func (f *Opened) Scripted() []Script {
 	if f.file.reach == nil && !f.main {
 		return nil // it is not known what of it is used
@@ -202,8 +202,8 @@ func (f *Opened) again() {
 	f.file.Again()
 }
 
-// Partial reports whether References or Libraries may lack something that the file held
-// more of than is kept.
+// Partial reports whether References or Libraries may be incomplete because the file
+// held more than is kept.
 func (f *Opened) Partial() bool { return len(f.file.partial()) > 0 || f.file.Err() != nil }
 
 // Facts gathers the facts of a file that is rendered.

@@ -29,12 +29,12 @@ type Reference struct {
 	In       string
 	Tiles    []int      // of image tiles: the numbers of the set
 	Names    []string   // of a strip: the names of its pictures, all in the folder of Path
-	More     bool       // Names lacks some
+	More     bool       // Names is incomplete
 	Uses     []FrameUse // of an image sequence: who shows which pictures; none = not known
 	Numbered bool       // a volume or a cache of one file for each frame
 	Bake     *Bake      // of a folder that something was baked to
 
-	aside bool // it is no External: nothing of the picture says that it is there
+	aside bool // not an External: nothing in the picture shows that it exists
 }
 
 // FrameUse says which pictures of a sequence one user of it shows.

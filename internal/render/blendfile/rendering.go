@@ -115,8 +115,8 @@ func stripName(r records.Record) string {
 	return ""
 }
 
-// stripsWork is the work of the heaviest strips of all channels together: of one channel,
-// no two strips are shown at a time.
+// stripsWork is the work of the heaviest strips of all channels together: a channel never
+// shows two strips at a time.
 func (w *rendering) stripsWork(strips []reach.Strip, depth int) (total int64) {
 	if depth > reach.MaxNesting {
 		return math.MaxInt64

@@ -109,7 +109,7 @@ func (f *file) spans(c records.Record, length float64) (spans []Span) {
 		spans = append(spans, Span{From: from, To: at, Most: clampSamples(most)})
 		from = at
 	}
-	var right float64 // the handle behind the last key
+	var right float64 // the handle after the last key
 	for key := range c.Follow("bezt", "BezTriple").All() {
 		v := key.Floats("vec") // of handle, key, handle: each x, y, z
 		if len(v) != 9 {

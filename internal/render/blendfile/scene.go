@@ -8,9 +8,9 @@ import (
 )
 
 // activeScene finds the scene that Blender renders after load: from 2.80 on the one that
-// the first window shows, whatever window the file was saved from; else the one that the
-// global settings name; before 2.35 the one of the screen they name; else the first one. A
-// linked scene has its settings in another file: then there is none.
+// the first window shows, whatever window the file was saved from; otherwise the one that
+// the global settings name; before 2.35 the one of the screen they name; otherwise the
+// first one. A linked scene has its settings in another file: then there is none.
 func (f *file) activeScene() (records.Record, bool) {
 	for _, addr := range []uint64{f.windowScene(), f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
 		if r, ok := f.DataBlock("SC", "Scene", addr); ok {

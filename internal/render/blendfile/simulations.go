@@ -70,7 +70,7 @@ func (f *file) simulations(lastFrame int) (all []found) {
 		all = append(all, found{s, by})
 	}
 	f.lastFrame = lastFrame
-	// Whatever is given up of what follows, this list is what is not whole.
+	// If anything that follows is given up, this list is incomplete.
 	before := maps.Clone(f.Lost)
 	defer func() {
 		for as := range f.Lost {
@@ -320,7 +320,7 @@ const (
 	cacheOutdated = 1 << 1
 	cacheOnDisk   = 1 << 6
 	cacheExternal = 1 << 9
-	cacheOfMain   = 1 << 11 // on disk beside the main file, also for an object of a library
+	cacheOfMain   = 1 << 11 // on disk next to the main file, also for an object of a library
 )
 
 // cachedAs describes a simulation by its point cache, the member path of r.

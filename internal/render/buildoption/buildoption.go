@@ -1,10 +1,10 @@
 // Package buildoption names the parts that a Blender can be built without and that the
-// picture of a scene can need: a distribution's Blender often lacks some of them. Blender
-// opens such a scene all the same, and renders nothing of what it cannot read.
+// picture of a scene can need: a distribution's Blender often comes without some of them.
+// Blender opens such a scene anyway, and leaves out what it cannot read.
 //
 // A Set is stored as a number, so that a database can tell with one operation whether a
-// worker lacks what a job needs. The package leaves to others which of them a scene needs
-// and which a Blender has. Start reading at Set.
+// worker is missing what a job needs. The package does not know which of them a scene
+// needs and which a Blender has. Start reading at Set.
 package buildoption
 
 import (
@@ -51,8 +51,8 @@ func List(options []Option) string {
 // Set is some of the options, as a number: a bit for each. 0 is none.
 type Set int64
 
-// Of returns the set of some options. What is no option is left out, as a newer worker
-// may tell it.
+// Of returns the set of some options. Unknown options are left out, as a newer worker
+// may report some.
 func Of(options ...Option) (s Set) {
 	for _, o := range options {
 		if at := slices.Index(inOrder, o); at >= 0 {

@@ -1,10 +1,10 @@
-// Package colour says which displays, views, looks and colour spaces a Blender has, by
-// the names of its OpenColorIO configuration. Blender replaces a name that it lacks by a
-// default, so a picture of another farm, or of an artist's own configuration, has other
-// colours.
+// Package colour says which displays, views, looks and colour spaces a Blender has, by the
+// names of its OpenColorIO configuration. Blender replaces a name that it does not have
+// with a default, so a picture of another farm, or of an artist's own configuration, has
+// other colours.
 //
 // What always holds: an offer that came from a worker is bounded in bytes, and its names
-// are printable. The package leaves to quote what a scene asks for. Start reading at Offer.
+// are printable. Package quote knows what a scene asks for. Start reading at Offer.
 package colour
 
 import (
@@ -38,8 +38,8 @@ const (
 // Known reports whether the offer says anything.
 func (o Offer) Known() bool { return len(o.Displays) > 0 }
 
-// Text writes an offer as JSON, for the store; "" for one that says nothing or is not
-// sound: too long, a display without a view, or a name that Blender cannot have.
+// Text writes an offer as JSON, for the store; "" for one that is empty or not sound:
+// too long, a display without a view, or a name that Blender cannot have.
 func (o Offer) Text() string {
 	names := slices.Concat(o.Looks, o.Spaces)
 	for _, d := range o.Displays {
@@ -62,7 +62,7 @@ func unsound(name string) bool {
 	return name == "" || len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// Read reads what Text wrote. What it did not write says nothing.
+// Read reads what Text wrote. Anything else gives an empty offer.
 func Read(text string) (o Offer) {
 	if json.Unmarshal([]byte(text), &o) != nil || o.Text() == "" {
 		return Offer{}

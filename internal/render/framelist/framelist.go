@@ -22,7 +22,7 @@ import (
 // List is a set of frame numbers, 1 and above, in rising order.
 type List []int
 
-// Range is the frames First, First+Step, … up to Last, which may lie behind the last of
+// Range is the frames First, First+Step, … up to Last, which may lie after the last of
 // them. Step is 1 or more.
 type Range struct{ First, Last, Step int }
 
@@ -66,7 +66,7 @@ func Words(text string) iter.Seq[string] {
 const mostNumber = 1 << 30
 
 // word is one frame or range. Digits are plain ones and unsigned, so that a typing error
-// never becomes a range that somebody pays for.
+// never becomes a range that a person pays for.
 var word = regexp.MustCompile(`^\s*(\d{1,10})\s*(?:(?:-|–|\.\.)\s*(\d{1,10})\s*)?(?:[xX:]\s*(\d{1,10})\s*)?$`)
 
 // ParseRange reads A, A-B or A-BxN, in numbers of 1 and above.

@@ -2,7 +2,7 @@ package gpu
 
 import "golang.org/x/sys/unix"
 
-// affinity returns the processors that this process may run on; nil where Linux does not say.
+// affinity returns the processors that this process may run on; nil if Linux does not say.
 func affinity() (cpus []int) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {

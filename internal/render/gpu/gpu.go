@@ -1,10 +1,10 @@
-// Package gpu tells which GPUs a machine has, how busy they are, how much of their memory is
-// free, and which processor cores are near each.
+// Package gpu reports which GPUs a machine has, how busy they are, how much of their memory
+// is free, and which processor cores are near each.
 //
 // What always holds: a card is named by its UUID, since numbers of cards differ between
-// programs; what the machine does not tell is said to be unknown and not guessed. It asks
-// nvidia-smi, and Linux by its /sys. It leaves to the worker what runs on a card. Start
-// reading at Machine.Cards and Shares.
+// programs; what the machine does not report is called unknown and not guessed. It asks
+// nvidia-smi, and Linux through /sys. The worker decides what runs on a card. Start reading
+// at Machine.Cards and Shares.
 package gpu
 
 import (
@@ -35,11 +35,12 @@ type Card struct {
 	UUID  string // "GPU-…", which VisibleDevices takes
 	Name  string
 	PCI   string // its address as /sys has it: "0000:3b:00.0"
-	Node  int    // its NUMA node; Unknown where the machine does not tell
+	Node  int    // its NUMA node; Unknown if the machine does not report it
 	CPUs  []int  // processors of that node; nil where it is unknown
 }
 
-// Unknown is the NUMA node of a card whose machine has none or does not tell.
+// Unknown is the NUMA node of a card whose machine has none or does not report
+// it.
 const Unknown = -1
 
 // timeout bounds nvidia-smi, which can hang with a driver that does.
@@ -145,8 +146,8 @@ func parseList(text string) (all []int, err error) {
 	return all, nil
 }
 
-// Free is the free memory, in bytes, of the card that has least of those that are shown, since
-// a program puts its scene on each. Of AMD's cards, all count. Error: nothing tells.
+// Free is the free memory, in bytes, of the shown card with the least, since a program puts
+// its scene on each. All AMD cards count. Error: nothing reports it.
 func (m Machine) Free(ctx context.Context, shown string) (int64, error) {
 	rows, err := m.query(ctx, shown, "memory.free")
 	if err != nil {
@@ -168,8 +169,8 @@ func (m Machine) Free(ctx context.Context, shown string) (int64, error) {
 	return least, nil
 }
 
-// Busy is the part of the last moment, 0 to 1, in which the busiest of the cards that are shown
-// computed. Of AMD's cards, all count. Error: nothing tells.
+// Busy is the share of the last moment, 0 to 1, during which the busiest shown card computed.
+// All AMD cards count. Error: nothing reports it.
 func (m Machine) Busy(ctx context.Context, shown string) (most float64, err error) {
 	rows, err := m.query(ctx, shown, "utilization.gpu")
 	if err != nil {
@@ -197,7 +198,7 @@ func (m Machine) Busy(ctx context.Context, shown string) (most float64, err erro
 }
 
 // Capability is the highest compute capability of the NVIDIA cards that are shown, as CUDA's
-// compiler counts it: 890 for 8.9. Error: nothing tells.
+// compiler counts it: 890 for 8.9. Error: nothing reports it.
 func (m Machine) Capability(ctx context.Context, shown string) (most int, err error) {
 	rows, err := m.query(ctx, shown, "compute_cap")
 	for _, row := range rows {

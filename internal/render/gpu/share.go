@@ -10,14 +10,14 @@ type Share struct {
 	Card
 	// Cores is how many processors what runs for the card may keep busy, 1 at least.
 	Cores int
-	// Pin are the processors that it is to run on, because the others are farther from the
-	// card; nil where it may run on all.
+	// Pin are the processors that it should run on, because the others are farther from
+	// the card; nil where it may run on all.
 	Pin []int
 }
 
 // Processors are those that a program may run on, and how many of them at once.
 type Processors struct {
-	CPUs   []int // nil where the system does not tell
+	CPUs   []int // nil if the system does not report it
 	AtOnce int   // fewer than CPUs where a control group gives less time
 }
 

@@ -26,10 +26,10 @@ const (
 // zlib's and take less time; those of 6 and 9 are up to 4 % larger.
 var deflateLevels = [...]int{1: 4, 2: 4, 3: 4, 4: 4, 5: 6, 6: 6, 7: 9, 8: 9, 9: 9}
 
-// Compress copies a PNG and packs its rows anew, at a level of zlib's from 1 (fast) to 9
-// (small), on so many cores. Pixels, filters and all other chunks stay as they are. Memory is
-// bounded by a few MiB for each core. Errors: ErrUnsupported for a PNG of a kind that Blender
-// does not write, and those of a file that is cut, damaged or larger than MaxPixels.
+// Compress copies a PNG and compresses its rows again, at a level of zlib's from 1 (fast) to
+// 9 (small), on so many cores. Pixels, filters and all other chunks stay as they are. Memory
+// is bounded by a few MiB for each core. Errors: ErrUnsupported for a PNG of a kind that
+// Blender does not write, and those of a file that is cut, damaged or larger than MaxPixels.
 func Compress(to io.Writer, from io.Reader, level, cores int) error {
 	if level < 1 || level >= len(deflateLevels) || cores < 1 {
 		return fmt.Errorf("compress a PNG at level %d on %d cores: both are 1 or more, and 9 is the highest level", level, cores)
@@ -93,10 +93,10 @@ func (f *pngFile) copyTo(to io.Writer) error {
 	return err
 }
 
-// compress reads the image's chunks and writes them packed anew. It leaves the file at the end
-// of the last of them.
+// compress reads the image's chunks and writes them compressed again. It leaves the file at
+// the end of the last of them.
 //
-// Cores pack blocks of rows beside each other. A block may look back into the one before it,
+// Cores compress blocks of rows in parallel. A block may look back into the one before it,
 // and each but the last ends at a whole byte, so they make one stream.
 func (f *pngFile) compress(to io.Writer, k pngKind, level, cores int) error {
 	rows, err := zlib.NewReader(bufio.NewReader(f))
@@ -142,7 +142,7 @@ type rowReader struct {
 	before []byte      // the end of the last block
 }
 
-// blocks reads the next blocks, as many as there are, up to n.
+// blocks reads the next blocks, at most n.
 func (r *rowReader) blocks(n int) (blocks []*deflateBlock, err error) {
 	for len(blocks) < n && r.left > 0 {
 		b := &deflateBlock{rows: make([]byte, min(r.left, compressBlock)), before: r.before, last: r.left <= compressBlock}
@@ -167,7 +167,7 @@ type deflateBlock struct {
 	packed       bytes.Buffer
 }
 
-// packBlocks packs blocks beside each other.
+// packBlocks compresses blocks in parallel.
 func packBlocks(blocks []*deflateBlock, level int) error {
 	failed := make([]error, len(blocks))
 	var packing sync.WaitGroup

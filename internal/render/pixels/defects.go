@@ -2,9 +2,9 @@ package pixels
 
 import "bytes"
 
-// Defects are what can show that a picture is broken. It is the zero value for pictures
-// that this package does not decode, so zero proves nothing. What a value means is decided by whoever
-// knows the scene: a black frame can be right.
+// Defects are what can show that a picture is broken. It is the zero value for pictures that this
+// package does not decode, so zero proves nothing. Only code that knows the scene can say what a
+// value means: a black frame can be right.
 type Defects struct {
 	// Blank is the share of rows, 0 to 1, in one run from the top or from the
 	// bottom edge, that are all of one colour; 1 for a picture of one colour.
@@ -78,7 +78,7 @@ const blackMost = 2
 
 // colours counts the pink pixels in a row of red, green, blue and alpha, whose
 // values have so many bytes each, the highest first, and looks for one that is not
-// black. Of 16 bits it looks at the high byte.
+// black. With 16 bits it uses the high byte.
 func (l *detector) colours(row []byte, value int) {
 	l.pixels += len(row) / (4 * value)
 	for i := 0; i < len(row); i += 4 * value {

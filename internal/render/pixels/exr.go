@@ -23,9 +23,8 @@ import (
 var exrMagic = [4]byte{0x76, 0x2f, 0x31, 0x01}
 
 const (
-	// exrVersion is the only version. Beside it the field has flags, of which long
-	// names is the only one that Blender sets; the others mean tiles, deep pixels or
-	// several parts.
+	// exrVersion is the only version. The field also has flags, of which Blender
+	// sets only long names; the others mean tiles, deep pixels or several parts.
 	exrVersion   = 2
 	exrLongNames = 0x400
 
@@ -287,7 +286,7 @@ func readEXR(in *bufio.Reader, l *Limits) (Picture, error) {
 	if err := l.claims("exr", f.width, f.height); err != nil {
 		return Picture{}, err
 	}
-	// How much of a chunk of DWA has to be unpacked, only the chunk says.
+	// Only the chunk itself says how much of a DWA chunk must be unpacked.
 	memory := f.memory()
 	if f.compression >= exrDWAA && l.Memory > 0 {
 		memory = min(memory, l.Memory)
@@ -328,9 +327,9 @@ func readEXR(in *bufio.Reader, l *Limits) (Picture, error) {
 	return p, nil
 }
 
-// floatForm makes the form svc-pixels-f32-v1 of an OpenEXR picture as Blender reads it:
-// four channels, grey as three equal colours, a missing alpha as opaque. Depth beside them is
-// left out. A picture with layers, or without colours, has none.
+// floatForm makes the form svc-pixels-f32-v1 of an OpenEXR picture as Blender reads it: four
+// channels, grey as three equal colours, a missing alpha as opaque. Depth is left out. A
+// picture with layers, or without colours, has none.
 type floatForm struct {
 	f      *exrFile
 	colour [4]*exrChannel // red, green, blue and alpha; nil is opaque

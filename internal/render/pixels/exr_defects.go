@@ -15,7 +15,7 @@ type exrChannel struct {
 	bytes  int  // of a value: 2 for half, 4 for float and unsigned
 	float  bool // half or float
 	linear bool // B44 may pack its logarithm
-	colour bool // red, green, blue, alpha or grey, of whatever layer
+	colour bool // red, green, blue, alpha or grey, of any layer
 }
 
 // of returns the channel's values of a row.
@@ -40,8 +40,9 @@ func layerOf(name string) string { return name[:strings.LastIndexByte(name, '.')
 type exrDetector struct {
 	detector
 	width int
-	// colours are all channels of colours. shown are those of the picture itself: of the
-	// layers called Combined or without a name, or else of the first layer with colours.
+	// colours are all channels of colours. shown are those of the picture itself: those
+	// of the layers called Combined or without a name, or else of the first layer with
+	// colours.
 	colours, shown []exrChannel
 	// rgb are red, green and blue of the first layer that is shown and has them, or grey
 	// three times; nil for none.

@@ -34,8 +34,8 @@ func (c *exrCodec) unpackDWA(stored io.Reader, size int64, n int) error {
 	return err
 }
 
-// dwa looks at the structure of a chunk of DWA: each of its parts must unpack to the size
-// that its channels have. The pixels themselves come out of float arithmetic, which differs
+// dwa checks the structure of a DWA chunk: each of its parts must unpack to the size that
+// its channels have. The pixels themselves come out of float arithmetic, which differs
 // between processors, so they have no hash of their own.
 func (c *exrCodec) dwa(packed []byte, n int) error {
 	if len(packed) < 8*dwaHead {

@@ -23,7 +23,7 @@ type Format struct {
 	Media string
 	// Extensions are those that Blender gives its files, with the point.
 	Extensions []string
-	// Looked says for people what Read looks at.
+	// Looked describes for people what Read checks.
 	Looked string
 	// is recognises the format by the first bytes of a file.
 	is func(head []byte) bool
@@ -87,7 +87,8 @@ func FormatNamed(name string) (Format, bool) {
 	return Format{}, false
 }
 
-// Limits bound what reading takes, and tell what a file claims to be before that is taken.
+// Limits bound the memory that reading takes, and report what a file claims to be before
+// that is taken.
 type Limits struct {
 	// Pixels is the most that a picture may have; 0 means MaxPixels.
 	Pixels int64
@@ -107,7 +108,7 @@ type Limits struct {
 // take: a small file cannot unfold into gigabytes.
 func DecodingMemory(size int64) int64 { return max(64<<20, 20*size) }
 
-// claims checks a size and tells it.
+// claims checks a size and reports it.
 func (l *Limits) claims(format string, width, height int) error {
 	most := min(MaxPixels, l.Pixels)
 	if l.Pixels == 0 {
@@ -128,7 +129,7 @@ func (l *Limits) claims(format string, width, height int) error {
 // fits reports whether so many bytes may be taken.
 func (l *Limits) fits(bytes int64) bool { return l.Memory == 0 || bytes <= l.Memory }
 
-// takes tells of bytes that reading takes.
+// takes reports bytes that reading takes.
 func (l *Limits) takes(bytes int64) error {
 	if l.Takes != nil {
 		return l.Takes(bytes)

@@ -13,7 +13,7 @@ import (
 )
 
 // readJPEG decodes a JPEG whole, through the standard library, where that fits the memory.
-// Beside it, the markers are walked through up to the end: the decoder stops at the end of
+// In addition, the markers are walked through to the end: the decoder stops at the end of
 // the picture, wherever the file ends.
 func readJPEG(in *bufio.Reader, l *Limits) (Picture, error) {
 	var seen bytes.Buffer
@@ -60,7 +60,7 @@ const (
 	jpegKind                    // its kind comes
 	jpegLength                  // the first byte of its length comes
 	jpegLow                     // the second one
-	jpegSkip                    // the segment goes on
+	jpegSkip                    // the segment continues
 	jpegScan                    // coded pixels
 	jpegEscape                  // the byte after an FF in them
 	jpegDone
@@ -102,7 +102,7 @@ func (w *jpegWalk) next(b byte) {
 		w.kind(b)
 	case jpegEscape:
 		switch {
-		case b == 0 || (b >= 0xd0 && b <= 0xd7): // an FF of the pixels, or a place to begin anew
+		case b == 0 || (b >= 0xd0 && b <= 0xd7): // an FF of the pixels, or a restart marker
 			w.state = jpegScan
 		case b != 0xff:
 			w.kind(b)
@@ -376,7 +376,7 @@ func (s *jp2) tile(length int64) error {
 		return err
 	}
 	part := int64(binary.BigEndian.Uint32(b[2:]))
-	if part < 14 { // 0 would reach to the end; Blender's encoder says how far
+	if part < 14 { // 0 would reach to the end; Blender's encoder gives the length
 		return errors.New("a tile has no length")
 	}
 	s.tiles = true

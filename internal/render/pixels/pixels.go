@@ -35,7 +35,7 @@ type Picture struct {
 	// otherwise "".
 	FloatSHA256 string
 	// Comparable reports that one of the two is the hash that a worker's picture has in a
-	// receipt. Of other pictures only Blender knows it.
+	// receipt. For other pictures only Blender can compute it.
 	Comparable bool
 	Defects    Defects
 }
@@ -50,7 +50,7 @@ func tooLarge(format string, width, height int, most int64) error {
 	return fmt.Errorf("the %s picture is %dx%d: more than %d pixels", format, width, height, most)
 }
 
-// noEOF turns the end of a file that should go on into what it is: a cut file.
+// noEOF turns an unexpected end of a file into the error for a cut file.
 func noEOF(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

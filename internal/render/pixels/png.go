@@ -89,8 +89,8 @@ func readOtherPNG(in io.Reader, l *Limits) (Picture, error) {
 // readRows reads a plain PNG row by row, so that three rows are all that is in
 // memory, however large the picture is. start is called before the first row and
 // returns what takes each: red, green, blue and alpha of every pixel, valid until the
-// next row. Of a PNG of another kind, other is the file from its start, and no row is
-// taken.
+// next row. For a PNG of another kind, other is the file from its start, and no row
+// is taken.
 func readRows(in *bufio.Reader, start func(pngKind) (take func(row []byte), err error)) (other io.Reader, err error) {
 	peeked, _ := in.Peek(pngHead) // a shorter file is image/png's to refuse
 	head := bytes.Clone(peeked)
@@ -224,7 +224,7 @@ func (f *pngFile) Read(p []byte) (int, error) {
 }
 
 // picture reads the rows and then the file to its end: a delivery that is cut
-// behind the image is damaged too.
+// after the image is damaged too.
 func (f *pngFile) picture(k pngKind, take func(row []byte)) error {
 	if err := f.rows(k, take); err != nil {
 		return err

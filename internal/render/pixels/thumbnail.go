@@ -100,8 +100,8 @@ func imageThumbnail(r io.Reader, side int, cost func(io.Reader) (image.Config, i
 // maxHeader bounds what is kept of a file while its header is looked for, in bytes.
 const maxHeader = 512 << 10
 
-// pngCost returns what a PNG needs that is not read by rows. An interlaced one is
-// decoded in parts beside the whole.
+// pngCost returns what a PNG needs that is not read by rows. An interlaced one
+// needs memory for its parts in addition to the whole.
 func pngCost(r io.Reader) (image.Config, int, error) {
 	c, err := png.DecodeConfig(io.LimitReader(r, maxHeader))
 	if c.ColorModel == color.RGBA64Model || c.ColorModel == color.NRGBA64Model || c.ColorModel == color.Gray16Model {

@@ -15,9 +15,9 @@ func (s *search) lookup(stored, blend string) (at string, ok bool) {
 	return alias.LookedFor(place)
 }
 
-// looks are the places at which Blender opens each .blend. They are several where others
-// link it under several paths, and not its own place where the paths of all lead elsewhere:
-// what it names beside it is then looked for there.
+// looks are the places at which Blender opens each .blend. There are several if others link
+// it under several paths. Its own place is not among them if all those paths lead
+// elsewhere: Blender then looks there for files next to it.
 func (s *search) looks() map[*blend][]string {
 	type opened struct {
 		b  *blend
@@ -87,8 +87,8 @@ func unambiguous(all []alias.Alias) []alias.Alias {
 	return out
 }
 
-// asBakes are the names of a cache's files from beside its folder, where Blender looks for
-// that at a place.
+// asBakes are the names of a cache's files next to its folder, if Blender looks for the
+// folder at a place.
 func asBakes(place string, found in) (as []string) {
 	for _, n := range found.names {
 		as = append(as, path.Join(path.Base(place), strings.TrimPrefix(n.Path, strings.TrimSuffix(found.path, "/")+"/")))

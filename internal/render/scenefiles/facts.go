@@ -49,11 +49,11 @@ type File struct {
 	Reach  Reach  `json:"reach"`
 	// Names are the files that it stands for, sorted.
 	Names []Name `json:"names"`
-	// Lacking are the paths of a set's files that are not there, while others are.
+	// Lacking are the paths of a set's files that are missing while others exist.
 	Lacking []string `json:"lacking,omitempty"`
 	// Unreadable are those of Names that Blender cannot read, as far as their first bytes tell.
 	Unreadable []Unreadable `json:"unreadable,omitempty"`
-	// Problem says why a library that is there could not be read; "" for none.
+	// Problem says why an existing library could not be read; "" for none.
 	Problem string `json:"problem,omitempty"`
 
 	as       []string // of Names: see in.as
@@ -96,7 +96,8 @@ const (
 	// StatusRemapped is a file that is there, but not where Blender looks: see File.Wanted.
 	StatusRemapped Status = "remapped"
 	StatusMissing  Status = "missing"
-	// StatusOutside is a path that leads out of the tree. Nobody looked there.
+	// StatusOutside is a path that leads out of the tree, where the search did
+	// not look.
 	StatusOutside Status = "outside"
 	StatusPacked  Status = "packed" // its bytes are in the .blend
 	// StatusUnused is said by Words only, of a file that the picture does not need.
@@ -120,15 +121,15 @@ func (r Reach) rank() int { return slices.Index([]Reach{ReachUnneeded, ReachPerh
 // There reports whether the tree has the file.
 func (f *File) There() bool { return f.Status == StatusFound || f.Status == StatusRemapped }
 
-// Gone reports whether the picture lacks the file: it is needed, and neither in the tree nor
-// packed.
+// Gone reports whether the file is missing from the picture: it is needed, and neither in
+// the tree nor packed.
 func (f *File) Gone() bool {
 	return f.Reach == ReachNeeded && (f.Status == StatusMissing || f.Status == StatusOutside)
 }
 
 // Words are the kind and the status in the words of the interface, which has fewer
-// (decisions 16): what a shader node reads is an image; what nobody may look for is missing;
-// and missing is only what the picture needs.
+// (decisions 16): a file that a shader node reads is an image; a file that the search may
+// not look for is missing; only files that the picture needs are missing.
 func (f *File) Words() (kind Kind, status Status) {
 	kind, status = f.Kind, f.Status
 	if kind == KindScript || kind == KindLight {

@@ -18,7 +18,7 @@ import (
 // Options bounds a search. The zero value is safe for untrusted files.
 type Options struct {
 	// Base is the folder of the tree on this machine's disk, absolute; "" when it is on none.
-	// It tells which absolute paths lead into the tree.
+	// It determines which absolute paths lead into the tree.
 	Base string
 	// Memory is what the .blend files that are open at once may keep together with others,
 	// beyond 1 MiB each; nil means DefaultMemory of its own. Where others hold what a .blend
@@ -53,7 +53,7 @@ const (
 	DefaultMaxLinks          = 32 << 20
 
 	maxOpen    = 8   // .blend files at once; each has a decoder
-	nameCost   = 100 // bytes of an entry beside its texts
+	nameCost   = 100 // bytes of an entry besides its texts
 	stepsLimit = 50_000_000
 	maxTurns   = 20     // how often a .blend may learn that more of it is used, on average
 	tailNames  = 50_000 // names of a tree that is searched for a file by the end of its path
@@ -121,7 +121,7 @@ type search struct {
 	blends   map[string]*blend // by place
 	queue    []*blend          // those of which more is used than when they were last asked
 	turns    int
-	opened   []*blend                     // the one that was used last stands last
+	opened   []*blend                     // most recently used last
 	packed   map[string]blendfile.Library // those packed in the main file, by their places
 	answer   int                          // bytes left
 	links    int                          // bytes left for names of data-blocks that are used of libraries
@@ -211,7 +211,7 @@ func (s *search) read(b *blend) error {
 		return &blendfile.TooLargeError{What: "unpacked bytes of all files", Limit: s.o.MaxUnpacked}
 	}
 	o := s.options()
-	for in := b; in != nil; in = in.inside { // whatever becomes of it, the way there is read
+	for in := b; in != nil; in = in.inside { // even if it cannot be read, the way there is read
 		s.unpacked -= in.at
 	}
 	r, err := s.bytes(b, o)
@@ -350,8 +350,8 @@ func (s *search) link(b *blend, stored string, to *blend) {
 	b.links[stored] = to
 }
 
-// ends is the error of the search where a library could not be read for err; nil where it
-// goes on without.
+// ends is the error of the search where a library could not be read for err; nil if the
+// search continues without it.
 func (s *search) ends(err error) error {
 	if s.ctx.Err() == nil && s.shared && errors.Is(err, blendfile.ErrBusy) {
 		return err
@@ -447,7 +447,8 @@ func (s *search) packedLibrary(b *blend, l blendfile.Library) (packed blendfile.
 	return packed, s.main, ok
 }
 
-// key tells a .blend from others: one that is packed can have the place of another file.
+// key distinguishes a .blend from others: a packed one can have the place of another
+// file.
 func (b *blend) key() string {
 	if b.inside == nil {
 		return b.path

@@ -191,8 +191,8 @@ func (b *blend) level(number int) blendfile.Level {
 	return blendfile.None
 }
 
-// file describes what a .blend says of another file; ok is false for a cache that need not
-// be there, and is not.
+// file describes what a .blend says of another file; ok is false for an optional cache
+// that does not exist.
 func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 	from := b
 	if r.In != "" { // from 5.0 on, data that was packed out of a library

@@ -80,8 +80,8 @@ func (s *search) unreadable(kind Kind, n Name) string {
 	return whyUnreadable(kind, n, head[:read])
 }
 
-// whyUnreadable judges a file by its first bytes. It says nothing of what it does not know: a
-// warning of a good file does harm.
+// whyUnreadable judges a file by its first bytes. It says nothing when it is unsure: a
+// warning about a good file does harm.
 func whyUnreadable(kind Kind, n Name, head []byte) string {
 	what := "a " + nouns()[kind]
 	text := strings.ToLower(string(bytes.TrimLeft(bytes.TrimPrefix(head, []byte("\xef\xbb\xbf")), " \t\r\n")))
@@ -127,8 +127,8 @@ func dataMagics() map[string][]string {
 	return map[string][]string{".vdb": {" BDV\x00\x00\x00\x00"}, ".abc": {"Ogawa", "\x89HDF\r\n\x1a\n"}, ".usdc": {"PXR-USDC"}, ".usda": {"#usda "}, ".usdz": {"PK\x03\x04"}}
 }
 
-// pictureMagics are how the pictures begin that some Blender reads. It goes by them, whatever
-// the name of the file says.
+// pictureMagics are how pictures begin that some Blender reads. Blender goes by them, not by
+// the file's name.
 func pictureMagics() []string {
 	return []string{
 		"\x89PNG\r\n\x1a\n", "\xff\xd8\xff", "\x76\x2f\x31\x01", "II*\x00", "MM\x00*", "II+\x00", "MM\x00+", "BM", "#?", "DDS ", "\x01\xda", "\x80\x2a\x5f\xd7", "\xd7\x5f\x2a\x80",
@@ -151,7 +151,7 @@ func beginsWith(head []byte, magics []string) bool {
 	return false
 }
 
-// noPicture says why a file named as a picture is none.
+// noPicture says why a file named as a picture is not one.
 func noPicture(n Name, head []byte) string {
 	ext := strings.ToLower(path.Ext(n.Path))
 	named := false

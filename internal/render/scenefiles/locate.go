@@ -7,8 +7,8 @@ import (
 	"svc.example/internal/render/blendfile"
 )
 
-// locate finds what a stored path stands for: where Blender looks, else where the same file
-// must be meant.
+// locate finds what a stored path stands for: where Blender looks, otherwise where the same
+// file must be meant.
 func (s *search) locate(stored string, b *blend, find set) File {
 	place, known := s.placeOf(stored, b.path)
 	f := File{Stored: stored, Path: place, Status: StatusMissing, Names: []Name{}}
@@ -123,8 +123,8 @@ func (s *search) byTail(place string, find set) (in, bool) {
 	return best, most > 0 && !several
 }
 
-// foldersNamed are the folders of the tree of a name, but for case. It is empty for a tree
-// that has too many names to say which is the only one.
+// foldersNamed are the folders of the tree with a name, ignoring case. It is empty for a
+// tree with too many names to be sure which is the only one.
 func (s *search) foldersNamed(name string) []string {
 	if s.dirs == nil {
 		s.dirs = map[string][]string{}

@@ -10,12 +10,11 @@ import (
 	"svc.example/internal/render/blendfile"
 )
 
-// Complete adds to the facts of a .blend what stands in the libraries that are packed in it:
-// files that they lack and the picture needs, simulations of their objects, Python, colour
-// spaces, and what is packed in them. name is the file's own name; open gives its bytes, from
-// the beginning, as often as they are needed.
-// Where the picture needs no packed library, nothing is opened. o.Base is not used. Errors:
-// those of Find, and of open.
+// Complete adds to the facts of a .blend what is in the libraries that are packed in it:
+// missing files that the picture needs, simulations of their objects, Python, colour spaces,
+// and what is packed in them. name is the file's own name; open gives its bytes, from the
+// beginning, as often as they are needed. Where the picture needs no packed library, nothing
+// is opened. o.Base is not used. Errors: those of Find, and of open.
 func Complete(ctx context.Context, facts *blendfile.Facts, name string, open func() (io.ReadCloser, error), o Options) error {
 	if !slices.ContainsFunc(facts.LinkedLibraries, func(l blendfile.Library) bool { return l.Packed && l.Needed }) {
 		return nil
@@ -77,7 +76,7 @@ func (l lone) Stat(name string) (fs.FileInfo, error) {
 	return l, nil
 }
 
-// It is its own description; its size is nobody's concern.
+// It is its own description; its size does not matter.
 func (l lone) Name() string       { return l.name }
 func (l lone) Size() int64        { return 0 }
 func (l lone) Mode() fs.FileMode  { return 0 }

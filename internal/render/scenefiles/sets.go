@@ -10,8 +10,8 @@ import (
 	"svc.example/internal/render/blendfile"
 )
 
-// set finds the files that a path stands for, at a place in the tree. Where loose is set,
-// names that differ by case will do.
+// set finds the files that a path stands for, at a place in the tree. If loose is set,
+// names may differ by case.
 type set func(place string, loose bool) (in, error)
 
 // in is what a set found. It has names, or there is nothing.
@@ -22,7 +22,7 @@ type in struct {
 	lacking []string
 }
 
-// setOf is what a reference stands for.
+// setOf is the set that a reference stands for.
 func (s *search) setOf(r *blendfile.Reference) set {
 	switch {
 	case r.Bake != nil:
@@ -120,8 +120,8 @@ func tileName(pattern string, n int) string {
 }
 
 // numberedName splits a name around the number that changes from file to file: the last one
-// before the extension. Of volumes and caches (atEnd) it is only what stands right before
-// the extension, else the name has no number.
+// before the extension. For volumes and caches (atEnd) it must be directly before the
+// extension, otherwise the name has no number.
 func numberedName(name string, atEnd bool) (head, digits, tail string) {
 	stem := len(name)
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
@@ -237,7 +237,8 @@ func (s *search) baked(place string, loose bool, b *blendfile.Bake) (in, error) 
 	return found, err
 }
 
-// whole adds all files of a folder and of those in it, without folders behind links.
+// whole adds all files of a folder and of its subfolders, without following links to
+// folders.
 func (s *search) whole(dir string, depth int, found *in) {
 	l := s.tree.list(dir)
 	if l == nil || depth > maxDepth {

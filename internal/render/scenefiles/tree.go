@@ -41,7 +41,7 @@ const (
 	statCost     = 20 // steps of asking the system about a file
 )
 
-// errEscapes says that a link of the tree leads out of it, or in circles.
+// errEscapes says that a link in the tree leads out of it, or in circles.
 var errEscapes = errors.New("a link leads out of the folder")
 
 // fold is the form of a name in which names that differ only by case, or by how letters
@@ -206,7 +206,8 @@ func (w *walk) into(at string, names []string) {
 	}
 }
 
-// stat is what stands at a path, behind all links; nil when there is nothing.
+// stat is what is at a path, after following all links; nil if there is
+// nothing.
 func (w *walk) stat(at string) fs.FileInfo {
 	info, err := fs.Stat(w.files, at)
 	if err != nil {

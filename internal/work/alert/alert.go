@@ -1,10 +1,10 @@
-// Package alert tells the people of a workspace that its wallet runs low, if they want to
-// hear it: by mail, and by the event wallet.low to their webhook endpoints.
+// Package alert warns the people of a workspace that its wallet runs low, if they want
+// that: by mail, and by the event wallet.low to their webhook endpoints.
 //
-// What always holds: nobody is told who did not ask for it. It is told in the transaction
-// of the start that takes the balance below the amount, once for each time that it falls
-// below it, and at most once in Pause: a job that fails gives its money back, and the next
-// start takes it again. It decides nothing about money: wallet does.
+// What always holds: only people who asked for it are warned. The warning is sent in the
+// transaction of the start that takes the balance below the amount, once each time that it
+// falls below it, and at most once in Pause: a job that fails returns its money, and the
+// next start takes it again. Package wallet moves the money.
 //
 // Start reading at Spent. A Notices sends the mails.
 package alert
@@ -35,8 +35,8 @@ type WalletLow struct {
 	Currency       string `json:"currency"`
 }
 
-// Set asks to be told when less than cents is available; 0 asks for nothing any more.
-// cents is 0 to wallet.MaxCents. Error: invalid_request.
+// Set asks for a warning when less than cents is available; 0 switches it off. cents
+// is 0 to wallet.MaxCents. Error: invalid_request.
 func Set(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) error {
 	if cents < 0 || cents > wallet.MaxCents {
 		return fault.Field("body.below_cents", "is %d, wanted 0 to %d", cents, int64(wallet.MaxCents))
@@ -52,7 +52,7 @@ func Set(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) error 
 	return nil
 }
 
-// Below is the amount below which a workspace is told, in cents; 0 for none.
+// Below is the balance below which a workspace is warned, in cents; 0 for none.
 func Below(ctx context.Context, tx *db.Tx, workspaceID string) (cents int64, err error) {
 	row, err := tx.WalletAlertGet(ctx, workspaceID)
 	if err != nil && !db.IsNotFound(err) {
@@ -61,7 +61,7 @@ func Below(ctx context.Context, tx *db.Tx, workspaceID string) (cents int64, err
 	return row.BelowCents, nil
 }
 
-// Spent tells, in the transaction that has just spent cents, when that took the balance
+// Spent warns, in the transaction that has just spent cents, if that took the balance
 // below the workspace's amount.
 func Spent(ctx context.Context, tx *db.Tx, workspaceID string, has wallet.Balance, cents int64) error {
 	row, err := tx.WalletAlertTell(ctx, query.WalletAlertTellParams{
@@ -96,7 +96,8 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// rows carry checksums: what people want to hear follows from nothing else.
+// rows carry checksums: what people asked for cannot be derived from anything
+// else.
 var rows = rowsum.Table[query.WalletAlert]{Name: "wallet_alert", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.

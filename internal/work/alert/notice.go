@@ -32,8 +32,8 @@ type Notices struct {
 
 // Notify handles a lease of NoticeQueue. It sends nothing when the wallet has been filled or
 // the alert removed meanwhile. Without a mail server it logs at debug level and is done: the
-// webhook event has told it. An error leaves the lease to the runner, which tries again
-// later; people who had their mail then get it a second time.
+// webhook event was sent. An error leaves the lease to the runner, which tries again later;
+// people who got their mail then get it a second time.
 func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 	var has wallet.Balance
 	var below int64

@@ -13,7 +13,7 @@ import (
 )
 
 // Download describes a completed job's ZIP and where to fetch it. The URL needs no key:
-// whoever has it may fetch the file until ExpiresAt.
+// anyone who has it may fetch the file until ExpiresAt.
 type Download struct {
 	URL         string    `json:"url" doc:"Answers GET and HEAD with Range; authorises itself until expires_at."`
 	Filename    string    `json:"filename"`
@@ -57,13 +57,13 @@ type ZIP struct {
 	Completed time.Time
 }
 
-// linkLife is how long a link to the store is good to begin a download with: whoever
-// resumes one asks here again.
+// linkLife is how long a link to the store can be used to begin a download: a client
+// that resumes one asks here again.
 const linkLife = 10 * time.Minute
 
-// Link returns the address of the ZIP of a signed link in the store itself, "" where the
-// store gives callers none. Whoever fetches it compares it with its hash. Errors:
-// unauthenticated, render_not_found, artifact_expired.
+// Link returns the address of the ZIP of a signed link in the store itself, "" if the
+// store gives callers none. The client that fetches it compares it with its hash.
+// Errors: unauthenticated, render_not_found, artifact_expired.
 func (a *Artifacts) Link(ctx context.Context, jobID, expires, signature string) (string, error) {
 	store := blob.ToCallers(a.Blobs)
 	if store == nil {

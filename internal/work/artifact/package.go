@@ -28,18 +28,18 @@ import (
 // lost, where the store works otherwise. Their pauses outlast a short outage.
 const patience = 5
 
-// Queue defines how the lease engine treats packing. Packing never becomes a dead letter: what
-// fails is tried again until it succeeds, since an outage of the store, the database or a
-// program that signs says nothing of the job.
+// Queue defines how the lease engine treats packing. Packing never becomes a dead letter: a
+// failure is retried until it succeeds, since an outage of the store, the database or a
+// signing program is not the job's fault.
 func Queue() lease.Queue {
 	return lease.Queue{Name: job.PackageQueue, LongestPause: time.Minute, LongestDelay: 2 * time.Minute}
 }
 
 // Package packs the frames of l's job and completes the job. It is the work of a lease of
-// job.PackageQueue. A job with frames whose files are lost goes back to rendering; a frame that
-// is lost again and again ends its job, and nothing else does.
-// It may run again at any point: after a crash, or when its lease lapses while a large ZIP
-// is written. Each attempt writes a key of its own, and only one can complete the job.
+// job.PackageQueue. A job with frames whose files are lost goes back to rendering; only a frame
+// that is lost again and again ends its job. It may run again at any point: after a crash, or
+// when its lease lapses while a large ZIP is written. Each attempt writes a key of its own, and
+// only one can complete the job.
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	var record job.Record
 	var frames []result.Frame
@@ -145,7 +145,7 @@ func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []resu
 		lost = append(lost, f.Frame)
 	}
 	if len(lost) == 0 {
-		return why // it was lost a moment ago, or something else is in the way
+		return why // it was lost a moment ago, or something else is wrong
 	}
 	if doubtful {
 		if err := a.works(ctx, key); err != nil {
@@ -155,8 +155,8 @@ func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []resu
 	return a.Frames.RenderAgain(ctx, l, lost)
 }
 
-// works tries the store: a blob beside the ZIP is written, read and removed. The sweep removes
-// one that is left.
+// works tries the store: a blob next to the ZIP is written, read and removed. The sweep
+// removes one that is left.
 func (a *Artifacts) works(ctx context.Context, key string) (err error) {
 	key += ".trial"
 	if err := a.Blobs.Delete(ctx, key); err != nil { // of a process that died

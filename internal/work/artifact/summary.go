@@ -10,9 +10,8 @@ import (
 	"svc.example/internal/work/result"
 )
 
-// summarize collects what Complete stores and signs about a ZIP of these frames.
-// It reads only the rows of accepted frames: what a receipt says was checked when each was
-// accepted.
+// summarize collects what Complete stores and signs about a ZIP of these frames. It reads
+// only the rows of accepted frames: their facts were checked when each was accepted.
 func summarize(key string, file receipt.File, frames []result.Frame) job.Artifact {
 	a := job.Artifact{
 		Key: key, File: file, Renderer: rendererOf(frames), Device: deviceOf(frames),
@@ -30,8 +29,8 @@ func summarize(key string, file receipt.File, frames []result.Frame) job.Artifac
 	return a
 }
 
-// manifestOf makes the manifest that lies in the ZIP beside the frames. It repeats for
-// each frame the hash that packFrame has compared.
+// manifestOf makes the manifest for the ZIP. It repeats for each frame the hash that
+// packFrame has compared.
 func manifestOf(record job.Record, frames []result.Frame) receipt.Manifest {
 	m := receipt.Manifest{
 		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount), FrameList: record.Frames,

@@ -70,9 +70,10 @@ type Store struct {
 	// Book has the terms that rows are judged by, each by its own version; nil means
 	// contract.Published.
 	Book contract.Book
-	// World says that it is the store of a test world, whose clock its workspace moves.
+	// World says that this is the store of a test world, whose clock its workspace can
+	// move.
 	World bool
-	// Progress, if not nil, is told how far a part of the audit is.
+	// Progress, if not nil, is called with how far a part of the audit is.
 	Progress func(part string, done, total int64)
 }
 
@@ -119,7 +120,7 @@ type auditor struct {
 	sizes query.AuditSizesRow // what there is to read, for the progress
 }
 
-// progress tells whoever watches how far a part is.
+// progress reports how far a part is.
 func (a *auditor) progress(part string, done, total int64) {
 	if a.Progress != nil {
 		a.Progress(part, done, total)

@@ -130,7 +130,8 @@ func (a *auditor) challenges(ctx context.Context, d *db.DB, blobs blob.Store) er
 }
 
 // overviews checks that the kept overviews of completed jobs are what their keys say. One
-// that goes meanwhile is no breach, and neither is one that is missing: it is made again.
+// that is removed meanwhile is not a breach, and neither is a missing one: it is made
+// again.
 func (a *auditor) overviews(ctx context.Context, blobs blob.Store) error {
 	return blobs.List(ctx, "overviews/", func(key string, _ time.Time) error {
 		hash, size, err := digestOf(ctx, blobs, key)
@@ -170,9 +171,9 @@ func (u until) Read(p []byte) (int, error) {
 }
 
 // liveFiles checks that a job which has not ended has its input and its accepted frames on
-// disk. Such as after a restore of a database without the files of its time, they may be
-// gone. It opens files and does not hash them: the worker that fetches an input compares
-// its hash, and packing compares those of frames.
+// disk. They may be gone, for example after a restore of a database without its files. It
+// opens files and does not hash them: the worker that fetches an input compares its hash,
+// and packing compares those of frames.
 func (a *auditor) liveFiles(ctx context.Context, d *db.DB, blobs blob.Store) error {
 	for after := ""; ; {
 		var jobs []string

@@ -61,8 +61,8 @@ func (a *auditor) checkpoint(ctx context.Context, tx *db.Tx, head receipt.Checkp
 	return nil
 }
 
-// ownerless reports leaves that no receipt claimed. It comes last, after every receipt had
-// its turn. Such a leaf would be a signed statement that no caller was given.
+// ownerless reports leaves that no receipt claimed. It comes last, after all receipts were
+// checked. Such a leaf would be a signed statement that no caller was given.
 func (a *auditor) ownerless() {
 	for i := range int64(a.Leaves) {
 		if !a.owned.has(i) {

@@ -1,13 +1,13 @@
-// Package autoscale asks an engine that runs jobs, such as Slurm or Kubernetes, for as many
-// workers as there is work for.
+// Package autoscale asks an engine that runs jobs, such as Slurm or Kubernetes, for the
+// workers that the work needs.
 //
 // What always holds: it keeps no state. What it has asked for is in the engine's own list,
-// also what waits there, so a restart asks for nothing twice. It never asks for more
+// including what waits there, so a restart asks for nothing twice. It never asks for more
 // workers than Policy.Max, and never for more for one workspace than its share. It ends no
-// worker that runs: those end by themselves when they are idle (svc worker run
+// running worker: workers end on their own when they are idle (svc worker run
 // --exit-idle). It cancels only what the engine has not started.
 //
-// Where a worker runs, with which GPU, and what restarts it, is the engine's part. Start
+// The engine decides where a worker runs, with which GPU, and what restarts it. Start
 // reading at Scaler.Step, then Policy.Wanted; engine.go speaks to engines.
 package autoscale
 
@@ -26,14 +26,14 @@ import (
 // Policy says how many workers some work is worth.
 type Policy struct {
 	Min, Max int // workers, 0 <= Min <= Max, and Max >= 1
-	// WorkPerWorker is how much rendering, waiting or in work, is worth a worker, where a
-	// job's finished frames tell how long the others take; above 0.
+	// WorkPerWorker is how much rendering, waiting or in progress, justifies a worker, if
+	// a job's finished frames show how long the others take; above 0.
 	WorkPerWorker time.Duration
 	// FramesPerWorker is how many frames of jobs without a finished one are worth a worker;
 	// 1 or more.
 	FramesPerWorker int
 	// Lacks are the options that the workers' Blender was built without. Frames that need
-	// one of them are worth no worker.
+	// one of them justify no worker.
 	Lacks []buildoption.Option
 	// Share is the part of Max that the frames of one workspace are worth at most, above 0
 	// and at most 1.
@@ -120,7 +120,7 @@ type Scaler struct {
 	// DryRun asks the engine for nothing and cancels nothing.
 	DryRun bool
 	Log    *slog.Logger
-	// Stepped, if it is not nil, is told of each step of Run.
+	// Stepped, if it is not nil, is called for each step of Run.
 	Stepped func(Step, error)
 
 	surplus int // steps in a row with more pending jobs than are wanted
@@ -196,7 +196,7 @@ func (s *Scaler) cancel(ctx context.Context, ids []string, step *Step) error {
 }
 
 // Run steps until ctx ends. A service or an engine that does not answer is asked again at
-// the next step, and what runs goes on meanwhile.
+// the next step; running workers continue meanwhile.
 func (s *Scaler) Run(ctx context.Context) {
 	tick := time.NewTicker(s.Every)
 	defer tick.Stop()

@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Metrics tell Prometheus what a Scaler does. Make them with NewMetrics and give their
-// Stepped to it. They are safe for concurrent use.
+// Metrics report to Prometheus what a Scaler does. Make them with NewMetrics and give
+// their Stepped to it. They are safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	workers  *prometheus.GaugeVec

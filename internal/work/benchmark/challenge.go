@@ -16,8 +16,8 @@ import (
 )
 
 // Challenge is a picture that the service drew and a run must render (decisions 21): one
-// of the benchmark's scenes, with noise and from a place that nobody knew before. So a
-// picture that fits it was made after it was drawn.
+// of the benchmark's scenes, with noise and a camera position that could not be known
+// before. So a matching picture was made after the challenge was drawn.
 type Challenge struct {
 	ChallengeID string     `json:"challenge_id"`
 	Scene       string     `json:"scene"`
@@ -47,7 +47,7 @@ const (
 	frameWidth, frameHeight = 480, 270
 )
 
-// consistent checks what an answer can say.
+// consistent checks that an answer does not contradict itself.
 func (a Answer) consistent() error {
 	switch {
 	case a.ChallengeID == "" || len(a.ChallengeID) > maxText || !plain(a.ChallengeID):
@@ -68,7 +68,7 @@ func (a Answer) consistent() error {
 }
 
 // ReadFrame decodes the picture of an answer. An error says what is wrong with it: it is
-// not the picture of the hashes, or none that a scene has.
+// not the picture of the hashes, or not one of a scene's size.
 func ReadFrame(file []byte, a Answer) (image.Image, error) {
 	if len(file) == 0 || len(file) > MostFrameBytes {
 		return nil, fmt.Errorf("the picture of the challenge has %d bytes, not 1 to %d", len(file), MostFrameBytes)

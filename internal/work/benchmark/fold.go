@@ -18,9 +18,10 @@ const (
 // marksOfTrade go before compatible forms are made one: "™" would become two letters.
 var marksOfTrade = strings.NewReplacer("®", " ", "™", " ", "©", " ", "℠", " ")
 
-// Fold writes a name as one of many that look alike: compatible forms are one (NFKC, and then without marks), other
-// alphabets' letters are the Latin ones that they look like, what is not seen is gone, every
-// space is one, every hyphen is "-", and behind a digit O is 0 and I and l are 1.
+// Fold writes a name as one of many that look alike: compatible forms are one (NFKC, and then
+// without marks), other alphabets' letters are the Latin ones that they look like, invisible
+// characters are removed, every space becomes one space, every hyphen "-", and after a digit O
+// becomes 0 and I and l become 1.
 func Fold(name string) string {
 	from, to := []rune(lookalikes), []rune(latin)
 	like := make(map[rune]rune, len(from))
@@ -44,8 +45,8 @@ func Fold(name string) string {
 	return strings.Join(strings.Fields(digits(text)), " ")
 }
 
-// digits replaces letters that look like digits, where they stand behind one and no other
-// letter follows.
+// digits replaces letters that look like digits, if they follow one and no other letter
+// follows.
 func digits(text string) string {
 	like := map[rune]rune{'O': '0', 'o': '0', 'I': '1', 'l': '1'}
 	runes := []rune(text)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// HardwareHash identifies what a receipt says of the machine: the SHA-256, in hex, of
+// HardwareHash identifies the machine as a receipt describes it: the SHA-256, in hex, of
 // one line "member=value" for each member that names hardware or system, in the order of
 // the receipt. Unknown sizes are "null". No text contains a line break, so two machines
 // have equal lines only if all members are equal.

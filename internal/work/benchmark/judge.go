@@ -97,8 +97,8 @@ func judgeVersions(r Receipt, from Worker) (Reason, string) {
 	return "", ""
 }
 
-// judgeDevice compares the receipt with the registration. A GPU without a name has no
-// place in a ranking by name.
+// judgeDevice compares the receipt with the registration. A GPU without a name cannot
+// be ranked by name.
 func judgeDevice(r Receipt, from Worker) (Reason, string) {
 	switch {
 	case r.Synthetic != from.Synthetic:
@@ -119,8 +119,8 @@ func nameless(r Receipt) bool {
 	return slug == "" || slug == Unknown
 }
 
-// judgePictures relies on the difference that the worker states: of these pictures the
-// service gets none, only that of a challenge. The hash of the reference shows what it was
+// judgePictures relies on the difference that the worker states: the service does not get
+// these pictures, only that of a challenge. The hash of the reference shows what it was
 // compared with.
 func judgePictures(r Receipt) (Reason, string) {
 	for _, s := range r.Scenes {
@@ -157,8 +157,8 @@ type Drawn struct {
 
 // JudgeAnswer decides whether a receipt that Judge accepts answers its challenge, and if
 // not, why. unread says what is wrong with the picture, nil when it is that of the receipt.
-// The clock is the service's: a run that was longer on its own clock than the time between
-// drawing and receipt never was. r.Challenge is not nil.
+// The clock is the service's: a run cannot have been longer than the time between drawing
+// and receipt. r.Challenge is not nil.
 func JudgeAnswer(r Receipt, drawn Drawn, nodeKeyID, workerID string, unread error, now time.Time) (Reason, string) {
 	switch between := now.Sub(drawn.At).Seconds(); {
 	case drawn.NodeKeyID != nodeKeyID || drawn.WorkerID != workerID:

@@ -129,7 +129,7 @@ func NameOf(printed string, memory *int64) Name {
 		if strings.EqualFold(first, b.Vendor) {
 			text = tidy(text[len(first):])
 		}
-		// The vendor is written in one way, and stands in front once.
+		// The vendor is spelled in one way, and comes first, once.
 		n.Name = tidy(b.Vendor + " " + text)
 		break
 	}

@@ -25,13 +25,12 @@ const (
 	CPU = "CPU"
 )
 
-// Unknown stands for a text that the worker could not determine.
+// Unknown replaces a text that the worker could not determine.
 const Unknown = "unknown"
 
-// Receipt is what a worker states about one run. Every member is always present in the
-// JSON, except a challenge; unknown texts are "unknown", unknown sizes null. Texts have 1 to 200 bytes of
-// plain text. Times and sizes are what the worker says; Judge compares what can be
-// compared.
+// Receipt is what a worker states about one run. Every member is always present in the JSON, except
+// a challenge; unknown texts are "unknown", unknown sizes null. Texts have 1 to 200 bytes of plain
+// text. Times and sizes are the worker's claims; Judge compares what can be compared.
 type Receipt struct {
 	BenchmarkVersion string     `json:"benchmark_version"`
 	SceneVersion     string     `json:"scene_version"`

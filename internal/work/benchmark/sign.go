@@ -22,7 +22,8 @@ const (
 	RecordType  = "https://svc.example/benchmark-result/v1"
 )
 
-// ErrMalformed reports that a receipt contradicts itself or lacks a member.
+// ErrMalformed reports that a receipt contradicts itself or that a member is
+// missing.
 var ErrMalformed = errors.New("malformed benchmark receipt")
 
 // statement is the in-toto form of a receipt or a record. The order of the fields is the
@@ -137,7 +138,7 @@ func OpenRecord(record, envelope []byte, keys []receipt.PublicKey) (Record, erro
 
 // PayloadSHA256 identifies a signed document by its payload, in hex. It does not depend on
 // the JSON around the payload. Two envelopes with one payload have one identity, whatever
-// their spaces, order of members and signatures are.
+// their spacing, order of members and signatures.
 func PayloadSHA256(envelope []byte) (string, error) {
 	entry, err := receipt.EntryOf(envelope)
 	return hex.EncodeToString(entry[:]), err

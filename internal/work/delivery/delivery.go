@@ -1,5 +1,5 @@
-// Package delivery takes a worker's picture in: it asks whether the worker may deliver it,
-// stores its bytes, looks at them, and reports it to package frames.
+// Package delivery receives a worker's picture: it asks whether the worker may deliver it,
+// stores and checks its bytes, and reports it to package frames.
 //
 // What always holds, in this order: the lease and the description are checked before a byte
 // is read; the bytes are stored before the row, so that a row never names a file that is not
@@ -8,8 +8,8 @@
 // pixels.DecodingMemory of the file's size, time by lookTime, and both end when the worker
 // goes away.
 //
-// What the description may hold is left to door/farm, the judgement to framecheck. Start
-// reading at Desk.Receive.
+// Package door/farm checks the description, and framecheck judges the picture. Start reading
+// at Desk.Receive.
 package delivery
 
 import (
@@ -153,11 +153,11 @@ func (d *Desk) compare(ctx context.Context, p frames.Picture, n int64, sum strin
 		"The picture has %d bytes and the hash %s, not the described %d and %s.", n, sum, p.SizeBytes, p.SHA256)})
 }
 
-// look reads a stored picture, so that the frame check does not depend on what the worker
-// says, and sets Seen or Unreadable.
+// look reads a stored picture, so that the frame check does not depend on the worker's
+// claims, and sets Seen or Unreadable.
 //
-// A staged picture has come past this process: in the same reading its bytes are compared
-// with their description. Errors: those of compare.
+// A staged picture did not pass through this process, so the same read also compares its
+// bytes with their description. Errors: those of compare.
 func (d *Desk) look(ctx context.Context, p *frames.Picture, scene framecheck.Scene, staged bool) error {
 	file, err := d.blobs.Open(ctx, p.BlobKey)
 	if err != nil {
@@ -208,7 +208,7 @@ func (d *Desk) read(ctx context.Context, p *frames.Picture, scene framecheck.Sce
 		},
 	})
 	switch {
-	case r.failed != nil: // an outage of the store, or of the worker's connection, says nothing of the picture
+	case r.failed != nil: // an outage of the store, or of the worker's connection, says nothing about the picture
 		return fmt.Errorf("read frame: %w", r.failed)
 	case err != nil:
 		p.Unreadable = err.Error()
@@ -246,8 +246,8 @@ func (d *Desk) small(ctx context.Context, p frames.Picture) (*image.RGBA, error)
 // errSlow is a picture that takes too long to read.
 var errSlow = errors.New("it takes too long to decode")
 
-// reading tells a reader's failure from what a decoder makes of the bytes before it. It ends
-// with its context, and after lookTime.
+// reading distinguishes a reader's failure from what a decoder makes of the bytes before it.
+// It ends with its context, and after lookTime.
 type reading struct {
 	io.Reader
 	ctx    context.Context

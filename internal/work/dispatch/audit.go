@@ -9,10 +9,10 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Audit reports turns that disagree with the waiting frames, or that are nobody's, and
-// workers and failed attempts that are not as they were written. Next would keep looking
-// for frames that are not there, or overlook some. An error means that the audit did not
-// finish.
+// Audit reports queue positions that disagree with the waiting frames or belong to no
+// workspace or job, and workers and failed attempts that are not as they were written.
+// Next would otherwise look for frames that do not exist, or overlook some. An error
+// means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	rows, err := tx.AuditTurns(ctx)
 	if err != nil {
@@ -44,5 +44,5 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 }
 
 // clockSlack is how far a clock may have been wrong when a time was written. An operator
-// who sets a clock right must not get breaches for it.
+// who corrects a clock must not get breaches for it.
 const clockSlack = 24 * time.Hour

@@ -25,7 +25,7 @@ type Choice struct {
 	LeaseID string
 	Open    bool // the worker has the job's file open
 	// FailedBefore says that frames of the job failed on the worker's key, or that the
-	// pictures of some await another worker's: it gets others.
+	// pictures of some await another worker's: this worker gets other frames.
 	FailedBefore bool
 
 	// Run is the frames of a job that depend on those before which the worker takes, in
@@ -141,8 +141,9 @@ func failedItems(ctx context.Context, tx *db.Tx, holder string, c Choice) ([]int
 	return failed, nil
 }
 
-// nextFailedBefore finds a frame, else a job, that failed on holder before and that no
-// other online worker can take. Without it a single worker would never retry anything.
+// nextFailedBefore finds a frame, or otherwise a job, that failed on holder before and
+// that no other online worker can take. Without it a single worker would never retry
+// anything.
 func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choice, error) {
 	since := onlineSince(tx)
 	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Now: tx.Now, Since: since})
@@ -159,8 +160,8 @@ func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choi
 	return Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID, class: ClassOf(holder)}, nil
 }
 
-// nextJob is the open job while that has not exceeded its share by its affinity, else the
-// job with the next turn; "" when no job has a frame for holder.
+// nextJob is the open job while affinity has not taken it beyond its share, otherwise the
+// job that is next in the queue; "" when no job has a frame for holder.
 func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) (Choice, error) {
 	first, served, err := leastServed(ctx, tx, holder, open)
 	if err != nil || open.JobID == "" || first.JobID == "" || open.JobID == first.JobID {
@@ -202,8 +203,9 @@ func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJ
 // turnBatch is the number of turns per read: nearly always the first one has a frame.
 const turnBatch = 8
 
-// eachWaitingTurn visits the turns of within ("" for workspaces, else one's jobs) that
-// have waiting frames, the least served first, until visit returns found.
+// eachWaitingTurn visits the queue positions of within ("" for workspaces, otherwise a
+// workspace's jobs) that have waiting frames, the least served first, until visit
+// returns found.
 func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(query.TurnsOfRow) (found bool, err error)) error {
 	last := query.TurnsOfRow{ServedUs: math.MinInt64}
 	for {

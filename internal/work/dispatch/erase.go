@@ -9,7 +9,7 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Erase removes what failed attempts of a workspace's jobs say in words: messages and
+// Erase removes the texts of failed attempts of a workspace's jobs: messages and
 // Blender's output, which quote names. Repeating it changes nothing.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	rows, err := tx.FailedAttemptsErase(ctx, query.FailedAttemptsEraseParams{Message: contract.Erased, WorkspaceID: workspaceID})

@@ -88,13 +88,14 @@ func HistoryOf(ctx context.Context, tx *db.Tx, job Job, ref lease.Ref, frame int
 	return h, err
 }
 
-// OtherKeyWait is how long a failure waits for the word of another key that was online:
-// long enough for a machine to restart, short enough for whoever waits for the job.
+// OtherKeyWait is how long a failure waits for confirmation by another key that was
+// online: long enough for a machine to restart, short enough for a person who waits for
+// the job.
 const OtherKeyWait = time.Hour
 
 // otherKeySeen reports whether a worker of another key was online within OtherKeyWait.
 // Keys that are revoked or paused, and workers that cannot render the job, are left out:
-// nobody waits for those.
+// waiting for those would be useless.
 func otherKeySeen(ctx context.Context, tx *db.Tx, jobID, keyID string) (bool, error) {
 	n, err := tx.OtherKeySeen(ctx, query.OtherKeySeenParams{Since: tx.Now - OtherKeyWait.Microseconds(), KeyID: keyID, Now: tx.Now, Subject: jobID})
 	if err != nil {

@@ -10,16 +10,16 @@ import (
 // FrameTime is how long frames took to render: their mean, the shortest and the longest.
 type FrameTime struct{ Mean, Low, High time.Duration }
 
-// Finish estimates the seconds until the last frame of a job of which left frames are to
-// be rendered, if each takes as long as that. All workers whose Blenders have what its scene
-// needs are taken to share their time as
-// Next does, until the job has what it needs: each of its workspace's jobs has received as
-// much as it, or needs less, and each workspace as much as its own. The range reaches from
-// rivals of unknown length that need nothing to such that always take their share. ok is
-// false while no such worker is online.
+// Finish estimates the seconds until the last frame of a job that has left frames to render,
+// if each takes the given time. It assumes that all workers whose Blenders have what the
+// scene needs share their time as Next does, until the job has what it needs. By then each
+// of the workspace's jobs has received as much, or needs less, and so has each workspace.
+// The range runs from the best case, where competing jobs of unknown length need nothing, to
+// the worst, where they always use their full share. ok is false while no such worker is
+// online.
 func (o *Outlook) Finish(jobID, workspace string, needs buildoption.Set, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	with := func(each time.Duration) work {
-		// However many workers there are, one renders the last frame.
+		// However many workers there are, a single one renders the last frame.
 		return work{all: left * each.Seconds(), last: min(1, left) * each.Seconds()}
 	}
 	return o.finish(jobID, workspace, o.Able(needs).Workers, with(each.Mean), with(each.Low), with(each.High))

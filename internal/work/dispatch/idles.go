@@ -7,8 +7,8 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// Idles reports whether a worker may take work that nobody pays for: it is not suspended,
-// and no frame waits that Next would give it.
+// Idles reports whether a worker may take unpaid work: it is not suspended, and no frame
+// waits that Next would give it.
 func Idles(ctx context.Context, tx *db.Tx, holder string) (bool, error) {
 	worker, err := tx.WorkerGet(ctx, holder)
 	if err != nil {

@@ -13,15 +13,15 @@ import (
 )
 
 // A node key whose workers fail a share of their attempts that is out of line with all
-// other keys is paused: its workers get no frames, whatever names they register under. A
-// broken scene fails on every key alike and pauses none; without another key there is
-// nothing to compare with.
+// other keys is paused: its workers get no frames, under any name. A broken scene fails
+// on every key alike and pauses none; without another key there is nothing to compare
+// with.
 const (
 	// keyWindow is the time over which attempts are counted; it begins with the end of the
 	// last pause at the earliest.
 	keyWindow = time.Hour
 	// minKeyAttempts is how many attempts a key, and all others together, must have in the
-	// window: a share of fewer says nothing.
+	// window: a share of fewer is not significant.
 	minKeyAttempts = 20
 	// outOfLine is how many times the share of the others a key's share must exceed.
 	outOfLine    = 3
@@ -75,7 +75,7 @@ func (w *Workers) PauseKeys(ctx context.Context) error {
 }
 
 // tallyKeys counts the attempts of every key; nil while no key failed often enough to be
-// paused, which one indexed read tells.
+// paused, which one indexed read finds out.
 func tallyKeys(ctx context.Context, tx *db.Tx) (map[string]tally, error) {
 	since := tx.Now - keyWindow.Microseconds()
 	failing, err := tx.KeysFailing(ctx, query.KeysFailingParams{Since: since, Least: minKeyAttempts/2 + 1})
@@ -177,14 +177,14 @@ func ClassOf(worker query.Worker) string {
 	return strings.Join([]string{worker.Device, worker.DeviceName, worker.Renderer, worker.BlenderVersion, worker.BuildHash}, "|")
 }
 
-// Compared says whether a picture of a worker was confirmed by another's.
+// Compared says whether a worker's picture was confirmed by another worker's.
 type Compared struct {
 	WorkerID, KeyID string
 	Confirmed       bool
 }
 
-// RecordCompared counts compared pictures in the standing of their keys. One that others
-// refuted is a fault of its worker, and the operator is told.
+// RecordCompared counts compared pictures in the standing of their keys. A picture that
+// others contradicted is its worker's fault, and the operator is notified.
 func (w *Workers) RecordCompared(ctx context.Context, tx *db.Tx, jobID string, frame int64, all []Compared) error {
 	// Rows are locked in one order.
 	slices.SortFunc(all, func(a, b Compared) int {

@@ -12,7 +12,8 @@ import (
 )
 
 // drained is the end of the suspension of a worker that an operator has drained: the year
-// 9999, in microseconds. Restarting the worker ends it: it registers anew.
+// 9999, in microseconds. Restarting the worker ends it, because the worker registers
+// again.
 const drained = 253_370_764_800_000_000
 
 // Drain stops a worker from getting frames; it finishes those that it holds. With undo it

@@ -14,10 +14,10 @@ import (
 	"svc.example/internal/render/buildoption"
 )
 
-// Outlook is the queue and the workers at one moment. It foresees what Next will choose:
-// claims follow each other as the turns stand, and each is charged the mean time of its
-// job's accepted frames, assumedFrameTime where none is in. What it cannot foresee is how
-// long frames really take, whose file a worker has open, and who arrives.
+// Outlook is the queue and the workers at one moment. It predicts what Next will choose:
+// claims follow each other by queue position, and each is charged the mean time of its
+// job's accepted frames, or assumedFrameTime if there are none. It cannot predict how
+// long frames really take, whose file a worker has open, and what arrives.
 //
 // An Outlook does not change and may be shared.
 type Outlook struct {
@@ -106,7 +106,8 @@ func (o *Outlook) Able(needs buildoption.Set) Capable { return o.workers.of(need
 // able is the online workers, by what their Blenders were built without.
 type able []query.WorkersIdleRow
 
-// of counts those that lack nothing of some options. TurnOpen says the same of one worker.
+// of counts the workers that have all of some options. TurnOpen applies the same rule to
+// one worker.
 func (a able) of(needs buildoption.Set) (c Capable) {
 	for _, r := range a {
 		if buildoption.Set(r.Lacks)&needs == 0 {
@@ -131,7 +132,7 @@ func (o *Outlook) foresee() {
 }
 
 // firstClaims lists the first claims of a lane's queued jobs. Newcomers start level, so
-// nearly all have received the same: such a job follows the one before it.
+// nearly all have received the same: such jobs follow each other.
 func (l lane) firstClaims() (claims []firstClaim) {
 	for i, j := range l.jobs {
 		if !j.queued {
@@ -149,7 +150,7 @@ func (l lane) firstClaims() (claims []firstClaim) {
 }
 
 // before is what the workspace has received when a job that itself received served is
-// next in it: every job behind in time claims frames until it is level.
+// next in it: every job that has received less claims frames until it is level.
 func (l lane) before(served int64, jobID string) int64 {
 	at := l.served
 	for _, j := range l.jobs {
@@ -167,8 +168,9 @@ func (l lane) before(served int64, jobID string) int64 {
 }
 
 // Position is the place of a queued job among all queued jobs, in the order in which
-// workers will claim their first frames; 1 is next. served and workspaceServed are what
-// its turns say; they place a job that was queued after the outlook was read.
+// workers will claim their first frames; 1 is next. served and workspaceServed come
+// from its queue positions; they place a job that was queued after the outlook was
+// read.
 func (o *Outlook) Position(jobID, workspace string, served, workspaceServed int64) int {
 	if place, known := o.place[jobID]; known {
 		return place
@@ -189,17 +191,17 @@ const (
 	WaitIsOver     Wait = iota // an idle worker may take a frame: it will with its next request
 	WaitForAny                 // no worker is online
 	WaitForCapable             // some are online, and none may take any of the job's frames
-	WaitForIdle                // all who may take one render other frames
+	WaitForIdle                // all workers that may take one render other frames
 )
 
 // Capable counts the online workers that may take a waiting frame of a job, and those of
 // them that hold no frame.
 type Capable struct{ Workers, Idle int64 }
 
-// WaitOf says why a job waits that has waiting frames and none in a worker's hands. All
-// workers whose Blenders have what it needs may take a frame of a job of which no attempt
-// failed and no picture is to be confirmed: capable is what Able counts. Others are looked
-// at by FindCapable.
+// WaitOf says why a job waits that has waiting frames and none in progress. If no attempt
+// of a job failed and no picture is to be confirmed, all workers whose Blenders have what
+// it needs may take its frames: capable is what Able counts. FindCapable judges other
+// jobs.
 func (o *Outlook) WaitOf(capable Capable) Wait {
 	switch {
 	case o.Online == 0:
@@ -226,8 +228,8 @@ func FindCapable(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest str
 	return found, nil
 }
 
-// Outlooks keeps the last outlook for all who ask for one within Life. The zero value and
-// nil read anew each time.
+// Outlooks keeps the last outlook for all callers within Life. The zero value and nil
+// read it again each time.
 type Outlooks struct {
 	Life time.Duration
 
@@ -241,12 +243,11 @@ type Outlooks struct {
 const longestShare = 20
 
 // Now returns an outlook that is at most Life old, or longestShare times as old as its
-// read takes. Nobody waits for another's read: who comes meanwhile gets the last one.
+// read takes. No caller waits for another's read: it gets the last one instead.
 func (o *Outlooks) Now(ctx context.Context, tx *db.Tx) (*Outlook, error) { return o.Since(ctx, tx, 0) }
 
-// Since is Now for somebody who knows what was so at a moment, in microseconds since 1970:
-// the outlook is not from before it. The moment is one that does not move, so that it costs
-// one read more at most.
+// Since is Now for a caller that needs an outlook no older than a moment, in microseconds
+// since 1970. The moment must not move, so that this costs at most one more read.
 func (o *Outlooks) Since(ctx context.Context, tx *db.Tx, moment int64) (*Outlook, error) {
 	if o == nil || o.Life == 0 {
 		return ReadOutlook(ctx, tx)

@@ -15,8 +15,8 @@ import (
 // accepted. Without an assumption a new job would claim every worker at no cost.
 const assumedFrameTime = 10 * time.Second
 
-// Span is the frames of a job: Count of them, First, First+Step, and so on. Where they are
-// no such sequence, Items has them one by one.
+// Span is the frames of a job: Count of them, First, First+Step, and so on. If they are
+// not such a sequence, Items lists them.
 type Span struct {
 	First, Step, Count int64
 	Items              []int64
@@ -83,8 +83,8 @@ func RecordClaim(ctx context.Context, tx *db.Tx, job Job, n int64) (waiting int6
 	return waiting, adjustTurns(ctx, tx, job, -n, served)
 }
 
-// RecordFirstFrame charges a job anew when its first frame is accepted: from then on the
-// measured time replaces assumedFrameTime.
+// RecordFirstFrame recomputes a job's charge when its first frame is accepted: from then
+// on the measured time replaces assumedFrameTime.
 func RecordFirstFrame(ctx context.Context, tx *db.Tx, job Job) error {
 	_, err := RecordClaim(ctx, tx, job, 0)
 	return err

@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/render/buildoption"
 )
 
-// assumedPlayShare is what playing a frame takes beside rendering one, while none was
-// played.
+// assumedPlayShare is the time to play a frame as a share of rendering one, while
+// none was played.
 const assumedPlayShare = 0.1
 
 // mostRunners bounds the workers that are taken to join a job, and with it what an estimate
@@ -29,9 +29,9 @@ type Playing struct {
 	Played, PlayFor int64 // frames that were played for those, and the microseconds that this took
 }
 
-// Rest is the frames that are not in of a job whose frames depend on those before, and who
-// holds some of them. It foresees what is still to be played for them, by workers that join
-// and by those that begin anew.
+// Rest is the unfinished frames of a job whose frames depend on earlier ones, and which
+// workers hold some of them. It predicts what must still be played for them, by workers
+// that join and by those that start over.
 type Rest struct {
 	queue   playQueue // times are seconds
 	holders []*runner
@@ -42,11 +42,11 @@ type runner struct {
 	id    string
 	after *int64  // the last frame that it has
 	run   []int64 // the frames that it renders now, one after the other; nil for none
-	held  int     // of the run: the first ones, that nobody takes from it
+	held  int     // of the run: the first ones, which no worker takes from it
 	done  float64 // part of the first one that is rendered
 	since float64 // how long it has had the first one, in seconds
 	took  float64 // when it took the run, in seconds from now; 0 for earlier
-	begun float64 // when it began to render the run, what it had to play is behind it
+	begun float64 // when it began to render the run, after playing what it had to
 	out   bool    // there is nothing left for it
 }
 
@@ -93,7 +93,7 @@ func FindRests(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest strin
 	return rests, nil
 }
 
-// add adds a frame behind the others. now is microseconds since 1970.
+// add adds a frame after the others. now is microseconds since 1970.
 func (r *Rest) add(row query.FramesPlayingRow, now int64) {
 	waits := row.State == "waiting"
 	r.queue.frames = append(r.queue.frames, queuedFrame{item: row.Item, holder: row.Holder, free: waits})
@@ -112,13 +112,13 @@ func (r *Rest) add(row query.FramesPlayingRow, now int64) {
 	h.run, h.held, h.done = append(h.run, row.Item), h.held+1, h.done+float64(row.Progress)/1000
 }
 
-// work is what remains of a job, in seconds: of all workers together, and until its last
-// frame is in if no other job is in the way.
+// work is what remains of a job, in seconds: for all workers together, and until its
+// last frame is in if no other job competes.
 type work struct{ all, last float64 }
 
 // work lets so many workers render the rest as runOf gives it to them, each frame in render
 // seconds and playing one in play seconds. Those that hold none of its frames begin now, from
-// the first frame: nobody knows where they are.
+// the first frame, because their state is unknown.
 func (r *Rest) work(workers int64, render, play float64) work {
 	c := course{queue: r.queue, render: max(render, time.Microsecond.Seconds()), play: play}
 	for _, h := range r.holders {
@@ -145,12 +145,12 @@ func (r *Rest) work(workers int64, render, play float64) work {
 	return c.finish()
 }
 
-// course is how the workers of a job go on, run by run.
+// course is how the workers of a job proceed, run by run.
 type course struct {
 	queue        playQueue // render and play are what is known at the time
 	render, play float64   // seconds of a frame
 	runners      []*runner
-	loose        []stretch // frames that nobody goes on to, in their order
+	loose        []stretch // frames that no worker continues to, in order
 	now          float64   // seconds from now
 	scratch      []stretch
 }
@@ -204,7 +204,8 @@ func (c *course) next(r *runner) {
 	r.begun = c.now + c.queue.before(run[0], r.after)*c.play
 }
 
-// take takes a run from whoever would go on to it, which is nobody for loose frames.
+// take takes a run from the worker that would continue to it; loose frames have
+// none.
 func (c *course) take(run []int64) {
 	for _, other := range c.runners {
 		if i, found := slices.BinarySearch(other.run, run[0]); found {

@@ -11,9 +11,9 @@ import (
 	"svc.example/internal/render/buildoption"
 )
 
-// A job whose frames depend on the frames before is given out in runs: a worker goes on
-// where it is, because it has the state, and another one begins where the first will come
-// last. docs/frames.md says why.
+// A job whose frames depend on earlier ones is given out in runs: a worker continues
+// where it is, because it has the state, and another one begins where the first would
+// arrive last. docs/frames.md says why.
 
 // longestAffinity bounds the time that a job whose frames depend on those before may
 // receive more than the next one while a worker has its state.
@@ -114,7 +114,7 @@ type queuedFrame struct {
 // stretch is waiting frames that follow each other.
 type stretch struct {
 	items []int64
-	owner string // who renders the frame before, and will go on here; "" for nobody
+	owner string // the worker that renders the frame before, and will continue here; "" for none
 }
 
 func (q playQueue) stretches() (all []stretch) {
@@ -135,14 +135,15 @@ func (q playQueue) stretches() (all []stretch) {
 	return all
 }
 
-// run is the frames that a worker takes from where it is: after the frame that it has last,
-// or nowhere. It goes on behind that; else it takes what nobody goes on to, the next such
-// frames ahead of it first; else the end of what another would render.
+// run is the frames that a worker takes from where it is: after its last frame, or nowhere.
+// It continues after that. Otherwise it takes frames that no worker continues to, the next
+// ones ahead of it first; otherwise the end of what another would render.
 func (q playQueue) run(worker string, after *int64) []int64 {
 	return q.choose(q.stretches(), worker, after)
 }
 
-// choose is run, of stretches; those of nobody are in the order of their frames.
+// choose is run over stretches; those without an owner are in the order of their
+// frames.
 func (q playQueue) choose(all []stretch, worker string, after *int64) []int64 {
 	var ahead, loose, shared *stretch
 	for i := range all {
@@ -173,7 +174,7 @@ func (q playQueue) choose(all []stretch, worker string, after *int64) []int64 {
 	return nil
 }
 
-// cut is how many of the frames that another worker goes on to are left to it. All idle
+// cut is how many of the frames that another worker continues to are left to it. All idle
 // workers share the rest; and a worker begins only where it arrives before the other does,
 // which is in the middle of a frame now.
 func (q playQueue) cut(items []int64, after *int64) int {

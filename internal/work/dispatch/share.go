@@ -8,15 +8,16 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// smallShare is what a key may hold whatever its share: keys also count whose workers cannot
-// render a job at all, so a strict share of a few frames could leave them waiting.
+// smallShare is what a key may hold regardless of its share. Keys whose workers cannot
+// render a job at all also count, so a strict share of a few frames could leave them
+// waiting.
 const smallShare = 4
 
-// roomOf is how many more frames the workers of a node key may hold: together a fair share of
-// all that wait or are held, by the keys that are online; but one for each worker of which a
-// frame was accepted within keyWindow. So a key whose workers only hold frames leaves the rest
-// to others, however many workers it registers, and a large farm never idles beside a small
-// one. A key that is alone holds as many as it likes. most is the largest number of interest.
+// roomOf is how many more frames the workers of a node key may hold: together a fair share, by
+// the number of online keys, of all frames that wait or are held; but at least one for each
+// worker that had a frame accepted within keyWindow. So a key whose workers only hold frames
+// leaves the rest to others, however many workers it registers, and a large farm never idles
+// next to a small one. A single key has no such bound. most is the largest number of interest.
 func roomOf(ctx context.Context, tx *db.Tx, keyID string, most int64) (room int64, err error) {
 	share, err := tx.KeyShare(ctx, query.KeyShareParams{Since: onlineSince(tx), Now: tx.Now, KeyID: keyID})
 	if err != nil {

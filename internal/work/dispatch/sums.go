@@ -5,9 +5,9 @@ import (
 	"svc.example/internal/ground/rowsum"
 )
 
-// What a worker registered with, its standing and its key's, and failed attempts carry checksums: they
-// follow from nothing else. A worker's sum leaves out when it was last seen, which every
-// report changes, and when it left.
+// What a worker registered with, its standing and its key's, and failed attempts carry checksums:
+// they cannot be derived from anything else. A worker's sum excludes when it was last seen, which
+// every report changes, and when it left.
 var (
 	workerRows   = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}}
 	failureRows  = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}

@@ -118,8 +118,8 @@ func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, er
 }
 
 // MarkOffline records that a worker has stopped. It counts as offline at once, so frames
-// that failed on the others do not wait WorkerOnline for it, and stays so: a call that it
-// gave up may arrive later. A worker that starts again registers anew.
+// that failed on the others do not wait WorkerOnline for it. It stays offline, because a
+// call that it gave up may arrive later. A restarted worker registers again.
 func (w *Workers) MarkOffline(ctx context.Context, workerID string) error {
 	err := w.DB.Write(ctx, func(tx *db.Tx) error {
 		return tx.WorkerMarkOffline(ctx, query.WorkerMarkOfflineParams{SeenAt: onlineSince(tx) - 1, Now: tx.Now, WorkerID: workerID})
@@ -244,7 +244,8 @@ type WorkerView struct {
 	BlenderVersion string      `json:"blender_version"`
 	Denoise        string      `json:"denoise"`
 	Sandbox        string      `json:"sandbox"` // the active layers around its Blender
-	// Lacks is what its Blender was built without and scenes may need; empty for nothing.
+	// Lacks is what scenes may need that its Blender was built without; empty for
+	// nothing.
 	Lacks        []buildoption.Option `json:"lacks"`
 	RegisteredAt time.Time            `json:"registered_at"`
 	SeenAt       time.Time            `json:"seen_at"`

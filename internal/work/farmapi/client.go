@@ -20,7 +20,7 @@ import (
 )
 
 // Client calls the workers' API over HTTP. It is safe for concurrent use. It never
-// repeats a call by itself: the worker knows better what may be repeated, and when.
+// retries automatically: the worker knows better what may be retried, and when.
 type Client struct {
 	base string
 	key  string
@@ -128,10 +128,10 @@ func (c *Client) Challenge(ctx context.Context, req ChallengeRequest) (Challenge
 	return call[ChallengeReply](ctx, c, PathChallenge, req, callTimeout)
 }
 
-// Deliver sends a rendered frame; image must hold result.SizeBytes bytes. Its
-// length is announced, so that the server sees a broken delivery as such. Error
-// codes: lease_lost, frame_rejected. Where the store gives links and image can be read
-// again, the bytes go to the store, and to the server if they do not get there.
+// Deliver sends a rendered frame; image must hold result.SizeBytes bytes. Its length
+// is announced, so that the server recognises a broken delivery. Error codes:
+// lease_lost, frame_rejected. If the store gives links and image can be read again,
+// the bytes go to the store, or to the server if that fails.
 func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader) error {
 	if again, ok := image.(io.ReadSeeker); ok && c.links.Load() {
 		if sent, err := c.deliverByLink(ctx, result, again); sent {
@@ -161,8 +161,8 @@ func (c *Client) deliverBeside(ctx context.Context, result FrameResult, image io
 	return c.exchange(req, &reply)
 }
 
-// deliverParts writes the multipart body up to the image's first byte and from
-// behind its last one, so that the image itself is streamed and the length known.
+// deliverParts writes the multipart body up to the image's first byte and after
+// its last one, so that the image itself is streamed and the length known.
 func deliverParts(result FrameResult) (head, tail []byte, contentType string, err error) {
 	meta, err := json.Marshal(result)
 	if err != nil {

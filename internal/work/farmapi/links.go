@@ -22,7 +22,7 @@ type LinkReply struct {
 }
 
 // deliverByLink sends the bytes to the store and the description to the server. sent is
-// false when the bytes did not get to the store: image then stands at its start again.
+// false when the bytes did not get to the store: image is then at its start again.
 func (c *Client) deliverByLink(ctx context.Context, result FrameResult, image io.ReadSeeker) (sent bool, err error) {
 	to, err := call[StageReply](ctx, c, PathStage, result, callTimeout)
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *Client) deliverByLink(ctx context.Context, result FrameResult, image io
 	}
 	began := time.Now()
 	if err := c.put(ctx, to, result.SizeBytes, image); err != nil {
-		c.links.Store(false) // until the server registers this worker anew
+		c.links.Store(false) // until the server registers this worker again
 		if _, again := image.Seek(0, io.SeekStart); again != nil {
 			return true, fmt.Errorf("read the image again: %w", errors.Join(again, err))
 		}
@@ -73,8 +73,8 @@ func (c *Client) put(ctx context.Context, to StageReply, size int64, image io.Re
 	return nil
 }
 
-// partByLink opens a part in the store. It returns nil where the server has to send it:
-// the server also knows what it means that the store has no such part.
+// partByLink opens a part in the store. It returns nil if the server has to send it:
+// the server also knows what a missing part means.
 func (c *Client) partByLink(ctx context.Context, path string) io.ReadCloser {
 	req, err := c.request(ctx, http.MethodGet, path+"&"+url.Values{AskLink: {"1"}}.Encode(), nil)
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 	"svc.example/internal/render/colour"
 )
 
-// Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a
-// part of a file is answered as bytes, and a frame is delivered as multipart (part
-// "meta" is FrameResult as JSON, part "file" the image's bytes, in that order, so
-// that the server knows what to expect before the first byte). Where the store can be
-// reached by workers, the bytes go there: a worker stages the frame, sends it to the link
-// that it is told, and delivers the description alone. Replies carry
-// ok=true; errors have the envelope of spec 7. Durations are seconds.
+// Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a part of
+// a file is answered as bytes, and a frame is delivered as multipart (part "meta" is
+// FrameResult as JSON, part "file" the image's bytes, in that order, so that the server
+// knows what to expect before the first byte). If workers can reach the store, the bytes
+// go there: a worker stages the frame, sends it to the given link, and delivers only the
+// description. Replies carry ok=true; errors have the envelope of spec 7. Durations are
+// seconds.
 const (
 	PathRegister  = "/farm/v1/register"
 	PathLease     = "/farm/v1/lease"
@@ -64,8 +64,8 @@ type RegisterRequest struct {
 	// Colors is what its Blender has for colour management. One that is too long, or that
 	// no Blender can have, counts as not told.
 	Colors colour.Offer `json:"colors"`
-	// Lacks is what its Blender was built without and scenes may need. A worker that does
-	// not tell lacks nothing.
+	// Lacks is what scenes may need that its Blender was built without. A worker that
+	// does not send it has everything.
 	Lacks []buildoption.Option `json:"lacks,omitempty"`
 }
 
@@ -75,8 +75,8 @@ type RegisterReply struct {
 	WorkerID         string  `json:"worker_id"`
 	LeaseSeconds     float64 `json:"lease_seconds"`     // a lease without heartbeat lapses after this
 	HeartbeatSeconds float64 `json:"heartbeat_seconds"` // send one at least this often while holding leases
-	FrameSeconds     float64 `json:"frame_seconds"`     // a frame that takes longer fails, whatever progress it makes
-	PlaySeconds      float64 `json:"play_seconds"`      // so does one before which more is to be played than fits into this
+	FrameSeconds     float64 `json:"frame_seconds"`     // a frame that takes longer fails, even if it makes progress
+	PlaySeconds      float64 `json:"play_seconds"`      // so does one that needs more playing before it than fits into this
 	// Links says that the store gives links: for parts, and for frames.
 	Links bool `json:"links,omitempty"`
 }
@@ -90,7 +90,7 @@ type LeaseRequest struct {
 	After       *int    `json:"after,omitempty"`  // the last frame of that job that the worker has, where frames depend on the frames before
 	Max         int     `json:"max"`              // frames wanted, 1 or more; of another job than JobID only one comes
 	WaitSeconds float64 `json:"wait_seconds"`
-	// Previews says that a worker with nothing else to do takes a free preview too.
+	// Previews says that an idle worker also takes free previews.
 	Previews bool `json:"previews,omitempty"`
 }
 
@@ -106,10 +106,10 @@ type LeaseReply struct {
 type Job struct {
 	JobID         string `json:"job_id"`
 	InputSHA256   string `json:"input_sha256"`   // of the main file
-	FramesWaiting int    `json:"frames_waiting"` // frames of this job nobody holds yet, after this reply
+	FramesWaiting int    `json:"frames_waiting"` // frames of this job that are not held yet, after this reply
 	// Frames are all of the job: First, First+Step and so on up to Last, though not each.
 	Frames Frames `json:"frames"`
-	// Plays says that frames depend on the frames before: the worker plays those.
+	// Plays says that frames depend on earlier ones, which the worker plays.
 	Plays bool `json:"plays,omitempty"`
 	// Scene is the name of the scene that was priced: the worker renders no other. "" where
 	// the worker has the file open already.
@@ -122,7 +122,7 @@ type Job struct {
 	Reference *Challenge `json:"reference,omitempty"`
 }
 
-// Aside reports whether it is work that nobody pays for, which ends for a frame.
+// Aside reports whether this is unpaid work, which is interrupted for a frame.
 func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil }
 
 // Challenge is a picture that the service drew: a scene of the benchmark with other noise
@@ -156,8 +156,8 @@ type Project struct {
 	OK    bool   `json:"ok"`
 	Main  string `json:"main"` // path of the .blend to render
 	Files []File `json:"files"`
-	// Scene is the same for jobs of one workspace with the same files, and for no others: a
-	// Blender that has one open has the other. It names nobody, and "" says nothing.
+	// Scene is the same only for jobs of one workspace with the same files: a Blender that
+	// has one open has the other. It does not identify the workspace; "" is unknown.
 	Scene string `json:"scene,omitempty"`
 	// Aliases are further names of files, where the .blend looks for them; nil for none. A
 	// worker that can make one does.
@@ -210,9 +210,9 @@ type HeartbeatReply struct {
 	Lost []string `json:"lost"`
 }
 
-// FrameResult describes a rendered frame; the image's bytes travel beside it. The
-// server checks the description against the bytes and the scene before it accepts
-// the frame.
+// FrameResult describes a rendered frame; the image's bytes are sent next to it.
+// The server checks the description against the bytes and the scene before it
+// accepts the frame.
 type FrameResult struct {
 	WorkerID         string   `json:"worker_id"`
 	LeaseID          string   `json:"lease_id"`
@@ -234,14 +234,16 @@ type FrameResult struct {
 	BlenderBuildHash string   `json:"blender_build_hash"`
 	Switched         []string `json:"switched"` // what was changed against the file, e.g. "denoise_off", "file_output_muted"; sorted
 	Log              string   `json:"log"`      // Blender's lines for this frame, paths of the machine removed, at most 16 KiB
-	// Times are where the time of this attempt went; nil from a worker that does not tell.
+	// Times are where the time of this attempt went; nil from a worker that does not send
+	// them.
 	Times *FrameTimes `json:"times,omitempty"`
 	// Defects are what Blender sees in the pixels that it reads back, of formats that the
 	// service does not decode; otherwise nil.
 	Defects *Defects `json:"defects,omitempty"`
 	// Full is set for a free preview: what a frame takes that is not one.
 	Full *FullFrame `json:"full,omitempty"`
-	// Staged is the key of StageReply, when the bytes are there and not beside.
+	// Staged is the key of StageReply, if the bytes were sent there and not
+	// with this call.
 	Staged string `json:"staged,omitempty"`
 }
 
@@ -267,7 +269,7 @@ type FrameTimes struct {
 }
 
 // StageReply says where the bytes of a described frame go: with a PUT to URL that has all
-// headers. Without a URL they go beside the description.
+// headers. Without a URL they are sent with the description.
 type StageReply struct {
 	OK     bool              `json:"ok"`
 	URL    string            `json:"url,omitempty"`

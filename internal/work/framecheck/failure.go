@@ -19,8 +19,8 @@ type Failure struct {
 	SuspectPixels string
 }
 
-// MissingCapability reports that the worker lacks a capability that the job needs. Another
-// worker may have it, so the failure does not count as an attempt of the frame.
+// MissingCapability reports that the worker does not have a capability that the job needs.
+// Another worker may have it, so the failure does not count as an attempt of the frame.
 func (f Failure) MissingCapability() bool { return f.Code == fault.DenoiserUnavailable }
 
 // RetryDelay is the pause before the next attempt, at most LongestRetryDelay: a temporary
@@ -35,7 +35,7 @@ func (f Failure) RetryDelay() time.Duration {
 // LongestRetryDelay bounds RetryDelay. The frame queue declares it to the lease engine.
 const LongestRetryDelay = 2 * time.Second
 
-// notAboutFrame reports that the failure says nothing about the frame: it is the worker's, or
+// notAboutFrame reports that the failure is not about the frame: it is the worker's fault, or
 // the store's, which can lose all frames of a job at once.
 func (f Failure) notAboutFrame() bool {
 	return f.Code == fault.WorkerLost || f.Code == fault.GPUUnavailable || f.Code == fault.PackagingFailed

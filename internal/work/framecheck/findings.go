@@ -29,7 +29,7 @@ type FindingRow struct {
 	Meaning string // what is seen in the frames
 	Meant   string // when all is well
 	Action  string // what to do when it is not
-	Before  string // the same, of a free preview; "" where one picture alone has no such finding
+	Before  string // the same for a free preview; "" if a single picture has no such finding
 }
 
 // FindingTable returns all findings, the worst first. Every text that a caller reads
@@ -86,7 +86,7 @@ func FindingOf(code string) (row FindingRow, ok bool) {
 	return table[at], true
 }
 
-// Finding is what frames of a job have in common that a person should look at.
+// Finding is what frames of a job have in common that a person should check.
 type Finding struct {
 	Code            string `json:"code" enum:"black,pink,uniform,blank,repeated" doc:"Stable machine-readable code; see the table of findings."`
 	Message         string `json:"message" doc:"What is seen, and what it may mean."`
@@ -95,7 +95,7 @@ type Finding struct {
 	FrameCount      int    `json:"frame_count"`
 }
 
-// Findings are what a job is told of its frames, the worst first.
+// Findings are the possible findings about a job's frames, the worst first.
 type Findings []Finding
 
 // AcceptedFrame is what Find needs of an accepted frame.
@@ -105,8 +105,8 @@ type AcceptedFrame struct {
 	PixelSHA256 string
 }
 
-// Find collects the findings of a job's accepted frames, which are in the order of their
-// numbers. complete says that all are there: only then can a frame be compared with the
+// Find collects the findings of a job's accepted frames, which must be ordered by
+// number. complete says that all are there: only then can a frame be compared with the
 // one before it.
 func Find(frames []AcceptedFrame, complete bool) Findings {
 	found := map[string]framelist.List{}
@@ -164,7 +164,7 @@ func findings(found map[string]framelist.List) Findings {
 	return out
 }
 
-// NotLookedFor stands in a job's row for the findings of a version that looked for none.
+// NotLookedFor marks a job of a version that did not look for findings.
 const NotLookedFor = "-"
 
 // Stored writes findings as a job's row has them: their codes and frames. The texts are

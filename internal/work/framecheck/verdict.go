@@ -4,14 +4,15 @@
 // Its input is a picture, its scene and the earlier attempts of the frame; its result is
 // a verdict. A picture that is certainly wrong fails the attempt (Reject). A blank part
 // or the pink of missing textures may be intended: such a picture is suspect, another
-// worker renders the frame again, and equal pixels confirm it (docs/adr/0017). What is
-// accepted and may still be wrong is a finding, for a person to look at (findings.go).
+// worker renders the frame again, and equal pixels confirm it (docs/adr/0017). An
+// accepted picture that may still be wrong is a finding, for a person to check
+// (findings.go).
 //
 // What always holds: the package is pure. It reads no row, no file and no clock, so the
 // same facts always give the same verdict.
 //
-// It leaves storing pictures and acting on verdicts to frames. Start reading at Picture,
-// then Reject and Judge; failure.go decides when a failure ends a job.
+// Package frames stores pictures and acts on verdicts. Start reading at Picture, then
+// Reject and Judge; failure.go decides when a failure ends a job.
 package framecheck
 
 import (
@@ -44,7 +45,7 @@ type Picture struct {
 	File          string // its name, such as frame_0001.png
 	PixelSHA256   string // as the worker described it
 	Width, Height int    // pixels, as the worker described them
-	Device        string // what the worker says it rendered on: "GPU" or "CPU"
+	Device        string // what the worker claims to have rendered on: "GPU" or "CPU"
 	Registered    string // the device that the worker registered with
 	Renderer      string // contract.RendererID or contract.SyntheticRenderer
 	Log           string // the last lines of Blender's output
@@ -55,7 +56,7 @@ type Picture struct {
 	Told pixels.Defects
 }
 
-// Checked says what the service looked at itself: "pixels", "structure", or "" for nothing.
+// Checked says what the service checked itself: "pixels", "structure", or "" for nothing.
 func (p Picture) Checked() string {
 	switch {
 	case p.Seen == nil:
@@ -66,7 +67,7 @@ func (p Picture) Checked() string {
 	return CheckedStructure
 }
 
-// What the service looks at in a picture, as receipts and lists of frames say it.
+// What the service checks in a picture, as receipts and lists of frames say it.
 const (
 	CheckedPixels    = "pixels"
 	CheckedStructure = "structure"
@@ -86,9 +87,9 @@ type Attempt struct {
 	Holder            string
 	KeyID             string // the holder's node key
 	Code              fault.Code
-	MissingCapability bool   // the worker lacks a capability; this says nothing about the frame
+	MissingCapability bool   // the worker does not have a capability; this is not about the frame
 	PixelSHA256       string // of a suspect picture; else ""
-	Void              bool   // its key is revoked, or was paused then or since: it counts for nobody
+	Void              bool   // its key is revoked, or was paused then or since: it does not count
 }
 
 // RejectUnread returns the failure of a picture whose description alone is wrong, before any
@@ -115,8 +116,8 @@ func bad(p Picture, format string, args ...any) *Failure {
 	return &Failure{Code: fault.FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.Log}
 }
 
-// Claims returns why a picture is not worth decoding that says so of its format and size; nil
-// for one that is.
+// Claims returns why a picture's claimed format and size make it not worth decoding; nil if
+// it is.
 func Claims(p Picture, scene Scene, format string, width, height int) error {
 	switch wanted, _ := formatOf(p, scene); {
 	case format != wanted.Name:
@@ -169,8 +170,8 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 		return FindingNotFinite, nil
 	case defects.NotFinite:
 		return "", unconfirmed("The picture holds values that are infinite or no numbers.")
-	// Of OpenEXR no second rendering is asked for: its light has no view transform, in which
-	// a purple lamp looks like the pink.
+	// No second rendering is requested for OpenEXR: its light has no view transform, in
+	// which a purple lamp looks like the pink of missing textures.
 	case defects.Pink >= minPink && (scene.MissingFiles || same || ownWord || p.Seen.Format == "exr"):
 		return FindingPink, nil
 	case defects.Pink >= minPink:

@@ -35,7 +35,7 @@ type Picture struct {
 	RenderTime time.Duration // Blender's own, as the worker reports it; stored in microseconds
 	Played     int           // frames that were computed before this one, and not rendered
 	PlayTime   time.Duration // that they took
-	Times      receipt.Times // where the attempt's time went, as the worker tells; zero when it does not
+	Times      receipt.Times // where the attempt's time went, as the worker reports; zero when it does not
 	TellsTimes bool
 	DeviceName string // as the driver names it
 	Version    string // of Blender
@@ -47,9 +47,9 @@ type Picture struct {
 }
 
 // Admit checks, before a byte of a picture is read, that its worker may deliver it: the
-// lease, and then what its description says. known reports that the picture has been
-// accepted before: the answer was lost on the way. Errors: lease_lost; frame_rejected, after
-// which the attempt has failed.
+// lease, and then its description. known reports that the picture has been accepted before:
+// the answer was lost on the way. Errors: lease_lost; frame_rejected, after which the
+// attempt has failed.
 func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, known bool, err error) {
 	if scene, err = f.sceneOf(ctx, p.JobID); err != nil {
 		return scene, false, err
@@ -84,7 +84,7 @@ func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, 
 
 // isRepeated reports whether a frame has been accepted with this picture: the same worker,
 // attempt and bytes mean that an answer was lost on the way, and that the worker asks again.
-// Anything else is a second picture of a frame that has its winner. Error: lease_lost.
+// Anything else is a second picture of a frame that already has one. Error: lease_lost.
 func isRepeated(ctx context.Context, tx *db.Tx, p Picture) (bool, error) {
 	frame, err := tx.FrameGet(ctx, query.FrameGetParams{JobID: p.JobID, Frame: int64(p.Frame)})
 	switch {
@@ -119,7 +119,7 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 			return err
 		}
 		var earlier []framecheck.Attempt
-		if p.Lease.Attempt > 1 { // a first attempt has no history: nearly every frame
+		if p.Lease.Attempt > 1 { // a first attempt has no history, which is nearly every frame
 			if earlier, err = dispatch.FailedAttempts(ctx, tx, p.Lease.ID); err != nil {
 				return err
 			}
@@ -242,7 +242,7 @@ func (f *Frames) finishRendering(ctx context.Context, tx *db.Tx, record job.Reco
 	return job.BeginPackaging(ctx, tx, record)
 }
 
-// tell writes what the accepted frames of a job look like into the job's record. It reads
+// tell writes the findings about a job's accepted frames into the job's record. It reads
 // all of them, so it is for a job whose frames are all in, or that has just lost one.
 func tell(ctx context.Context, tx *db.Tx, record job.Record) error {
 	rows, err := tx.FramesFound(ctx, record.JobID)

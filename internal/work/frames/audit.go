@@ -103,8 +103,8 @@ func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format
 	}
 }
 
-// auditFindings holds what a job was told of its frames against the frames. A job without
-// frames is checked with the jobs.
+// auditFindings compares a job's recorded findings with its frames. A job without frames
+// is checked with the jobs.
 func auditFindings(record job.Record, seen []framecheck.AcceptedFrame, breach func(rule, subject, format string, args ...any)) {
 	if record.Findings == framecheck.NotLookedFor {
 		return
@@ -115,8 +115,8 @@ func auditFindings(record job.Record, seen []framecheck.AcceptedFrame, breach fu
 	}
 }
 
-// strange says in what a row is not that of an accepted frame of its job; "" in nothing.
-// What a completed job's receipt states is held against it elsewhere.
+// strange says how a row contradicts being an accepted frame of its job; "" if it does
+// not. It is compared with a completed job's receipt elsewhere.
 func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.List) string {
 	// Before its first frame, a job's seq is 1, and one more for each move of its state.
 	seq := f.Ordinal + 2

@@ -17,7 +17,7 @@ import (
 type Work struct {
 	Job     job.Record
 	Leases  []lease.Lease // empty when nothing waits
-	Waiting int           // frames of the job that nobody holds; the worker plans its next claim by it
+	Waiting int           // frames of the job that are not held; the worker plans its next claim by it
 	Plays   bool          // frames depend on those before
 	Scene   string        // the name of the scene that was priced; "" where the holder has the file open
 }
@@ -28,10 +28,10 @@ type Work struct {
 const claimAttempts = 3
 
 // Claim leases up to limit frames of one job to holder, as dispatch.Next chooses. open is
-// the job whose file holder has open. Holder gets one frame only of a job whose file it has
-// not open. No leases means that nothing waits for holder, or that it is
-// suspended. A crash after the commit leaves leases that nobody works on; they lapse.
-// Errors are those of the database.
+// the job whose file holder has open. Holder gets only one frame of a job whose file it
+// does not have open. No leases means that nothing waits for holder, or that it is
+// suspended. A crash after the commit leaves abandoned leases, which lapse. Errors are
+// those of the database.
 func (f *Frames) Claim(ctx context.Context, holder string, open dispatch.OpenJob, limit int) (w Work, err error) {
 	for range claimAttempts {
 		// Idle workers poll often: this read takes no write lock.

@@ -19,8 +19,8 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// Sample picks frames. The key keeps workers from knowing which: whoever paints wrong
-// pictures would paint the sampled ones well.
+// Sample picks frames. The key keeps workers from knowing which: a cheating worker
+// would render the sampled ones correctly.
 type Sample struct {
 	Percent int // 0 to 100
 	Key     []byte
@@ -66,9 +66,9 @@ func (c candidate) shows(o candidate) bool {
 
 // compare accepts a sound picture, unless its frame is in the sample and a worker is
 // there that can confirm it. Then the picture is kept, the frame waits for that worker,
-// and the first picture of two that agree is accepted. Where three differ, or nobody is
+// and the first picture of two that agree is accepted. If three differ, or no worker is
 // left to ask, the first of all is accepted. kept is whether the picture's bytes are
-// needed on.
+// still needed.
 func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) (kept bool, err error) {
 	// A GPU's picture in a format that is not decoded here cannot be compared.
 	if !f.DoubleRender.has(p.JobID, p.Frame) || (p.Device == contract.RenderDevice && p.Small == nil) {
@@ -174,9 +174,9 @@ func (f *Frames) confirmerOnline(ctx context.Context, tx *db.Tx, c candidate, ot
 	return n > 0, nil
 }
 
-// settle accepts the first agreed picture, else the first of all, and counts what was
-// compared for each key. held is the claim that ends. kept is whether that claim's own
-// picture was accepted.
+// settle accepts the first agreed picture, or otherwise the first of all, and counts
+// what was compared for each key. held is the claim that ends. kept is whether that
+// claim's own picture was accepted.
 func (f *Frames) settle(ctx context.Context, tx *db.Tx, held lease.Ref, all, agreed []candidate, earlier []framecheck.Attempt) (kept bool, err error) {
 	winner := all[0]
 	if agreed != nil {
@@ -222,7 +222,7 @@ func candidatesOf(ctx context.Context, tx *db.Tx, jobID string, frame int) (all 
 	return all, nil
 }
 
-// mostWaiting bounds the frames that one round of SettleCompared looks at.
+// mostWaiting bounds the frames that one round of SettleCompared checks.
 const mostWaiting = 1000
 
 // SettleCompared accepts the first picture of each frame whose other worker has left, and
@@ -244,7 +244,8 @@ func (f *Frames) SettleCompared(ctx context.Context) error {
 	return nil
 }
 
-// settleWaiting ends the wait of one frame if nobody can confirm its pictures any more.
+// settleWaiting ends the wait of one frame if no worker can confirm its pictures any
+// more.
 func (f *Frames) settleWaiting(ctx context.Context, tx *db.Tx, jobID string, frame int) error {
 	record, err := job.Lock(ctx, tx, jobID)
 	if err != nil {
@@ -268,8 +269,8 @@ func (f *Frames) settleWaiting(ctx context.Context, tx *db.Tx, jobID string, fra
 			return confirmableByAnyKey(ctx, tx, jobID, frame)
 		}
 	}
-	// The service takes the frame, so that nobody renders it meanwhile. A worker that has
-	// it now goes on.
+	// The service takes the frame, so that no worker renders it meanwhile. A worker that
+	// has it now continues.
 	claimed, err := lease.ClaimIDs(ctx, tx, []string{LeaseID(jobID, frame)}, "service", f.LeaseLife)
 	if err != nil || len(claimed) == 0 {
 		return err

@@ -9,10 +9,10 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// DecideFailures ends the jobs whose failed attempt awaited the word of another key, as
-// soon as none is there any more, and drops the wait where it has no reason any more: the
-// frame was rendered, the job ended, or the attempt counts for nobody now. Several
-// processes may call it at once.
+// DecideFailures ends the jobs whose failed attempt awaited confirmation by another key,
+// as soon as no such key is available any more, and drops the wait where it has no reason
+// any more: the frame was rendered, the job ended, or the attempt no longer counts.
+// Several processes may call it at once.
 func (f *Frames) DecideFailures(ctx context.Context) error {
 	var due []dispatch.Undecided
 	err := f.DB.Read(ctx, func(tx *db.Tx) error {
@@ -83,7 +83,7 @@ func (f *Frames) verdict(ctx context.Context, tx *db.Tx, record job.Record, u di
 	frame, err := tx.LeaseGet(ctx, u.Ref.ID)
 	switch {
 	case db.IsNotFound(err):
-		return noReason, nil // somebody rendered it
+		return noReason, nil // it was rendered
 	case err != nil:
 		return stillUndecided, fmt.Errorf("read lease: %w", err)
 	case frame.Holder != "":

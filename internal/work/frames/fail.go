@@ -21,8 +21,8 @@ func (f *Frames) Fail(ctx context.Context, ref lease.Ref, failure framecheck.Fai
 	return f.DB.Write(ctx, func(tx *db.Tx) error { return f.failFrame(ctx, tx, ref, failure) })
 }
 
-// failFrame locks the job before the lease, in the order of the package comment.
-// A job that has ended answers as a lost lease does: its frames are nobody's any more.
+// failFrame locks the job before the lease, in the order of the package comment. A job
+// that has ended answers like a lost lease: its frames belong to no worker any more.
 func (f *Frames) failFrame(ctx context.Context, tx *db.Tx, ref lease.Ref, failure framecheck.Failure) error {
 	record, err := job.Lock(ctx, tx, jobOf(ref.ID))
 	if fault.Is(err, fault.RenderNotFound) || (err == nil && job.Status(record.Status) != job.Rendering) {
@@ -61,7 +61,7 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 	}
 	ends, awaits := failure.EndsJob(h), failure.AwaitsOtherKey(h)
 	if ends || awaits {
-		// A frame that somebody has painted well needs no further worker.
+		// A frame that has been rendered well needs no further worker.
 		painted, err := candidatesOf(ctx, tx, record.JobID, int(frame))
 		if err != nil {
 			return err
@@ -81,8 +81,8 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 			return err
 		}
 	}
-	// A lost GPU is the worker's own fault for certain. Other failures count against it only
-	// when somebody else renders the frame.
+	// A lost GPU is certainly the worker's own fault. Other failures count against it only
+	// when another worker renders the frame.
 	if failure.Code == fault.GPUUnavailable {
 		return f.Workers.RecordFault(ctx, tx, ref.Holder)
 	}
@@ -107,8 +107,8 @@ func (f *Frames) FailInput(ctx context.Context, jobID, file string) error {
 }
 
 // Release returns frames of a worker that stops. It is no failure: it counts neither
-// against the worker nor as an attempt of the frame. A lease that is not the worker's any
-// more is skipped: there is nothing to give back.
+// against the worker nor as an attempt of the frame. A lease that the worker no longer
+// has is skipped: there is nothing to give back.
 func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 	if len(refs) == 0 {
 		return nil

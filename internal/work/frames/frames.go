@@ -87,7 +87,7 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 
 // Upload is the id of a job's upload, for a worker that holds one of the job's frames: a
 // worker may read the files of no other job. Error: lease_lost. The check and the read
-// share a transaction: a lease that lapses in between gives nothing away.
+// share a transaction: a lease that lapses in between reveals nothing.
 func (f *Frames) Upload(ctx context.Context, workerID, jobID string) (uploadID string, err error) {
 	err = f.DB.Read(ctx, func(tx *db.Tx) error {
 		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: workerID})
@@ -123,7 +123,7 @@ func jobOf(leaseID string) string {
 	return parts[1]
 }
 
-// leaseLost is the one answer to a report that comes too late, for whatever reason. The
+// leaseLost is the one answer to a report that comes too late, for any reason. The
 // worker drops its result then.
 func leaseLost(leaseID string) error {
 	return fault.New(fault.LeaseLost, "The lease %s is no longer this worker's.", leaseID)

@@ -14,10 +14,10 @@ import (
 )
 
 // TakeBackOverdue ends the attempts of workers that hold a frame for longer than a frame may
-// take, with what its files may take to travel. Heartbeats do not help: a worker that sends
-// nothing else would keep all frames for ever. The time of a frame that waits on its worker
-// begins with the frame of the same job that the worker delivered last. Several processes may
-// call it at once.
+// take, including the time to download its files. Heartbeats do not extend this: a worker
+// that sends nothing else would keep all frames forever. The time of a frame that waits on
+// its worker begins with the frame of the same job that the worker delivered last. Several
+// processes may call it at once.
 func (f *Frames) TakeBackOverdue(ctx context.Context) error {
 	var overdue []query.Lease
 	err := f.DB.Read(ctx, func(tx *db.Tx) (err error) {

@@ -123,7 +123,8 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// rows carry checksums: what freezes a workspace follows from nothing else.
+// rows carry checksums: what freezes a workspace cannot be derived from
+// anything else.
 var rows = rowsum.Table[query.WorkspaceFreeze]{Name: "workspace_freeze", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.

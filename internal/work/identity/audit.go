@@ -45,5 +45,5 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 }
 
 // clockSlack is how far a clock may have been wrong when a time was written. An operator
-// who sets a clock right must not get breaches for it.
+// who corrects a clock must not get breaches for it.
 const clockSlack = 24 * time.Hour

@@ -10,8 +10,8 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// TestAuditSeesWhoWasChanged: whose a key or a session is follows from nothing else in the
-// store.
+// TestAuditSeesWhoWasChanged: whose a key or a session is cannot be derived from anything
+// else in the store.
 func TestAuditSeesWhoWasChanged(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

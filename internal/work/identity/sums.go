@@ -6,8 +6,8 @@ import (
 )
 
 // The rows of this package carry checksums: whose a key, a session or an address is
-// follows from nothing else. A sum covers the whole row but a key's last use, which
-// changes with every minute of work.
+// cannot be derived from anything else. A sum covers the whole row but a key's last
+// use, which changes with every minute of work.
 var (
 	workspaces  = rowsum.Table[query.Workspace]{Name: "workspace", Key: 1}
 	people      = rowsum.Table[query.Person]{Name: "person", Key: 1}

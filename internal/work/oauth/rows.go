@@ -9,8 +9,8 @@ import (
 	"svc.example/internal/ground/rowsum"
 )
 
-// The rows of this package carry checksums: which program has which key follows from
-// nothing else.
+// The rows of this package carry checksums: which program has which key cannot be
+// derived from anything else.
 var (
 	requests = rowsum.Table[query.OauthRequest]{Name: "oauth_request", Key: 1}
 	grants   = rowsum.Table[query.OauthGrant]{Name: "oauth_grant", Key: 1}

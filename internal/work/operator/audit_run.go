@@ -67,5 +67,6 @@ func LastAudit(ctx context.Context, tx *db.Tx) (*AuditRun, error) {
 	return &run, nil
 }
 
-// runRows carry checksums: what an audit found follows from nothing else.
+// runRows carry checksums: what an audit found cannot be derived from anything
+// else.
 var runRows = rowsum.Table[query.AuditRun]{Name: "audit_run", Key: 1}

@@ -139,7 +139,8 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// actRows carry checksums: what somebody did follows from nothing else.
+// actRows carry checksums: what somebody did cannot be derived from anything
+// else.
 var actRows = rowsum.Table[query.OperatorAct]{Name: "operator_act", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.

@@ -212,7 +212,7 @@ func (p *Previews) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
 	return err
 }
 
-// leaseLost is the one answer to a report that comes too late, for whatever reason.
+// leaseLost is the one answer to a report that comes too late, for any reason.
 func leaseLost(leaseID string) error {
 	return fault.New(fault.LeaseLost, "The preview %s is no longer this worker's.", leaseID)
 }

@@ -166,7 +166,7 @@ func Worlds(ctx context.Context, tx *db.Tx) ([]World, error) {
 	}
 }
 
-// rows carry checksums: who has a world follows from nothing else.
+// rows carry checksums: who has a world cannot be derived from anything else.
 var rows = rowsum.Table[query.TestWorld]{Name: "test_world", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.

@@ -203,5 +203,5 @@ func auditOrphans(ctx context.Context, tx *db.Tx, breach func(rule, subject, for
 }
 
 // clockSlack is how far a clock may have been wrong when a time was written. An operator
-// who sets a clock right must not get breaches for it.
+// who corrects a clock must not get breaches for it.
 const clockSlack = 24 * time.Hour

@@ -5,8 +5,9 @@ import (
 	"svc.example/internal/ground/rowsum"
 )
 
-// The rows of this package that follow from nothing else carry checksums, over the whole
-// row. A delivery has none: it follows from its event, its endpoint and its attempts.
+// The rows of this package that cannot be derived from anything else carry checksums,
+// over the whole row. A delivery has none: it follows from its event, its endpoint and
+// its attempts.
 var (
 	endpointRows = rowsum.Table[query.WebhookEndpoint]{Name: "webhook_endpoint", Key: 1}
 	secretRows   = rowsum.Table[query.WebhookSecret]{Name: "webhook_secret", Key: 1}

@@ -3,9 +3,9 @@
 // the proof pages.
 //
 // What always holds: account keys are managed by a person in a browser, never by a
-// key, so that a leaked key cannot make one that may do as much (spec 5). An account
-// key manages agent keys, which may do less. A secret is shown once, in an answer
-// that no cache keeps. A caller sees one workspace.
+// key, so that a leaked key cannot make another account key (spec 5). An account key
+// manages agent keys, which may do less. A secret is shown once, in an answer that
+// no cache keeps. A caller sees one workspace.
 //
 // Package identity decides who may sign in. Start reading at Server.Routes.
 package account

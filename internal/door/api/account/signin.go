@@ -114,7 +114,7 @@ func (s *Server) signIn(api huma.API) {
 }
 
 // askForLink requests a link by mail. The answer is the same for every address,
-// so that nobody learns who has an account.
+// so that it does not reveal who has an account.
 func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
 	out := &okOutput{}
 	out.Body.OK = true

@@ -88,8 +88,8 @@ func shownTopUp(t payment.TopUp) TopUp {
 	return b
 }
 
-// topUps registers the routes of payments into the wallet. An agent key has none of them:
-// who spends is not who pays.
+// topUps registers the routes of payments into the wallet. Agent keys cannot use them:
+// the program that spends must not be the one that pays.
 func (s *Server) topUps(api huma.API) {
 	own := func(id, method, path, summary string) huma.Operation {
 		return huma.Operation{

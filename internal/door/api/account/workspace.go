@@ -48,7 +48,7 @@ type walletOutput struct {
 	}
 }
 
-// alertInput says when a workspace wants to be told that its wallet runs low.
+// alertInput says when a workspace wants to be warned that its wallet runs low.
 type alertInput struct {
 	Body struct {
 		BelowCents int64 `json:"below_cents" minimum:"0" maximum:"1000000000000" doc:"Tell when less than so many cents are available; 0: never."`

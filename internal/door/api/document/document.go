@@ -5,7 +5,7 @@
 // What always holds: each operation lists every error code that it can answer
 // with, and each JSON body has an example.
 //
-// The operations are in package api and the packages beside this one; they
+// The operations are in package api and the packages next to this one; they
 // bring their own examples. Start reading at Finish, then operation_errors.go.
 package document
 

@@ -6,6 +6,6 @@
 // goes to package front, which writes every error. No answer that shows a
 // secret may be cached.
 //
-// It knows no route; those are in package api and the packages beside this one.
-// Start reading at Guard, then huma_errors.go.
+// It knows no route; those are in package api and the packages next to this
+// one. Start reading at Guard, then huma_errors.go.
 package operation

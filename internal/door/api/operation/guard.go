@@ -121,7 +121,7 @@ func (g *Guard) AnyCredential() Middleware {
 type authenticator func(*http.Request) (identity.Principal, error)
 
 // orSession tries the session only when no key came: a wrong key must not pass
-// because of the cookie beside it.
+// because of a cookie next to it.
 func (g *Guard) orSession(key authenticator) authenticator {
 	return func(r *http.Request) (identity.Principal, error) {
 		if _, err := r.Cookie(contract.SessionCookie); err == nil && r.Header.Get("Authorization") == "" {
@@ -157,8 +157,8 @@ func (g *Guard) session(r *http.Request) (identity.Principal, error) {
 // checkOrigin refuses what a page of another site requests with the person's
 // cookie. Errors: cross_origin_refused.
 func (g *Guard) checkOrigin(r *http.Request) error {
-	// The library admits every GET. Here another site may not read either, so
-	// the check sees a POST.
+	// The library admits every GET. Other sites must not read here either, so
+	// the check is given a POST.
 	asPost := *r
 	asPost.Method = http.MethodPost // the library accepts every GET; a read of another site is refused too
 	if err := g.sameOrigin.Check(&asPost); err != nil {

@@ -87,7 +87,8 @@ func repeated(d *json.Decoder) string {
 }
 
 // nullOf returns the name of a null member of an object whose field in t cannot be null;
-// "" for none. A field can where it is a pointer that is always written, or says so.
+// "" for none. A field can be null if it is a pointer that is always written, or is
+// marked so.
 func nullOf(data []byte, t reflect.Type) string {
 	var members map[string]json.RawMessage
 	if t.Kind() != reflect.Struct || json.Unmarshal(data, &members) != nil {

@@ -44,7 +44,7 @@ type signingKey struct {
 	ValidFrom    time.Time  `json:"valid_from"`
 	ValidTo      *time.Time `json:"valid_to" doc:"Nothing is signed with it from then on; what it has signed stays good. Null: no end is set."`
 	Current      bool       `json:"current" doc:"No end is set."`
-	// EndReason and what follows tell where in the log the key ended (decisions 22).
+	// EndReason and what follows say where in the log the key ended (decisions 22).
 	EndReason     *string `json:"end_reason" enum:"superseded,compromised" doc:"Why its end is set. Compromised: somebody else may have it, and no checkpoint that it signed counts. Null: no end is set."`
 	EndLogSize    *int64  `json:"end_log_size" doc:"Leaves of the log when it ended: a receipt that it signed is good as an earlier leaf only. Null: it has not ended, or less than a minute ago."`
 	EndCheckpoint *string `json:"end_checkpoint" doc:"The log's checkpoint of that moment, signed by the key that signs now. Null with end_log_size."`

@@ -43,8 +43,8 @@ func (s *Server) download(api huma.API) {
 			Headers: map[string]*huma.Param{"Content-Range": {Description: "Which bytes of how many.", Schema: &huma.Schema{Type: huma.TypeString}}},
 		}, "304": operation.NotModified(), "307": {Description: "The ZIP is in a store at Location, for some minutes"}},
 	}, func(ctx context.Context, in *artifactInput) (*huma.StreamResponse, error) {
-		// A store that callers reach sends a ZIP by itself. HEAD is answered here: a link
-		// is good for one method.
+		// A store that callers can reach sends a ZIP directly. HEAD is answered here: a
+		// link is good for one method.
 		if in.method == http.MethodGet {
 			link, err := s.Artifacts.Link(ctx, in.JobID, in.Expires, in.Signature)
 			if err != nil {

@@ -136,7 +136,7 @@ func termsOf(who identity.Principal, scopes identity.Scopes, limit, days string)
 	return t, nil
 }
 
-// problemOf is what a page says of an error; nil for one of ours.
+// problemOf is the text that a page shows for an error; nil for one of ours.
 func problemOf(err error) *fault.Wire {
 	status, envelope := fault.Envelope(err, "")
 	if status >= http.StatusInternalServerError {

@@ -3,8 +3,8 @@
 // in.
 //
 // What always holds: without script every page works: forms post and links link; script
-// makes it live. No cache keeps a page, and its forms work only for a person who is signed
-// in and submits them from this site.
+// makes it live. Pages are never cached. Their forms work only for a signed-in person who
+// submits them from this site.
 //
 // Start reading at Site.Routes. Each page has a file of its own and a template of the same
 // name. stream.go keeps pages live.

@@ -31,7 +31,7 @@ type exportedBalance struct {
 	OwedCents      int64 `json:"owed_cents"`
 }
 
-// exportedKey is a key without its secret, which nobody has.
+// exportedKey is a key without its secret, which is not stored.
 type exportedKey struct {
 	KeyID           string     `json:"key_id"`
 	Name            string     `json:"name"`

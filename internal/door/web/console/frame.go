@@ -21,7 +21,7 @@ import (
 type frameView struct {
 	jobRow
 	cell
-	// Previous and Next are the accepted frames beside it; nil for none.
+	// Previous and Next are the neighbouring accepted frames; nil for none.
 	Previous, Next *cell
 	// First and Last are the ends of what is accepted.
 	First, Last int
@@ -40,8 +40,8 @@ func (v frameView) Path() string { return v.cell.Path() }
 // JobPath is the page of its job.
 func (v frameView) JobPath() string { return v.jobRow.Path() }
 
-// Picture is the address of what is looked at: the frame's own file where browsers show
-// such files, else its small picture.
+// Picture is the address of the picture to show: the frame's own file if browsers can
+// show it, otherwise its small picture.
 func (c cell) Picture() string {
 	if shown(c.View.File) {
 		return c.Path() + "/file?v=" + c.View.SHA256[:8]

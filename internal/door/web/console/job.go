@@ -32,7 +32,7 @@ type jobView struct {
 	Cells []cell
 	// Shown says which of the frames these are; "" for all.
 	Shown string
-	// Before and After are the addresses of the frames before and behind; "" for none.
+	// Before and After are the addresses of the frames before and after; "" for none.
 	Before, After string
 	// Live is the address of the stream that keeps the page true; "" for a job that has
 	// ended.
@@ -61,7 +61,7 @@ func (c cell) Small() string { return c.Path() + "/small?v=" + c.View.SHA256[:8]
 // Percent is the job's progress, for a bar.
 func (j jobRow) Percent() string { return strconv.FormatFloat(j.ProgressPercent, 'f', 1, 64) }
 
-// ETA says when the last frame is expected and what that rests on; "" when it is not known.
+// ETA says when the last frame is expected and how that was estimated; "" if unknown.
 func (j jobRow) ETA() string {
 	if j.ETASeconds == nil {
 		return ""
@@ -85,7 +85,8 @@ func (j jobRow) Waits() string {
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
 
-// Removed says why a job that has ended has no frames to look at; "" where it has.
+// Removed says why a job that has ended has no frames to show; "" if it has
+// frames.
 func (j jobRow) Removed() string {
 	switch {
 	case !j.Ended() || j.Pictures():
@@ -159,7 +160,8 @@ func (s *Site) seqOf(ctx context.Context, who identity.Principal, jobID string) 
 	return seq, err
 }
 
-// fill puts the frames of a job into the page, from the first one at or behind a number on.
+// fill puts the frames of a job into the page, starting at the first one with at least the
+// given number.
 func (v *jobView) fill(views []watch.FrameView, from string) (first int, err error) {
 	all, err := framelist.Parse(v.FrameList, contract.MaxFrames)
 	if err != nil {
@@ -221,7 +223,7 @@ func (s *Site) liveJob(w http.ResponseWriter, r *http.Request, who identity.Prin
 	})
 }
 
-// sendJob sends a job's state once, and the frames that events tell of.
+// sendJob sends a job's state once, and the frames that events name.
 func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal, jobID string, events []watch.Delivery) error {
 	o, err := s.Jobs.Get(ctx, who.WorkspaceID, jobID)
 	if err != nil {

@@ -27,8 +27,8 @@ type jobsView struct {
 	Next string
 	// Needed are jobs that wait for the person, or failed lately: they come first.
 	Needed []jobRow
-	// Begun says that the workspace has had a job: else the page shows the first
-	// steps.
+	// Begun says that the workspace has had a job: otherwise the page shows the
+	// first steps.
 	Begun bool
 	// Live is the address of the stream that keeps this page true.
 	Live string
@@ -40,8 +40,8 @@ type jobRow struct{ job.Object }
 // Path is the job's page.
 func (j jobRow) Path() string { return jobsPath + j.JobID }
 
-// Pictures reports whether there are frames to look at: those of a job that failed, was
-// cancelled, or expired are removed.
+// Pictures reports whether there are frames to show: those of a job that failed, was
+// cancelled or expired are removed.
 func (j jobRow) Pictures() bool { return j.ContactSheetURL != nil }
 
 // Thumbnail is the address of a small picture: the job's first frame.
@@ -60,7 +60,7 @@ func (j jobRow) Ended() bool {
 // State is the job's state in words.
 func (j jobRow) State() string { return page.StateText(j.Status) }
 
-// Says is one line on what a person wants to know next.
+// Says is one line on what the person wants to know next.
 func (j jobRow) Says() string {
 	switch {
 	case j.Status == job.Failed && j.Failure != nil:
@@ -77,7 +77,7 @@ func (j jobRow) Says() string {
 	return ""
 }
 
-// findingFrames is how many frames a person should look at.
+// findingFrames is how many frames a person should check.
 func findingFrames(o job.Object) (n int) {
 	for _, f := range o.Findings {
 		n += f.FrameCount

@@ -13,7 +13,8 @@ import (
 const modePath = "/console/mode"
 
 // switchMode sets or clears the cookie by which the console shows the workspace's test world.
-// It lasts as long as the browser's session: who comes back tomorrow sees real jobs.
+// It lasts as long as the browser's session, so a person who comes back tomorrow sees real
+// jobs.
 func (s *Site) switchMode(r *http.Request, _ identity.Principal) (page.Page, error) {
 	cookie := http.Cookie{Name: contract.ModeCookie, Value: contract.ModeTest, Path: "/", HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Links.Secure()}
 	switch r.PostForm.Get("to") {

@@ -33,7 +33,7 @@ func (s *Site) newRender(*http.Request, identity.Principal) (page.Page, error) {
 	return newPage(nil), nil
 }
 
-// formSlack is how many bytes a form may have beside the file.
+// formSlack is how many bytes a form may have in addition to the file.
 const formSlack = 64 << 10
 
 // receive takes a file that a form sends, prices its own frames, and leads to the price. A

@@ -14,7 +14,7 @@ import (
 // settingsView is the content of the page of a workspace's settings.
 type settingsView struct {
 	Email, WorkspaceID, Name string
-	// Proofs says whether anybody may read the proof pages of the workspace.
+	// Proofs says whether the proof pages of the workspace are public.
 	Proofs bool
 	// Sessions are those of the person, the newest first.
 	Sessions []identity.OpenSession
@@ -92,8 +92,8 @@ func (s *Site) endOtherSessions(r *http.Request, _ identity.Principal) (page.Pag
 	return page.Page{Location: settingsPath + "?did=sessions"}, err
 }
 
-// leave erases the workspace for good, once the person has typed the address to say so. The
-// address is asked for because nothing brings the workspace back.
+// leave erases the workspace for good, once the person has typed the address to say so. It
+// asks for the address because erasing cannot be undone.
 func (s *Site) leave(r *http.Request, who identity.Principal) (page.Page, error) {
 	var err error
 	if !strings.EqualFold(strings.TrimSpace(r.PostForm.Get("email")), who.Credential.Email) {

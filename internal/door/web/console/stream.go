@@ -21,14 +21,14 @@ type stream struct {
 	quiet   time.Time // when something was sent last
 }
 
-// errGone says that nobody reads the stream any more.
+// errGone says that the reader of the stream is gone.
 var errGone = errors.New("the browser is gone")
 
 // aliveEvery is how long a stream sends nothing at most: proxies close what is silent.
 const aliveEvery = 15 * time.Second
 
-// stream sends what write sends until it ends or the browser is gone. Where the service
-// stops, the browser opens the stream again by itself, at another process.
+// stream sends what write sends until it ends or the browser is gone. If the service
+// stops, the browser reopens the stream automatically, at another process.
 func (s *Site) stream(w http.ResponseWriter, r *http.Request, write func(*stream) error) error {
 	h := w.Header()
 	h.Set("Content-Type", "text/event-stream")
@@ -60,7 +60,7 @@ func (out *stream) part(of, name string, content any) error {
 	return out.html("", text)
 }
 
-// html sends HTML; id, where it is not "", is where a browser goes on that reconnects.
+// html sends HTML; id, unless it is "", is where a reconnecting browser resumes.
 func (out *stream) html(id string, text []byte) error {
 	var event bytes.Buffer
 	if id != "" {
@@ -87,8 +87,8 @@ func (out *stream) send(text []byte) error {
 // idle keeps the connection open.
 func (out *stream) idle() error { return out.send([]byte(":\n\n")) }
 
-// wait waits, and keeps the connection open meanwhile. Its error says that the stream is
-// over.
+// wait waits, and keeps the connection open meanwhile. Its error means that the stream
+// has ended.
 func (out *stream) wait(d time.Duration) error {
 	if time.Since(out.quiet) > aliveEvery {
 		if err := out.idle(); err != nil {

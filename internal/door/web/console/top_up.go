@@ -18,7 +18,7 @@ const topUpsOnPage = 10
 // topUpRow is a payment as the wallet shows it.
 type topUpRow struct{ payment.TopUp }
 
-// Words says where the payment stands.
+// Words describes the state of the payment.
 func (t topUpRow) Words() string {
 	switch t.Status {
 	case payment.Created:
@@ -59,7 +59,8 @@ func (s *Site) topUp(r *http.Request, who identity.Principal) (page.Page, error)
 	return s.refusedAtWallet(r, who, walletView{Amount: amount}, err)
 }
 
-// walletAlert changes below which amount the workspace is told that its wallet runs low.
+// walletAlert changes the balance below which the workspace is warned that its wallet
+// runs low.
 func (s *Site) walletAlert(r *http.Request, who identity.Principal) (page.Page, error) {
 	below := strings.TrimSpace(r.PostForm.Get("below"))
 	cents, err := page.Dollars("below", below)

@@ -20,8 +20,8 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// uploadView is the content of an upload's page: what stands in the scene, what it will
-// cost, and what will be different.
+// uploadView is the content of an upload's page: what the scene contains, what it will
+// cost, and what will look different.
 type uploadView struct {
 	intake.Inspection
 	// Frames is what the field of frames has.
@@ -35,7 +35,7 @@ type uploadView struct {
 	Unpriced bool
 }
 
-// Missing is what the wallet lacks of the price, in cents; 0 for nothing.
+// Missing is how many cents the wallet is short of the price; 0 for none.
 func (v uploadView) Missing() int64 { return max(0, v.Quote.PriceCents-v.Money.AvailableCents) }
 
 // Startable reports whether the order can be placed.
@@ -82,7 +82,8 @@ func (v lookView) Says() string {
 	return ""
 }
 
-// Seen are the findings of the picture itself: those of the quote stand above.
+// Seen are the findings of the picture itself: those of the quote are shown
+// above.
 func (v lookView) Seen() (seen []quote.Warning) {
 	for _, f := range v.View.Findings {
 		if !quote.IsWarning(f.Code) {
@@ -155,8 +156,8 @@ func (s *Site) requote(r *http.Request, who identity.Principal) (page.Page, erro
 	return page.Page{Location: uploadsPath + r.PathValue("upload_id")}, nil
 }
 
-// priced returns the quote of the frames in the form: the upload's newest one where it has
-// these frames and is open, else a new one. Errors: upload_not_found, those of
+// priced returns the quote of the frames in the form: the upload's newest one if it has
+// these frames and is open, otherwise a new one. Errors: upload_not_found, those of
 // quote.ReadList and of Intake.Requote.
 func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, err error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
@@ -176,7 +177,7 @@ func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, e
 	return q, err
 }
 
-// look orders a free preview: of the frame that the form names, else of the middle one.
+// look orders a free preview of the frame that the form names, or of the middle one.
 func (s *Site) look(r *http.Request, who identity.Principal) (page.Page, error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
 	var frame *int
@@ -256,11 +257,11 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 	return page.Page{Location: jobsPath + o.JobID}, nil
 }
 
-// errEdited says that the field of frames has others than the price that the page showed.
+// errEdited says that the field of frames differs from the price that the page showed.
 var errEdited = errors.New("the frames were edited")
 
 // asShown compares the frames of a form with the quote that it starts. A form without the
-// field starts what the quote says. Error: errEdited.
+// field starts the quote's frames. Error: errEdited.
 func asShown(q quote.Quote, text string) error {
 	frames, err := quote.ReadList(text)
 	if text != "" && (err != nil || !q.Prices(frames)) {

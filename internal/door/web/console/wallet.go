@@ -29,7 +29,7 @@ type walletView struct {
 	Currency string
 	// Low is set when what is available does not cover another job like the newest one.
 	Low *wallet.Shortage
-	// Below is the amount below which the workspace is told, as it is typed; "" for none.
+	// Below is the balance below which the workspace is warned, as typed; "" for none.
 	Below string
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
@@ -49,7 +49,7 @@ type walletView struct {
 // entry is one entry of the ledger.
 type entry struct{ wallet.Entry }
 
-// Words says what the entry did.
+// Words describes the entry.
 func (e entry) Words() string {
 	return map[wallet.Kind]string{
 		wallet.Credited: "Credit", wallet.Reserved: "Reserved for a job", wallet.Captured: "Paid for a completed job",

@@ -1,7 +1,7 @@
 // Package operate serves the operators' pages: what the service does now, and the acts of
-// operators, each asked for, done and recorded.
+// operators, each confirmed, done and recorded.
 //
-// What always holds: for anybody else these pages are not there.
+// What always holds: for anyone else these pages do not exist.
 //
 // Start reading at Site.Routes.
 package operate

@@ -58,7 +58,7 @@ func errorTitle(path string, status int) string {
 // browsers follow them too.
 const signInPaths = "/v1/auth/"
 
-// backLink returns where a visitor goes on from an error at path.
+// backLink returns where a visitor can continue from an error at path.
 func backLink(path string) back {
 	switch {
 	case strings.HasPrefix(path, links.LeaderboardPath):

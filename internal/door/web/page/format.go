@@ -93,8 +93,7 @@ func signedText(v float64) string {
 // DayText writes a date. Times of the service are UTC.
 func DayText(t time.Time) string { return t.Format("2 Jan 2006") }
 
-// MomentText writes a date and time. The zone stands in the text, so t must be
-// UTC.
+// MomentText writes a date and time. The text names the zone, so t must be UTC.
 func MomentText(t time.Time) string { return t.Format("2 Jan 2006, 15:04 UTC") }
 
 // timeElement writes a time as an element that a script of the page rewrites for the
@@ -186,7 +185,8 @@ func SpanText(seconds float64) string {
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
-// whenText writes a moment for a list: the time of a day that is near, else the date.
+// whenText writes a moment for a list: the time if the day is near, otherwise the
+// date.
 func whenText(t time.Time) string { return t.Format("2 Jan, 15:04 UTC") }
 
 // moneyText writes an amount in cents, such as "2.50 USD".

@@ -10,8 +10,8 @@ func SetHeaders(h http.Header, p Page) {
 	h.Set("Content-Security-Policy", contentPolicy(p.Forms, len(p.Scripts) > 0, p.FormsTo))
 	// Addresses contain sign-in tokens and receipt ids, so other sites get no
 	// referrer. "no-referrer" would be too strict: browsers then send "Origin:
-	// null" with a form, and the form could not be told from one of another
-	// site.
+	// null" with a form, which could not be distinguished from a form of
+	// another site.
 	h.Set("Referrer-Policy", "same-origin")
 	if p.Unlisted {
 		h.Set("X-Robots-Tag", "noindex")
@@ -26,10 +26,10 @@ func SetHeaders(h http.Header, p Page) {
 	}
 }
 
-// contentPolicy returns the Content-Security-Policy of a page. It allows the
-// service's own stylesheet and pictures, and, where the page needs them, forms to
-// this origin and where its answer leads (formsTo), and scripts of this origin, which may call it. Everything else is forbidden: inline
-// code, other origins, frames.
+// contentPolicy returns the Content-Security-Policy of a page. It allows the service's own
+// stylesheet and pictures. If the page needs them, it also allows forms to this origin and to where
+// its answer leads (formsTo), and scripts of this origin, which may call it. Everything else is
+// forbidden: inline code, other origins, frames.
 func contentPolicy(forms, scripts bool, formsTo string) string {
 	if formsTo != "" {
 		formsTo = " " + formsTo

@@ -71,7 +71,7 @@ type Page struct {
 	// Search is what the search field contains.
 	Search  string
 	Content any
-	// Card is what other sites show of the page where somebody shares it; nil for nothing.
+	// Card is what other sites show of the page when it is shared; nil for nothing.
 	Card *Card
 	// Email is the address of the signed-in person; "" shows no sign-out
 	// button.
@@ -97,9 +97,9 @@ type Page struct {
 	// FormsTo is another origin to which the answer to a form may send the browser
 	// on; "" for none.
 	FormsTo string
-	// Reload says after how many seconds a browser without script reads the page
-	// again; 0 never. One that runs scripts reads such a page again every few seconds, so
-	// that it is true whatever its stream loses.
+	// Reload says after how many seconds a browser without script reads the page again; 0
+	// never. A browser that runs scripts reads such a page again every few seconds, so
+	// that it is right even if its stream loses something.
 	Reload int
 
 	// Status is the HTTP status; 0 means 200. A page with another status is not
@@ -141,7 +141,8 @@ const (
 type Set func() map[string]*template.Template
 
 // Templates makes a set of the files below template in own, and of the pages that every group
-// has: errors and signing in. funcs are what its templates call beside the shared functions.
+// has: errors and signing in. funcs are what its templates call in addition to the shared
+// functions.
 func Templates(own fs.FS, funcs template.FuncMap) Set {
 	return sync.OnceValue(func() map[string]*template.Template {
 		all := templateFuncs()
@@ -188,7 +189,7 @@ func (s *Base) Page(build func(r *http.Request) (Page, error)) http.Handler {
 	})
 }
 
-// Fixed returns the handler of a page that is the same for everybody: it is
+// Fixed returns the handler of a page that is the same for everyone: it is
 // built and rendered once. The API reference is long enough for this to matter.
 // Such a page has no PublicURL.
 func (s *Base) Fixed(build func() (Page, error)) http.Handler {
@@ -225,7 +226,7 @@ func (s *Base) Show(w http.ResponseWriter, r *http.Request, p Page) error {
 		return nil
 	}
 	p.PublicURL = s.Links.PublicURL
-	if p.Reload > 0 && len(p.Scripts) > 0 && r.Method == http.MethodGet { // a form's answer has no address to read again
+	if p.Reload > 0 && len(p.Scripts) > 0 && r.Method == http.MethodGet { // the answer to a form has no address to read again
 		p.Reread = r.URL.RequestURI()
 	}
 	body, err := s.set.Write(p)
@@ -249,8 +250,8 @@ func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 	}
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
-	// A page of a workspace is not compressed: beside words of a stranger, its size could
-	// tell what else it shows.
+	// A page of a workspace is not compressed: next to words of a stranger, its size
+	// could reveal what else it shows.
 	zips := !p.Private && front.Zips(r, body)
 	if zips {
 		tag = `"` + hex.EncodeToString(sum[:16]) + `-gzip"` // other bytes need another strong tag
@@ -270,7 +271,7 @@ func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 	_, _ = w.Write(body) // a failed write means the browser is gone
 }
 
-// Card is what other sites show of a page that somebody shares.
+// Card is what other sites show of a shared page.
 type Card struct{ Title, Text, URL string }
 
 // Tab is a choice of what a page shows.

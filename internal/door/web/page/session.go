@@ -12,9 +12,9 @@ import (
 // of 2048 characters.
 const formBytes = 64 << 10
 
-// Admit admits the people of a workspace to one of its pages. Anybody else
-// gets the sign-in page with status 401, at the same address, so that reloading
-// it after signing in shows what was asked for.
+// Admit admits the people of a workspace to one of its pages. Anyone else gets
+// the sign-in page with status 401, at the same address, so that reloading it
+// after signing in shows the page.
 func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
 	return func(r *http.Request) (Page, error) {
 		who, err := s.principal(r)
@@ -48,8 +48,8 @@ func (s *Base) principal(r *http.Request) (identity.Principal, error) {
 	return identity.Session(r.Context(), s.DB, token)
 }
 
-// AdmitRaw admits the people of a workspace to what is no page: a picture, a file, a
-// stream. Anybody else gets an error. Errors: unauthenticated.
+// AdmitRaw admits the people of a workspace to anything that is not a page: a
+// picture, a file, a stream. Anyone else gets an error. Errors: unauthenticated.
 func (s *Base) AdmitRaw(do func(w http.ResponseWriter, r *http.Request, who identity.Principal) error) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.principal(r)
@@ -66,7 +66,7 @@ func (s *Base) AdmitRaw(do func(w http.ResponseWriter, r *http.Request, who iden
 
 // Form runs do for a form of this site, on behalf of the signed-in person. The
 // form is read before the session is checked, because a form of another site
-// must be refused whoever submits it. Errors: cross_origin_refused,
+// must be refused no matter who submits it. Errors: cross_origin_refused,
 // invalid_request.
 func (s *Base) Form(do func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
 	admitted := s.Admit(do)
@@ -110,7 +110,7 @@ func (s *Base) SignOut(r *http.Request) (Page, error) {
 	p := Page{Location: "/", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}
 	token, err := identity.SessionToken(r)
 	if err != nil {
-		return p, nil // who has no session is signed out
+		return p, nil // without a session the person is signed out
 	}
 	return p, s.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.SignOut(r.Context(), tx, token) })
 }

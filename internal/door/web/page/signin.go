@@ -36,7 +36,7 @@ func (s *Base) signIn(status int, v signInView) Page {
 func (s *Base) SignInPage(*http.Request) (Page, error) { return s.signIn(0, signInView{}), nil }
 
 // AskForLink requests a sign-in link by mail. The page is the same whether or
-// not the address is known, so that nobody can find out who has an account
+// not the address is known, so that it does not reveal who has an account
 // (decisions 3).
 func (s *Base) AskForLink(r *http.Request) (Page, error) {
 	if err := s.readForm(r); err != nil {
@@ -52,7 +52,7 @@ func (s *Base) AskForLink(r *http.Request) (Page, error) {
 
 // ConfirmSignIn writes the page that a sign-in link opens. The session opens
 // only when the person presses the button: mail scanners follow links, and
-// would use up a link that opens the session by itself.
+// would use up a link that opened the session directly.
 func (s *Base) ConfirmSignIn(w http.ResponseWriter, r *http.Request, email, token string) error {
 	return s.Show(w, r, Page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: struct{ Email, Token string }{email, token}})
 }

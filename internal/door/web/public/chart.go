@@ -9,7 +9,7 @@ import (
 )
 
 // A chart is drawn into a box of chartWide by chartHigh units, which the page
-// stretches to its width. Text stands beside the drawing in HTML, so that it
+// stretches to its width. Text is next to the drawing, in HTML, so that it
 // keeps its size on a phone.
 const (
 	chartWide = 1000.0
@@ -50,7 +50,7 @@ func drawColumns(bins []leaderboard.Bin, median *float64) *columns {
 		if b.Results == 0 {
 			continue
 		}
-		// Three units at least: a single result stays visible beside a
+		// Three units at least: a single result stays visible next to a
 		// thousand.
 		high := max(3, chartHigh*float64(b.Results)/float64(tallest))
 		c.Bars = append(c.Bars, bar{float64(i)*wide + gap/2, chartHigh - high, wide - gap, high,

@@ -21,7 +21,7 @@ type handOverView struct {
 
 // handOver builds the page behind an agent's one-time link: hosted agents cannot read a file
 // of the person's own computer. The signed link is the only authorisation, as it is for
-// curl, so the page tells nothing but whether a file has come. Its form goes to the same
+// curl, so the page shows only whether a file has arrived. Its form goes to the same
 // address, which package agent answers. Errors: link_invalid, upload_not_found.
 func (s *Site) handOver(r *http.Request) (page.Page, error) {
 	upload, query := r.PathValue("upload_id"), r.URL.Query()

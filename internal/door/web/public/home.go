@@ -22,7 +22,7 @@ type homeView struct {
 }
 
 // home builds the home page. It reads no database, so that it opens whatever
-// the state of the service.
+// state the service is in.
 func (s *Site) home(*http.Request) (page.Page, error) {
 	cents := contract.Published().Current().CentsPerFrame
 	return page.Page{Template: "home", Title: "Blender Cycles, rendered at a locked price", Content: homeView{
@@ -36,7 +36,7 @@ type termsView struct {
 	Version                  string
 	Cents                    int64
 	ArtifactDays, UploadDays int
-	// Own is the operator's text; "" where ours stands.
+	// Own is the operator's text; "" means ours.
 	Own template.HTML
 }
 

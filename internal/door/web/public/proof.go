@@ -62,9 +62,9 @@ type embedded struct {
 	Keys []proofKey `json:"keys"`
 }
 
-// proof serves a receipt to anybody who knows its id: HTML to browsers, JSON to
-// everything else, and as one file where the query asks for a copy. Any origin may read it, because it is public and no cookie
-// counts here. Errors: receipt_not_found.
+// proof serves a receipt to anyone who knows its id: HTML to browsers, JSON to everything else, and
+// as one file if the query asks for a copy. Any origin may read it, because it is public and no
+// cookie counts here. Errors: receipt_not_found.
 func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*") // any page may read it

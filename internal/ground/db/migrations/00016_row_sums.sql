@@ -1,7 +1,8 @@
 -- +goose Up
 
--- A checksum over the row, of rows whose content follows from nothing else in the store:
--- see package rowsum. '' is a row of an older version, until the service has started.
+-- A checksum over the row, of rows whose content cannot be derived from anything else in
+-- the store: see package rowsum. '' is a row of an older version, until the service has
+-- started.
 ALTER TABLE workspace ADD COLUMN row_sum text NOT NULL DEFAULT '';
 ALTER TABLE person ADD COLUMN row_sum text NOT NULL DEFAULT '';
 ALTER TABLE person_login ADD COLUMN row_sum text NOT NULL DEFAULT '';

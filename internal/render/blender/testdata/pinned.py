@@ -1,5 +1,5 @@
 """Asks the driver's own functions, in a Blender, what becomes of a scene whose
-animation chooses its device. The driver's path is behind "--"."""
+animation chooses its device. The driver's path is after "--"."""
 
 import sys
 

@@ -253,7 +253,7 @@ func declared(s string) Field {
 	return f
 }
 
-// At returns the member that byte offset of the struct belongs to. ok is false behind the
+// At returns the member that byte offset of the struct belongs to. ok is false after the
 // last one.
 func (l *Layout) At(offset int) (f Field, ok bool) {
 	for _, f := range l.fields {
@@ -279,7 +279,7 @@ func (d *DNA) Find(l *Layout, path string) (Field, bool, error) {
 		if !more {
 			return f, true, nil
 		}
-		// Behind a pointer lies another block, at no offset of this one.
+		// A pointer leads to another block, at no offset of this one.
 		if f.Pointer {
 			return Field{}, false, nil
 		}

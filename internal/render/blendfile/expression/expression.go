@@ -1,4 +1,4 @@
-// Package expression says which expressions of drivers Blender computes where no script may
+// Package expression says which driver expressions Blender computes when scripts may not
 // run. It computes nothing itself. Any text has an answer, in time that grows with its
 // length. Start reading at NeedsScripts.
 package expression
@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// simpleExpression reports whether Blender computes a driver's expression by itself,
+// simpleExpression reports whether Blender computes a driver's expression itself,
 // without Python, so that it works where scripts are off. names are the driver's
 // variables. The grammar is that of Blender 2.92 to 4.x: numbers, variables, frame, pi,
 // True and False; + - * / and comparisons, which chain; and, or, not, "a if b else c";
@@ -125,8 +125,8 @@ func (p *expression) ternary(depth int) bool {
 	return p.next() && p.either(depth+1) && p.token == "else" && p.next() && p.ternary(depth+1)
 }
 
-// either reads operands of "or" and "and", which Blender's parser tells apart only by
-// their order.
+// either reads operands of "or" and "and", which Blender's parser distinguishes only
+// by their order.
 func (p *expression) either(depth int) bool {
 	for {
 		for p.token == "not" {

@@ -6,9 +6,9 @@ import (
 )
 
 // NeedsScripts reports whether a driver's expression works only where scripts may run.
-// names are the driver's variables. Where they may not, Blender computes simple
-// expressions itself, and gives Python only such as call nothing but functions of
-// numbers, without attributes, keywords and definitions.
+// names are the driver's variables. If scripts may not run, Blender computes simple
+// expressions itself. It gives Python only expressions that call nothing but functions
+// of numbers, without attributes, keywords and definitions.
 func NeedsScripts(text string, names []string) bool {
 	return !simpleExpression(text, names) && !restricted(text, names)
 }
@@ -33,7 +33,7 @@ func restricted(text string, names []string) bool {
 }
 
 // restrictedToken is the length of the first token, 0 when Python may not see it. before
-// is the sign that stands before it.
+// is the preceding sign.
 func restrictedToken(text string, before byte, names []string) int {
 	c := text[0]
 	switch {

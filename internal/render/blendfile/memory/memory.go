@@ -1,8 +1,8 @@
 // Package memory bounds the memory of several inspections together.
 //
-// What always holds: the shares of a budget never hold more than it has; nobody waits for
-// memory. What is held, and what happens to an inspection that gets none, is left to
-// blendfile. Start reading at Share.Hold.
+// What always holds: the shares of a budget never hold more than it has; no inspection
+// waits for memory. Package blendfile decides what is held, and what happens to an
+// inspection that gets none. Start reading at Share.Hold.
 package memory
 
 import "sync"

@@ -4,7 +4,7 @@
 // than is kept, the answer is that nothing is known (a nil [Set]), and then everything may
 // be part of the picture.
 //
-// It leaves to others what a data-block that is reached means: a file that is wanted, a
+// Callers decide what it means that a data-block is reached: a file that is wanted, a
 // script that sets a property. Start reading at Of; graph.go says which words of a file are
 // pointers, and what a pointer means.
 package reach

@@ -17,8 +17,8 @@ type graph struct {
 	linked    map[uint32]string // codes of the data-blocks of libraries that some stand for
 }
 
-// edge leads from one data-block to one that it uses. Of all pointers only those count
-// that can matter to a picture.
+// edge leads from one data-block to one that it uses. Only pointers that can matter to
+// a picture count.
 type edge struct {
 	from, to uint32
 	kind     edgeKind

@@ -201,7 +201,7 @@ func (t *nodeTree) ending() bool {
 }
 
 // shaderOutput chooses the output as ntreeShaderOutputNode of Blender does: the first one
-// for Cycles, else the first one for all, and rather one that is active. -1 is none.
+// for Cycles, otherwise the first one for all, preferring an active one. -1 is none.
 func (t *nodeTree) shaderOutput() int {
 	best := -1
 	for i := range t.nodes {

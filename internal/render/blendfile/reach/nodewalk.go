@@ -10,8 +10,8 @@ import (
 // nodeWalk finds which nodes of which trees a picture comes from: those from which links
 // lead to an output that counts. A walk is started at trees, and then run. Groups are
 // entered at the outputs that are used, and left at the inputs that those need. Muted links
-// lead nowhere, and a muted node passes on what Blender lets it. Where it cannot be told,
-// more counts. Each node, link and socket is looked at a few times at most.
+// lead nowhere, and a muted node passes on what Blender lets it. When in doubt, more
+// counts. Each node, link and socket is visited a few times at most.
 type nodeWalk struct {
 	f       *records.File
 	trees   map[uint32]*nodeTree
@@ -220,9 +220,9 @@ func (w *nodeWalk) identifier(t *nodeTree, socket uint64) string {
 	return t.socket(w.f, socket).Text("identifier")
 }
 
-// bypass finds the links whose value a muted node passes on to an output: of the inputs
-// whose type can be converted those of the nearest, and rather of one that is linked, as
-// Blender chooses.
+// bypass finds the links whose value a muted node passes on to an output: those of the
+// nearest input whose type can be converted, preferring a linked one, as Blender
+// chooses.
 func (w *nodeWalk) bypass(t *nodeTree, node int, output uint64) []treeLink {
 	inputs, known := t.passed[node]
 	if !known {

@@ -136,8 +136,8 @@ func (w *Set) seeAt(from uint32, addr uint64) {
 	}
 }
 
-// need notes everything that a data-block is computed from. Of a collection that an object
-// shows copies of, that is what copied says; all of it where that is nil.
+// need notes everything that a data-block is computed from. For a collection that an
+// object shows copies of, that is what copied says, or all of it if copied is nil.
 func (w *Set) need(ordinal uint32, known map[uint32]bool, copied func(collection uint32) []uint32) {
 	open := []uint32{ordinal}
 	for len(open) > 0 {
@@ -293,7 +293,7 @@ func (c copies) of(collection uint32) (shown []uint32) {
 }
 
 // Renders reports whether the objects of a scene are rendered: of the active one, or of one
-// that it takes in.
+// that it includes.
 func (w *Set) Renders(scene records.Record) bool {
 	return w == nil || w.walked[port{theLayers, scene.Addr()}]
 }

@@ -6,8 +6,8 @@ import (
 	"svc.example/internal/render/blendfile/records"
 )
 
-// What of a scene is walked: keys of Set.walked, beside the ordinals of scenes with strips,
-// which begin at 1.
+// Which parts of a scene are walked: keys of Set.walked, in addition to the ordinals of
+// scenes with strips, which begin at 1.
 const (
 	thePicture = ^uint32(0) - iota
 	theFrame
@@ -26,7 +26,8 @@ func (w *Set) once(part uint32, scene records.Record) bool {
 	return true
 }
 
-// picture sees what a render of a scene writes: its strips, else its frame.
+// picture sees what a render of a scene writes: its strips, otherwise its
+// frame.
 func (w *Set) picture(scene records.Record) {
 	if !w.once(thePicture, scene) {
 		return
@@ -141,7 +142,8 @@ func MarkerCameras(scene records.Record) iter.Seq[uint64] {
 	}
 }
 
-// objects sees the objects of a scene and of those behind it, which have no world there.
+// objects sees the objects of a scene and of its background scenes, which have no world
+// there.
 func (w *Set) objects(scene records.Record) {
 	for w.once(theLayers, scene) {
 		from := scene.Owner()
@@ -168,9 +170,9 @@ func (w *Set) objects(scene records.Record) {
 
 const baseRendered = 1 << 7 // Base.flag_from_collection
 
-// linkedObjects sees the objects of libraries in a view layer. Of a collection of a library
-// this file does not say what is in it; the view layer says what of it is there, and hidden
-// by no collection.
+// linkedObjects sees the objects of libraries in a view layer. This file does not say what
+// is in a collection of a library; the view layer says what of it is present and not hidden
+// by a collection.
 func (w *Set) linkedObjects(from uint32, layer records.Record) {
 	for base := range layer.List("object_bases", "Base") {
 		at, ok := w.g.at(base.Ptr("object"))

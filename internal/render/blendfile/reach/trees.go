@@ -7,8 +7,8 @@ import (
 	"svc.example/internal/render/blendfile/records"
 )
 
-// tree walks the node tree that a data-block has, and reports whether what its nodes use
-// is known by that. Of a group only those nodes count that are asked for: see nodewalk.go.
+// tree walks the node tree that a data-block has, and reports whether that shows what its
+// nodes use. Only the nodes of a group that are needed count: see nodewalk.go.
 func (w *Set) tree(ordinal uint32) bool {
 	t, code := w.nodes.trees[ordinal], w.g.code(ordinal)
 	if t == nil || !among(code, " MA WO LA NT ") {

@@ -44,7 +44,8 @@ func (h header) parseHead(b []byte, offset int64) (block, error) {
 		k.addr = h.address(b[8:])
 		k.index, k.count = int(u32(8+h.pointer)), int64(u32(12+h.pointer))
 	}
-	// Two-letter codes stand at either end of the four bytes, by byte order.
+	// Two-letter codes are at either end of the four bytes, depending on byte
+	// order.
 	k.code = strings.Trim(string(b[:4]), "\x00")
 	for _, c := range []byte(k.code) {
 		if c < '0' || c > 'z' {

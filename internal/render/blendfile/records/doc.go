@@ -3,11 +3,12 @@
 //
 // What always holds:
 //
-//   - A member is found by name through the file's own description of its structs
-//     (package dna), never at an offset that a version happens to have. A member that the
-//     file's version lacks reads as zero.
+//   - A member is found by name through the file's own description of its structs (package
+//     dna), never at an offset that a version happens to have. A member that the file's
+//     version does not have reads as zero.
 //   - The file is read forward once. Memory stays within the bounds of keep.go, whatever the
-//     file claims; what was given up is told (File.Lost) or an error, never taken for empty.
+//     file claims; what was given up is reported (File.Lost) or an error, never taken for
+//     empty.
 //   - What runs in circles, or is shared by many lists, ends (File.At, Record.List).
 //
 // # The memory bound
@@ -23,6 +24,6 @@
 // geometry-like data, one struct for each object, bone or key; if a list of the file
 // needs it, the list is partial.
 //
-// It leaves to others what the structs mean: blendfile and reach know. Start reading at
-// Open in file.go, then scan.go (one pass over the blocks), keep.go (the bound), record.go.
+// Packages blendfile and reach know what the structs mean. Start reading at Open in file.go,
+// then scan.go (one pass over the blocks), keep.go (the bound), record.go.
 package records

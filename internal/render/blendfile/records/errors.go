@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrNotBlend reports that the stream is something else than a .blend, plain or
-// packed. The error that wraps it names what was seen, if that is known.
+// ErrNotBlend reports that the stream is something other than a .blend, plain
+// or packed. The error that wraps it names what was seen, if that is known.
 var ErrNotBlend = errors.New("not a .blend file")
 
 // ErrBusy reports that other inspections hold the memory of Options.Memory. Nothing is

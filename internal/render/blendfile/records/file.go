@@ -25,8 +25,8 @@ type File struct {
 	Thumbnail *Thumbnail
 	// Links says which data-block may use which.
 	Links *Links
-	// Lost has the structs of which some were given up, outside of the scene. Whoever
-	// cuts a list of the answer adds what it is made of.
+	// Lost has the structs of which some were given up, outside of the scene. Code
+	// that cuts a list of the answer adds what it is made of.
 	Lost map[string]bool
 
 	stream *stream
@@ -104,7 +104,7 @@ func (f *File) Close() {
 	f.keep.memory.End()
 }
 
-// ReadAll reads what stands behind the end mark to the reader's end. The error is the
+// ReadAll reads what follows the end mark, to the reader's end. The error is the
 // reader's own.
 func (f *File) ReadAll() error { return f.stream.drain() }
 
@@ -131,8 +131,9 @@ func (f *File) Layout(index int) (*dna.Layout, error) { return f.dna.Layout(f.dn
 // LayoutOf is Layout by a struct's name.
 func (f *File) LayoutOf(name string) (*dna.Layout, error) { return f.dna.Layout(name) }
 
-// Fail notes the first fault. Reading goes on and gives zero values, which keeps
-// the readers of members free of error handling; Err then returns the fault.
+// Fail notes the first fault. Reading continues and gives zero values, which
+// keeps the readers of members free of error handling; Err then returns the
+// fault.
 func (f *File) Fail(err error) {
 	if f.err == nil {
 		f.err = err
@@ -190,7 +191,8 @@ func (f *File) DataBlockName(code string, addr uint64) string {
 }
 
 // dataBlock finds the data-block of a code at an address, in this file or, with
-// the code ID, standing for one in a library. Of several the last one counts.
+// the code ID, standing for one in a library. If there are several, the last
+// one counts.
 func (f *File) dataBlock(code string, addr uint64) (kept, bool) {
 	last, found := kept{}, false
 	for _, c := range []string{code, "ID"} {
@@ -215,7 +217,8 @@ func (f *File) held(g group, as string) *held {
 // Part is a part of the file whose data is kept, and given up, apart from that of others.
 type Part group
 
-// The parts: data of scenes, of node trees that are data-blocks, and of all else.
+// The parts: data of scenes, of node trees that are data-blocks, and everything
+// else.
 const (
 	InScenes = Part(inScene)
 	InTrees  = Part(inTree)
@@ -281,8 +284,8 @@ func (f *File) in(g group, as string) iter.Seq[Record] {
 	}
 }
 
-// Gone reports whether a struct of r's data was given up, and notes it. A list that is
-// read from r could then not be told from an empty one.
+// Gone reports whether a struct of r's data was given up, and notes it. Otherwise a
+// cut list read from r would look like an empty one.
 func (f *File) Gone(r Record, structs ...string) bool {
 	for _, as := range structs {
 		if h := f.held(groupOf(r), as); h != nil && h.gone {
@@ -306,9 +309,9 @@ func groupOf(r Record) group {
 	return r.kept.group
 }
 
-// At finds the struct at an address within the data-block of r. What was given
-// up cannot be distinguished from what was never there, so then the facts are not to be
-// had: a scene is whole or an error.
+// At finds the struct at an address within the data-block of r. What was given up
+// cannot be distinguished from what was never there, so then there are no facts: a
+// scene is whole or an error.
 func (f *File) At(r Record, addr uint64, as string) Record {
 	if addr == 0 {
 		return Record{}
@@ -340,7 +343,7 @@ func (f *File) Raw(r Record, addr uint64) []byte {
 	return nil
 }
 
-// Place is where the bytes at an address within the data-block of r stand in the unpacked
+// Place is where the bytes at an address within the data-block of r are in the unpacked
 // file; ok is false when there are none.
 func (f *File) Place(r Record, addr uint64) (offset, size int64, ok bool) {
 	k, ok := f.indexed(groupOf(r)).find(r.kept.owner, addr)
@@ -406,8 +409,8 @@ func (f *File) name(ordinal int, groups ...group) (string, bool) {
 	return "", false
 }
 
-// headName reads the name from the first bytes of a data-block, whatever struct
-// it is: all begin with an ID.
+// headName reads the name from the first bytes of a data-block, for any struct:
+// all begin with an ID.
 func (f *File) headName(k kept) string {
 	l, err := f.dna.Layout("ID")
 	if l == nil || err != nil {

@@ -39,8 +39,8 @@ func (f *File) indexed(g group) *index {
 	return f.index[g]
 }
 
-// newIndex reads all blocks of a group once. Of several at one place it keeps the
-// last in the file, which sorting puts first.
+// newIndex reads all blocks of a group once. If several are at one place it keeps
+// the last in the file, which sorting puts first.
 func newIndex(k *keeper, g group) *index {
 	blocks := 0
 	for _, h := range k.inOrder {
@@ -79,8 +79,8 @@ func (x *index) search(owner int, addr uint64) (int, bool) {
 	return slices.BinarySearchFunc(x.places, place{owner: uint32(owner), addr: addr}, byOwnerAndAddress)
 }
 
-// byOwnerAndAddress is the order of an index: all blocks of a data-block stand
-// together.
+// byOwnerAndAddress is the order of an index: all blocks of a data-block are
+// adjacent.
 func byOwnerAndAddress(a, b place) int {
 	return cmp.Or(cmp.Compare(a.owner, b.owner), cmp.Compare(a.addr, b.addr))
 }

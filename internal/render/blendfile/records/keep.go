@@ -15,7 +15,7 @@ const (
 	needBudget   = 6 << 20   // facts, scenes and node trees: this, and a byte for each that was read, ...
 	needMost     = 106 << 20 // ... but at most the largest upload more; beyond: see keeper.need
 	factCost     = 64        // what each fact counts besides its bytes: it becomes a part of the answer
-	indexCost    = 32        // what each other block counts besides its bytes: it stands in an index
+	indexCost    = 32        // what each other block counts besides its bytes, for its index entry
 	restBudget   = 3 << 20   // the data of everything else; beyond: the largest kind of block goes
 	maxKinds     = 1 << 13   // kinds of blocks; a version has some thousand structs
 	keepPrefix   = 16 << 10  // of one block; every struct that is read is far smaller
@@ -124,7 +124,7 @@ func (k *keeper) add(key kind, owner int, b block, data []byte) error {
 // held is how many bytes are kept.
 func (k *keeper) held() int { return k.need + k.rest }
 
-// append stores one packed block behind its length, and returns how many bytes of
+// append stores one packed block after its length, and returns how many bytes of
 // memory that took. Chunks grow with the kind, so that rare kinds stay small.
 func (h *held) append(s []byte) int {
 	var length [binary.MaxVarintLen64]byte
@@ -143,7 +143,7 @@ func (h *held) append(s []byte) int {
 }
 
 // evict gives up the kind that takes most, of those in the given groups, and reports
-// whether there was one. Facts stay. Of two that take as much, the one that came first
+// whether there was one. Facts stay. If two take as much, the one that came first
 // goes.
 func (k *keeper) evict(from func(group) bool) bool {
 	var largest *held
@@ -200,7 +200,8 @@ func (h *held) all() iter.Seq[kept] {
 	}
 }
 
-// read reads the packed block at a place of a chunk, and says where the next is.
+// read reads the packed block at a place of a chunk, and returns where the next
+// one is.
 func (h *held) read(chunk []byte, at int) (kept, int) {
 	n, w := binary.Uvarint(chunk[at:])
 	end := at + w + int(n)

@@ -20,9 +20,9 @@ type Options struct {
 	// has none to share.
 	Memory *memory.Budget
 	// ReadAll reads the source to its end even when the facts are complete, so
-	// that whoever hashes or stores it alongside has seen every byte, and
-	// Facts.Unpacked is the whole size. What stands behind the end mark is
-	// counted and not judged.
+	// that code that hashes or stores it alongside has seen every byte, and
+	// Facts.Unpacked is the whole size. What follows the end mark is counted
+	// and not judged.
 	ReadAll bool
 }
 

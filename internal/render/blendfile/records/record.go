@@ -40,7 +40,7 @@ func (r Record) Addr() uint64 { return r.kept.addr }
 // Offset is where the struct's block begins, in bytes of the unpacked file.
 func (r Record) Offset() int64 { return r.kept.offset }
 
-// Count is how many structs stand in the block; the record is the first.
+// Count is how many structs the block has; the record is the first.
 func (r Record) Count() int64 { return r.kept.count }
 
 // All yields the structs of the block, which the record is the first of, as far as they were
@@ -216,7 +216,7 @@ func (r Record) Name() string {
 }
 
 // Follow reads the struct that a pointer member of r stands for, within the
-// same data-block. It is empty when the pointer is unset or stands for nothing.
+// same data-block. It is empty when the pointer is unset or leads nowhere.
 func (r Record) Follow(path, as string) Record {
 	if r.l == nil {
 		return Record{}

@@ -53,8 +53,8 @@ func newScan(s *stream, h header, budget *memory.Budget) *scan {
 		links: Links{pointer: h.pointer, high: h.large, order: h.order}}
 }
 
-// run reads to the end mark. A stream that ends without one is whole when the
-// DNA was there: Blender takes such files too.
+// run reads to the end mark. A stream that ends without one is complete if it
+// has the DNA: Blender takes such files too.
 func (s *scan) run() error {
 	head := make([]byte, s.header.headSize())
 	for {

@@ -27,8 +27,8 @@ func isCutMagic(b []byte) bool {
 	return len(b) > 0 && len(b) < 4 && (bytes.HasPrefix([]byte{0x28, 0xb5, 0x2f, 0xfd}, b) || b[0] == 0x1f && len(b) == 1)
 }
 
-// looksLikeBlend passes a stream that begins as a .blend does, cut ones
-// included, and otherwise says what it is as far as that is known.
+// looksLikeBlend accepts a stream that begins like a .blend, cut ones included.
+// Otherwise it says what the stream is, if known.
 func looksLikeBlend(b []byte) error {
 	const magic = "BLENDER"
 	if len(b) > 0 && bytes.HasPrefix([]byte(magic), b[:min(len(b), len(magic))]) {

@@ -13,8 +13,8 @@ import (
 // bufferSize is what is read at a time from the packed and the unpacked stream.
 const bufferSize = 64 << 10
 
-// source counts the packed bytes and remembers an error of the reader behind
-// it, so that a broken connection is never taken for a damaged file.
+// source counts the packed bytes and remembers an error of the reader below it,
+// so that a broken connection is never taken for a damaged file.
 type source struct {
 	r   io.Reader
 	n   int64
@@ -131,8 +131,8 @@ func (s *stream) skip(n int64) error {
 	return nil
 }
 
-// drain reads what stands behind the end mark. The facts are complete, so
-// nothing found there spoils them; only the source's own failure counts.
+// drain reads what follows the end mark. The facts are complete, so nothing
+// found there spoils them; only the source's own failure counts.
 func (s *stream) drain() error {
 	buffer := make([]byte, bufferSize)
 	for {

@@ -1,7 +1,7 @@
 // Package zeros packs bytes that are mostly zeros.
 //
-// Blocks of a .blend wait for the DNA, which stands at its end, as runs of zeros and the
-// bytes between them: structs are mostly empty text and unset pointers.
+// Blocks of a .blend wait for the DNA, which is at its end, as runs of zeros and the bytes
+// between them: structs are mostly empty text and unset pointers.
 //
 //	(count of literal bytes, the bytes, count of zeros) ...    counts are uvarints
 //

@@ -1,5 +1,5 @@
-// Package alias says where a file may stand besides its place in the tree: at paths that
-// Blender looks at, and that a worker can provide.
+// Package alias says where else a file may be than at its place in the tree: at paths
+// where Blender looks, and that a worker can provide.
 //
 // Start reading at Alias and Placeable.
 package alias

@@ -24,8 +24,9 @@ type Auditor struct {
 
 // Audit checks every stored benchmark receipt and computes everything that is shown and
 // counted anew from the signed ones. It returns the number of receipts that the service
-// has signed. It only reads. Leaf is called for every record that opens, because a leaf
-// that nobody claims is a breach elsewhere. An error means that the tables cannot be read.
+// has signed. It only reads. Leaf is called for every record that opens, because an
+// unclaimed leaf is reported as a breach elsewhere. An error means that the tables cannot
+// be read.
 func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 	if err := a.received(ctx, tx); err != nil {
 		return 0, err
@@ -92,7 +93,7 @@ func (a Auditor) signedByNode(ctx context.Context, tx *db.Tx, row query.Benchmar
 	return nil
 }
 
-// board is the leaderboard as an audit builds it anew from the signed records.
+// board is the leaderboard as an audit rebuilds it from the signed records.
 type board struct {
 	Auditor
 	records    int

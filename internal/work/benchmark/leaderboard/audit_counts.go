@@ -51,8 +51,9 @@ func (b *board) voices(ctx context.Context, tx *db.Tx) error {
 	return nil
 }
 
-// described compares what a group says of its GPU with the results that said so: the first
-// one named it, the newest one changed it, and the last one that knew its memory told that.
+// described compares a group's description of its GPU with the results it came from: the
+// first one named it, the newest one changed it, and the last one with a known memory size
+// gave that.
 func (b *board) described(ctx context.Context, tx *db.Tx, r query.AuditBenchmarkGroupsRow) error {
 	g := r.BenchmarkGroup
 	var first, vram query.BenchmarkResult
@@ -89,7 +90,7 @@ func groupName(g query.BenchmarkGroup) string {
 }
 
 // facets checks that values are numbered without a gap, belong to a result, and are
-// searched by what they say.
+// indexed under their text.
 func (b *board) facets(ctx context.Context, tx *db.Tx) error {
 	const rule = "a value is searched by what it says"
 	for {
@@ -122,7 +123,7 @@ func (b *board) facets(ctx context.Context, tx *db.Tx) error {
 	}
 }
 
-// tallies counts the results of every bucket anew.
+// tallies counts the results of every bucket again.
 func (b *board) tallies(ctx context.Context, tx *db.Tx) error {
 	buckets, err := tx.AuditBenchmarkTallies(ctx)
 	if err != nil {

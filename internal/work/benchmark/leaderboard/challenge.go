@@ -176,7 +176,8 @@ func (b *Board) answer(ctx context.Context, tx *db.Tx, r benchmark.Receipt, s Su
 	return err
 }
 
-// sampled draws whether a reference render is asked for. Nobody can know it before.
+// sampled draws whether a reference render is requested. The outcome cannot be
+// known before.
 func (b *Board) sampled() (bool, error) {
 	n, err := rand.Int(rand.Reader, big.NewInt(100))
 	if err != nil {

@@ -16,9 +16,9 @@ import (
 )
 
 // Hide takes results off every page and out of every count, and says why on their pages
-// (decisions 21). Their receipts stay, and the log keeps them. Hidden ones stay as they
-// are. It returns how many it has hidden. The board is counted anew, so it takes as long as
-// opening every receipt does, and submissions wait. Error: result_not_found.
+// (decisions 21). Their receipts stay, and the log keeps them. Results that are hidden
+// already do not change. It returns how many it has hidden. The board is recounted, which
+// takes as long as opening every receipt, and submissions wait. Error: result_not_found.
 func Hide(ctx context.Context, tx *db.Tx, resultIDs []string, reason string) (n int64, err error) {
 	return changeShown(ctx, tx, resultIDs, func(resultID string) (int64, error) {
 		row := query.BenchmarkHidden{ResultID: resultID, Reason: reason, HiddenAt: tx.Now}
@@ -56,8 +56,8 @@ func Accepted(ctx context.Context, tx *db.Tx, resultIDs []string) error {
 	return nil
 }
 
-// changeShown changes each result under the lock of the board, and counts the board anew
-// when anything has changed.
+// changeShown changes each result under the lock of the board, and recounts the board if
+// anything has changed.
 func changeShown(ctx context.Context, tx *db.Tx, resultIDs []string, change func(resultID string) (int64, error)) (n int64, err error) {
 	if _, err := lock(ctx, tx); err != nil {
 		return 0, err
@@ -78,8 +78,8 @@ func changeShown(ctx context.Context, tx *db.Tx, resultIDs []string, change func
 	return n, rebuild(ctx, tx)
 }
 
-// rebuild makes everything that is shown and counted anew from the accepted receipts that
-// are not hidden, in the order of the log. The caller holds the lock.
+// rebuild derives everything that is shown and counted again from the accepted receipts
+// that are not hidden, in the order of the log. The caller holds the lock.
 func rebuild(ctx context.Context, tx *db.Tx) error {
 	for _, clear := range []func(context.Context) error{
 		tx.BenchmarkClearPostings, tx.BenchmarkClearFacets, tx.BenchmarkClearTallies, tx.BenchmarkClearResults, tx.BenchmarkClearGroups,
@@ -104,7 +104,7 @@ func rebuild(ctx context.Context, tx *db.Tx) error {
 			return err
 		}
 		result := resultOf(record.Receipt, Submitted{ResultID: record.ResultID, ReceiptID: record.ReceiptID, Standing: standing}, record.WorkerKeyID, db.Micros(record.ReceivedAt))
-		result.GpuSlug = record.GPUSlug // as it was signed, whatever the table of names says today
+		result.GpuSlug = record.GPUSlug // as it was signed, even if the table of names has changed
 		if err := l.add(ctx, tx, record.Receipt, result); err != nil {
 			return err
 		}
@@ -132,8 +132,8 @@ func standingNow(ctx context.Context, tx *db.Tx, record benchmark.Record) (bench
 	return standing, nil
 }
 
-// CountAnew counts a board anew that an upgrade of the store has emptied, as long as
-// opening every receipt takes. It reports whether it had to.
+// CountAnew recounts a board that an upgrade of the store has emptied, which takes
+// as long as opening every receipt. It reports whether it had to.
 func CountAnew(ctx context.Context, d *db.DB) (done bool, err error) {
 	err = d.Write(ctx, func(tx *db.Tx) error {
 		done = false
@@ -166,7 +166,7 @@ func (r shownRecord) open(ctx context.Context, tx *db.Tx) (benchmark.Record, err
 	return record, err
 }
 
-// shownRecords lists the records that are to be shown, in the order of the log.
+// shownRecords lists the records to show, in the order of the log.
 func shownRecords(ctx context.Context, tx *db.Tx) ([]shownRecord, error) {
 	keys, err := signing.PublicKeys(ctx, tx)
 	if err != nil {

@@ -33,7 +33,7 @@ const (
 )
 
 // referenceDelay is the pause after a reference render that a worker could not finish.
-// Nobody waits for it but the result.
+// Only the result waits for it.
 const referenceDelay = 10 * time.Minute
 
 // OwnsReference reports whether a lease that a worker names is one of a reference render.
@@ -48,7 +48,7 @@ func challengeOf(leaseID string) string {
 	return parts[1]
 }
 
-// ReferenceWork is a reference render that a worker is to make.
+// ReferenceWork is a reference render for a worker.
 type ReferenceWork struct {
 	benchmark.Challenge
 	Lease lease.Lease
@@ -226,7 +226,8 @@ func (b *Board) frame(ctx context.Context, row query.BenchmarkChallenge) ([]byte
 	return io.ReadAll(file)
 }
 
-// decide writes what a reference render says. The rows are read under the lock.
+// decide writes the outcome of a reference render. The rows are read under the
+// lock.
 func decide(ctx context.Context, tx *db.Tx, ref lease.Ref, difference float64) error {
 	l, err := lock(ctx, tx)
 	if err != nil {
@@ -241,7 +242,8 @@ func decide(ctx context.Context, tx *db.Tx, ref lease.Ref, difference float64) e
 	}
 	parts := int64(math.Round(difference * 1e6))
 	if difference > benchmark.ReferenceTolerance && row.DiffersKey == "" {
-		// One of two lies, and nobody knows which: a third one says.
+		// One of the two is wrong, and it is not known which: a third one
+		// decides.
 		differs, err := tx.ReferenceDiffers(ctx, query.ReferenceDiffersParams{DiffersKey: row.ReferenceKey, Difference: parts, ChallengeID: row.ChallengeID})
 		if _, err := challengeRows.Changed(ctx, tx, differs, err); err != nil {
 			return err
@@ -259,8 +261,8 @@ func decide(ctx context.Context, tx *db.Tx, ref lease.Ref, difference float64) e
 	return l.stand(ctx, tx, row.ResultID, standing)
 }
 
-// stand gives a result that waited its standing, and ranks it where that says so. A hidden
-// one gets it when it is shown again.
+// stand gives a waiting result its standing, and ranks it if that allows it. A hidden one
+// gets it when it is shown again.
 func (l *locked) stand(ctx context.Context, tx *db.Tx, resultID string, standing benchmark.Standing) error {
 	r, err := tx.BenchmarkResultGet(ctx, resultID)
 	if db.IsNotFound(err) {
@@ -302,8 +304,8 @@ func (l *locked) rankedGroup(ctx context.Context, tx *db.Tx, r query.BenchmarkRe
 	return group, l.advance(ctx, tx)
 }
 
-// describe writes what a group says of its GPU after an earlier result has joined it: the
-// first result names it, and the last one whose memory is known tells that.
+// describe rewrites a group's description of its GPU after an earlier result has joined
+// it: the first result names it, and the last one whose memory is known tells that.
 func describe(ctx context.Context, tx *db.Tx, groupID int64) error {
 	first, err := tx.BenchmarkFirstOf(ctx, groupID)
 	if err != nil {

@@ -37,9 +37,9 @@ type Result struct {
 }
 
 // Result reads one result. A result with an invalid signature is an error, and is not
-// shown. Error: result_not_found, which
-// says so for one that is hidden. A CPU's result has no place. Repeated reads may give
-// other places, since every new result can change them.
+// shown. Error: result_not_found, which says if the result is hidden. A CPU's result
+// has no place. Repeated reads may give other places, since every new result can
+// change them.
 func (b *Board) Result(ctx context.Context, resultID string) (r Result, err error) {
 	err = b.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := tx.BenchmarkResultGet(ctx, resultID)
@@ -82,9 +82,9 @@ func (b *Board) Result(ctx context.Context, resultID string) (r Result, err erro
 	return r, err
 }
 
-// signed reads the members of a result from its signed record, so that a page never shows
-// a value that nobody signed, and returns the receipt in it. Only the row's place in tables comes from the store; the
-// audit compares that with the record.
+// signed reads the members of a result from its signed record, so that a page never shows an
+// unsigned value, and returns the receipt in it. Only the row's position in tables comes from
+// the store; the audit compares that with the record.
 func (b *Board) signed(ctx context.Context, tx *db.Tx, row query.BenchmarkResult, board query.BenchmarkGroup) (r Result, signed benchmark.Receipt, err error) {
 	stored, err := tx.BenchmarkReceiptGet(ctx, row.ResultID)
 	if err != nil {

@@ -58,8 +58,8 @@ const (
 
 // Search finds GPUs by their names under the current versions, and results by their ids
 // and by GPU, driver, CPU, system, Blender and device. An empty query finds nothing. An id
-// finds its one result and nothing else. Case is ignored, and no word is a pattern: % and
-// _ stand for themselves.
+// finds only its result. Case is ignored, and words are not patterns: % and _ are plain
+// characters.
 func (b *Board) Search(ctx context.Context, text string) (f Found, err error) {
 	f = Found{Query: text, Results: []Hit{}}
 	words := strings.Fields(strings.ToLower(text))
@@ -95,7 +95,7 @@ func patterns(words []string) (like [searchWords]string) {
 }
 
 // byID finds a result by its own id or its receipt's id. nil means that the text is no id
-// of a known result, and the search goes on by words.
+// of a known result, and the search continues by words.
 func (b *Board) byID(ctx context.Context, tx *db.Tx, text string) ([]Hit, error) {
 	resultID := text
 	if id.Valid(id.Receipt, text) {

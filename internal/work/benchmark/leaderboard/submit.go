@@ -59,8 +59,8 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 		if err := bind(ctx, tx, s.NodeKeyID, key); err != nil {
 			return err
 		}
-		// The lock comes first: of two equal receipts at the same time the second
-		// finds the first.
+		// The lock comes first: if two equal receipts arrive at the same time,
+		// the second finds the first.
 		locked, err := lock(ctx, tx)
 		if err != nil {
 			return err
@@ -268,8 +268,8 @@ func lock(ctx context.Context, tx *db.Tx) (*locked, error) {
 	return &locked{row.LastNumber, row.LastGroup, row.LastFacet}, nil
 }
 
-// add shows a result, and ranks it if it is a GPU's and its standing says so. Any other
-// one joins no group, so it changes no figure and no rank.
+// add shows a result, and ranks it if it is a GPU's and its standing allows it. Any
+// other result joins no group, so it changes no figure and no rank.
 func (l *locked) add(ctx context.Context, tx *db.Tx, r benchmark.Receipt, result query.BenchmarkResultAddParams) (err error) {
 	l.number++
 	result.Number = l.number
@@ -313,7 +313,7 @@ func rowOf(r query.BenchmarkResultAddParams) query.BenchmarkResult {
 	}
 }
 
-// rank tells the groups of a ranked result of it, and lets it speak for its key.
+// rank adds a ranked result to its groups, and makes it its key's voice.
 func rank(ctx context.Context, tx *db.Tx, r query.BenchmarkResult) error {
 	for _, group := range []int64{r.BoardID, r.GroupID} {
 		if err := tx.BenchmarkGroupChanged(ctx, query.BenchmarkGroupChangedParams{Now: r.CreatedAt, VramGb: r.VramGb, GroupID: group}); err != nil {

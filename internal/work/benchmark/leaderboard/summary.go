@@ -8,8 +8,8 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-// Summary says what a result's other members say, in the flat form in which public
-// leaderboards are read. Each value comes from the signed receipt or from the places.
+// Summary repeats a result's other members in the flat form that public leaderboards
+// use. Each value comes from the signed receipt or from the places.
 type Summary struct {
 	Rank               *int64  `json:"rank" doc:"The same as global_rank."`
 	GlobalRank         *int64  `json:"global_rank" doc:"The rank in global; null of a CPU's result."`
@@ -47,7 +47,7 @@ func summaryOf(signed benchmark.Receipt, r Result) Summary {
 	return s
 }
 
-// doubts say in a sentence what a result is that is not verified.
+// doubts explain in a sentence why a result is not verified.
 var doubts = map[benchmark.Standing]string{
 	benchmark.Waiting: "not verified yet", benchmark.Unverified: "not verified", benchmark.Outlier: "not verified", benchmark.Refuted: "refuted",
 }

@@ -9,9 +9,9 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// A key has one voice under equal versions, whatever it sends and of however many GPUs: its
-// newest ranked result. Only voices are counted and ranked, so no key moves a figure by more
-// than one sample does (docs/leaderboard.md has the bounds).
+// A key has one voice under equal versions, however many results it sends from however many
+// GPUs: its newest ranked result. Only voices are counted and ranked, so no key moves a
+// figure by more than one sample does (docs/leaderboard.md has the bounds).
 
 // speak makes a ranked result, whose row is there, the voice of its key, unless a newer one
 // is. The lock is held.
@@ -81,7 +81,7 @@ func sound(ctx context.Context, tx *db.Tx, r query.BenchmarkResult, on bool) err
 	return nil
 }
 
-// figure computes the figures of a group anew from its tallies.
+// figure recomputes the figures of a group from its tallies.
 func figure(ctx context.Context, tx *db.Tx, groupID int64) error {
 	g, err := tx.BenchmarkGroupGet(ctx, groupID)
 	if err != nil {

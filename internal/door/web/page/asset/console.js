@@ -37,9 +37,9 @@ document.addEventListener("htmx:after:swap", localTimes);
 
 // -- staying true ---------------------------------------------------------------
 
-// A live page is read again every few seconds, whatever its stream brings: requests,
-// notices and answers get lost. An answer is short where nothing has changed, and nobody
-// asks for a page that nobody sees.
+// A live page is fetched again every few seconds even if its stream works, because
+// requests, notices and answers get lost. The answer is short if nothing has changed,
+// and hidden pages are not fetched.
 let version = null;
 document.addEventListener("htmx:config:request", (event) => {
   if (!event.target.matches?.("[data-reread]")) return;
@@ -76,7 +76,8 @@ addEventListener("pageshow", () => {
 
 // -- the price follows the frames ---------------------------------------------
 
-// While a price is on its way, its button must not order what the field no longer says.
+// While a price is on its way, its button must not order something other than the field
+// says.
 document.addEventListener("input", ({ target }) => {
   if (target.matches?.("[data-priced]")) target.form.querySelector("button.big").disabled = true;
 });
@@ -121,8 +122,8 @@ const online = (signal) => new Promise((done, fail) => {
   signal.addEventListener("abort", () => fail(signal.reason), { once: true });
 });
 
-// call sends a request, and again while the connection or the service is away. tells hears
-// what it waits for. Waiting for a network costs no try.
+// call sends a request, and repeats it while the connection or the service is down. It
+// calls tells with what it waits for. Waiting for a network does not count as a try.
 async function call(request, signal, tells) {
   for (let n = 1; ; n++) {
     let problem;
@@ -149,7 +150,7 @@ async function call(request, signal, tells) {
   }
 }
 
-// put sends bytes like fetch, and tells how many have left: fetch cannot.
+// put sends bytes like fetch, and reports how many have left: fetch cannot.
 function put(path, bytes, signal, left) {
   return new Promise((done, fail) => {
     const x = new XMLHttpRequest();

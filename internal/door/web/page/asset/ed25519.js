@@ -2,14 +2,14 @@
 
 // SHA-256, SHA-512 and the check of an Ed25519 signature (RFC 8032), for browsers that offer
 // none here: those over plain http, and old ones. Slower than the browser's own, and never
-// used where that works. It only verifies: there is no secret that its timing could tell.
+// used where that works. It only verifies: there is no secret that its timing could reveal.
 
 const arithmetic = (() => {
   const bits64 = (1n << 64n) - 1n;
   const primes = [];
   for (let n = 2; primes.length < 80; n++) if (primes.every((p) => n % p)) primes.push(n);
 
-  // fraction is the first 64 bits behind the point of the k-th root of n: the constants of
+  // fraction is the first 64 bits after the point of the k-th root of n: the constants of
   // SHA-2 (FIPS 180-4 4.2).
   function fraction(n, k) {
     const target = BigInt(n) << (64n * k);

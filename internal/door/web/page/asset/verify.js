@@ -19,7 +19,7 @@ function join(...parts) {
   return all;
 }
 
-// native says whether the browser has the arithmetic. Where it has not, ed25519.js does.
+// native says whether the browser has the arithmetic. If it does not, ed25519.js does.
 let native = true;
 
 async function sha256(...parts) {
@@ -33,7 +33,7 @@ function must(holds, message) {
 }
 
 // askBrowser finds out whether the browser has SHA-256 and Ed25519 here: over plain http it
-// has neither, and older ones lack the second.
+// has neither, and older browsers do not have the second.
 async function askBrowser() {
   try {
     await crypto.subtle.digest("SHA-256", new Uint8Array());

@@ -102,8 +102,8 @@ class Viewer {
     if (this.scrubber) this.scrubber.value = this.at;
   }
 
-  // settled shows the file of the frame on which the viewer stays, and what the page says
-  // of it. The address of the page follows, without a step in its history.
+  // settled shows the file of the frame on which the viewer stays, and the page's text
+  // about it. The address of the page follows, without a new entry in the history.
   async settled(i) {
     history.replaceState(null, "", this.address(i) + location.search);
     let page;

@@ -49,8 +49,8 @@ func (d description) shows(id string) string {
 	return `-H "Authorization: Bearer ` + credentialWord + `"`
 }
 
-// sends returns the arguments for the body. Of several forms a file comes
-// first: how to send it is hardest to guess.
+// sends returns the arguments for the body. If there are several forms, a file
+// comes first: how to send it is hardest to guess.
 func (c call) sends() []string {
 	for _, b := range slices.Backward(c.Bodies) {
 		switch b.Media {

@@ -4,10 +4,10 @@
 // What always holds: the result contains what the document says and nothing
 // else, in the order in which the page shows it.
 //
-// It leaves the document to the routes, and the look of the page to the
-// template reference.html of package web. Start reading at Read; schema_text.go
-// describes a schema in words, curl.go writes a call as a command, openapi.go
-// has the parts of a document that are read.
+// The routes make the document, and the template reference.html of package web
+// lays out the page. Start reading at Read; schema_text.go describes a schema
+// in words, curl.go writes a call as a command, openapi.go has the parts of a
+// document that are read.
 package reference
 
 import (

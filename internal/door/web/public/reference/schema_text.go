@@ -158,8 +158,8 @@ func code(value json.RawMessage) template.HTML {
 // quoted finds code between backquotes in a description.
 var quoted = regexp.MustCompile("`([^`]+)`")
 
-// Prose returns a description as HTML, with what stands between backquotes as
-// code. Everything is escaped first.
+// Prose returns a description as HTML, with text between backquotes as code.
+// Everything is escaped first.
 func Prose(text string) template.HTML {
 	return template.HTML(quoted.ReplaceAllString(template.HTMLEscapeString(text), "<code>$1</code>"))
 }
