@@ -233,14 +233,14 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	}
 	var members map[string]any
 	if err := operation.Unmarshal(text, &members); err != nil {
-		return asked, fault.Field("body", "%v", err)
+		return asked, fault.Field("body", "is not valid JSON: %v", err)
 	}
 	for name, value := range members {
 		if name != "upload_id" && name != "webhook_url" && name != "webhook_secret" {
-			return asked, fault.Field("body."+name, "unexpected property")
+			return asked, fault.Field("body."+name, "is not a member of this request")
 		}
 		if _, ok := value.(string); !ok {
-			return asked, fault.Field("body."+name, "expected string")
+			return asked, fault.Field("body."+name, "must be text")
 		}
 	}
 	member := func(name string) *string {

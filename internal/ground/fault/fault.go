@@ -11,6 +11,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -52,11 +53,34 @@ func New(code Code, format string, args ...any) *Error {
 
 // Field reports one bad member or parameter, by the code invalid_request with the
 // detail [{location, message}] (decisions 10). location is written as
-// "body.quote_id" or "query.limit".
+// "body.quote_id" or "query.limit"; the text says what is wrong with it, such as
+// "must be 1 to 10".
 func Field(location, format string, args ...any) *Error {
-	text := fmt.Sprintf(format, args...)
-	return New(InvalidRequest, "%s: %s", location, text).
-		With([]FieldDetail{{Location: location, Message: text}})
+	return Fields([]FieldDetail{{Location: location, Message: fmt.Sprintf(format, args...)}})
+}
+
+// Fields is Field for all that is wrong with a request. The message is about the first;
+// there is one at least.
+func Fields(wrong []FieldDetail) *Error {
+	return New(InvalidRequest, "%s %s.", wrong[0].name(), wrong[0].Message).With(wrong)
+}
+
+// name is the location as a sentence about it begins.
+func (d FieldDetail) name() string {
+	where, name, found := strings.Cut(d.Location, ".")
+	switch {
+	case where == "body" && found:
+		return name
+	case where == "query" && found:
+		return "The query parameter " + name
+	case where == "path" && found:
+		return "The path parameter " + name
+	case where == "header" && found:
+		return "The header " + name
+	case where == "body", where == "request":
+		return "The request body"
+	}
+	return d.Location
 }
 
 // FieldDetail is one entry of invalid_request's detail.

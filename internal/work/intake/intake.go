@@ -16,7 +16,6 @@ import (
 	"hash"
 	"io"
 	"net/http"
-	"path"
 	"strings"
 	"sync"
 	"time"
@@ -401,7 +400,8 @@ func CleanName(filename string) (string, error) {
 	if !utf8.ValidString(filename) {
 		filename = fromLatin1(filename)
 	}
-	name := strings.TrimLeft(path.Base(strings.ReplaceAll(filename, `\`, "/")), " ")
+	name := strings.ReplaceAll(filename, `\`, "/")
+	name = strings.TrimLeft(name[strings.LastIndex(name, "/")+1:], " ") // path.Base would take a.blend/ for a.blend
 	for _, r := range name {
 		if plaintext.Hidden(r) || r == unicode.ReplacementChar {
 			return "", fault.New(fault.UnsupportedFile, "The file's name contains a character that is invisible or damaged: %s.", plaintext.Line(name)).

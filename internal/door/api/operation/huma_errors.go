@@ -179,7 +179,7 @@ func errorOf(op *huma.Operation, status int, message string, errs []error) error
 			return e
 		}
 	}
-	return fault.New(fault.InvalidRequest, "%s: %s.", details[0].Location, details[0].Message).With(details)
+	return fault.Fields(details)
 }
 
 // Broken is the error of a body that cannot be read to its end: the body's own reason,
@@ -197,7 +197,7 @@ func details(message string, errs []error) []fault.FieldDetail {
 	for _, err := range errs {
 		d, ok := err.(huma.ErrorDetailer)
 		if !ok {
-			out = append(out, fault.FieldDetail{Location: "body", Message: err.Error()})
+			out = append(out, fault.FieldDetail{Location: "body", Message: "is not valid JSON: " + err.Error()})
 			continue
 		}
 		detail := d.ErrorDetail()
@@ -210,10 +210,50 @@ func details(message string, errs []error) []fault.FieldDetail {
 		if name, found := strings.CutPrefix(text, unexpectedNull); found {
 			location, text = location+"."+name, "must not be null; leave it out instead"
 		}
-		out = append(out, fault.FieldDetail{Location: location, Message: text})
+		out = append(out, fault.FieldDetail{Location: location, Message: plain(text)})
 	}
 	if len(out) == 0 {
-		out = append(out, fault.FieldDetail{Location: "request", Message: message})
+		out = append(out, fault.FieldDetail{Location: "body", Message: plain(message)})
 	}
 	return out
+}
+
+// plain is what huma finds wrong with a value, as the end of a sentence about it. huma
+// speaks in the terms of JSON Schema.
+func plain(found string) string {
+	for _, known := range []struct{ begins, says string }{
+		{"request body is required", "is missing"},
+		{"unexpected property", "is not a member of this request"},
+		{"expected number >= ", "must be at least "},
+		{"expected number <= ", "must be at most "},
+		{"expected string to match pattern ", "must match "},
+		{"expected value to be one of ", "must be one of "},
+		{"expected value to be ", "must be "},
+		{"expected value to match", "must have one of the types that the API reference names"},
+		{"expected string to be RFC 5322 email", "must be an e-mail address"},
+		{"expected string to be RFC 3339 date-time", "must be a time such as 2026-01-31T12:00:00Z"},
+		{"expected string to be RFC 3986 uri", "must be a URL"},
+		{"expected length >= ", "must have a length of at least "},
+		{"expected length <= ", "must have a length of at most "},
+		{"expected array length >= ", "must have a length of at least "},
+		{"expected array length <= ", "must have a length of at most "},
+		{"expected boolean", "must be true or false"},
+		{"expected integer", "must be a whole number"},
+		{"expected number", "must be a number"},
+		{"expected string", "must be text"},
+		{"expected array", "must be a list"},
+		{"expected object", "must be a JSON object"},
+		{"invalid integer", "must be a whole number"},
+		{"invalid float", "must be a number"},
+		{"invalid boolean", "must be true or false"},
+	} {
+		rest, is := strings.CutPrefix(found, known.begins)
+		if is && strings.HasSuffix(known.begins, " ") {
+			return known.says + strings.ReplaceAll(rest, `"`, "")
+		}
+		if is {
+			return known.says
+		}
+	}
+	return found
 }
