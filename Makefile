@@ -63,6 +63,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	go vet -tags deploy ./...
 	go vet -tags extension ./...
 	go vet -tags generators ./internal/test/story/clients
+	go vet -tags proxies ./internal/test/proxies
 	@scripts/check-platforms
 	staticcheck ./...
 	revive -config revive.toml -set_exit_status ./...
@@ -87,13 +88,19 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
 	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
-	@$(MAKE) --no-print-directory generators wine deploy-test addon-test check-release check-operate fuzz
+	@$(MAKE) --no-print-directory generators proxies wine deploy-test addon-test check-release check-operate fuzz
 
 .PHONY: generators
 generators: ## Make clients of the OpenAPI document with ogen, oapi-codegen, orval and hey-api, compile them, and render a job with each
 	@scripts/install-generators
 	@scripts/with-blender scripts/with-postgres scripts/with-s3 go test -tags generators -count=1 -timeout 30m -run '^TestEveryGeneratedClient' -v ./internal/test/story/clients | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|generated_clients_test'
+
+.PHONY: proxies
+proxies: ## Render a job behind nginx, Caddy, HAProxy, Apache, lighttpd and Varnish, each with its defaults
+	@scripts/install-tools proxies
+	@go test -tags proxies -count=1 -timeout 10m -v -run '^TestTheServiceIsTheSameBehindEveryProxy$$' ./internal/test/proxies | \
+	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
 .PHONY: bench
 bench: ## Measure the service beside its baselines and print the ratios
