@@ -2,23 +2,26 @@
 .blend and what it refers to, each once as Blender itself loads it.
 
     blender -b --factory-startup --python-exit-code 1 \
-        --python scripts/scenes/scenefiles_make.py -- internal/render/scenefiles/testdata
+        --python scripts/scenes/scenefiles_make.py -- internal/render/scenefiles/testdata [PROJECT...]
 
-Beside each project stands a .json with the paths that Blender resolves after loading its
+Without names all projects are made. Beside each project stands a .json with the paths that Blender resolves after loading its
 main file, and whether a file is there. Where the folder lies is cut off.
 """
 
 import json
 import os
+import re
 import shutil
 import struct
+import subprocess
 import sys
 import tempfile
 import zlib
 
 import bpy
 
-KEPT = os.path.abspath(sys.argv[sys.argv.index("--") + 1])
+KEPT, *CHOSEN = sys.argv[sys.argv.index("--") + 1:]
+KEPT = os.path.abspath(KEPT)
 OUT = tempfile.mkdtemp()  # a .blend stores where its libraries were
 
 
@@ -373,6 +376,105 @@ def strip(s):
     s.sequence_editor_create().sequences.new_movie("film", os.path.join(OUT, "options/film.avi"), 1, 1).filepath = "//film.avi"
 
 
+def everything(s, suffix=""):
+    """Data-blocks of the kinds that a picture can come from. Their names end as is said."""
+    data, named = bpy.data, lambda name: name + suffix
+    data.materials.new(named("Wood")).use_fake_user = True
+    data.materials.new("Steel").use_fake_user = True
+    data.materials.new(named("Unseen")).use_fake_user = True
+    data.worlds.new(named("Sky")).use_fake_user = True
+    grain = data.node_groups.new(named("Grain"), "ShaderNodeTree")
+    grain.use_fake_user = True
+    grain.outputs.new("NodeSocketFloat", "Value")
+    data.actions.new(named("Spin")).use_fake_user = True
+    picture(named("Photo"), "//photo.png").use_fake_user = True
+    data.textures.new(named("Clouds"), "CLOUDS").use_fake_user = True
+    data.meshes.new(named("Shape")).use_fake_user = True
+    data.lights.new(named("Bulb"), "POINT").use_fake_user = True
+    data.cameras.new(named("Lens")).use_fake_user = True
+    data.particles.new(named("Dust")).use_fake_user = True
+    data.curves.new(named("Path"), "CURVE").use_fake_user = True
+    data.metaballs.new(named("Drop")).use_fake_user = True
+    data.lattices.new(named("Cage")).use_fake_user = True
+    data.armatures.new(named("Bones")).use_fake_user = True
+    data.volumes.new(named("Mist")).use_fake_user = True
+    data.masks.new(named("Matte")).use_fake_user = True
+    c = data.collections.new(named("Props"))
+    c.use_fake_user = True
+    o = plane(s, named("Hero"))
+    s.collection.objects.unlink(o)
+    c.objects.link(o)
+
+
+def gone():
+    """Data-blocks that are gone from a library that is there: main.blend links them, also
+    through part.blend, and they have other names now. Steel is still there; no picture comes
+    from Unseen. gone.txt is what Blender says."""
+    stock, part = os.path.join(OUT, "gone/lib/stock.blend"), os.path.join(OUT, "gone/lib/part.blend")
+    everything(fresh())
+    save("gone/lib/stock.blend")
+
+    s = fresh()
+    wood, = link(stock, "materials", "Wood")
+    plane(s, "Table", wood).use_fake_user = True
+    relative("gone/lib")
+    save("gone/lib/part.blend")
+
+    s = fresh()
+    camera(s)
+    o, = link(part, "objects", "Table")
+    s.collection.objects.link(o)
+    hero, = link(stock, "objects", "Hero")
+    s.collection.objects.link(hero)
+    props, = link(stock, "collections", "Props")
+    holder = bpy.data.objects.new("Holder", None)
+    holder.instance_type, holder.instance_collection = "COLLECTION", props
+    s.collection.objects.link(holder)
+    s.world, = link(stock, "worlds", "Sky")
+    steel, unseen = link(stock, "materials", "Steel", "Unseen")
+    unseen.use_fake_user = True
+    turned = plane(s, "Turned", steel)
+    turned.animation_data_create().action, = link(stock, "actions", "Spin")
+    turned.modifiers.new("Displace", "DISPLACE").texture, = link(stock, "textures", "Clouds")
+    turned.modifiers.new("Dust", "PARTICLE_SYSTEM")
+    turned.particle_systems[0].settings, = link(stock, "particles", "Dust")
+    photo, = link(stock, "images", "Photo")
+    mixed = textured(photo)
+    group = mixed.node_tree.nodes.new("ShaderNodeGroup")
+    group.node_tree, = link(stock, "node_groups", "Grain")
+    mixed.node_tree.links.new(group.outputs[0], mixed.node_tree.nodes["Principled BSDF"].inputs["Roughness"])
+    plane(s, "Framed", mixed)
+    cage = bpy.data.objects.new("Cage", link(stock, "lattices", "Cage")[0])
+    bones = bpy.data.objects.new("Bones", link(stock, "armatures", "Bones")[0])
+    s.collection.objects.link(cage)
+    s.collection.objects.link(bones)
+    turned.modifiers.new("Lattice", "LATTICE").object = cage
+    turned.modifiers.new("Armature", "ARMATURE").object = bones
+    for kind, name in (("meshes", "Shape"), ("lights", "Bulb"), ("cameras", "Lens"), ("curves", "Path"), ("metaballs", "Drop"), ("volumes", "Mist")):
+        s.collection.objects.link(bpy.data.objects.new(name, link(stock, kind, name)[0]))
+    s.camera = bpy.data.objects["Lens"]
+    s.use_nodes = True
+    tree = s.node_tree
+    mask, over = tree.nodes.new("CompositorNodeMask"), tree.nodes.new("CompositorNodeAlphaOver")
+    mask.mask, = link(stock, "masks", "Matte")
+    tree.links.new(mask.outputs[0], over.inputs[0])
+    tree.links.new(next(n for n in tree.nodes if n.type == "R_LAYERS").outputs[0], over.inputs[1])
+    tree.links.new(over.outputs[0], next(n for n in tree.nodes if n.type == "COMPOSITE").inputs[0])
+    relative("gone")
+    save("gone/main.blend")
+    everything(fresh(), ".v2")
+    save("gone/lib/stock.blend")
+    bpy.ops.wm.open_mainfile(filepath=os.path.join(OUT, "gone/main.blend"))
+    bpy.ops.file.pack_libraries()
+    save("gone/packed.blend")
+    said = subprocess.run([bpy.app.binary_path, "-b", "--factory-startup", os.path.join(OUT, "gone/main.blend")], capture_output=True, text=True, check=True).stdout
+    lines = re.findall(r"LIB: (.*): '(.*)' missing from '(.*)', parent", said)
+    with open(os.path.join(OUT, "gone.txt"), "w", encoding="utf-8") as f:
+        for kind, name, library in sorted(lines):
+            f.write("%s %s of %s\n" % (kind.lower(), name, os.path.relpath(library, os.path.join(OUT, "gone"))))
+    say("gone", "main.blend")
+
+
 def say(project, main):
     """Writes what Blender resolves."""
     root = os.path.join(OUT, project)
@@ -389,13 +491,16 @@ def say(project, main):
     for l in bpy.data.libraries:
         add("library", l, l.filepath, l.packed_file is not None)
     for v in bpy.data.volumes:
-        add("volume", v, v.filepath)
+        if v.filepath:
+            add("volume", v, v.filepath)
     with open(os.path.join(OUT, project + ".json"), "w", encoding="utf-8") as f:
         json.dump(found, f, indent=1, sort_keys=True)
         f.write("\n")
 
 
-for make in (chain, packed, moves, falls, kinds, options):
+for make in (chain, packed, moves, falls, kinds, options, gone):
+    if CHOSEN and make.__name__ not in CHOSEN:
+        continue
     make()
     shutil.rmtree(os.path.join(KEPT, make.__name__), ignore_errors=True)
 shutil.copytree(OUT, KEPT, ignore=shutil.ignore_patterns("*.blend1"), dirs_exist_ok=True)

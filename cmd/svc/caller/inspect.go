@@ -96,7 +96,9 @@ func inspect(path string, flags FileFlags) (*inspected, error) {
 	}
 	i.Files, i.FilesPartial, i.LibrarySimulations = i.found.Files, i.found.Partial, i.found.Simulations
 	i.alone = len(i.found.Taken(size)) == 1
-	if i.alone {
+	if !i.alone {
+		i.MissingData = i.found.Gone
+	} else {
 		err = scenefiles.Complete(context.Background(), facts, name, func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{})
 	}
 	if err != nil {

@@ -79,12 +79,16 @@ func (f *file) called(ordinal uint32) string {
 	return strings.TrimRight(kindNames()[f.reach.Code(ordinal)]+" "+f.NameOf(ordinal), " ")
 }
 
+// KindName is what an artist calls the data-blocks of a code; "" for others.
+func KindName(code string) string { return kindNames()[code] }
+
 // kindNames is what an artist calls the data-blocks of a code.
 func kindNames() map[string]string {
 	return map[string]string{
-		"AC": "action", "AR": "armature", "CA": "camera", "CU": "curve", "CV": "curves", "GD": "grease pencil", "GR": "collection", "HA": "hair", "IM": "image",
-		"KE": "shape keys", "LA": "light", "LP": "light probe", "LS": "line style", "LT": "lattice", "MA": "material", "MB": "metaball",
-		"ME": "mesh", "NT": "node group", "OB": "object", "PA": "particle settings", "PT": "point cloud", "SC": "scene", "SK": "speaker", "TE": "texture", "VO": "volume", "WO": "world",
+		"AC": "action", "AR": "armature", "CA": "camera", "CF": "cache file", "CU": "curve", "CV": "curves", "GD": "grease pencil", "GP": "grease pencil", "GR": "collection",
+		"HA": "hair", "IM": "image", "KE": "shape keys", "LA": "light", "LP": "light probe", "LS": "line style", "LT": "lattice", "MA": "material", "MB": "metaball",
+		"MC": "movie clip", "ME": "mesh", "MS": "mask", "NT": "node group", "OB": "object", "PA": "particle settings", "PT": "point cloud", "SC": "scene", "SI": "simulation",
+		"SK": "speaker", "SO": "sound", "TE": "texture", "TX": "text", "VF": "font", "VO": "volume", "WO": "world",
 	}
 }
 

@@ -20,7 +20,8 @@ type Facts struct {
 	LinkedLibraries []Library     `json:"linked_libraries"`
 	Externals       []External    `json:"externals"`
 	MissingFiles    []MissingFile `json:"missing_files"`
-	Packed          []PackedFile  `json:"-"` // those that the picture needs
+	MissingData     []MissingData `json:"missing_data"` // of libraries that were read: see package scenefiles
+	Packed          []PackedFile  `json:"-"`            // those that the picture needs
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
 	Scripted        []Script      `json:"scripted"`       // what can be missing in the picture when no script runs
@@ -238,6 +239,16 @@ type MissingFile struct {
 	// From is the path of the packed library that names it, from which its path counts; ""
 	// for the file itself.
 	From string `json:"from,omitempty"`
+}
+
+// MissingData is a data-block that the picture needs and that is not in the library from
+// which it is linked.
+type MissingData struct {
+	Kind    string `json:"kind"` // such as "object"; "" for one that has no name here
+	Name    string `json:"name"`
+	Library string `json:"library"` // its path in the project
+	UsedBy  string `json:"used_by"` // what shows it, such as "collection Props"; "" where that is not known
+	From    string `json:"from"`    // the .blend that links it
 }
 
 // PackedFile is what the .blend has in it of a file that Blender reads: its bytes, or a

@@ -97,6 +97,7 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 		SceneCount:      f.sceneCount(),
 		LinkedLibraries: f.libraries(),
 		Externals:       f.externals(),
+		MissingData:     []MissingData{},
 		Texts:           f.texts(),
 		PythonDrivers:   f.pythonDrivers(),
 		Scripted:        f.scripted(),

@@ -21,6 +21,7 @@ type Linked struct {
 	Library int    // number in Libraries
 	Name    string // with its code: "MAFloor"
 	Level   Level
+	UsedBy  string // what shows it, such as "object Hero"; "" where that is not known
 	// World is the simulation of the rigid body world that moves it; nil where none does.
 	World *Simulation
 }
@@ -80,6 +81,10 @@ func (f *Opened) Enter(name string, level Level) {
 	}
 }
 
+// Lacks reports whether the file has no data-block of a name with code, of what others may
+// use. It is false where that is not known.
+func (f *Opened) Lacks(name string) bool { return f.file.reach.Lacks(name) }
+
 // Move says that a rigid body world of another file moves a data-block, an object or a
 // collection of such, given by its name with code.
 func (f *Opened) Move(name string, world Simulation) {
@@ -125,6 +130,9 @@ func (f *Opened) Linked() []Linked {
 			continue
 		}
 		linked := Linked{Library: number, Name: l.Name, Level: l.Level}
+		if l.User != 0 {
+			linked.UsedBy = f.file.called(l.User)
+		}
 		if world, ok := moved[l.Ordinal]; ok {
 			linked.World = &world
 		}

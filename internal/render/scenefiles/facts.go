@@ -21,6 +21,9 @@ type Found struct {
 	// Spaces are the colour spaces of images, movie clips and nodes of libraries; likewise.
 	// Each is named once.
 	Spaces []blendfile.UsedSpace `json:"-"`
+	// Gone are data-blocks that the picture needs and that are not in their libraries, though
+	// these were read.
+	Gone []blendfile.MissingData `json:"missing_data"`
 	// Packed is what is packed in libraries and the picture needs; likewise.
 	Packed []blendfile.PackedFile `json:"-"`
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
@@ -53,7 +56,8 @@ type File struct {
 	Lacking []string `json:"lacking,omitempty"`
 	// Unreadable are those of Names that Blender cannot read, as far as their first bytes tell.
 	Unreadable []Unreadable `json:"unreadable,omitempty"`
-	// Problem says why an existing library could not be read; "" for none.
+	// Problem says why an existing library could not be read; "" for none. Unreadable has it
+	// too where Blender cannot read it either.
 	Problem string `json:"problem,omitempty"`
 
 	as       []string // of Names: see in.as

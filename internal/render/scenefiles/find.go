@@ -88,7 +88,7 @@ func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, err
 		tree: &tree{files: files, folders: map[string]*folder{}, left: o.MaxNames, steps: stepsLimit},
 	}
 	defer s.close()
-	first := &blend{path: main, main: true, entered: map[string]blendfile.Level{}}
+	first := &blend{path: main, main: true, entered: map[string]usage{}}
 	s.main, s.blends[first.key()] = first, first
 	if err := s.open(first); err != nil {
 		return nil, err
@@ -138,7 +138,7 @@ type blend struct {
 	at      int64  // where, in bytes of that one's unpacked stream
 	size    int64
 	depth   int                             // of .blend files packed in each other
-	entered map[string]blendfile.Level      // data-blocks that others use
+	entered map[string]usage                // data-blocks that others use, by their names with code
 	moved   map[string]blendfile.Simulation // those of entered that rigid body worlds of others move
 	queued  bool
 	levels  []blendfile.Level // of its libraries, by their numbers
@@ -146,6 +146,13 @@ type blend struct {
 	open    *blendfile.Opened
 	savedAs string
 	failed  error
+}
+
+// usage is how a data-block of a library is used.
+type usage struct {
+	level  blendfile.Level
+	from   *blend // that uses it first
+	usedBy string // there; "" where that is not known
 }
 
 // name is what Blender names the folder of its disk caches for.
@@ -240,7 +247,7 @@ func (s *search) read(b *blend) error {
 		opened.ShadeByScripts()
 	}
 	for _, name := range sortedKeys(b.entered) {
-		opened.Enter(name, b.entered[name])
+		opened.Enter(name, b.entered[name].level)
 	}
 	for name, world := range b.moved {
 		opened.Move(name, world)
@@ -328,7 +335,7 @@ func (s *search) follow() error {
 			}
 			b.levels[l.Library] = max(b.levels[l.Library], l.Level)
 			if targets[l.Library] != nil {
-				s.enter(targets[l.Library], l)
+				s.enter(b, targets[l.Library], l)
 			}
 		}
 	}
@@ -359,23 +366,23 @@ func (s *search) ends(err error) error {
 	return s.ctx.Err()
 }
 
-// enter says that a data-block of a .blend is used, and by which rigid body world of
-// another one it is moved.
-func (s *search) enter(b *blend, used blendfile.Linked) {
+// enter says that one .blend uses a data-block of another, and which of its rigid body
+// worlds moves it.
+func (s *search) enter(from, b *blend, used blendfile.Linked) {
 	known, ok := b.entered[used.Name]
 	_, moves := b.moved[used.Name]
-	more, moved := !ok || known < used.Level, used.World != nil && !moves
+	more, moved := !ok || known.level < used.Level, used.World != nil && !moves
 	if !more && !moved {
 		return
 	}
 	if !ok {
-		if s.links -= len(used.Name) + nameCost; s.links < 0 {
+		if s.links -= len(used.Name) + len(used.UsedBy) + nameCost; s.links < 0 {
 			s.partial = true
 			return
 		}
 	}
 	if more {
-		b.entered[used.Name] = used.Level
+		b.entered[used.Name] = usage{used.Level, from, used.UsedBy}
 	}
 	if moved {
 		if b.moved == nil {
@@ -399,7 +406,7 @@ func (s *search) enter(b *blend, used blendfile.Linked) {
 
 // library is the .blend that a library stands for; nil when there is none to read.
 func (s *search) library(b *blend, libraries []blendfile.Library, number int) *blend {
-	l, next := libraries[number], &blend{entered: map[string]blendfile.Level{}}
+	l, next := libraries[number], &blend{entered: map[string]usage{}}
 	if packed, around, ok := s.packedLibrary(b, l); ok {
 		if packed.PackedSize == 0 || around.depth == maxPacked {
 			return nil

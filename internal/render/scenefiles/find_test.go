@@ -1,6 +1,7 @@
 package scenefiles_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ import (
 
 // mains are the main files of the projects in testdata, which scripts/scenes/scenefiles_make.py
 // makes.
-var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend"}
+var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend", "gone": "main.blend"}
 
 // find searches a project of testdata.
 func find(t *testing.T, project string, o scenefiles.Options) *scenefiles.Found {
@@ -214,18 +215,60 @@ func TestAPackedLibraryIsReadAndItsFilesCountFromWhereItWas(t *testing.T) {
 	}
 }
 
+// testdata/gone.txt is what Blender says when it loads main.blend.
+func TestDataThatLibrariesLackIsTheDataThatBlenderMisses(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("testdata/gone.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := strings.NewReplacer("nodetree", "node group", "particlesettings", "particle settings").Replace(string(text))
+	want := slices.DeleteFunc(strings.Split(strings.TrimSpace(said), "\n"), func(line string) bool { return strings.Contains(line, "Unseen") })
+	for _, main := range []string{"main.blend", "packed.blend"} {
+		gone := []string{}
+		for _, m := range findIn(t, "testdata/gone", main, scenefiles.Options{}).Gone {
+			gone = append(gone, m.Kind+" "+m.Name+" of "+m.Library)
+			if from := map[string]string{"Wood": "lib/part.blend"}[m.Name]; m.From != cmp.Or(from, main) {
+				t.Errorf("%s: %s is linked by %s", main, m.Name, m.From)
+			}
+			if m.Name == "Hero" && m.UsedBy != "scene Scene" || m.Name == "Photo" && m.UsedBy != "material Photo" {
+				t.Errorf("%s: %s is used by %q", main, m.Name, m.UsedBy)
+			}
+		}
+		slices.Sort(gone)
+		if !slices.Equal(gone, want) {
+			t.Errorf("%s lacks\n%s\nwant\n%s", main, strings.Join(gone, "\n"), strings.Join(want, "\n"))
+		}
+	}
+}
+
+// Blender renders without a library that it cannot read.
 func TestALibraryThatCannotBeReadSaysWhy(t *testing.T) {
 	t.Parallel()
-	folder := t.TempDir()
-	if err := os.CopyFS(folder, os.DirFS("testdata/chain")); err != nil {
+	const prop = "testdata/chain/lib/props/prop.blend"
+	whole, err := os.ReadFile(prop)
+	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "lib/props/prop.blend"), []byte("version https://git-lfs.github.com/spec/v1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	f := fileOf(t, findIn(t, folder, mains["chain"], scenefiles.Options{}), "//../../lib/props/prop.blend")
-	if !strings.Contains(f.Problem, "git-LFS") || f.Status != scenefiles.StatusFound {
-		t.Errorf("%+v", f)
+	for content, why := range map[string]string{
+		"version https://git-lfs.github.com/spec/v1\n": "is a Git LFS pointer, not a library",
+		"<!DOCTYPE html>":            "is a web page, not a library",
+		"":                           "is empty",
+		"glTF":                       "is not a .blend file",
+		string(whole[:len(whole)/2]): "cannot be read: ",
+		"BLENDER17-01v0500" + strings.Repeat("\x00", 400): "cannot be read: ",
+	} {
+		folder := t.TempDir()
+		if err := os.CopyFS(folder, os.DirFS("testdata/chain")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "lib/props/prop.blend"), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f := fileOf(t, findIn(t, folder, mains["chain"], scenefiles.Options{}), "//../../lib/props/prop.blend")
+		if f.Problem == "" || f.Status != scenefiles.StatusFound || len(f.Unreadable) != 1 || !strings.HasPrefix(f.Unreadable[0].Why, why) {
+			t.Errorf("%.20q: %+v, want %q", content, f, why)
+		}
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (s *search) gather() (*Found, error) {
 	known := map[string]int{}
 	all := []File{}
-	found := &Found{Main: s.main.path, Simulations: []blendfile.Simulation{}, Scripted: []blendfile.Script{}}
+	found := &Found{Main: s.main.path, Simulations: []blendfile.Simulation{}, Scripted: []blendfile.Script{}, Gone: []blendfile.MissingData{}}
 	lastFrame, looks := 0, s.looks()
 	for _, b := range s.reached() {
 		if s.full() {
@@ -49,6 +49,7 @@ func (s *search) gather() (*Found, error) {
 		} else {
 			s.inside(b, lastFrame, found)
 		}
+		s.gone(b, found)
 		s.partial = s.partial || b.open.Partial()
 	}
 	sortFiles(all)
@@ -56,6 +57,22 @@ func (s *search) gather() (*Found, error) {
 	found.Aliases = unambiguous(found.Aliases)
 	found.Files, found.Partial = all, s.partial || s.tree.partial || s.tree.steps < 0
 	return found, s.ctx.Err()
+}
+
+// gone adds the data-blocks that the picture needs of an open .blend and that are not there.
+func (s *search) gone(b *blend, found *Found) {
+	for _, name := range sortedKeys(b.entered) {
+		used := b.entered[name]
+		if used.level < blendfile.Computed || !b.open.Lacks(name) {
+			continue
+		}
+		if s.answer -= nameCost + len(name) + len(b.path) + len(used.from.path) + len(used.usedBy); s.full() {
+			return
+		}
+		found.Gone = append(found.Gone, blendfile.MissingData{
+			Kind: blendfile.KindName(name[:2]), Name: name[2:], Library: b.path, UsedBy: used.usedBy, From: used.from.path,
+		})
+	}
 }
 
 // inside adds what runs in a library, from frame to frame and Python, its colour spaces, and
@@ -172,6 +189,9 @@ func (s *search) libraryFile(b *blend, libraries []blendfile.Library, number int
 	if b.level(number) > blendfile.None {
 		if target := s.library(b, libraries, number); target != nil && target.failed != nil {
 			f.Problem = target.failed.Error()
+			if why := s.spoilt(target); why != "" {
+				f.Unreadable = []Unreadable{{f.Path, why}}
+			}
 		}
 	}
 	switch level := b.level(number); {

@@ -2,11 +2,14 @@ package scenefiles
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"path"
 	"strings"
+
+	"svc.example/internal/render/blendfile"
 )
 
 // Unreadable is a file of the tree that Blender cannot read as what it is wanted for.
@@ -114,11 +117,31 @@ func whyUnreadable(kind Kind, n Name, head []byte) string {
 	return ""
 }
 
+// spoilt says what is wrong with a library that Blender cannot read either: it renders
+// without it. "" is any other error, such as of a library that is too large for this search.
+func (s *search) spoilt(library *blend) string {
+	err := library.failed
+	_, cut := errors.AsType[*blendfile.TruncatedError](err)
+	_, damaged := errors.AsType[*blendfile.DamagedError](err)
+	_, unknown := errors.AsType[*blendfile.UnsupportedError](err)
+	switch {
+	case cut || damaged || unknown:
+		return "cannot be read: " + err.Error()
+	case !errors.Is(err, blendfile.ErrNotBlend):
+		return ""
+	case library.inside == nil:
+		if n, ok := s.tree.file(library.path); ok {
+			return cmp.Or(s.unreadable(KindLibrary, n), "is not a .blend file")
+		}
+	}
+	return "is not a .blend file"
+}
+
 // nouns are what an artist calls a file of a kind.
 func nouns() map[Kind]string {
 	return map[Kind]string{
 		KindImage: "picture", KindSequence: "picture", KindTiles: "picture", KindMovie: "film", KindVolume: "volume", KindFont: "font",
-		KindSound: "sound", KindCache: "cache", KindSimulation: "cache", KindScript: "shader", KindLight: "light profile",
+		KindLibrary: "library", KindSound: "sound", KindCache: "cache", KindSimulation: "cache", KindScript: "shader", KindLight: "light profile",
 	}
 }
 

@@ -120,7 +120,7 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 		return refusal(err)
 	}
 	for _, f := range found.Files {
-		if f.Problem != "" && f.Reach == scenefiles.ReachNeeded {
+		if f.Problem != "" && len(f.Unreadable) == 0 && f.Reach == scenefiles.ReachNeeded {
 			return fault.New(fault.FileDamaged, "The library %q cannot be read: %s.", f.Path, f.Problem).With(map[string]string{"path": f.Path})
 		}
 	}
@@ -163,6 +163,7 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 		}
 	}
 	needPacked(s, found.Packed)
+	lackData(s, found.Gone, found.Main)
 	for i := range found.Files {
 		f := &found.Files[i]
 		needFound(s, f, from(f.From))

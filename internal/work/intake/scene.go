@@ -149,6 +149,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	needPacked(&out, f.Packed)
+	lackData(&out, f.MissingData, filename)
 	for _, m := range f.Simulations {
 		out.Simulations = append(out.Simulations, simulationOf(m, cacheFolder(m.Folder, filename)))
 	}
@@ -174,6 +175,16 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	return out
+}
+
+// lackData adds the data-blocks that libraries lack. main is the path of the main file.
+func lackData(s *quote.Scene, gone []blendfile.MissingData, main string) {
+	for _, m := range gone {
+		if m.From == main {
+			m.From = ""
+		}
+		s.MissingData = append(s.MissingData, quote.MissingData(m))
+	}
 }
 
 // simulationOf is a simulation whose cache is in a folder.

@@ -2,6 +2,7 @@ package quote
 
 import (
 	"fmt"
+	"strings"
 
 	"svc.example/internal/render/scenefiles/alias"
 )
@@ -39,6 +40,24 @@ type UnreadableFile struct {
 	Owner  string `json:"owner" doc:"The data-block that wants it."`
 	UsedBy string `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
 	From   string `json:"from,omitempty" doc:"The library that names it; absent for the main file."`
+}
+
+// MissingData is a data-block that the picture needs and that is not in its library.
+type MissingData struct {
+	Kind    string `json:"kind" doc:"What kind of data-block it is, such as \"object\"."`
+	Name    string `json:"name"`
+	Library string `json:"library" doc:"The library that lacks it: its path in the project."`
+	UsedBy  string `json:"used_by,omitempty" doc:"What shows it, such as \"collection Props\"."`
+	From    string `json:"from,omitempty" doc:"The library that links it; absent for the main file."`
+}
+
+// missingDataText names a data-block and its library, as in "object Hero of lib/props.blend".
+func missingDataText(m MissingData) string {
+	text := strings.TrimSpace(m.Kind+" "+m.Name) + " of " + m.Library
+	if m.UsedBy == "" && m.From == "" {
+		return text
+	}
+	return text + " (" + strings.TrimPrefix(strings.TrimSuffix("used by "+m.UsedBy, "used by ")+inLibrary(m.From), ", ") + ")"
 }
 
 // unreadableText says what is wrong with a file, and who wants it.

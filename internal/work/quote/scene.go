@@ -27,6 +27,7 @@ type Scene struct {
 	Files              []SceneFile      `json:"files,omitzero" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
 	FilesPartial       bool             `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
 	UnreadableFiles    []UnreadableFile `json:"unreadable_files,omitempty" doc:"Files of the project that the scene names and Blender cannot read, as far as their first bytes tell."`
+	MissingData        []MissingData    `json:"missing_data,omitempty" doc:"Data-blocks that the picture needs and that are not in the library from which they are linked."`
 	Scripts            []string         `json:"scripts" doc:"Names of text blocks; none of them is run."`
 	UsesAutorunScripts bool             `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
 	AutorunScripts     []Script         `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`

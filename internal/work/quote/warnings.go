@@ -27,6 +27,7 @@ const (
 	WarnEmptyImages      WarningCode = "empty_image_nodes"
 	WarnMissingCache     WarningCode = "missing_cache"
 	WarnLinkedLibraries  WarningCode = "linked_libraries"
+	WarnMissingData      WarningCode = "linked_data_missing"
 	WarnScriptsDisabled  WarningCode = "scripts_disabled"
 	WarnUnbaked          WarningCode = "unbaked_simulation"
 	WarnNewerFile        WarningCode = "newer_file_version"
@@ -117,8 +118,8 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return some(in.missing(), "files", "The upload lacks %s.", fileText)
 			}},
-		{WarnUnreadable, SeverityPicture, "Files that the scene names are in the upload, but Blender cannot read them: Git LFS pointers, empty files, web pages, or files of another kind than they are named for.",
-			"An unreadable image is magenta; of other unreadable files nothing is rendered.",
+		{WarnUnreadable, SeverityPicture, "Files that the scene names are in the upload, but Blender cannot read them: Git LFS pointers, empty or incomplete files, web pages, or files of another kind than they are named for.",
+			"An unreadable image is magenta; of other unreadable files, such as libraries, nothing is rendered.",
 			"Replace each file by the real one (of Git LFS: run git lfs pull), check that Blender shows it, and send the project again.",
 			func(in *inspected) (any, string) {
 				return some(in.UnreadableFiles, "files", "Blender cannot read files of the upload: %s.", unreadableText)
@@ -128,6 +129,12 @@ func WarningTable() []WarningRow {
 			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again.",
 			func(in *inspected) (any, string) {
 				return some(in.LinkedLibraries, "paths", "The upload lacks linked .blend files: %s.", itself)
+			}},
+		{WarnMissingData, SeverityPicture, "Data that the picture needs is not in the library from which it is linked: it was renamed or removed there.",
+			"What is linked is not rendered.",
+			"Give the data its old name in the library, or link it again in the .blend; save and send the project again.",
+			func(in *inspected) (any, string) {
+				return some(in.MissingData, "data", "Libraries lack data that is linked from them: %s.", missingDataText)
 			}},
 		{WarnUnreachable, SeverityPicture, "Files of the project are not where the .blend looks for them, and no worker can put them there: it looks on a network, or in a folder of the system.",
 			"They count as missing: a missing image is magenta; of other missing files nothing is rendered.",

@@ -58,6 +58,10 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			return 0
 		},
 		quote.WarnLinkedLibraries: func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
+		quote.WarnMissingData: func(s *quote.Scene, _ *quote.Farm) int {
+			s.MissingData = []quote.MissingData{{Kind: "object", Name: "Hero", Library: "lib/props.blend"}}
+			return 0
+		},
 		quote.WarnRemapped: func(s *quote.Scene, _ *quote.Farm) int {
 			s.Files = append(s.Files, quote.SceneFile{Path: "tex/wood.png", Kind: "image", Status: quote.FileRemapped, Stored: `C:\tex\wood.png`, Wanted: "C:/tex/wood.png"},
 				quote.SceneFile{Path: "tex/a.png", Kind: "image", Status: quote.FileFound})

@@ -23,6 +23,7 @@ type Linked struct {
 	Library uint64 // address of the library
 	Name    string // with its code: "MAFloor"
 	Level   Level
+	User    uint32 // of this file, where the picture shows it; 0 = not known
 }
 
 // LoadAll says that Blender loads the whole file, as it does with the main one.
@@ -58,19 +59,30 @@ func (w *Set) Named(name string) (ordinal uint32, ok bool) {
 		return 0, false
 	}
 	if w.names == nil {
-		w.names = map[string]uint32{}
+		w.names, w.unnamed = map[string]uint32{}, map[string]bool{}
 		for _, n := range w.g.nodes {
 			if n.Code() == "ID" {
 				continue
 			}
-			full := n.Code() + w.f.NameOf(n.Ordinal)
+			own := w.f.NameOf(n.Ordinal)
+			full := n.Code() + own
 			if _, known := w.names[full]; !known {
 				w.names[full] = n.Ordinal
+			}
+			if own == "" { // it was given up
+				w.unnamed[n.Code()] = true
 			}
 		}
 	}
 	ordinal, ok = w.names[name]
 	return ordinal, ok
+}
+
+// Lacks reports whether the file has no data-block of a name with code. It is false where
+// that is not known.
+func (w *Set) Lacks(name string) bool {
+	_, found := w.Named(name)
+	return w != nil && !found && len(name) > 2 && !w.unnamed[name[:2]]
 }
 
 // sceneOf sees all that a scene can show, given by its ordinal.
@@ -132,8 +144,11 @@ func (w *Set) Linked(f *records.File, unknown Level) []Linked {
 		l := Linked{Ordinal: r.Owner(), Library: r.Ptr("lib"), Name: r.Text("name"), Level: unknown}
 		if w != nil {
 			l.Level = w.levelOf(r.Owner())
-			if _, seen := w.seen[r.Owner()]; seen {
+			if by, seen := w.seen[r.Owner()]; seen {
 				l.Level = Drawn
+				if by != r.Owner() {
+					l.User = by
+				}
 			}
 		}
 		if l.Level == Loaded && r.Int("flag")&linkedWeakly != 0 && (w == nil || !w.loaded[r.Owner()]) {

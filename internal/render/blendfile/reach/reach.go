@@ -27,6 +27,7 @@ type Set struct {
 	fades    map[uint32]bool     // what has curves of objects' visibility: objects with drivers, and actions; made when asked for
 	replaced []edge              // to materials that are replaced, unless a layer is found that shows them
 	names    map[string]uint32   // data-blocks by their names with code; made when asked for
+	unnamed  map[string]bool     // codes of which not all names are in names
 	unknown  bool
 }
 
