@@ -69,6 +69,7 @@ def scene_facts(s):
         "output_format": r.image_settings.file_format,
         "movie_output": r.is_movie_format,
         "multiview": r.use_multiview,
+        "exr_previews": r.image_settings.use_preview and r.image_settings.file_format.startswith("OPEN_EXR"),
         "stamp_names": r.use_stamp and (r.use_stamp_filename or r.use_stamp_hostname),
         "view_layers": [l.name for l in s.view_layers],
         "file_output_nodes": sorted(output_nodes(s), key=lambda n: n["path"]),
@@ -78,13 +79,14 @@ def scene_facts(s):
 
 
 # The images of a scene that its picture needs; Blender does not tell.
-NEEDED = ("seen", "seen too", "sky", "need_deep.png")
+NEEDED = ("seen", "seen too", "sky", "need_deep.png", "plate_0001.png")
 
 
 # The colour spaces of clips, strips and nodes that the pictures of these files need.
 OTHER_SPACES = {
     "spaces_of_nodes.blend": [("movie clip filmed", "Filmic Log"), ("node Convert Colorspace", "Linear ACES"), ("node Convert Colorspace", "Linear")],
     "sequencer.blend": [("movie clip need_clip.png", "sRGB"), ("strip file", "sRGB")],
+    "clips.blend": [("movie clip KeyingScreen", "sRGB"), ("movie clip MovieClip", "sRGB")],
     "spaces_of_strips.blend": [("strip plate", "Filmic sRGB"), ("strip inner", "XYZ")],
 }
 
@@ -464,6 +466,72 @@ def empty_images():
         o = cube(name)
         o.hide_render = name == "hidden"
         o.data.materials.append(m)
+
+
+def shown_clip(name):
+    """A clip of numbered pictures."""
+    clip = bpy.data.movieclips.load(picture(name + "_0001.png"))
+    clip.name, clip.filepath = name, "//%s_0001.png" % name
+    return clip
+
+
+def clips():
+    """Clips whose tracks are used, and two whose pictures are."""
+    add_camera("Kamera")
+    s = bpy.context.scene
+    s.use_nodes = True
+    tree = s.node_tree
+    end = next(n for n in tree.nodes if n.type == "COMPOSITE")
+    last = next(n for n in tree.nodes if n.type == "R_LAYERS").outputs[0]
+    for name in ("MovieDistortion", "Stabilize", "PlaneTrackDeform"):
+        node = tree.nodes.new("CompositorNode" + name)
+        node.clip = shown_clip(name)
+        tree.links.new(last, node.inputs[0])
+        last = node.outputs[0]
+    for name in ("MovieClip", "KeyingScreen"):
+        node, over = tree.nodes.new("CompositorNode" + name), tree.nodes.new("CompositorNodeAlphaOver")
+        node.clip = shown_clip(name)
+        tree.links.new(last, over.inputs[1])
+        tree.links.new(node.outputs[0], over.inputs[2])
+        last = over.outputs[0]
+    tree.links.new(last, end.inputs[0])
+
+
+def numbered():
+    """Image sequences in nodes that count, that do not, and that are muted; and volumes."""
+    add_camera("Kamera")
+    plate = bpy.data.images.load(picture("plate_0001.png"))
+    plate.source, plate.filepath = "SEQUENCE", "//plate_0001.png"
+    m = bpy.data.materials.new("wall")
+    m.use_nodes = True
+    tree, mix = m.node_tree, m.node_tree.nodes.new("ShaderNodeMixRGB")
+    tree.links.new(mix.outputs[0], tree.nodes["Principled BSDF"].inputs[0])
+    for at, (name, start, frames, offset, cyclic) in enumerate((("held", 2, 5, 3, False), ("cyclic", 1, 4, 0, True), ("muted", 1, 50, 0, False), ("loose", 1, 60, 0, False))):
+        node = tree.nodes.new("ShaderNodeTexImage")
+        node.name, node.image, node.mute = name, plate, name == "muted"
+        u = node.image_user
+        u.frame_start, u.frame_duration, u.frame_offset, u.use_cyclic = start, frames, offset, cyclic
+        if name != "loose":
+            tree.links.new(node.outputs[0], mix.inputs[at % 3])
+    cube("wall").data.materials.append(m)
+    for mode in ("CLIP", "EXTEND", "REPEAT", "PING_PONG"):
+        v = bpy.data.volumes.new(mode)
+        v.filepath, v.is_sequence, v.sequence_mode = "//%s_01.vdb" % mode, True, mode
+        v.frame_start, v.frame_duration, v.frame_offset = 3, 7, 2
+        add_object(mode, v)
+
+
+def exr_previews():
+    """A JPEG next to each OpenEXR."""
+    add_camera("Kamera")
+    image = bpy.context.scene.render.image_settings
+    image.file_format, image.use_preview = "OPEN_EXR", True
+
+
+def exr_previews_off():
+    """The setting of another format."""
+    exr_previews()
+    bpy.context.scene.render.image_settings.file_format = "PNG"
 
 
 def layers_off():
@@ -1285,7 +1353,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

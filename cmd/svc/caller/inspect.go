@@ -90,7 +90,7 @@ func inspect(path string, flags FileFlags) (*inspected, error) {
 	i := &inspected{OK: true, Filename: name, SizeBytes: size, Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}}
 	i.found = &scenefiles.Found{Main: name, Files: []scenefiles.File{}, Simulations: []blendfile.Simulation{}}
 	if !flags.NoFiles {
-		if i.found, err = scenefiles.OnDisk(context.Background(), path, flags.ProjectRoot, scenefiles.Options{}); err != nil {
+		if err := i.find(path, flags.ProjectRoot); err != nil {
 			return nil, fmt.Errorf("find the scene's files: %w", err)
 		}
 	}
@@ -108,7 +108,21 @@ func inspect(path string, flags FileFlags) (*inspected, error) {
 	return i, nil
 }
 
-// judge says what the service would say.
+// find finds the scene's files, and the scene itself where it is in one of them.
+func (f *inspected) find(path, root string) error {
+	disk, err := scenefiles.OpenDisk(path, root)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = disk.Close() }()
+	if err := disk.ActiveScene(context.Background(), f.Facts, scenefiles.Options{}); err != nil {
+		return err
+	}
+	f.found, err = disk.Find(context.Background(), scenefiles.Options{})
+	return err
+}
+
+// judge says what the service would.
 func (f *inspected) judge() {
 	if f.Scene != nil {
 		scene := intake.SceneOf(f.Facts, f.Filename)

@@ -877,9 +877,15 @@ def make_coarse(scene, side, samples):
 def take_shot(scene, shot):
     """Other noise, and another part of the scene, than its file says."""
     scene.cycles.seed = shot["seed"]
-    camera = scene.camera.data
-    camera.shift_x += shot["shift"][0]
-    camera.shift_y += shot["shift"][1]
+    for camera in cameras_of(scene):
+        camera.shift_x += shot["shift"][0]
+        camera.shift_y += shot["shift"][1]
+
+
+def cameras_of(scene):
+    """What a scene is seen through: its camera, and those that its markers bring."""
+    seen = [scene.camera] + [marker.camera for marker in scene.timeline_markers]
+    return {thing.data for thing in seen if thing is not None and thing.type == "CAMERA"}
 
 
 # -- commands ----------------------------------------------------------------

@@ -154,7 +154,8 @@ func (f *file) otherData(add adder) {
 		}
 	}
 	for r := range f.Facts("VO", "Volume") {
-		add(r, KindVolume, pathOf(r), r.Ptr("packedfile") != 0).Numbered = r.Int("is_sequence") != 0
+		volume := add(r, KindVolume, pathOf(r), r.Ptr("packedfile") != 0)
+		volume.Numbered, volume.Uses = r.Int("is_sequence") != 0, f.volumeUses(r)
 	}
 	for r := range f.Facts("MC", "MovieClip") {
 		kind := KindMovie

@@ -67,6 +67,7 @@ type Scene struct {
 	ViewLayers      []string         `json:"view_layers"`   // in the file's order; render layers before 2.80
 	FileOutputNodes []FileOutputNode `json:"file_output_nodes"`
 	Multiview       bool             `json:"multiview"`       // several views, such as two eyes
+	EXRPreviews     bool             `json:"exr_previews"`    // a JPEG is written next to each picture
 	StampNames      bool             `json:"stamp_names"`     // the picture shows the file's or the computer's name
 	DrivenSettings  []string         `json:"driven_settings"` // RNA paths of the scene's own settings that a driver sets
 	Colors          *Colors          `json:"colors"`          // nil where the file has no colour management (before 2.64)

@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/render/blendfile/reach"
 	"svc.example/internal/render/blendfile/records"
+	"svc.example/internal/render/sequence"
 )
 
 // Inspect reads a .blend from r in one forward pass and returns its facts. It stops
@@ -46,9 +47,9 @@ type file struct {
 	scripts   bool                  // a scene of another file shades by them: see Opened.ShadeByScripts
 	answer    int                   // bytes of the answer that blocks could share: see spend
 
-	frameUses      map[uint64][]FrameUse // see uses
-	imageSequences map[uint64]bool       // see sequences
-	cyclesOf       map[uint64]cycles     // of scenes, by address
+	frameUses      map[uint64][]sequence.Use // see uses
+	imageSequences map[uint64]bool           // see sequences
+	cyclesOf       map[uint64]cycles         // of scenes, by address
 	sampleCurves   map[uint32][]sampleCurve
 }
 

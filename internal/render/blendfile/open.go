@@ -2,6 +2,7 @@ package blendfile
 
 import (
 	"io"
+	"slices"
 
 	"svc.example/internal/render/blendfile/reach"
 	"svc.example/internal/render/blendfile/records"
@@ -67,10 +68,53 @@ func (f *Opened) Render() {
 		return
 	}
 	f.main = true
-	f.file.reach = f.file.reachOf(f.active, f.scene)
+	addr, named := f.file.activeAddress()
+	if f.scene || !named {
+		f.file.reach = f.file.reachOf(f.active, f.scene)
+	} else if f.file.reach != nil {
+		f.file.reach.LinkedScene(addr)
+	}
 	if f.file.reach != nil {
 		f.file.reach.LoadAll()
 	}
+}
+
+// ActiveLinked says where the active scene is that is in a library: the library's number in
+// Libraries, and the scene's name; ok is false for a scene of the file itself.
+func (f *Opened) ActiveLinked() (library int, name string, ok bool) {
+	addr, named := f.file.activeAddress()
+	if f.scene || !named {
+		return 0, "", false
+	}
+	linked, _ := f.file.DataBlock("ID", "ID", addr)
+	for i, l := range f.Libraries() {
+		if slices.Contains(l.addrs, linked.Ptr("lib")) {
+			return i, linked.Name(), true
+		}
+	}
+	return 0, "", false
+}
+
+// SceneFacts gathers the facts of a file of which a scene is rendered that others name. They
+// have no Scene where there is none of that name.
+func (f *Opened) SceneFacts(name string) (*Facts, error) {
+	f.active, f.scene = records.Record{}, false
+	for r := range f.file.Facts("SC", "Scene") {
+		if r.Name() == name {
+			f.active, f.scene = r, true
+		}
+	}
+	return f.Facts()
+}
+
+// LastFrameOf is the last frame of a scene of the file; 0 where there is none of that name.
+func (f *Opened) LastFrameOf(scene string) int {
+	for r := range f.file.Facts("SC", "Scene") {
+		if r.Name() == scene {
+			return r.Int("r.efra")
+		}
+	}
+	return 0
 }
 
 // Enter says that another file uses a data-block, given by its name with code. One that is

@@ -1,10 +1,12 @@
 package blendfile
 
 import (
+	"slices"
 	"strings"
 
 	"svc.example/internal/render/blendfile/reach"
 	"svc.example/internal/render/blendfile/records"
+	"svc.example/internal/render/sequence"
 )
 
 // Level says how much a picture has to do with something.
@@ -27,22 +29,14 @@ type Reference struct {
 	// In is the stored path of the library that the data-block was packed out of; "" for
 	// one of this file. Its paths count from there.
 	In       string
-	Tiles    []int      // of image tiles: the numbers of the set
-	Names    []string   // of a strip: the names of its pictures, all in the folder of Path
-	More     bool       // Names is incomplete
-	Uses     []FrameUse // of an image sequence: who shows which pictures; none = not known
-	Numbered bool       // a volume or a cache of one file for each frame
-	Bake     *Bake      // of a folder that something was baked to
+	Tiles    []int          // of image tiles: the numbers of the set
+	Names    []string       // of a strip: the names of its pictures, all in the folder of Path
+	More     bool           // Names is incomplete
+	Uses     []sequence.Use // of numbered files: how the picture shows them; none = not known
+	Numbered bool           // a volume or a cache of one file for each frame
+	Bake     *Bake          // of a folder that something was baked to
 
 	aside bool // not an External: nothing in the picture shows that it exists
-}
-
-// FrameUse says which pictures of a sequence one user of it shows.
-type FrameUse struct {
-	Start  int  // the frame of the scene at which it begins
-	Frames int  // how many pictures it has
-	Offset int  // added to the picture's number
-	Cyclic bool // it begins again after the last
 }
 
 // Bake says which files of a folder belong to a cache.
@@ -56,6 +50,7 @@ type Bake struct {
 }
 
 const (
+	mostUses       = 16 // of one sequence
 	imageTileFirst = 1001
 	imageUserCycle = 1 // ImageUser.cycl
 	maxTiles       = 10000
@@ -157,14 +152,14 @@ func (f *file) stripNames(element records.Record, ref *Reference) {
 	ref.More = int64(len(ref.Names)) < element.Count()
 }
 
-// uses finds who shows which pictures of the sequences of the file, by the address of the
-// image. It is empty when some of it was given up, or when it is animated.
-func (f *file) uses() map[uint64][]FrameUse {
+// uses finds how nodes that the picture comes from show the sequences of the file, by the
+// address of the image. It is empty when some of it was given up, or when it is animated.
+func (f *file) uses() map[uint64][]sequence.Use {
 	if f.frameUses != nil {
 		return f.frameUses
 	}
-	all := map[uint64][]FrameUse{}
-	f.frameUses = map[uint64][]FrameUse{}
+	all := map[uint64][]sequence.Use{}
+	f.frameUses = map[uint64][]sequence.Use{}
 	for _, as := range []string{"bNode", "NodeTexImage", "NodeTexEnvironment", "ImageUser", "FCurve"} {
 		for _, p := range []records.Part{records.InScenes, records.InTrees, records.InOthers} {
 			if f.GoneIn(p, as) {
@@ -173,20 +168,25 @@ func (f *file) uses() map[uint64][]FrameUse {
 		}
 	}
 	for c := range f.Everywhere("FCurve") {
-		if strings.Contains(records.CString(f.Raw(c, c.Ptr("rna_path"))), "image_user") {
+		if path := records.CString(f.Raw(c, c.Ptr("rna_path"))); strings.Contains(path, "image_user") || strings.HasPrefix(path, "nodes") && strings.Contains(path, "].frame_") {
 			return f.frameUses
 		}
 	}
 	note := func(image uint64, r records.Record, at string) {
-		if image != 0 && r.Has(at+"frames") {
-			all[image] = append(all[image], FrameUse{
-				Start: r.Int(at + "sfra"), Frames: r.Int(at + "frames"), Offset: r.Int(at + "offset"), Cyclic: r.Int(at+"cycl")&imageUserCycle != 0,
-			})
+		if image == 0 || !r.Has(at+"frames") || len(all[image]) == mostUses {
+			return
+		}
+		use := sequence.Use{Start: r.Int(at + "sfra"), Frames: r.Int(at + "frames"), Offset: r.Int(at + "offset"), Rule: sequence.Hold}
+		if r.Int(at+"cycl")&imageUserCycle != 0 {
+			use.Rule = sequence.Cycle
+		}
+		if !slices.Contains(all[image], use) {
+			all[image] = append(all[image], use)
 		}
 	}
 	for n := range f.Everywhere("bNode") {
 		id := n.Ptr("id")
-		if _, sequence := f.sequences()[id]; !sequence {
+		if !f.sequences()[id] || n.Int("flag")&reach.NodeMuted != 0 || !f.reach.NodeUsed(n, n.Text("name")) {
 			continue
 		}
 		for as, at := range map[string]string{"NodeTexImage": "iuser.", "NodeTexEnvironment": "iuser.", "ImageUser": ""} {
@@ -197,6 +197,33 @@ func (f *file) uses() map[uint64][]FrameUse {
 	}
 	f.frameUses = all
 	return all
+}
+
+// Rules of a volume's sequence (Volume.sequence_mode).
+func volumeRule(mode int) sequence.Rule {
+	rules := []sequence.Rule{sequence.Clip, sequence.Extend, sequence.Cycle, sequence.PingPong}
+	if mode < 0 || mode >= len(rules) {
+		return sequence.Clip
+	}
+	return rules[mode]
+}
+
+// volumeUses is how a volume of several files is shown. Nothing is known where it is animated.
+func (f *file) volumeUses(r records.Record) []sequence.Use {
+	if r.Int("is_sequence") == 0 || f.GoneIn(records.InOthers, "FCurve") {
+		return nil
+	}
+	for s := range f.Facts("SC", "Scene") {
+		if s.Int("r.framapto") != s.Int("r.images") { // its time is another than the frame
+			return nil
+		}
+	}
+	for c := range f.DataIn(records.InOthers, "FCurve") {
+		if strings.HasPrefix(records.CString(f.Raw(c, c.Ptr("rna_path"))), "frame_") {
+			return nil
+		}
+	}
+	return []sequence.Use{{Start: r.Int("frame_start"), Frames: r.Int("frame_duration"), Offset: r.Int("frame_offset"), Rule: volumeRule(r.Int("sequence_mode"))}}
 }
 
 // sequences are the images that are sequences, by address.

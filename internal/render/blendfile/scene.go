@@ -12,15 +12,25 @@ import (
 // the global settings name; before 2.35 the one of the screen they name; otherwise the
 // first one. A linked scene has its settings in another file: then there is none.
 func (f *file) activeScene() (records.Record, bool) {
-	for _, addr := range []uint64{f.windowScene(), f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
-		if r, ok := f.DataBlock("SC", "Scene", addr); ok {
-			return r, r.OK()
-		}
+	if addr, ok := f.activeAddress(); ok {
+		r, _ := f.DataBlock("SC", "Scene", addr)
+		return r, r.OK()
 	}
 	for r := range f.Facts("SC", "Scene") {
 		return r, true
 	}
 	return records.Record{}, false
+}
+
+// activeAddress is where the scene that is named as the active one stands, or what stands for
+// it; ok is false where none is named.
+func (f *file) activeAddress() (addr uint64, ok bool) {
+	for _, addr := range []uint64{f.windowScene(), f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
+		if _, ok := f.DataBlock("SC", "Scene", addr); ok {
+			return addr, true
+		}
+	}
+	return 0, false
 }
 
 // windowScene is the address of the scene that the first window shows; 0 where windows do
@@ -52,6 +62,8 @@ const (
 	modeBorder = 1 << 9
 	modeCrop   = 1 << 11
 	sceneViews = 1 << 21 // several views
+
+	formatPreview = 1 << 1 // ImageFormatData.flag
 
 	// Bits of RenderData.stamp: the stamp is drawn; the lines that tell where it was
 	// rendered.
@@ -90,6 +102,7 @@ func (f *file) scene(r records.Record) *Scene {
 		}
 	}
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
+	s.EXRPreviews = strings.HasPrefix(s.OutputFormat, "OPEN_EXR") && r.Int("r.im_format.flag")&formatPreview != 0
 	s.Multiview = r.Int("r.scemode")&sceneViews != 0
 	stamp := r.Int("r.stamp")
 	s.StampNames = stamp&stampDrawn != 0 && stamp&(stampFile|stampHost) != 0

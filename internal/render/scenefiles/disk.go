@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"svc.example/internal/render/blendfile"
 )
 
 // Disk is a folder of this machine's disk with a .blend in it.
@@ -48,6 +50,12 @@ func OpenDisk(blend, root string) (*Disk, error) {
 func (d *Disk) Find(ctx context.Context, o Options) (*Found, error) {
 	o.Base = d.root.Name()
 	return Find(ctx, d.Tree, d.Main, o)
+}
+
+// ActiveScene is the function ActiveScene for the .blend of the folder.
+func (d *Disk) ActiveScene(ctx context.Context, facts *blendfile.Facts, o Options) error {
+	o.Base = d.root.Name()
+	return ActiveScene(ctx, d.Tree, d.Main, facts, o)
 }
 
 // Close ends the reading of the folder.

@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles/alias"
+	"svc.example/internal/render/sequence"
 )
 
 // Found is what a search found.
@@ -60,10 +61,22 @@ type File struct {
 	// too where Blender cannot read it either.
 	Problem string `json:"problem,omitempty"`
 
+	// Sequence says which numbers a sequence lacks; nil where it lacks none, or it is not known.
+	Sequence *Sequence `json:"sequence,omitempty"`
+
 	as       []string // of Names: see in.as
 	counted  string   // the place of the .blend that Stored counts from, where that is not From
+	numbers  []int    // of Names, where they are numbered
+	uses     []sequence.Use
 	of       blendfile.Kind
 	packedIn bool // what names it is packed in another .blend
+}
+
+// Sequence says which numbers of a sequence are not there, though one of its users can show
+// them.
+type Sequence struct {
+	Uses  []sequence.Use  `json:"uses"`
+	Lacks []sequence.Numbers `json:"lacks"`
 }
 
 // Name is a file of the tree.

@@ -78,6 +78,19 @@ func (o Options) withDefaults() Options {
 // says, and those of the context. A library that cannot be read is no error: see
 // File.Problem.
 func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, error) {
+	s, err := begin(ctx, files, main, o)
+	if err != nil {
+		return nil, err
+	}
+	defer s.close()
+	if err := s.follow(); err != nil {
+		return nil, err
+	}
+	return s.gather()
+}
+
+// begin opens the main file. The caller closes the search.
+func begin(ctx context.Context, files fs.FS, main string, o Options) (*search, error) {
 	shared := o.Memory != nil
 	o = o.withDefaults()
 	if !fs.ValidPath(main) {
@@ -87,17 +100,55 @@ func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, err
 		ctx: ctx, shared: shared, o: o, blends: map[string]*blend{}, answer: o.MaxAnswer, links: o.MaxLinks, unpacked: o.MaxUnpacked, base: absolute(o.Base),
 		tree: &tree{files: files, folders: map[string]*folder{}, left: o.MaxNames, steps: stepsLimit},
 	}
-	defer s.close()
 	first := &blend{path: main, main: true, entered: map[string]usage{}}
 	s.main, s.blends[first.key()] = first, first
 	if err := s.open(first); err != nil {
 		return nil, err
 	}
 	s.packed = s.packedIn(first)
-	if err := s.follow(); err != nil {
-		return nil, err
+	return s, nil
+}
+
+// ActiveScene adds to the facts of a main file the scene that is rendered, and what is
+// rendered of it, where that scene is in a library. They stay as they are where the file has
+// its scene itself, or the library does not have it. Errors: those of Find.
+func ActiveScene(ctx context.Context, files fs.FS, main string, facts *blendfile.Facts, o Options) error {
+	if facts.Scene != nil || facts.SceneCount == 0 {
+		return nil
 	}
-	return s.gather()
+	s, err := begin(ctx, files, main, o)
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	library, name, err := s.activeScene()
+	if library == nil || err != nil {
+		return err
+	}
+	of, err := library.open.SceneFacts(name)
+	if err == nil {
+		facts.Scene, facts.Rendering, facts.EmptyImages = of.Scene, of.Rendering, of.EmptyImages
+	}
+	return err
+}
+
+// activeScene opens the library that has the scene which is rendered; nil where it is the main
+// file, or there is none to read.
+func (s *search) activeScene() (library *blend, name string, err error) {
+	if err := s.open(s.main); err != nil {
+		return nil, "", err
+	}
+	number, name, ok := s.main.open.ActiveLinked()
+	if !ok {
+		return nil, "", nil
+	}
+	if library = s.library(s.main, s.main.open.Libraries(), number); library == nil {
+		return nil, "", nil
+	}
+	if err := s.open(library); err != nil {
+		return nil, "", s.ends(err)
+	}
+	return library, name, nil
 }
 
 // absolute is a folder of this machine as a place.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/sequence"
 )
 
 // gather lists the files of all .blend files that were reached, and what else the libraries
@@ -15,6 +16,11 @@ func (s *search) gather() (*Found, error) {
 	all := []File{}
 	found := &Found{Main: s.main.path, Simulations: []blendfile.Simulation{}, Scripted: []blendfile.Script{}, Gone: []blendfile.MissingData{}}
 	lastFrame, looks := 0, s.looks()
+	if library, name, err := s.activeScene(); err != nil {
+		return nil, err
+	} else if library != nil {
+		lastFrame = library.open.LastFrameOf(name)
+	}
 	for _, b := range s.reached() {
 		if s.full() {
 			break
@@ -45,12 +51,15 @@ func (s *search) gather() (*Found, error) {
 			all = append(all, f)
 		}
 		if b.main {
-			lastFrame = b.open.LastFrame()
+			lastFrame = max(lastFrame, b.open.LastFrame())
 		} else {
 			s.inside(b, lastFrame, found)
 		}
 		s.gone(b, found)
 		s.partial = s.partial || b.open.Partial()
+	}
+	for i := range all {
+		s.holes(&all[i])
 	}
 	sortFiles(all)
 	s.readHeads(all)
@@ -153,12 +162,27 @@ func (s *search) filesOf(b *blend) iter.Seq[File] {
 // merge puts what two data-blocks say of one file together.
 func merge(into *File, f File) {
 	names, lacking := append(into.Names, f.Names...), append(into.Lacking, f.Lacking...)
+	uses := append(into.uses, f.uses...)
 	if f.Reach.rank() > into.Reach.rank() {
 		*into = f
 	}
 	slices.SortFunc(names, func(a, b Name) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(lacking)
-	into.Names, into.Lacking = slices.Compact(names), slices.Compact(lacking)
+	into.Names, into.Lacking, into.uses = slices.Compact(names), slices.Compact(lacking), uses
+}
+
+// mostHoles bounds the spans of numbers that are told of one sequence.
+const mostHoles = 1000
+
+// holes notes which numbers a sequence lacks.
+func (s *search) holes(f *File) {
+	slices.Sort(f.numbers)
+	lacks := sequence.Lacking(f.uses, f.numbers, mostHoles)
+	if len(lacks) > 0 {
+		s.answer -= nameCost + 16*len(lacks)
+		f.Sequence = &Sequence{f.uses, lacks}
+	}
+	f.uses, f.numbers = nil, nil
 }
 
 // cost is what a file takes of the answer.
@@ -239,6 +263,9 @@ func (s *search) file(b *blend, r *blendfile.Reference) (f File, ok bool) {
 		f.counted = from.path
 	}
 	f.Reach = reachOf(r)
+	if f.Reach == ReachNeeded && f.numbers != nil {
+		f.uses = r.Uses
+	}
 	return f, r.Bake == nil || r.Bake.Baked || f.There()
 }
 

@@ -60,7 +60,7 @@ func (s *search) inPlace(f *File, known bool, find set) bool {
 
 // take notes what was found.
 func (f *File) take(found in, status Status) {
-	f.Status, f.Path, f.Names, f.Lacking, f.as = status, found.path, found.names, found.lacking, found.as
+	f.Status, f.Path, f.Names, f.Lacking, f.as, f.numbers = status, found.path, found.names, found.lacking, found.as, found.numbers
 }
 
 // elsewhere yields where a file can be meant that is not where Blender looks: a path of

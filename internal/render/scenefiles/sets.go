@@ -20,6 +20,7 @@ type in struct {
 	names   []Name
 	as      []string // where Blender looks for each of names, from the folder of the place
 	lacking []string
+	numbers []int // of names, where they are numbered
 }
 
 // setOf is the set that a reference stands for.
@@ -196,6 +197,8 @@ func (s *search) numbered(place string, loose, atEnd bool) (in, error) {
 		}
 		if len(one.names) > 0 {
 			found.names, found.as = append(found.names, one.names...), append(found.as, head+n+tail)
+			number, _ := strconv.Atoi(n) // one that is too large for it is none that Blender shows
+			found.numbers = append(found.numbers, number)
 		}
 	}
 	return found, err

@@ -111,6 +111,9 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 	if err != nil {
 		return refusal(err)
 	}
+	if err := scenefiles.ActiveScene(ctx, tree, main.Path, facts, scenefiles.Options{Memory: r.in.Memory}); err != nil {
+		return refusal(err)
+	}
 	if err := r.renderable(ctx, facts); err != nil {
 		return err
 	}
@@ -140,6 +143,10 @@ func (in *Intake) factsIn(tree fs.FS, path string) (*blendfile.Facts, error) {
 	defer func() { _ = f.Close() }()
 	return blendfile.Inspect(f, blendfile.Options{Memory: in.Memory})
 }
+
+// mostSequences bounds the sequences with gaps that are kept of a scene: each quote holds
+// them against its frames.
+const mostSequences = 100
 
 // PutFiles puts what was found into a scene, in place of what the main file alone tells.
 func PutFiles(s *quote.Scene, found *scenefiles.Found) {
@@ -173,6 +180,9 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 		})
 		for _, u := range f.Unreadable {
 			s.UnreadableFiles = append(s.UnreadableFiles, quote.UnreadableFile{Path: u.Path, Why: u.Why, Kind: string(kind), Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From)})
+		}
+		if q := f.Sequence; q != nil && len(s.Sequences) < mostSequences {
+			s.Sequences = append(s.Sequences, quote.Sequence{Path: f.Path, Kind: string(kind), Owner: f.Owner, UsedBy: f.UsedBy, From: from(f.From), Uses: q.Uses, Lacks: q.Lacks})
 		}
 		for _, lacking := range f.Lacking {
 			if f.Reach == scenefiles.ReachNeeded {

@@ -124,7 +124,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
 		FileVersion: version(f.FileVersion), DrivenSamples: s.SamplesDriven,
 		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,
-		Multiview: s.Multiview, StampNames: s.StampNames,
+		EXRPreviews: s.EXRPreviews, Multiview: s.Multiview, StampNames: s.StampNames,
 		MissingFiles: []quote.MissingFile{}, LinkedLibraries: []string{}, Scripts: []string{}, FileOutputNodes: []string{},
 		Simulations: []quote.Simulation{},
 		Denoising:   f.Rendering.Denoising, Sequenced: f.Rendering.Sequenced,

@@ -75,7 +75,7 @@ const (
 	mostDetail = 50 // in the detail; the scene has all
 )
 
-func first[T any](list []T, most int) []T { return list[:min(len(list), most)] }
+func first[L ~[]T, T any](list L, most int) L { return list[:min(len(list), most)] }
 
 // listed writes the first of a list, and how many more there are.
 func listed[T any](list []T, text func(T) string) string {

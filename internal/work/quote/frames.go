@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
@@ -40,12 +39,8 @@ type Selection struct {
 // outside returns the selected frames that a scene's range does not reach. A frame that the
 // scene's step passes over is inside: it lies on the scene's timeline.
 func (s Selection) outside(scene Frames) (l framelist.List) {
-	outside := func(n int) bool { return n < scene.Start || n > scene.End }
-	if s.List != nil {
-		return slices.DeleteFunc(slices.Clone(s.List), func(n int) bool { return !outside(n) })
-	}
-	for i := range s.Frames.Count() {
-		if n := s.Frames.Start + i*s.Frames.Step; outside(n) {
+	for n := range s.each {
+		if n < scene.Start || n > scene.End {
 			l = append(l, n)
 		}
 	}

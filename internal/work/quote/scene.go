@@ -27,6 +27,7 @@ type Scene struct {
 	Files              []SceneFile      `json:"files,omitzero" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
 	FilesPartial       bool             `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
 	UnreadableFiles    []UnreadableFile `json:"unreadable_files,omitempty" doc:"Files of the project that the scene names and Blender cannot read, as far as their first bytes tell."`
+	Sequences          []Sequence       `json:"sequences,omitempty" doc:"Image sequences and volumes that lack numbers which the scene can show."`
 	MissingData        []MissingData    `json:"missing_data,omitempty" doc:"Data-blocks that the picture needs and that are not in the library from which they are linked."`
 	Scripts            []string         `json:"scripts" doc:"Names of text blocks; none of them is run."`
 	UsesAutorunScripts bool             `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
@@ -37,6 +38,7 @@ type Scene struct {
 	OutputFormat       string           `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput        bool             `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`
 	Denoise            bool             `json:"denoise" doc:"True when the scene asks for denoising."`
+	EXRPreviews        bool             `json:"exr_previews,omitempty" doc:"True when the scene writes a JPEG next to each OpenEXR picture."`
 	Multiview          bool             `json:"multiview" doc:"True when the scene renders several views."`
 	StampNames         bool             `json:"stamp_names" doc:"True when the scene writes the file's or the computer's name into the picture."`
 	Denoising          []string         `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`

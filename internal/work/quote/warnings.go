@@ -27,6 +27,7 @@ const (
 	WarnEmptyImages      WarningCode = "empty_image_nodes"
 	WarnMissingCache     WarningCode = "missing_cache"
 	WarnLinkedLibraries  WarningCode = "linked_libraries"
+	WarnSequenceGaps     WarningCode = "sequence_gaps"
 	WarnMissingData      WarningCode = "linked_data_missing"
 	WarnScriptsDisabled  WarningCode = "scripts_disabled"
 	WarnUnbaked          WarningCode = "unbaked_simulation"
@@ -41,6 +42,7 @@ const (
 	WarnFramesOutside    WarningCode = "frames_outside_scene"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_output_disabled"
+	WarnEXRPreviews      WarningCode = "exr_previews_off"
 	WarnDrivenSamples    WarningCode = "driven_samples"
 	WarnHeavyScene       WarningCode = "heavy_scene"
 )
@@ -117,6 +119,12 @@ func WarningTable() []WarningRow {
 			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again.",
 			func(in *inspected) (any, string) {
 				return some(in.missing(), "files", "The upload lacks %s.", fileText)
+			}},
+		{WarnSequenceGaps, SeverityPicture, "Image sequences or volumes lack the files of frames that were chosen.",
+			"A missing picture is magenta, or nothing where the compositor shows it; a missing volume is not seen.",
+			"Send the missing files along, or set start, length and offset of the sequence to what is there; save and send the project again.",
+			func(in *inspected) (any, string) {
+				return some(in.gaps(), "sequences", "Sequences lack pictures that these frames show: %s.", gapText)
 			}},
 		{WarnUnreadable, SeverityPicture, "Files that the scene names are in the upload, but Blender cannot read them: Git LFS pointers, empty or incomplete files, web pages, or files of another kind than they are named for.",
 			"An unreadable image is magenta; of other unreadable files, such as libraries, nothing is rendered.",
@@ -258,6 +266,12 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return when(len(in.FileOutputNodes) > 0, map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
 					"The compositor writes files of its own: %s.", listed(in.FileOutputNodes, itself))
+			}},
+		{WarnEXRPreviews, SeverityResult, "The scene writes a JPEG preview next to each OpenEXR picture.",
+			"The OpenEXR pictures are delivered, without these JPEGs.",
+			"Nothing has to be done for the pictures. Make JPEGs of the delivered frames, or render once more with JPEG as the output.",
+			func(in *inspected) (any, string) {
+				return when(in.EXRPreviews, map[string]string{"format": in.OutputFormat}, "The scene writes a JPEG next to each %s picture.", in.OutputFormat)
 			}},
 		{WarnDrivenSamples, SeverityTime, "A driver or keyframes change the samples from frame to frame.",
 			"Each frame is rendered with the samples that Blender computes for it.",

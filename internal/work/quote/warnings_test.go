@@ -8,6 +8,8 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/render/colour"
+	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/sequence"
 	"svc.example/internal/work/quote"
 )
 
@@ -58,6 +60,10 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			return 0
 		},
 		quote.WarnLinkedLibraries: func(s *quote.Scene, _ *quote.Farm) int { s.LinkedLibraries = []string{"//chair.blend"}; return 0 },
+		quote.WarnSequenceGaps: func(s *quote.Scene, _ *quote.Farm) int {
+			s.Sequences = []quote.Sequence{{Path: "a_1.png", Uses: []sequence.Use{{Start: 1, Frames: 1, Rule: sequence.Hold}}, Lacks: []sequence.Numbers{{First: 1, Last: 1}}}}
+			return 0
+		},
 		quote.WarnMissingData: func(s *quote.Scene, _ *quote.Farm) int {
 			s.MissingData = []quote.MissingData{{Kind: "object", Name: "Hero", Library: "lib/props.blend"}}
 			return 0
@@ -97,6 +103,7 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			s.Unrendered = []quote.Shot{{Strip: "title", Scene: "Title", Engine: "BLENDER_EEVEE"}}
 			return 0
 		},
+		quote.WarnEXRPreviews:      func(s *quote.Scene, _ *quote.Farm) int { s.EXRPreviews = true; return 0 },
 		quote.WarnDrivenSamples:    func(s *quote.Scene, _ *quote.Farm) int { s.DrivenSamples = true; return 0 },
 		quote.WarnMultiviewOff:     func(s *quote.Scene, _ *quote.Farm) int { s.Multiview = true; return 0 },
 		quote.WarnStampOff:         func(s *quote.Scene, _ *quote.Farm) int { s.StampNames = true; return 0 },
@@ -108,6 +115,34 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			s.ResolutionX, s.ResolutionY, s.ResolutionPercentage, s.Samples = 4000, 4000, 100, 4000
 			return 0
 		},
+	}
+}
+
+// Only the frames that are chosen count.
+func TestGapsOfASequenceAreThoseOfTheChosenFrames(t *testing.T) {
+	t.Parallel()
+	scene := quote.Scene{Sequences: []quote.Sequence{{
+		Path: "seq/plate_0001.png", Kind: "sequence", Owner: "plate", Uses: []sequence.Use{{Start: 1, Frames: 6, Rule: sequence.Hold}}, Lacks: []sequence.Numbers{{First: 0, Last: 0}, {First: 3, Last: 4}, {First: 6, Last: 6}},
+	}}}
+	for _, c := range []struct {
+		selected quote.Selection
+		want     string
+	}{
+		{quote.Selection{Frames: quote.Frames{Start: 1, End: 5, Step: 1}}, ": 3-4 of seq/plate_0001.png"},
+		{quote.Selection{Frames: quote.Frames{Start: 1, End: 5, Step: 2}}, ": 3 of seq/plate_0001.png"},
+		{quote.Selection{Frames: quote.Frames{Start: 1, End: 2, Step: 1}}, ""},
+		{quote.Selection{Frames: quote.Frames{Start: 0, End: 9, Step: 1}}, ": 0,3-4,6 of seq/plate_0001.png"},
+		{quote.Selection{Frames: quote.Frames{Start: 2, End: 9, Step: 1}, List: framelist.List{2, 9}}, ": 6 of seq/plate_0001.png"},
+	} {
+		var got string
+		for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, c.selected) {
+			if w.Code == quote.WarnSequenceGaps {
+				got = w.Message
+			}
+		}
+		if !strings.Contains(got, c.want) || (got == "") != (c.want == "") {
+			t.Errorf("%+v: %q, want %q", c.selected, got, c.want)
+		}
 	}
 }
 

@@ -190,6 +190,12 @@ func (w *Set) layersAt(addr uint64) {
 	}
 }
 
+// LinkedScene reaches a scene that is in a library, given by the address of what stands for it.
+func (w *Set) LinkedScene(addr uint64) {
+	w.linked(addr)
+	w.settle()
+}
+
 // linked sees a scene that is in a library.
 func (w *Set) linked(addr uint64) {
 	r, ok := w.f.DataBlock("SC", "Scene", addr)

@@ -55,6 +55,12 @@ func (w *Set) node(t *nodeTree, n *treeNode) {
 		} else {
 			w.whole(t.owner, to)
 		}
+	case "MC":
+		w.ofNodes[t.owner] = append(w.ofNodes[t.owner], to)
+		// These take what was tracked in a clip, which is in the .blend, and no picture of it.
+		if !n.is("CompositorNodeMovieDistortion", "CompositorNodeStabilize", "CompositorNodePlaneTrackDeform", "CompositorNodeTrackPos") {
+			w.see(t.owner, to)
+		}
 	default:
 		w.uses(t, to)
 	}
