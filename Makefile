@@ -45,6 +45,11 @@ test: ## Run every test, with a real Blender, PostgreSQL and S3 server
 	$(TEST_NEEDS)
 	@$(TESTS) $(PACKAGES) -- -vet=off -timeout 20m
 
+.PHONY: quick
+quick: ## While you work: the tests of what you changed and, in two minutes, of what depends on it
+	$(TEST_NEEDS)
+	@$(TESTS) -changed $(PACKAGES) -- -vet=off -timeout 20m
+
 .PHONY: stop
 stop: ## Stop the PostgreSQL and S3 servers of the tests, which stay up, and delete their files
 	@scripts/with-postgres --stop && scripts/with-s3 --stop

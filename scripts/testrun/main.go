@@ -1,9 +1,13 @@
 // Command testrun runs go test and shows its progress. It prints one line when a
 // package ends and, on a terminal, a progress bar below these lines. For a failed test
-// it prints the whole output. The last line is only "N passed, N failed". The exit code
-// is that of go test, except that a skipped test fails the run.
+// it prints the whole output. The last lines are the slowest packages and "N passed, N
+// failed". The exit code is that of go test, except that a skipped test fails the run.
 //
-//	testrun [-race none|most|all] PACKAGE... [-- GO TEST FLAG...]
+//	testrun [-race none|most|all] [-changed] PACKAGE... [-- GO TEST FLAG...]
+//
+// With -changed only packages that differ from the main branch run, and as many of those
+// that depend on them as two minutes have room for; it names those that it leaves out.
+// The programs that tests run are built first.
 //
 // Packages start in the order of the arguments, so name the slowest first. Start
 // reading at run.
@@ -25,6 +29,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"svc.example/internal/test/programs"
 )
 
 func main() {
@@ -47,6 +53,7 @@ var raceFlags = []string{"-race", "-gcflags=modernc.org/sqlite/lib=-race=false"}
 func run(ctx context.Context, arguments []string) (code int, err error) {
 	flags := flag.NewFlagSet("testrun", flag.ContinueOnError)
 	race := flags.String("race", "none", "which packages run with the race detector: none, most or all")
+	changed := flags.Bool("changed", false, "test only what differs from the main branch, and what depends on it")
 	if err := flags.Parse(arguments); err != nil {
 		return 2, nil // flags has printed what is wrong
 	}
@@ -57,6 +64,18 @@ func run(ctx context.Context, arguments []string) (code int, err error) {
 	all, err := list(ctx, patterns)
 	if err != nil {
 		return 1, err
+	}
+	known := readSeconds(secondsFile)
+	if *changed {
+		if all, err = quick(ctx, os.Stdout, all, known); err != nil || len(all) == 0 {
+			return 0, err
+		}
+	}
+	all = slices.DeleteFunc(all, func(p pkg) bool { return !p.tested() })
+	for _, program := range programs.All() {
+		if _, err := programs.Build(program); err != nil {
+			return 1, err
+		}
 	}
 	var plain, raced []string
 	for _, p := range all {
@@ -88,7 +107,7 @@ func run(ctx context.Context, arguments []string) (code int, err error) {
 	if !r.end() || ctx.Err() != nil {
 		code = max(code, 1)
 	}
-	return code, nil
+	return code, known.write(secondsFile, r.seconds)
 }
 
 // goTest runs go test, passes its events to r and returns its exit code.

@@ -22,14 +22,17 @@ type pkg struct {
 	Dir          string
 	GoFiles      []string // without the test files
 	Imports      []string
+	Deps         []string // of the code without tests
 	TestGoFiles  []string
 	XTestGoFiles []string
+	TestImports  []string
+	XTestImports []string
 }
 
-// list returns the packages that match the patterns and have tests, in the order of the
-// patterns, each once.
+// list returns the packages that match the patterns, in the order of the patterns, each
+// once.
 func list(ctx context.Context, patterns []string) (found []pkg, err error) {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports,TestGoFiles,XTestGoFiles"}, patterns...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,Imports,Deps,TestGoFiles,XTestGoFiles,TestImports,XTestImports"}, patterns...)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -45,11 +48,12 @@ func list(ctx context.Context, patterns []string) (found []pkg, err error) {
 		if err != nil {
 			return nil, fmt.Errorf("go list: %w", err)
 		}
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
-			found = append(found, p)
-		}
+		found = append(found, p)
 	}
 }
+
+// tested reports whether the package has tests.
+func (p pkg) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // raced reports whether the package's tests run with the race detector: all do, since
 // net/http alone runs handlers beside each other, except those that wait for a real

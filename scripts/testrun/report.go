@@ -17,6 +17,7 @@ type report struct {
 	passed    int
 	failed    int
 	skipped   []string
+	seconds   seconds  // of the packages that ended
 	running   []string // packages under test, in the order of their start
 	output    map[string]*pkgOutput
 	builds    map[string]*strings.Builder // output of builds, by package
@@ -38,7 +39,7 @@ type pkgOutput struct {
 
 func newReport(out io.Writer, bar bool, packages int) *report {
 	return &report{
-		out: out, bar: bar, packages: packages, output: map[string]*pkgOutput{}, builds: map[string]*strings.Builder{}, started: time.Now(), lastLine: time.Now(), now: time.Now,
+		out: out, bar: bar, packages: packages, seconds: seconds{}, output: map[string]*pkgOutput{}, builds: map[string]*strings.Builder{}, started: time.Now(), lastLine: time.Now(), now: time.Now,
 	}
 }
 
@@ -82,6 +83,12 @@ func (p *pkgOutput) write(test, text string) {
 	p.tests[test].WriteString(text)
 }
 
+// cached reports whether go test took the result from its cache.
+func (p *pkgOutput) cached() bool {
+	own := p.tests[""]
+	return own != nil && strings.Contains(own.String(), "\t(cached)")
+}
+
 func (r *report) endTest(e event) {
 	p := r.of(e.Package)
 	p.count++
@@ -103,6 +110,9 @@ func (r *report) endPackage(e event) {
 	r.running = slices.DeleteFunc(r.running, func(name string) bool { return name == e.Package })
 	p := r.of(e.Package)
 	delete(r.output, e.Package)
+	if !p.cached() {
+		r.seconds[e.Package] = e.Elapsed
+	}
 	if e.Action != "fail" && p.bad == 0 {
 		r.line("ok  \t%s\t%.1fs\t%d tests", e.Package, e.Elapsed, p.count)
 		return
@@ -139,6 +149,9 @@ func (r *report) end() bool {
 		r.line("only %d of %d packages were tested", r.ended, r.packages)
 	}
 	r.clear()
+	if slowest := r.seconds.slowest(5); len(slowest) > 0 {
+		fmt.Fprintf(r.out, "slowest: %s\n", strings.Join(slowest, ", "))
+	}
 	fmt.Fprintf(r.out, "%d passed, %d failed\n", r.passed, failed)
 	return failed == 0
 }

@@ -28,7 +28,7 @@ func TestAPassedPackageIsOneLine(t *testing.T) {
 		`{"Action":"pass","Package":"m/a","Test":"TestA","Elapsed":0.1}`,
 		`{"Action":"output","Package":"m/a","Output":"PASS\n"}`,
 		`{"Action":"pass","Package":"m/a","Elapsed":0.2}`)
-	if want := "ok  \tm/a\t0.2s\t1 tests\n1 passed, 0 failed\n"; text != want || !ok {
+	if want := "ok  \tm/a\t0.2s\t1 tests\nslowest: m/a 0.2s\n1 passed, 0 failed\n"; text != want || !ok {
 		t.Errorf("%t, %q", ok, text)
 	}
 }
@@ -43,7 +43,17 @@ func TestAllOutputOfAFailedTestIsPrinted(t *testing.T) {
 		`{"Action":"fail","Package":"m/a","Test":"TestBad"}`,
 		`{"Action":"output","Package":"m/a","Output":"exit status 1\n"}`,
 		`{"Action":"fail","Package":"m/a","Elapsed":0.2}`)
-	if want := "first\nsecond\nexit status 1\nFAIL\tm/a\t0.2s\t1 of 2 tests\n1 passed, 1 failed\n"; text != want || ok {
+	if want := "first\nsecond\nexit status 1\nFAIL\tm/a\t0.2s\t1 of 2 tests\nslowest: m/a 0.2s\n1 passed, 1 failed\n"; text != want || ok {
+		t.Errorf("%t, %q", ok, text)
+	}
+}
+
+func TestAResultFromTheCacheIsNotMeasured(t *testing.T) {
+	t.Parallel()
+	text, ok := printed(t, 1,
+		`{"Action":"output","Package":"m/a","Output":"ok  \tm/a\t(cached)\n"}`,
+		`{"Action":"pass","Package":"m/a","Elapsed":0.2}`)
+	if strings.Contains(text, "slowest") || !ok {
 		t.Errorf("%t, %q", ok, text)
 	}
 }

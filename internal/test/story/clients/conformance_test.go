@@ -14,26 +14,23 @@ import (
 	"svc.example/clients/conformance"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/programs"
 	"svc.example/internal/test/story"
 )
 
 // conforming are the clients that the suite is told about, in the order of docs/sdk.md.
 func conforming(t *testing.T) []conformance.Client {
 	t.Helper()
-	programs := t.TempDir()
-	if output, err := exec.CommandContext(story.Patient(t), "go", "build", "-o", programs, "svc.example/clients/conformance/goclient", "svc.example/clients/conformance/commandclient").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
 	module := addOnModule(t)
 	python := []string{"python3", "-W", "error", "tests/conformance.py"}
 	return []conformance.Client{
-		{Name: "Go", Command: []string{filepath.Join(programs, "goclient")}},
+		{Name: "Go", Command: []string{programs.Path(t, programs.GoClient)}},
 		{Name: "Python", Folder: pythonSDK.folder, Command: python, Env: []string{"PYTHONPATH=.", "PYTHONDONTWRITEBYTECODE=1"}},
 		{Name: "TypeScript", Folder: typescriptSDK.folder, Command: []string{pinnedNode(t), "tests/conformance.mjs"}},
 		{Name: "TypeScript in Deno", Folder: typescriptSDK.folder, Command: []string{deno(t), "run", "--quiet", "-A", "tests/conformance.mjs"},
 			Env: []string{"DENO_DIR=" + t.TempDir(), "DENO_NO_UPDATE_CHECK=1"}},
 		{Name: "add-on", Folder: story.AddOn, Command: python, Env: []string{"PYTHONPATH=" + module, "PYTHONDONTWRITEBYTECODE=1"}},
-		{Name: "svc", Command: []string{filepath.Join(programs, "commandclient")}, Env: []string{"SVC_PROGRAM=" + apptest.Binary(t), "XDG_CONFIG_HOME=" + t.TempDir()}},
+		{Name: "svc", Command: []string{programs.Path(t, programs.CommandClient)}, Env: []string{"SVC_PROGRAM=" + apptest.Binary(t), "XDG_CONFIG_HOME=" + t.TempDir()}},
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/programs"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/synthetic"
 )
@@ -28,10 +29,7 @@ func pipelines(t *testing.T, svc *story.Service) map[string]func(folder string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), "pipeline")
-	if output, err := exec.CommandContext(story.Patient(t), "go", "build", "-o", program, source).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, output)
-	}
+	program := programs.Path(t, programs.Pipeline)
 	return map[string]func(folder string) *exec.Cmd{
 		"Go": func(string) *exec.Cmd { return exec.CommandContext(story.Patient(t), program) },
 		"Python": func(folder string) *exec.Cmd {

@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
+	"svc.example/internal/test/programs"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/witness"
@@ -208,10 +209,7 @@ func TestASplitViewIsCaughtByWatchAndByAWitness(t *testing.T) {
 func TestWitnessesOfOthersUnderstandOursAndWeThem(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
-	theirs := filepath.Join(folder, "theirs")
-	if text, err := exec.CommandContext(story.Patient(t), "go", "-C", "../../../../tools/witness", "build", "-o", theirs, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build tools/witness: %v: %s", err, text)
-	}
+	theirs := programs.Path(t, programs.Witness)
 	// Their client gives checkpoints of a log to our witness.
 	logKey, err := exec.CommandContext(story.Patient(t), theirs, "key", filepath.Join(folder, "log.key")).Output()
 	if err != nil {
