@@ -39,10 +39,12 @@ func (c *commits) read() (k kept, err error) {
 	return k, err
 }
 
+// note reads behind the lock: a commit in the background that read before a request began,
+// and was noted after that, would show the database as it was before the request.
 func (c *commits) note() {
-	now, err := c.read()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	now, err := c.read()
 	if err != nil {
 		c.err = err
 	}
@@ -52,13 +54,16 @@ func (c *commits) note() {
 // during is what was seen at the commits of do, behind what was there before it.
 func (c *commits) during(t *testing.T, do func()) []kept {
 	t.Helper()
-	before, err := c.read()
-	if err != nil {
+	begin := func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		before, err := c.read()
+		c.seen = []kept{before}
+		return err
+	}
+	if err := begin(); err != nil {
 		t.Fatal(err)
 	}
-	c.mu.Lock()
-	c.seen = []kept{before}
-	c.mu.Unlock()
 	do()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -132,9 +132,17 @@ func mcpRemoteSignsIn(t *testing.T, config app.Config, what string, flags ...str
 	command.Env = append(os.Environ(), "HOME="+t.TempDir(), "BROWSER=true")
 	asked := make(chan string, 10)
 	go func() {
+		// It prints the address before it listens for the answer. A person is slower than
+		// that; a browser that a program drives would find nobody there.
+		address, listens := "", false
 		for lines := bufio.NewScanner(said); lines.Scan(); {
 			if strings.HasPrefix(lines.Text(), svc.URL+"/oauth/authorize?") {
-				asked <- lines.Text()
+				address = lines.Text()
+			}
+			listens = listens || strings.Contains(lines.Text(), "OAuth callback server running at")
+			if listens && address != "" {
+				asked <- address
+				address = ""
 			}
 		}
 	}()
