@@ -4,6 +4,18 @@ package client
 
 import "context"
 
+// StartRequest is what a start sends with the quote. The price is the quote's and
+// is never sent.
+type StartRequest struct {
+	LegalAcceptance string `json:"legal_acceptance"` // [LegalV1], required
+	// WebhookURL is an https address of a public host that gets a call when the job ends;
+	// "" for none.
+	WebhookURL string `json:"webhook_url,omitempty"`
+	// WebhookSecret signs those calls: 16 characters or more. When it is empty the service
+	// makes one, which Start returns once in Job.WebhookSecret.
+	WebhookSecret string `json:"webhook_secret,omitempty"`
+}
+
 // Job reads a job. Error: *Error with render_not_found, also for another workspace's job.
 func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
 	return ask[Job](ctx, c, "GET", c.jobPath(jobID, ""), nil)

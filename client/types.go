@@ -104,18 +104,6 @@ type SceneFile struct {
 	Status string `json:"status"` // "found", "remapped", "missing", "packed", "unused"
 }
 
-// StartRequest is what a start sends with the quote. The price is the quote's and
-// is never sent.
-type StartRequest struct {
-	LegalAcceptance string `json:"legal_acceptance"` // [LegalV1], required
-	// WebhookURL is an https address of a public host that gets a call when the job
-	// ends; "" for none.
-	WebhookURL string `json:"webhook_url,omitempty"`
-	// WebhookSecret signs those calls: 16 characters or more. When it is empty the
-	// service makes one, which Start returns once in Job.WebhookSecret.
-	WebhookSecret string `json:"webhook_secret,omitempty"`
-}
-
 // Job is a render as the service sees it at one moment. Pointers are nil while the
 // wire says null. Amounts are US cents, durations seconds, sizes bytes.
 type Job struct {

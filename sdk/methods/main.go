@@ -23,15 +23,15 @@ const (
 
 func main() {
 	const sdks = ".."
-	source, err := format.Source([]byte(printed(goHead, goMethod)))
+	source, err := format.Source([]byte(printed(goHead+goSettings(), goMethod)))
 	if err == nil {
 		err = os.WriteFile(filepath.Join("..", "..", "client", "methods.go"), source, 0o644)
 	}
 	if err == nil {
-		err = between(filepath.Join(sdks, "python", "svc_render", "client.py"), "    #", printed("", pythonMethod))
+		err = between(filepath.Join(sdks, "python", "svc_render", "client.py"), "    #", printed(pythonStart()+"\n", pythonMethod))
 	}
 	if err == nil {
-		err = between(filepath.Join(sdks, "typescript", "src", "client.ts"), "  //", printed("", typescriptMethod))
+		err = between(filepath.Join(sdks, "typescript", "src", "client.ts"), "  //", printed(typescriptStart()+"\n", typescriptMethod))
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -164,4 +164,56 @@ func typescriptMethod(m method) string {
 	}
 	return fmt.Sprintf("  /** %s */\n  async %s(%s{ signal }: Call = {}): Promise<%s> {\n    %s\n  }\n",
 		m.doc, camel(m.name), params, m.inTypescript, answer)
+}
+
+// goSettings is the type of what a start says.
+func goSettings() string {
+	var b strings.Builder
+	b.WriteString("// StartRequest is what a start sends with the quote. The price is the quote's and\n// is never sent.\ntype StartRequest struct {\n" +
+		"LegalAcceptance string `json:\"legal_acceptance\"` // [LegalV1], required\n")
+	for _, s := range settings() {
+		name := strings.ReplaceAll(camel("_"+s.name), "Url", "URL")
+		fmt.Fprintf(&b, "// %s\n%s string `json:\"%s,omitempty\"`\n", strings.Join(wrapped(s.docGo, 85), "\n// "), name, s.name)
+	}
+	return b.String() + "}\n\n"
+}
+
+const startDoc = "Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. %s is LEGAL_V1. " +
+	"A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer."
+
+func pythonStart() string {
+	var params, members strings.Builder
+	for _, s := range settings() {
+		fmt.Fprintf(&params, " %s: str = \"\",", s.name)
+		fmt.Fprintf(&members, "        if %s:\n            request[%q] = %s\n", s.name, s.name, s.name)
+	}
+	return fmt.Sprintf(`    def start(self, quote: Quote, *, legal_acceptance: str,%s
+              idempotency_key: str = "") -> Job:
+        """%s"""
+        request = {"quote_id": quote["quote_id"], "legal_acceptance": legal_acceptance}
+%s        path = "/node/v1/uploads/%%s/start" %% quoted(quote["upload_id"], safe="")
+        return cast(Job, self._transport.json("POST", path, request,
+                                              idempotency_key=idempotency_key or secrets.token_hex(16)))
+`, params.String(), strings.Join(wrapped(fmt.Sprintf(startDoc, "``legal_acceptance``"), 84), "\n        "), members.String())
+}
+
+func typescriptStart() string {
+	var names, kinds, members strings.Builder
+	for _, s := range settings() {
+		name := camel(s.name)
+		fmt.Fprintf(&names, " %s,", name)
+		fmt.Fprintf(&kinds, " %s?: string;", name)
+		fmt.Fprintf(&members, " ...(%s ? { %s: %s } : {}),", name, s.name, name)
+	}
+	return fmt.Sprintf(`  /** %s */
+  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance,%s idempotencyKey, signal }:
+    Call & { legalAcceptance: string;%s idempotencyKey?: string }): Promise<Job> {
+    const value = {
+      quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
+     %s
+    };
+    return this.transport.json("POST", `+"`/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`"+`,
+      { value, idempotencyKey: idempotencyKey || newKey(), signal });
+  }
+`, fmt.Sprintf(startDoc, "`legalAcceptance`"), names.String(), kinds.String(), members.String())
 }

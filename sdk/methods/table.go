@@ -26,6 +26,16 @@ type method struct {
 	docGo string // "" for doc
 }
 
+// setting is what a start says besides its quote and the terms. All settings are texts.
+type setting struct{ name, docGo string }
+
+func settings() []setting {
+	return []setting{
+		{"webhook_url", "WebhookURL is an https address of a public host that gets a call when the job ends; \"\" for none."},
+		{"webhook_secret", "WebhookSecret signs those calls: 16 characters or more. When it is empty the service makes one, which Start returns once in Job.WebhookSecret."},
+	}
+}
+
 // anything is an answer whose members SDKs of dynamic languages do not name.
 const anything = "Dict[str, Any]"
 

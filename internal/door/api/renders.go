@@ -5,6 +5,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -78,9 +79,9 @@ func (s *server) renders(api huma.API) {
 	huma.Register(api, create, s.create)
 	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
 	parts["frame_step"].Description, parts["frame_step"].Minimum, parts["frame_step"].Maximum = "Each frame is rendered: 1.", new(1.0), new(1.0)
-	maps.Copy(parts, webhookParts())
+	maps.Copy(parts, settingParts())
 	parts["renderer"] = rendererPart()
-	members := webhookParts()
+	members := settingParts()
 	members["upload_id"] = &huma.Schema{Type: huma.TypeString, Description: "From inspect or POST /uploads."}
 	api.OpenAPI().Paths[create.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": fileForm(parts),
@@ -161,7 +162,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		if err != nil {
 			return nil, err
 		}
-		if target, err = s.target(ctx, asked.WebhookFields); err != nil {
+		if target, err = s.target(ctx, asked.OrderSettings); err != nil {
 			return nil, err
 		}
 		out.Body, err = effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
@@ -176,7 +177,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		})
 		return out, err
 	}
-	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{"renderer", "webhook_url", "webhook_secret"})
+	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count"}, append(settingNames(), "renderer"))
 	if err != nil {
 		return nil, err
 	}
@@ -184,11 +185,11 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	if err := f.renderer(); err != nil {
 		return nil, err
 	}
-	hook, err := webhookOf(f.texts["webhook_url"], f.texts["webhook_secret"])
+	settings, err := readSettings(func(name string) *string { return f.texts[name] })
 	if err != nil {
 		return nil, err
 	}
-	if target, err = s.target(ctx, hook); err != nil {
+	if target, err = s.target(ctx, settings); err != nil {
 		return nil, err
 	}
 	if step := f.numbers["frame_step"]; step != nil && *step != 1 {
@@ -216,13 +217,13 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 // renderRequest is the JSON form of POST /renders (spec 4.4).
 type renderRequest struct {
 	UploadID string `json:"upload_id"`
-	WebhookFields
+	OrderSettings
 }
 
 // uploadOf reads the JSON form of POST /renders. It does huma's work by hand,
 // because a route of huma takes one kind of body: unknown members are named,
 // wrong types refused. Errors: body_too_large, body_truncated, invalid_request, those of
-// webhookOf.
+// readSettings.
 func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	text, err := io.ReadAll(io.LimitReader(r.Body, contract.MaxJSONBodyBytes+1))
 	if err != nil {
@@ -235,21 +236,22 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	if err := operation.Unmarshal(text, &members); err != nil {
 		return asked, fault.Field("body", "is not valid JSON: %v", err)
 	}
+	known := append(settingNames(), "upload_id")
 	for name, value := range members {
-		if name != "upload_id" && name != "webhook_url" && name != "webhook_secret" {
+		if !slices.Contains(known, name) {
 			return asked, fault.Field("body."+name, "is not a member of this request")
 		}
 		if _, ok := value.(string); !ok {
 			return asked, fault.Field("body."+name, "must be text")
 		}
 	}
-	member := func(name string) *string {
+	asked.OrderSettings, err = readSettings(func(name string) *string {
 		if text, is := members[name].(string); is {
 			return &text
 		}
 		return nil
-	}
-	if asked.WebhookFields, err = webhookOf(member("webhook_url"), member("webhook_secret")); err != nil {
+	})
+	if err != nil {
 		return asked, err
 	}
 	asked.UploadID, _ = members["upload_id"].(string)

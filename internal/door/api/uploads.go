@@ -72,7 +72,7 @@ type startInput struct {
 	Body     struct {
 		QuoteID         string `json:"quote_id" doc:"From inspect or quote."`
 		LegalAcceptance string `json:"legal_acceptance" enum:"SVC_LEGAL_V1" doc:"Accepts the terms."`
-		WebhookFields
+		OrderSettings
 	}
 }
 
@@ -116,7 +116,7 @@ func (s *server) uploads(api huma.API) {
 		MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security:     security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.idempotent(byBody)},
 	}, func(ctx context.Context, in *startInput) (*objectOutput, error) {
-		target, err := s.target(ctx, in.Body.WebhookFields)
+		target, err := s.target(ctx, in.Body.OrderSettings)
 		if err != nil {
 			return nil, err
 		}

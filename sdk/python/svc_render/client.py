@@ -112,21 +112,6 @@ class Client:
 
     # A job.
 
-    def start(self, quote: Quote, *, legal_acceptance: str, webhook_url: str = "", webhook_secret: str = "",
-              idempotency_key: str = "") -> Job:
-        """Spends: accepts the quote, reserves its price and queues the job. Starting a quote
-        again returns the same job and reserves nothing more. ``legal_acceptance`` is
-        LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries
-        carry one idempotency key, so that it is not lost with a lost answer."""
-        request = {"quote_id": quote["quote_id"], "legal_acceptance": legal_acceptance}
-        if webhook_url:
-            request["webhook_url"] = webhook_url
-        if webhook_secret:
-            request["webhook_secret"] = webhook_secret
-        path = "/node/v1/uploads/%s/start" % quoted(quote["upload_id"], safe="")
-        return cast(Job, self._transport.json("POST", path, request,
-                                              idempotency_key=idempotency_key or secrets.token_hex(16)))
-
     def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None,
                stop: Optional[threading.Event] = None) -> Iterator[Event]:
         """Every event of a job once, behind the one with the id ``after``, up to the one that
@@ -179,6 +164,21 @@ class Client:
         return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)
 
     # Printed from sdk/methods by go generate; do not edit.
+
+    def start(self, quote: Quote, *, legal_acceptance: str, webhook_url: str = "", webhook_secret: str = "",
+              idempotency_key: str = "") -> Job:
+        """Spends: accepts the quote, reserves its price and queues the job. Starting a quote
+        again returns the same job and reserves nothing more. ``legal_acceptance`` is
+        LEGAL_V1. A webhook secret that the service made comes in this answer only; all
+        tries carry one idempotency key, so that it is not lost with a lost answer."""
+        request = {"quote_id": quote["quote_id"], "legal_acceptance": legal_acceptance}
+        if webhook_url:
+            request["webhook_url"] = webhook_url
+        if webhook_secret:
+            request["webhook_secret"] = webhook_secret
+        path = "/node/v1/uploads/%s/start" % quoted(quote["upload_id"], safe="")
+        return cast(Job, self._transport.json("POST", path, request,
+                                              idempotency_key=idempotency_key or secrets.token_hex(16)))
 
     def job(self, job_id: str) -> Job:
         """The job as it is now."""

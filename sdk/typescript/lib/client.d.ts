@@ -44,13 +44,6 @@ export declare class Client {
     }): Promise<Preview>;
     /** The picture of a preview that is ready, a JPEG. */
     previewImage(look: Preview, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
-    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
-        legalAcceptance: string;
-        webhookUrl?: string;
-        webhookSecret?: string;
-        idempotencyKey?: string;
-    }): Promise<Job>;
     /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId: string, { after, timeout, signal }?: Call & {
         after?: string;
@@ -86,6 +79,13 @@ export declare class Client {
     transactions({ limit, signal }?: Call & {
         limit?: number;
     }): AsyncGenerator<Transaction, void>;
+    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
+        legalAcceptance: string;
+        webhookUrl?: string;
+        webhookSecret?: string;
+        idempotencyKey?: string;
+    }): Promise<Job>;
     /** The job as it is now. */
     job(jobId: string, { signal }?: Call): Promise<Job>;
     /** Ends a job that no worker has claimed yet. It costs nothing. */

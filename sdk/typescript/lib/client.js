@@ -84,14 +84,6 @@ export class Client {
         return this.transport.bytes(look.image_url, { keyless: true, signal }); // the address is the authorisation
     }
     // A job.
-    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-    async start(quote, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }) {
-        const value = {
-            quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
-            ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
-        };
-        return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`, { value, idempotencyKey: idempotencyKey || newKey(), signal });
-    }
     /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId, { after = "", timeout, signal } = {}) {
         return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
@@ -134,6 +126,14 @@ export class Client {
         return this.pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
     }
     // Printed from sdk/methods by go generate; do not edit.
+    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+    async start(quote, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }) {
+        const value = {
+            quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
+            ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
+        };
+        return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`, { value, idempotencyKey: idempotencyKey || newKey(), signal });
+    }
     /** The job as it is now. */
     async job(jobId, { signal } = {}) {
         return this.transport.json("GET", this.jobPath(jobId), { signal });

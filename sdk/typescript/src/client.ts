@@ -100,17 +100,6 @@ export class Client {
 
   // A job.
 
-  /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }:
-    Call & { legalAcceptance: string; webhookUrl?: string; webhookSecret?: string; idempotencyKey?: string }): Promise<Job> {
-    const value = {
-      quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
-      ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
-    };
-    return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`,
-      { value, idempotencyKey: idempotencyKey || newKey(), signal });
-  }
-
   /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
   follow(jobId: string, { after = "", timeout, signal }: Call & { after?: string; timeout?: number } = {}): AsyncGenerator<Event, void> {
     return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
@@ -166,6 +155,17 @@ export class Client {
   }
 
   // Printed from sdk/methods by go generate; do not edit.
+
+  /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }:
+    Call & { legalAcceptance: string; webhookUrl?: string; webhookSecret?: string; idempotencyKey?: string }): Promise<Job> {
+    const value = {
+      quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
+      ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
+    };
+    return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`,
+      { value, idempotencyKey: idempotencyKey || newKey(), signal });
+  }
 
   /** The job as it is now. */
   async job(jobId: string, { signal }: Call = {}): Promise<Job> {
