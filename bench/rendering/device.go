@@ -12,13 +12,14 @@ import (
 	"svc.example/bench/rounds"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/worker"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // crews are the numbers of Blenders that are measured on one device.
 var crews = []struct {
 	name     string
 	blenders int
-}{{"one Blender", 1}, {"two Blenders", 2}, {"auto", worker.Auto}}
+}{{"one Blender", 1}, {"two Blenders", 2}, {"auto", blenders.Auto}}
 
 // Processor is the device of the groups that render on no GPU.
 const Processor = "cpu"

@@ -27,6 +27,7 @@ import (
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
+	engines "svc.example/internal/work/worker/blenders"
 )
 
 // Workers are the commands under svc worker. Without a second word it is worker run.
@@ -70,18 +71,18 @@ func (c *workerRun) Validate() error {
 	return c.endFlags.Validate()
 }
 
-// blenders is how many Blenders render on a device, or worker.Auto.
+// blenders is how many Blenders render on a device, or engines.Auto.
 type blenders int
 
 // UnmarshalText reads auto or a number that a device can feed.
 func (b *blenders) UnmarshalText(text []byte) error {
 	if string(text) == "auto" {
-		*b = worker.Auto
+		*b = engines.Auto
 		return nil
 	}
 	n, err := strconv.Atoi(string(text))
-	if err != nil || n < 1 || n > worker.MostBlenders {
-		return fmt.Errorf("it is auto or 1 to %d", worker.MostBlenders)
+	if err != nil || n < 1 || n > engines.Most {
+		return fmt.Errorf("it is auto or 1 to %d", engines.Most)
 	}
 	*b = blenders(n)
 	return nil

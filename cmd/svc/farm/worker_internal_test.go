@@ -3,12 +3,12 @@ package farm
 import (
 	"testing"
 
-	"svc.example/internal/work/worker"
+	engines "svc.example/internal/work/worker/blenders"
 )
 
 func TestBlendersOfADeviceAreANumberOrAuto(t *testing.T) {
 	t.Parallel()
-	for text, want := range map[string]blenders{"auto": worker.Auto, "1": 1, "16": worker.MostBlenders} {
+	for text, want := range map[string]blenders{"auto": engines.Auto, "1": 1, "16": engines.Most} {
 		var got blenders
 		if err := got.UnmarshalText([]byte(text)); err != nil || got != want {
 			t.Errorf("%q: %d, %v", text, got, err)

@@ -26,7 +26,7 @@ type fetching struct {
 
 // fetchAhead begins to fetch the files of the first queued frame of another job than the
 // running one, unless that has begun. A fetch that serves no queued frame ends.
-func (l *lane) fetchAhead(q *frameQueue) {
+func (l *slot) fetchAhead(q *frameQueue) {
 	next := q.otherJob()
 	l.ahead.mu.Lock()
 	defer l.ahead.mu.Unlock()
@@ -64,7 +64,7 @@ func (q *frameQueue) otherJob() *task {
 // job whose scene is open it fetches none. Otherwise the process that is open ends first, so
 // that two scenes need not fit into the memory at once.
 // Errors: fetch's. The caller removes the result.
-func (l *lane) filesOf(ctx context.Context, t *task) (files, error) {
+func (l *slot) filesOf(ctx context.Context, t *task) (files, error) {
 	l.ahead.mu.Lock()
 	f := l.ahead.current
 	if f == nil || f.task.job.JobID != t.job.JobID {
@@ -90,7 +90,7 @@ func (l *lane) filesOf(ctx context.Context, t *task) (files, error) {
 }
 
 // filesNow is filesOf of a job of which nothing was fetched ahead.
-func (l *lane) filesNow(ctx context.Context, job farmapi.Job) (files, error) {
+func (l *slot) filesNow(ctx context.Context, job farmapi.Job) (files, error) {
 	project, err := l.projectOf(ctx, job)
 	if err != nil {
 		return files{}, err

@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/gpu"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // Farm is the part of the server that a worker calls; *farmapi.Client implements it. All
@@ -102,11 +103,11 @@ type Config struct {
 	Cores int
 
 	// Blenders is how many Blenders render on the device beside each other, at most
-	// MostBlenders; 1 when 0. Each has a scene of its own in memory. When one has too little,
-	// one alone goes on. Auto begins with one and follows what the device is busy with.
+	// blenders.Most; 1 when 0. Each has a scene of its own in memory. When one has too little,
+	// one alone goes on. blenders.Auto begins with one and follows what the device is busy with.
 	Blenders int
 	// Free measures for Auto the memory that is left; nil measures this machine's.
-	Free func(context.Context) (Free, error)
+	Free func(context.Context) (blenders.Free, error)
 	// Busy measures for Auto in which part of the last moment a GPU computed, 0 to 1; nil
 	// measures this machine's.
 	Busy func(context.Context) (float64, error)
@@ -162,10 +163,10 @@ func (c Config) withDefaults() Config {
 		c.Blenders = 1
 	}
 	if c.Free == nil {
-		c.Free = freeOf(c.Device, gpu.Machine{}, os.Getenv(gpu.VisibleDevices), 1)
+		c.Free = blenders.FreeOf(c.Device, gpu.Machine{}, os.Getenv(gpu.VisibleDevices), 1)
 	}
 	if c.Busy == nil {
-		c.Busy = busyOf(gpu.Machine{}, os.Getenv(gpu.VisibleDevices))
+		c.Busy = blenders.BusyOf(gpu.Machine{}, os.Getenv(gpu.VisibleDevices))
 	}
 	if c.Cores == 0 {
 		c.Cores = runtime.GOMAXPROCS(0)

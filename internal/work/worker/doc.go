@@ -6,7 +6,7 @@
 // fsynced, before it is sent. It stays there, across restarts of both sides, until the
 // server has accepted or refused it. One Blender process opens the
 // files of one workspace, once, for all its jobs of the same files. Several may render
-// beside each other, each on a lane of its own; where they have too little memory, one goes
+// beside each other, each in a slot of its own; where they have too little memory, one goes
 // on alone, and no frame fails for it. No process survives Run. An unreachable server never
 // ends Run. A worker holds no database, no store and no secret but its node key, which is
 // inside Farm.
@@ -15,8 +15,8 @@
 // has expired; to internal/render/blender how a frame is rendered; to
 // internal/render/pixels whether a picture is sound.
 //
-// Start reading at Worker.Run, then machine.go (several workers of one machine), lane.go and
-// crew.go (how many Blenders), queue.go (which frame is next), pool.go (which process renders
+// Start reading at Worker.Run, then machine.go (several workers of one machine), package
+// blenders (which Blenders run), slot.go, queue.go (which frame is next), pool.go (which process renders
 // it), persistent_data.go (may the process keep data between frames), leases.go (heartbeats),
 // ahead.go and cache.go (input files), finish.go (packing and checking) and outbox.go
 // (delivery of results).

@@ -60,7 +60,9 @@ func (w *Worker) finish(drainCtx context.Context, s renderedFrame) {
 			w.log.Error("a result cannot be kept, its lease lapses", "frame", t.lease.Frame, "err", err)
 			w.held.drop(t.lease.LeaseID, t.lease.Attempt)
 		}
-		w.consider(drainCtx, t, s.frame)
+		if !t.job.Aside() {
+			w.blenders.Rendered(s.frame, !t.lastInSight)
+		}
 	})
 }
 

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/osfile"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/gpu"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // machine is what the workers of one machine share: the work folder, the files of jobs, the
@@ -23,7 +24,7 @@ type machine struct {
 	making  chan struct{} // of capacity 1, filled by the worker that makes kernels: the next one finds them
 
 	mu    sync.Mutex // of what follows
-	busy  int        // lanes that render
+	busy  int        // slots that render
 	since time.Time  // when the last one ended, or the first worker was ready
 }
 
@@ -62,7 +63,7 @@ func (m *machine) ready() {
 	}
 }
 
-// begin and end count the lanes that render.
+// begin and end count the slots that render.
 func (m *machine) begin() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -76,7 +77,7 @@ func (m *machine) end() {
 	m.since = time.Now()
 }
 
-// idle returns for how long no lane has rendered; 0 while one does.
+// idle returns for how long no slot has rendered; 0 while one does.
 func (m *machine) idle() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -91,7 +92,7 @@ type Share struct {
 	Name     string // behind the worker's name, and of its folder in WorkDir: "gpu0"
 	Renderer Renderer
 	Cores    int // see Config
-	Free     func(context.Context) (Free, error)
+	Free     func(context.Context) (blenders.Free, error)
 	Busy     func(context.Context) (float64, error)
 }
 
@@ -105,7 +106,7 @@ func OfCards(b Blender, m gpu.Machine, cards []gpu.Share, cores int) []Share {
 		}
 		b.Card, b.CPUs, b.Threads = c.UUID, c.Pin, c.Cores
 		shares = append(shares, Share{
-			Name: "gpu" + strconv.Itoa(c.Index), Renderer: b, Cores: c.Cores, Free: freeOf(blender.GPU, m, c.UUID, len(cards)), Busy: busyOf(m, c.UUID),
+			Name: "gpu" + strconv.Itoa(c.Index), Renderer: b, Cores: c.Cores, Free: blenders.FreeOf(blender.GPU, m, c.UUID, len(cards)), Busy: blenders.BusyOf(m, c.UUID),
 		})
 	}
 	return shares

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // persistentDataOff appears in a frame's Switched when kept data changed the pixels
@@ -49,7 +50,7 @@ type renderedFrame struct {
 
 // renderFrame renders with persistent data unless the guard has switched it off, within
 // the time that a frame may take.
-func (l *lane) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
+func (l *slot) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.frameTime())
 	defer cancel()
 	if a.guard.note == "" {
@@ -74,7 +75,7 @@ func (a *openJob) switched() []string {
 
 // deliver moves a picture out of Blender's folder and finishes the frame. One that its guard
 // watches is compared first.
-func (l *lane) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
+func (l *slot) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
 	// At once, because the next frame may get the same name in Blender's folder.
 	path, err := l.out.moveIn(t.lease, f.Path)
 	if err != nil {
@@ -95,7 +96,7 @@ func (l *lane) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f ble
 // compareAndFinish renders a frame again in a process that never kept data. With equal
 // pixels the file is proven. Otherwise the frame is rendered again, and its file keeps no
 // data on this worker from then on. The end of ctx stops the comparison.
-func (l *lane) compareAndFinish(ctx, drainCtx context.Context, s renderedFrame) {
+func (l *slot) compareAndFinish(ctx, drainCtx context.Context, s renderedFrame) {
 	a := s.job
 	a.guard.watched = false
 	running, end := context.WithCancelCause(s.task.ctx)
@@ -128,7 +129,7 @@ func (l *lane) compareAndFinish(ctx, drainCtx context.Context, s renderedFrame) 
 
 // compare renders a frame in a second process. A second process is needed because
 // data survives in the first one in more places than Cycles.
-func (l *lane) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
+func (l *slot) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
 	second, err := l.pool.take(ctx)
 	if err != nil {
 		return false, err
@@ -190,7 +191,7 @@ func pixelsOf(f blender.Frame, path string) (string, error) {
 // rerender renders a frame again in a new process that keeps nothing. That process
 // then serves the rest of the job. The lease stays the same, so the caller sees no failed
 // attempt.
-func (l *lane) rerender(ctx context.Context, s *renderedFrame) error {
+func (l *slot) rerender(ctx context.Context, s *renderedFrame) error {
 	l.pool.clear()
 	a, err := l.openJob(ctx, s.task) // the verdict makes its guard keep nothing
 	if err != nil {
@@ -210,12 +211,12 @@ func (l *lane) rerender(ctx context.Context, s *renderedFrame) error {
 
 // abandon gives up a frame that was neither compared nor rendered again. It counts as
 // failed, so that a job that always fails here comes to an end.
-func (l *lane) abandon(running, drainCtx context.Context, s renderedFrame, err error) {
+func (l *slot) abandon(running, drainCtx context.Context, s renderedFrame, err error) {
 	l.pool.clear()
 	_ = os.Remove(s.path) // if this fails, the next run empties the folder
 	cause := context.Cause(running)
 	if cause == nil && l.crowded(err) {
-		cause = errApart
+		cause = blenders.ErrAlone
 	}
 	l.giveUp(drainCtx, s.task, cause, err)
 }
@@ -224,7 +225,7 @@ func (l *lane) abandon(running, drainCtx context.Context, s renderedFrame, err e
 const rememberedFiles = 256
 
 // verdicts holds, by a file's hash, what comparisons said of its kept data: "" where the
-// pixels were equal, otherwise why none is kept. The zero value is empty; the lanes share it.
+// pixels were equal, otherwise why none is kept. The zero value is empty; the slots share it.
 type verdicts struct {
 	mu    sync.Mutex
 	notes map[string]string
@@ -252,14 +253,14 @@ func (v *verdicts) of(sum string) (note string, known bool) {
 
 // disablePersistentData switches kept data off for a job, also for the next time its file
 // is opened. The file's hash is the key: another job of the same file has the same scene.
-func (l *lane) disablePersistentData(a *openJob, note string) {
+func (l *slot) disablePersistentData(a *openJob, note string) {
 	a.guard.note = note
 	l.verdicts.remember(a.job.InputSHA256, note)
 }
 
 // newGuard returns the guard of a file that was just opened. Every file of which data is
 // kept is watched until it was compared once.
-func (l *lane) newGuard(a *openJob) guard {
+func (l *slot) newGuard(a *openJob) guard {
 	note, known := l.verdicts.of(a.job.InputSHA256)
 	return guard{watched: a.opened.KeepsData && !known, note: note}
 }
@@ -270,7 +271,7 @@ var errInTiles = errors.New("a picture that was rendered whole took too much mem
 // wholeFailed reacts to a process that rendered pictures whole and ran out of memory or
 // crashed: in tiles they take less. It ends the frame with errInTiles, which is no failure of
 // it, once for a file.
-func (l *lane) wholeFailed(running context.Context, end context.CancelCauseFunc, a *openJob, err error) {
+func (l *slot) wholeFailed(running context.Context, end context.CancelCauseFunc, a *openJob, err error) {
 	failed, may := lacksMemory(err)
 	if !may || !a.opened.Whole || a.guard.note != "" || context.Cause(running) != nil {
 		return
@@ -282,7 +283,7 @@ func (l *lane) wholeFailed(running context.Context, end context.CancelCauseFunc,
 
 // keptDataFailed reacts to a process that kept data and ran out of memory or crashed:
 // kept data takes memory, so the next try does without it.
-func (l *lane) keptDataFailed(a *openJob, err error) {
+func (l *slot) keptDataFailed(a *openJob, err error) {
 	if _, may := lacksMemory(err); may && a.opened.KeepsData && a.guard.began && a.guard.note == "" {
 		l.disablePersistentData(a, tooMuch)
 	}

@@ -134,7 +134,7 @@ func (a *openJob) has(job farmapi.Job, scene string) bool {
 // Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
 // two scenes: a scene may leave something behind in the memory of the process or in its
 // folder.
-func (l *lane) openJob(ctx context.Context, t *task) (*openJob, error) {
+func (l *slot) openJob(ctx context.Context, t *task) (*openJob, error) {
 	job, frame := t.job, t.lease.Frame
 	a := l.pool.open
 	if a != nil && a.job.JobID == job.JobID && a.reaches(frame) {
@@ -155,7 +155,7 @@ func (l *lane) openJob(ctx context.Context, t *task) (*openJob, error) {
 
 // continueScene has the open process render another job of its scene. What the process keeps
 // is the other job's, so the first frame is watched like any later one.
-func (l *lane) continueScene(a *openJob, job farmapi.Job) *openJob {
+func (l *slot) continueScene(a *openJob, job farmapi.Job) *openJob {
 	next := *a // pictures of the job before are finished beside
 	next.job = job
 	next.guard = l.newGuard(&next)
@@ -169,7 +169,7 @@ func (l *lane) continueScene(a *openJob, job farmapi.Job) *openJob {
 }
 
 // openScene has a spare process open a job's files. It removes them after an error.
-func (l *lane) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
+func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
 	job := t.job
 	files.input.Plays, files.input.Scene = job.Plays, job.Scene
 	if f := job.Frames; f.Step > 0 {

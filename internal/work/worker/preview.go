@@ -20,7 +20,7 @@ var errFrameCame = errors.New("a frame has come")
 // does, and gives the preview back at once when some come. The process of an open job
 // ends first: none of its frames is in sight, and two scenes need not fit into the memory.
 // Before it returns an error, it has reported or given back the lease.
-func (l *lane) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) error {
+func (l *slot) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) error {
 	l.pool.clear()
 	running, end := context.WithCancelCause(t.ctx)
 	defer end(nil)
@@ -53,7 +53,7 @@ func (l *lane) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) er
 }
 
 // endPreview reports a preview that was not rendered.
-func (l *lane) endPreview(running, drainCtx context.Context, t *task, err error) error {
+func (l *slot) endPreview(running, drainCtx context.Context, t *task, err error) error {
 	if err != nil {
 		l.giveUp(drainCtx, t, context.Cause(running), err)
 	}
@@ -62,7 +62,7 @@ func (l *lane) endPreview(running, drainCtx context.Context, t *task, err error)
 
 // renderPreview renders a preview in a process of its own and passes it on. Errors: those
 // of fetch and of Session, errUnable.
-func (l *lane) renderPreview(ctx, drainCtx context.Context, t *task) error {
+func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	files, limit, err := l.layAside(ctx, t.job)
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ const referenceTime = 10 * time.Minute
 
 // layAside gets what a preview or a reference render needs, and how long it may take. The
 // caller removes the files.
-func (l *lane) layAside(ctx context.Context, job farmapi.Job) (f files, limit time.Duration, err error) {
+func (l *slot) layAside(ctx context.Context, job farmapi.Job) (f files, limit time.Duration, err error) {
 	if p := job.Preview; p != nil {
 		f, err = l.fetch(ctx, job)
 		f.input.Preview = &blender.Preview{Side: p.Side, Samples: p.Samples}

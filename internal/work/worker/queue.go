@@ -8,6 +8,7 @@ import (
 
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // A worker prefetches as many frames as it renders in prefetchTime, so that a short
@@ -85,16 +86,18 @@ func (q *frameQueue) measure(job string, d time.Duration) {
 // renderLoop renders leased frames one by one until ctx ends. drainCtx outlives ctx and
 // serves the calls that return what is left. It alone uses the pool and the guards, so none
 // of them needs a lock.
-func (l *lane) renderLoop(ctx, drainCtx context.Context) {
+func (l *slot) renderLoop(ctx, drainCtx context.Context) {
 	q := frameQueue{}
 	defer func() { l.drain(drainCtx, &q) }()
 	for ctx.Err() == nil {
-		l.waitAlone(ctx)
+		if l.place.Index == 0 {
+			l.blenders.WaitAlone(ctx)
+		}
 		if l.draining() {
 			l.log.Info("the worker takes no more frames, as it was told, and stops")
 			return
 		}
-		if l.surplus() {
+		if l.place.Finishing() {
 			return
 		}
 		if !l.refill(ctx, &q) {
@@ -123,10 +126,10 @@ func (l *lane) renderLoop(ctx, drainCtx context.Context) {
 
 // renderTask renders the next frame of the queue. Meanwhile the worker prepares for the one
 // behind it.
-func (l *lane) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
+func (l *slot) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
 	next.lastInSight = q.waiting == 0 && len(q.tasks) == 0
 	q.ended, q.running = make(chan struct{}), next
-	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !l.draining() && !l.surplus() {
+	if len(q.tasks) == 0 && q.pending == nil && q.pace > 0 && !l.draining() && !l.place.Finishing() {
 		l.requestFrames(ctx, q, 1, 0, max(q.pace-q.lead(), 0))
 	}
 	l.fetchAhead(q)
@@ -150,7 +153,7 @@ func (q *frameQueue) lead() time.Duration {
 // renderBeside renders a frame. Meanwhile it takes the reply of the open lease call, so that
 // heartbeats extend those leases, and begins to fetch the next job's files. A job's first
 // frame has no pace to go by: its own progress tells when to ask for the next one.
-func (l *lane) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *task) (took time.Duration, err error) {
+func (l *slot) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *task) (took time.Duration, err error) {
 	// Until it is done, the pool is its own.
 	done := make(chan struct{})
 	go func() {
@@ -168,7 +171,7 @@ func (l *lane) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *
 			l.enqueue(q, got)
 			l.fetchAhead(q)
 		case <-look.C:
-			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !l.draining() && !l.surplus() && ctx.Err() == nil {
+			if left, ok := next.remaining(); asks && ok && left <= q.lead() && !l.draining() && !l.place.Finishing() && ctx.Err() == nil {
 				asks = false
 				l.requestFrames(ctx, q, 1, 0, 0)
 			}
@@ -179,7 +182,7 @@ func (l *lane) renderBeside(ctx, drainCtx context.Context, q *frameQueue, next *
 // refill takes the server's reply, asks for more frames when needed, and waits while there
 // is nothing to render. It returns false when ctx ends. At most one lease call is open at
 // a time: how many frames to ask for depends on what the last call brought.
-func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
+func (l *slot) refill(ctx context.Context, q *frameQueue) bool {
 	if q.pending == nil {
 		switch n := q.prefetchCount(); {
 		case len(q.tasks) == 0:
@@ -210,7 +213,7 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 				l.pool.warm() // the next frame is likely another job's
 			}
 		case <-idle.C:
-			if left := l.cfg.ExitIdle - l.machine.idle(); left > 0 { // another lane, or worker, has worked
+			if left := l.cfg.ExitIdle - l.machine.idle(); left > 0 { // another slot, or worker, has worked
 				idle.Reset(left)
 				continue
 			}
@@ -222,7 +225,7 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 			l.leave()
 		case <-l.cfg.Drain:
 			return true // the loop sees it
-		case <-l.enough:
+		case <-l.place.Finish():
 			return true
 		case <-ctx.Done():
 			return false
@@ -231,21 +234,11 @@ func (l *lane) refill(ctx context.Context, q *frameQueue) bool {
 }
 
 // idleTimer fires when the worker has been idle for too long: never without ExitIdle.
-func (l *lane) idleTimer() *time.Timer {
+func (l *slot) idleTimer() *time.Timer {
 	if l.cfg.ExitIdle <= 0 {
 		return time.NewTimer(math.MaxInt64)
 	}
 	return time.NewTimer(max(0, l.cfg.ExitIdle-l.machine.idle()))
-}
-
-// surplus reports whether fewer Blenders suffice, so that this lane ends.
-func (l *lane) surplus() bool {
-	select {
-	case <-l.enough:
-		return true
-	default:
-		return false
-	}
 }
 
 // draining reports whether the worker was told to take no more frames.
@@ -276,7 +269,7 @@ func (q *frameQueue) last(a *openJob) (frame *int) {
 // requestFrames requests n frames, preferably of the open job, after a delay or as soon as
 // the running frame ends. The call runs beside the render. It outlives the frame, and
 // repeats itself while the server cannot be reached.
-func (l *lane) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
+func (l *slot) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
 	// The open job is a preference, not a condition: the server may answer with another one.
 	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds(), Previews: wait > 0}
 	if t := q.running; t != nil && t.renders() { // the pool is the render's own by now
@@ -310,7 +303,7 @@ func (l *lane) requestFrames(ctx context.Context, q *frameQueue, n int, wait, de
 }
 
 // enqueue queues the frames of a reply. From here on heartbeats extend the leases.
-func (l *lane) enqueue(q *frameQueue, got leaseReply) {
+func (l *slot) enqueue(q *frameQueue, got leaseReply) {
 	q.pending = nil
 	switch {
 	case got.err != nil:
@@ -334,7 +327,7 @@ func (l *lane) enqueue(q *frameQueue, got leaseReply) {
 
 // endUnused ends the process whose scene no further job has asked for, to free the memory that
 // it takes.
-func (l *lane) endUnused() {
+func (l *slot) endUnused() {
 	if a := l.pool.open; a != nil && time.Since(a.used) >= l.cfg.KeepScene {
 		l.pool.clear()
 	}
@@ -343,7 +336,7 @@ func (l *lane) endUnused() {
 // drain gives back the queued frames when the worker stops, and also what the open lease
 // call brings. Without it the frames would wait until their leases lapse. The open call
 // ends with ctx, but its reply may have been on the way.
-func (l *lane) drain(drainCtx context.Context, q *frameQueue) {
+func (l *slot) drain(drainCtx context.Context, q *frameQueue) {
 	if q.pending != nil {
 		l.enqueue(q, <-q.pending)
 	}
@@ -354,7 +347,7 @@ func (l *lane) drain(drainCtx context.Context, q *frameQueue) {
 
 // render renders one frame and passes it on. It returns Blender's time. Before it
 // returns an error, it has reported or given back the lease.
-func (l *lane) render(ctx, drainCtx context.Context, t *task) (took time.Duration, err error) {
+func (l *slot) render(ctx, drainCtx context.Context, t *task) (took time.Duration, err error) {
 	if t.ctx.Err() != nil {
 		return 0, context.Cause(t.ctx)
 	}
@@ -381,7 +374,7 @@ func (l *lane) render(ctx, drainCtx context.Context, t *task) (took time.Duratio
 	}
 	cause := context.Cause(running)
 	if cause == nil && l.crowded(err) {
-		cause = errApart
+		cause = blenders.ErrAlone
 	}
 	if cause == nil && ctx.Err() != nil {
 		// A scheduler signals every process of a machine, Blender too. What fails during a
@@ -394,7 +387,7 @@ func (l *lane) render(ctx, drainCtx context.Context, t *task) (took time.Duratio
 
 // playAndRender renders a frame after those that it depends on were computed. It returns
 // the time that only the frame took.
-func (l *lane) playAndRender(ctx context.Context, a *openJob, t *task) (f blender.Frame, took time.Duration, err error) {
+func (l *slot) playAndRender(ctx context.Context, a *openJob, t *task) (f blender.Frame, took time.Duration, err error) {
 	if a.opened.Plays {
 		limited, cancel := context.WithTimeout(ctx, l.playTime())
 		defer cancel()
@@ -443,7 +436,7 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
 		log.Warn("frame given up: it is not this worker's any longer", "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
-	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, errApart), errors.Is(cause, errInTiles):
+	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, blenders.ErrAlone), errors.Is(cause, errInTiles):
 		log.Info("frame given back", "reason", cause)
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):

@@ -12,10 +12,11 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // Worker renders the frames that a farm leases to it. Make one with New; call Run once.
-// Its goroutines share it: per lane the render loop and the fetch of the next job's files,
+// Its goroutines share it: per slot the render loop and the fetch of the next job's files,
 // the heartbeats, the delivery and, per picture, a check. Fields without a lock are set before those start, or belong to the one
 // that the comment names.
 type Worker struct {
@@ -23,13 +24,11 @@ type Worker struct {
 	log      *slog.Logger
 	self     farmapi.RegisterRequest // what every registration sends; set by join
 	dirs     folders
-	out      *outbox  // reports that the server has not answered
-	held     holdings // leases that heartbeats must extend
-	machine  *machine // shared with other workers of it
-	company  company  // of the lanes
+	out      *outbox            // reports that the server has not answered
+	held     holdings           // leases that heartbeats must extend
+	machine  *machine           // shared with other workers of it
+	blenders *blenders.Blenders // which of them run
 	verdicts verdicts
-
-	noMemory sync.Once // says that the free memory cannot be measured
 
 	finishing sync.WaitGroup // pictures that are packed and checked beside the next render
 	places    chan struct{}  // of capacity mostFinishing, filled by each of them
@@ -77,6 +76,9 @@ func (w *Worker) runOn(ctx context.Context, m *machine) error {
 	ctx, w.leave = context.WithCancel(ctx)
 	defer w.leave()
 	w.machine = m
+	w.blenders = blenders.New(blenders.Config{
+		Blenders: w.cfg.Blenders, Device: w.cfg.Device, Cores: w.cfg.Cores, Free: w.cfg.Free, Busy: w.cfg.Busy, Drain: w.cfg.Drain, Log: w.log,
+	})
 	if err := w.prepareFolders(); err != nil {
 		return err
 	}
@@ -86,7 +88,7 @@ func (w *Worker) runOn(ctx context.Context, m *machine) error {
 		}
 		return err
 	}
-	first, err := w.newLane(0)
+	first, err := w.newSlot(0)
 	if err != nil {
 		return err
 	}
@@ -115,7 +117,7 @@ func (w *Worker) runOn(ctx context.Context, m *machine) error {
 	// The order matters: the last pictures are checked, then all reports are sent,
 	// and only then does the server learn that the worker has stopped.
 	w.machine.ready()
-	w.runLanes(ctx, drainCtx, first)
+	w.runSlots(ctx, drainCtx, first)
 	w.finishing.Wait()
 	close(closing)
 	<-sent
@@ -177,7 +179,7 @@ func (w *Worker) prepareFolders() error {
 
 // join starts the first Blender, decides whether it may work here and registers. It
 // waits for an unreachable server and fails on a refusal.
-func (l *lane) join(ctx context.Context) error {
+func (l *slot) join(ctx context.Context) error {
 	first, err := l.pool.take(ctx)
 	if err != nil {
 		return fmt.Errorf("start the first Blender: %w", err)

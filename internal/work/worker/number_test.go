@@ -10,21 +10,21 @@ import (
 
 	"svc.example/internal/render/blender"
 	"svc.example/internal/test/await"
-	"svc.example/internal/work/worker"
+	"svc.example/internal/work/worker/blenders"
 )
 
 // auto is a bench of a worker whose number of Blenders follows the device.
-func auto(t *testing.T, frames int, onDevice float64, free worker.Free) (*server, *painter, *bench) {
+func auto(t *testing.T, frames int, onDevice float64, free blenders.Free) (*server, *painter, *bench) {
 	s, p := newServer(frames), newPainter()
 	p.onDevice, p.needs = onDevice, 2<<30
 	b := newBench(t, s, p)
-	b.config.Blenders = worker.Auto
-	b.config.Free = func(context.Context) (worker.Free, error) { return free, nil }
+	b.config.Blenders = blenders.Auto
+	b.config.Free = func(context.Context) (blenders.Free, error) { return free, nil }
 	b.config.Busy = func(context.Context) (float64, error) { return 0, errors.New("nobody knows") }
 	return s, p, b
 }
 
-var plenty = worker.Free{Host: 1 << 40, Device: 1 << 40}
+var plenty = blenders.Free{Host: 1 << 40, Device: 1 << 40}
 
 // TestBlendersAreAddedUntilTheDeviceIsBusy: frames that need the device for a fifth of their
 // time keep it busy five at once, and no more Blenders come than that takes.
@@ -117,7 +117,7 @@ func TestOnAProcessorCoresAreTheDevice(t *testing.T) {
 	for cores, want := range map[int]int{1: 1, 2: 1, 16: 2} {
 		t.Run(strconv.Itoa(cores), func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				_, p, b := auto(t, 100, 0.65, worker.Free{Host: 1 << 40, Device: worker.NoMemory})
+				_, p, b := auto(t, 100, 0.65, blenders.Free{Host: 1 << 40, Device: blenders.NoMemory})
 				p.kind, b.config.Device, b.config.Cores = "CPU", blender.CPU, cores
 				stop := b.run()
 				b.untilDelivered(100)
@@ -157,7 +157,7 @@ func TestBlendersThatWaitForEachOtherLeave(t *testing.T) {
 // TestMemoryBoundsTheBlenders: a further Blender comes only where the largest so far, and half
 // of it more, has room on the host and on the device.
 func TestMemoryBoundsTheBlenders(t *testing.T) {
-	for name, free := range map[string]worker.Free{
+	for name, free := range map[string]blenders.Free{
 		"no room on the host":   {Host: 3 << 30, Device: 1 << 40},
 		"no room on the device": {Host: 1 << 40, Device: 1 << 28},
 	} {
@@ -174,7 +174,7 @@ func TestMemoryBoundsTheBlenders(t *testing.T) {
 	}
 	t.Run("a device without memory of its own", func(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
-			_, p, b := auto(t, 100, 0.2, worker.Free{Host: 1 << 40, Device: worker.NoMemory})
+			_, p, b := auto(t, 100, 0.2, blenders.Free{Host: 1 << 40, Device: blenders.NoMemory})
 			stop := b.run()
 			b.untilDelivered(100)
 			if err := stop(); err != nil || p.busiest < 2 {
@@ -185,7 +185,7 @@ func TestMemoryBoundsTheBlenders(t *testing.T) {
 	t.Run("nobody knows", func(t *testing.T) {
 		inBubble(t, func(t *testing.T) {
 			_, p, b := auto(t, 100, 0.2, plenty)
-			b.config.Free = func(context.Context) (worker.Free, error) { return worker.Free{}, errors.New("no such program") }
+			b.config.Free = func(context.Context) (blenders.Free, error) { return blenders.Free{}, errors.New("no such program") }
 			stop := b.run()
 			b.untilDelivered(100)
 			if err := stop(); err != nil || p.busiest != 1 {

@@ -1,4 +1,4 @@
-package worker
+package blenders
 
 import (
 	"os"
@@ -55,7 +55,7 @@ func TestFreeMemoryIsTheLeastOfMachineAndGroups(t *testing.T) {
 // TestThisMachineHasFreeMemory asks the real one.
 func TestThisMachineHasFreeMemory(t *testing.T) {
 	t.Parallel()
-	free, err := freeOf(blender.CPU, gpu.Machine{}, "", 1)(t.Context())
+	free, err := FreeOf(blender.CPU, gpu.Machine{}, "", 1)(t.Context())
 	if err != nil || free.Host < 1<<20 || free.Device != NoMemory {
 		t.Errorf("%+v, %v", free, err)
 	}

@@ -1,4 +1,4 @@
-package worker
+package blenders
 
 import (
 	"bufio"
@@ -22,10 +22,10 @@ type Free struct {
 // NoMemory is what a device without memory of its own has.
 const NoMemory = -1
 
-// freeOf measures what is free on this machine for one of n workers: of the host an nth, and
+// FreeOf measures what is free on this machine for one of n workers: of the host an nth, and
 // all of the cards that are shown to it. Errors: the host is no Linux, or nothing tells of its
 // GPUs.
-func freeOf(device blender.Device, m gpu.Machine, shown string, n int) func(context.Context) (Free, error) {
+func FreeOf(device blender.Device, m gpu.Machine, shown string, n int) func(context.Context) (Free, error) {
 	return func(ctx context.Context) (free Free, err error) {
 		if free.Host, err = freeHost("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"); err != nil {
 			return Free{}, err
@@ -39,8 +39,8 @@ func freeOf(device blender.Device, m gpu.Machine, shown string, n int) func(cont
 	}
 }
 
-// busyOf measures how busy the cards are that are shown to a worker.
-func busyOf(m gpu.Machine, shown string) func(context.Context) (float64, error) {
+// BusyOf measures how busy the cards are that are shown to a worker.
+func BusyOf(m gpu.Machine, shown string) func(context.Context) (float64, error) {
 	return func(ctx context.Context) (float64, error) { return m.Busy(ctx, shown) }
 }
 
