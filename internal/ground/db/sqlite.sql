@@ -131,9 +131,6 @@ WHERE c.created_at < CAST(?1 AS bigint) AND (c.workspace_id = CAST(?2 AS text) O
   AND NOT EXISTS (SELECT 1 FROM project_content p WHERE p.workspace_id = c.workspace_id AND p.sha256 = c.sha256)
 ORDER BY c.workspace_id, c.sha256 LIMIT 500;
 
--- name: WebhookAttemptsOf
-SELECT * FROM webhook_attempt WHERE delivery_id IN (SELECT i.value FROM json_each(?1) i) ORDER BY delivery_id, number;
-
 -- name: CredentialsAlive
 WITH asked AS (
   SELECT i.value AS id FROM json_each(?1) i

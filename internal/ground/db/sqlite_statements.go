@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	_ "embed"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -26,6 +27,10 @@ var sqliteStatements = sync.OnceValue(func() map[string]string {
 	}
 	return own
 })
+
+// listed is how statements ask for the members of a JSON array. SQLite has another function
+// for it.
+var listed = regexp.MustCompile(`= ANY \(ARRAY\(SELECT json_array_elements_text\(CAST\(CAST\((\$\d+) AS text\) AS json\)\)\)\)`)
 
 // statementName returns the name of a generated statement.
 func statementName(text string) string {
@@ -111,7 +116,7 @@ func (c *sqliteConn) statement(text string) (sqliteStatement, error) {
 	}
 	own, ok := sqliteStatements()[statementName(text)]
 	if !ok {
-		own = text
+		own = listed.ReplaceAllString(text, "IN (SELECT value FROM json_each(${1}))")
 	}
 	prepared, err := c.Prepare(own)
 	if err != nil {

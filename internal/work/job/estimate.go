@@ -54,7 +54,7 @@ func acceptedAt(at, renderUs int64) acceptedFrame {
 }
 
 // foreseeable reports whether the frames of a job so far may tell its end.
-func foreseeable(view query.JobViewRow) bool {
+func foreseeable(view query.JobViewsRow) bool {
 	return Status(view.Job.Status) == Rendering && (view.Held > 0 || view.Job.FramesCompleted > 0)
 }
 
@@ -106,7 +106,7 @@ type similarTimes struct {
 
 // of returns the times for those of some jobs of a workspace, newest first, whose own
 // frames do not tell yet. It reads them in two statements if some are not known.
-func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outlook, views []query.JobViewRow) (map[string]foreseen, error) {
+func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outlook, views []query.JobViewsRow) (map[string]foreseen, error) {
 	found, missing := s.recall(outlook, views)
 	if len(missing) == 0 {
 		return found, nil
@@ -147,7 +147,7 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 }
 
 // recall returns what is known, and the jobs of which nothing is.
-func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewRow) (found map[string]foreseen, missing []string) {
+func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewsRow) (found map[string]foreseen, missing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.outlook != outlook {
@@ -169,7 +169,7 @@ func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewRo
 
 // findRests finds what is left of those of some jobs of a workspace, newest first, whose
 // frames depend on those before: of all that render in one statement.
-func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewRow) (rests map[string]*dispatch.Rest, err error) {
+func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (rests map[string]*dispatch.Rest, err error) {
 	rendering := map[string]dispatch.Playing{}
 	queued := map[string]*dispatch.Rest{}
 	for _, v := range views {
@@ -202,7 +202,7 @@ func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewRow) (rests 
 
 // estimate fills when a live job will have its last frame. A job for which no worker is
 // there may wait for any time: it has no estimate.
-func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) {
+func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object) {
 	own, similar := s.accepted[o.JobID], s.similar[o.JobID]
 	each, basis := frameTime(own), JobFrames
 	if len(own) < enoughFrames {
@@ -250,7 +250,7 @@ func (s surroundings) estimate(view query.JobViewRow, now time.Time, o *Object) 
 }
 
 // restOfFrame is the part of a frame that is to be rendered at least until all are in.
-func restOfFrame(view query.JobViewRow, begun float64) float64 {
+func restOfFrame(view query.JobViewsRow, begun float64) float64 {
 	if waiting := view.Job.FrameCount - view.Job.FramesCompleted - view.Held; waiting > 0 || view.Held == 0 {
 		return 1
 	}

@@ -19,6 +19,6 @@ func EstimateOf(record Record, held int64, begun float64, at []time.Time, took [
 		around.accepted[record.JobID] = append(around.accepted[record.JobID], acceptedFrame{at: at[i], took: took[i]})
 	}
 	o := shown(record)
-	around.estimate(query.JobViewRow{Job: record, Held: held, Progress: int64(1000 * begun)}, now, &o)
+	around.estimate(query.JobViewsRow{Job: record, Held: held, Progress: int64(1000 * begun)}, now, &o)
 	return o
 }

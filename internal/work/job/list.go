@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,7 +36,11 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 		before = id.Behind(id.Job)
 	}
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		views, err := viewsOf(ctx, tx, r, before)
+		ids, err := pageOf(ctx, tx, r, before)
+		if err != nil {
+			return fmt.Errorf("list jobs: %w", err)
+		}
+		views, err := viewsOf(ctx, tx, ids...)
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
@@ -60,32 +65,30 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	return page, more, err
 }
 
-// viewsOf reads the rows of a page that starts after before, and one more.
-func viewsOf(ctx context.Context, tx *db.Tx, r ListRequest, before string) (views []query.JobViewRow, err error) {
+// pageOf reads the ids of a page that starts after before, and one more.
+func pageOf(ctx context.Context, tx *db.Tx, r ListRequest, before string) ([]string, error) {
 	most := int64(r.Limit) + 1
 	switch {
 	case r.Text != "":
-		rows, err := tx.JobViewsNamed(ctx, query.JobViewsNamedParams{
-			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: most,
-			Queue: dispatch.FrameQueue, Name: namePattern(r.Text), Named: r.Text,
+		return tx.JobPageNamed(ctx, query.JobPageNamedParams{
+			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: most, Name: namePattern(r.Text), Named: r.Text,
 		})
-		for _, row := range rows {
-			views = append(views, query.JobViewRow(row))
-		}
-		return views, err
 	case r.Status != "":
-		rows, err := tx.JobViewsOf(ctx, query.JobViewsOfParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: before, Max: most, Queue: dispatch.FrameQueue})
-		for _, row := range rows {
-			views = append(views, query.JobViewRow(row))
-		}
-		return views, err
-	default:
-		rows, err := tx.JobViews(ctx, query.JobViewsParams{WorkspaceID: r.WorkspaceID, Before: before, Max: most, Queue: dispatch.FrameQueue})
-		for _, row := range rows {
-			views = append(views, query.JobViewRow(row))
-		}
-		return views, err
+		return tx.JobPageOf(ctx, query.JobPageOfParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: before, Max: most})
 	}
+	return tx.JobPage(ctx, query.JobPageParams{WorkspaceID: r.WorkspaceID, Before: before, Max: most})
+}
+
+// viewsOf reads jobs as they are now, the newest first.
+func viewsOf(ctx context.Context, tx *db.Tx, ids ...string) ([]query.JobViewsRow, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("list job ids: %w", err)
+	}
+	return tx.JobViews(ctx, query.JobViewsParams{Ids: string(list), Queue: dispatch.FrameQueue})
 }
 
 // Needing lists the jobs of a workspace that need a person: those that failed, and those
@@ -111,7 +114,7 @@ func (j *Jobs) Needing(ctx context.Context, workspaceID string, within time.Dura
 
 // acceptedOf reads the times of the last frames of a page's rendering jobs, newest
 // first: one statement, however many jobs the page has.
-func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewRow) (map[string][]acceptedFrame, error) {
+func acceptedOf(ctx context.Context, tx *db.Tx, workspaceID string, page []query.JobViewsRow) (map[string][]acceptedFrame, error) {
 	if !slices.ContainsFunc(page, foreseeable) {
 		return nil, nil
 	}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 	"math"
 	"slices"
@@ -139,7 +140,7 @@ func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, err
 		return Object{}, fmt.Errorf("read job: %w", err)
 	}
 	var around surroundings
-	if around, err = j.surround(ctx, tx, []query.JobViewRow{view}); err != nil {
+	if around, err = j.surround(ctx, tx, []query.JobViewsRow{view}); err != nil {
 		return Object{}, err
 	}
 	if foreseeable(view) {
@@ -155,13 +156,20 @@ func (j *Jobs) Object(ctx context.Context, tx *db.Tx, jobID string) (Object, err
 }
 
 // readView reads what the rows of a job say of it.
-func readView(ctx context.Context, tx *db.Tx, jobID string) (query.JobViewRow, error) {
-	return tx.JobView(ctx, query.JobViewParams{JobID: jobID, Queue: dispatch.FrameQueue})
+func readView(ctx context.Context, tx *db.Tx, jobID string) (query.JobViewsRow, error) {
+	views, err := viewsOf(ctx, tx, jobID)
+	if err == nil && len(views) == 0 {
+		err = sql.ErrNoRows
+	}
+	if err != nil {
+		return query.JobViewsRow{}, err
+	}
+	return views[0], nil
 }
 
 // show makes the view of a job from what was read. It reads nothing itself, so that a
 // list shows a job exactly as a single read does.
-func (j *Jobs) show(view query.JobViewRow, around surroundings, now time.Time) Object {
+func (j *Jobs) show(view query.JobViewsRow, around surroundings, now time.Time) Object {
 	o := shown(view.Job)
 	o.Test, o.WebhookConfigured = j.Test, view.Notified
 	switch o.Status {
@@ -242,7 +250,7 @@ func (j *Jobs) link(o *Object, job Record, now time.Time) {
 // live fills what changes while a job waits or renders, without a change of its row.
 // Progress counts the parts of frames that are being rendered, in thousandths of a
 // frame.
-func live(view query.JobViewRow, around surroundings, now time.Time, o *Object) {
+func live(view query.JobViewsRow, around surroundings, now time.Time, o *Object) {
 	begun := float64(view.Progress) / 1000
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
 	o.Cancellable = o.Cancellable || view.Stuck

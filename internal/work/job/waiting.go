@@ -34,7 +34,7 @@ type surroundings struct {
 
 // surround reads the surroundings of jobs of one workspace, newest first, but for the
 // times of frames. The number of statements does not depend on the number of jobs.
-func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow) (around surroundings, err error) {
+func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (around surroundings, err error) {
 	around.accepted = map[string][]acceptedFrame{}
 	if !slices.ContainsFunc(views, isLive) {
 		return around, nil
@@ -48,7 +48,7 @@ func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow
 	if around.rests, err = findRests(ctx, tx, views); err != nil {
 		return around, err
 	}
-	if slices.ContainsFunc(views, func(v query.JobViewRow) bool { return waits(v) && v.Choosy }) {
+	if slices.ContainsFunc(views, func(v query.JobViewsRow) bool { return waits(v) && v.Choosy }) {
 		newest, oldest := views[0].Job, views[len(views)-1].Job
 		around.capable, err = dispatch.FindCapable(ctx, tx, newest.WorkspaceID, oldest.JobID, newest.JobID)
 	}
@@ -56,18 +56,18 @@ func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewRow
 }
 
 // isLive reports whether frames of a job wait or are rendered.
-func isLive(view query.JobViewRow) bool {
+func isLive(view query.JobViewsRow) bool {
 	status := Status(view.Job.Status)
 	return status == Queued || status == Rendering
 }
 
 // waits reports whether a live job has no frame in a worker's hands.
-func waits(view query.JobViewRow) bool {
+func waits(view query.JobViewsRow) bool {
 	return isLive(view) && view.Held == 0
 }
 
 // position is the queue_position of a job.
-func (s surroundings) position(view query.JobViewRow) *int {
+func (s surroundings) position(view query.JobViewsRow) *int {
 	if Status(view.Job.Status) != Queued {
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s surroundings) position(view query.JobViewRow) *int {
 func positionOf(place int) *int { return new(min(place, farthestPosition)) }
 
 // reason is the waiting_reason of a live job.
-func (s surroundings) reason(view query.JobViewRow) *WaitingReason {
+func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	if !waits(view) {
 		return nil
 	}

@@ -51,8 +51,8 @@ UPDATE job SET cancel_reason = @reason, cancelled_at = @now WHERE job_id = @job_
 -- name: JobArtifactRemoved :exec
 UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id AND artifact_removed_at = 0;
 
--- name: JobView :one
--- A job, and what its endpoints, its leases and its queue position say of it now. It is
+-- name: JobViews :many
+-- Jobs, the newest first, and what their endpoints, its leases and its queue position say of it now. It is
 -- one statement because this read is the most frequent one. notified: whether a webhook is
 -- notified of its end. held: how many of its frames are held. progress: how far those are
 -- altogether, in thousandths of a frame. choosy: whether some worker may not take each of
@@ -78,87 +78,29 @@ SELECT sqlc.embed(job),
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.job_id = @job_id;
-
--- name: JobViews :many
--- A page of a workspace's jobs as JobView shows one, the newest first. It and the next two
--- are statements of their own because one that takes anything walks all jobs of the
--- workspace where few or none are meant, and sorts them where all are.
-SELECT sqlc.embed(job),
-  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
-    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
-  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
-FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.workspace_id = @workspace_id AND job.job_id < @before
-ORDER BY job.job_id DESC
-LIMIT CAST(@max AS bigint);
-
--- name: JobViewsOf :many
--- JobViews of one status.
-SELECT sqlc.embed(job),
-  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
-    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
-  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
-FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.workspace_id = @workspace_id AND job.status = @status AND job.job_id < @before
-ORDER BY job.job_id DESC
-LIMIT CAST(@max AS bigint);
-
--- name: JobViewsNamed :many
--- JobViews of a name, which is a pattern of the file's name in lower case, or of one status
--- and a name; a status of '' means any. named is the id of a job that matches whatever its
--- file's name. The jobs are found before anything is joined to them: otherwise all jobs of
--- the workspace are joined and sorted.
-SELECT sqlc.embed(job),
-  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT count(*) FROM lease h WHERE h.queue = @queue AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
-    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
-  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
-FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.job_id IN (
-  SELECT n.job_id FROM job n
-  WHERE n.workspace_id = @workspace_id AND n.job_id < @before AND (CAST(@status AS text) = '' OR n.status = CAST(@status AS text))
-    AND (n.job_id = CAST(@named AS text) OR lower(n.filename) LIKE CAST(@name AS text) ESCAPE '\')
-  ORDER BY n.job_id DESC LIMIT CAST(@max AS bigint))
+WHERE job.job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))))
 ORDER BY job.job_id DESC;
+
+-- name: JobPage :many
+-- A page of a workspace's jobs, the newest first. It and the next two are statements of their
+-- own because one that takes anything walks all jobs of the workspace where few or none are
+-- meant, and sorts them where all are.
+SELECT job_id FROM job WHERE workspace_id = @workspace_id AND job_id < @before
+ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
+
+-- name: JobPageOf :many
+-- JobPage of one status.
+SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status = @status AND job_id < @before
+ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
+
+-- name: JobPageNamed :many
+-- JobPage of a name, which is a pattern of the file's name in lower case, or of one status
+-- and a name; a status of '' means any. named is the id of a job that matches whatever its
+-- file's name.
+SELECT job_id FROM job
+WHERE workspace_id = @workspace_id AND job_id < @before AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
+  AND (job_id = CAST(@named AS text) OR lower(filename) LIKE CAST(@name AS text) ESCAPE '\')
+ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
 
 -- name: JobsNeeding :many
 -- Jobs of a workspace that failed, or wait for their submit: made since, the newest first.

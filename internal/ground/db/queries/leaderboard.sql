@@ -25,10 +25,6 @@ SELECT last_number, last_group, last_facet, stale FROM benchmark_counter WHERE c
 -- name: BenchmarkAdvance :exec
 UPDATE benchmark_counter SET last_number = @last_number, last_group = @last_group, last_facet = @last_facet, stale = 0 WHERE counter_id = 1;
 
--- name: BenchmarkStale :exec
--- What an upgrade does; tests do it too.
-UPDATE benchmark_counter SET stale = 1 WHERE counter_id = 1;
-
 -- name: BenchmarkGroupFind :one
 SELECT * FROM benchmark_group
 WHERE benchmark_version = @benchmark_version AND scene_version = @scene_version AND scoring_version = @scoring_version AND gpu_slug = @gpu_slug;

@@ -1333,6 +1333,133 @@ func (q *Queries) JobNewestPrice(ctx context.Context, workspaceID string) (int64
 	return price_cents, err
 }
 
+const jobPage = `-- name: JobPage :many
+SELECT job_id FROM job WHERE workspace_id = $1 AND job_id < $2
+ORDER BY job_id DESC LIMIT CAST($3 AS bigint)
+`
+
+type JobPageParams struct {
+	WorkspaceID string
+	Before      string
+	Max         int64
+}
+
+// A page of a workspace's jobs, the newest first. It and the next two are statements of their
+// own because one that takes anything walks all jobs of the workspace where few or none are
+// meant, and sorts them where all are.
+func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, jobPage, arg.WorkspaceID, arg.Before, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobPageNamed = `-- name: JobPageNamed :many
+SELECT job_id FROM job
+WHERE workspace_id = $1 AND job_id < $2 AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
+  AND (job_id = CAST($4 AS text) OR lower(filename) LIKE CAST($5 AS text) ESCAPE '\')
+ORDER BY job_id DESC LIMIT CAST($6 AS bigint)
+`
+
+type JobPageNamedParams struct {
+	WorkspaceID string
+	Before      string
+	Status      string
+	Named       string
+	Name        string
+	Max         int64
+}
+
+// JobPage of a name, which is a pattern of the file's name in lower case, or of one status
+// and a name; a status of ” means any. named is the id of a job that matches whatever its
+// file's name.
+func (q *Queries) JobPageNamed(ctx context.Context, arg JobPageNamedParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, jobPageNamed,
+		arg.WorkspaceID,
+		arg.Before,
+		arg.Status,
+		arg.Named,
+		arg.Name,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobPageOf = `-- name: JobPageOf :many
+SELECT job_id FROM job WHERE workspace_id = $1 AND status = $2 AND job_id < $3
+ORDER BY job_id DESC LIMIT CAST($4 AS bigint)
+`
+
+type JobPageOfParams struct {
+	WorkspaceID string
+	Status      string
+	Before      string
+	Max         int64
+}
+
+// JobPage of one status.
+func (q *Queries) JobPageOf(ctx context.Context, arg JobPageOfParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, jobPageOf,
+		arg.WorkspaceID,
+		arg.Status,
+		arg.Before,
+		arg.Max,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobQueuedCount = `-- name: JobQueuedCount :one
 SELECT count(*) FROM job WHERE status = 'queued'
 `
@@ -1408,120 +1535,6 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 	return err
 }
 
-const jobView = `-- name: JobView :one
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
-  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
-    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
-  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
-FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.job_id = $2
-`
-
-type JobViewParams struct {
-	Queue string
-	JobID string
-}
-
-type JobViewRow struct {
-	Job               Job
-	Notified          bool
-	Held              int64
-	Progress          int64
-	Choosy            bool
-	Stuck             bool
-	ServedUs          int64
-	WorkspaceServedUs int64
-	Needs             int64
-	Plays             bool
-	PlaysFrom         int64
-	Played            int64
-	PlayUs            int64
-}
-
-// A job, and what its endpoints, its leases and its queue position say of it now. It is
-// one statement because this read is the most frequent one. notified: whether a webhook is
-// notified of its end. held: how many of its frames are held. progress: how far those are
-// altogether, in thousandths of a frame. choosy: whether some worker may not take each of
-// its frames, because of earlier failures. stuck: whether no frame is in, and only keys
-// that held one for too long hold any. needs: what a worker's Blender must be built with
-// for it. served_us: its place in its workspace's queue. plays: whether its frames depend
-// on earlier ones; the members after it say how long that took.
-func (q *Queries) JobView(ctx context.Context, arg JobViewParams) (JobViewRow, error) {
-	row := q.db.QueryRowContext(ctx, jobView, arg.Queue, arg.JobID)
-	var i JobViewRow
-	err := row.Scan(
-		&i.Job.JobID,
-		&i.Job.WorkspaceID,
-		&i.Job.KeyID,
-		&i.Job.Flow,
-		&i.Job.Status,
-		&i.Job.Seq,
-		&i.Job.UploadID,
-		&i.Job.QuoteID,
-		&i.Job.Filename,
-		&i.Job.InputSha256,
-		&i.Job.InputSizeBytes,
-		&i.Job.FrameStart,
-		&i.Job.FrameEnd,
-		&i.Job.FrameStep,
-		&i.Job.FrameCount,
-		&i.Job.FramesCompleted,
-		&i.Job.RenderUs,
-		&i.Job.PricingVersion,
-		&i.Job.PriceCents,
-		&i.Job.ChargedCents,
-		&i.Job.RenderDevice,
-		&i.Job.DeviceName,
-		&i.Job.BlenderVersion,
-		&i.Job.FailureCode,
-		&i.Job.FailureMessage,
-		&i.Job.CancelReason,
-		&i.Job.ArtifactKey,
-		&i.Job.ArtifactFilename,
-		&i.Job.ArtifactSha256,
-		&i.Job.ArtifactSize,
-		&i.Job.ArtifactRemovedAt,
-		&i.Job.CreatedAt,
-		&i.Job.SubmittedAt,
-		&i.Job.ClaimedAt,
-		&i.Job.CompletedAt,
-		&i.Job.FailedAt,
-		&i.Job.CancelledAt,
-		&i.Job.UpdatedAt,
-		&i.Job.Renderer,
-		&i.Job.RowSum,
-		&i.Job.Findings,
-		&i.Job.Frames,
-		&i.Job.RerenderOf,
-		&i.Notified,
-		&i.Held,
-		&i.Progress,
-		&i.Choosy,
-		&i.Stuck,
-		&i.ServedUs,
-		&i.WorkspaceServedUs,
-		&i.Needs,
-		&i.Plays,
-		&i.PlaysFrom,
-		&i.Played,
-		&i.PlayUs,
-	)
-	return i, err
-}
-
 const jobViews = `-- name: JobViews :many
 SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
@@ -1541,16 +1554,13 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.workspace_id = $2 AND job.job_id < $3
+WHERE job.job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($2 AS text) AS json))))
 ORDER BY job.job_id DESC
-LIMIT CAST($4 AS bigint)
 `
 
 type JobViewsParams struct {
-	Queue       string
-	WorkspaceID string
-	Before      string
-	Max         int64
+	Queue string
+	Ids   string
 }
 
 type JobViewsRow struct {
@@ -1569,16 +1579,16 @@ type JobViewsRow struct {
 	PlayUs            int64
 }
 
-// A page of a workspace's jobs as JobView shows one, the newest first. It and the next two
-// are statements of their own because one that takes anything walks all jobs of the
-// workspace where few or none are meant, and sorts them where all are.
+// Jobs, the newest first, and what their endpoints, its leases and its queue position say of it now. It is
+// one statement because this read is the most frequent one. notified: whether a webhook is
+// notified of its end. held: how many of its frames are held. progress: how far those are
+// altogether, in thousandths of a frame. choosy: whether some worker may not take each of
+// its frames, because of earlier failures. stuck: whether no frame is in, and only keys
+// that held one for too long hold any. needs: what a worker's Blender must be built with
+// for it. served_us: its place in its workspace's queue. plays: whether its frames depend
+// on earlier ones; the members after it say how long that took.
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
-	rows, err := q.db.QueryContext(ctx, jobViews,
-		arg.Queue,
-		arg.WorkspaceID,
-		arg.Before,
-		arg.Max,
-	)
+	rows, err := q.db.QueryContext(ctx, jobViews, arg.Queue, arg.Ids)
 	if err != nil {
 		return nil, err
 	}
@@ -1586,284 +1596,6 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 	var items []JobViewsRow
 	for rows.Next() {
 		var i JobViewsRow
-		if err := rows.Scan(
-			&i.Job.JobID,
-			&i.Job.WorkspaceID,
-			&i.Job.KeyID,
-			&i.Job.Flow,
-			&i.Job.Status,
-			&i.Job.Seq,
-			&i.Job.UploadID,
-			&i.Job.QuoteID,
-			&i.Job.Filename,
-			&i.Job.InputSha256,
-			&i.Job.InputSizeBytes,
-			&i.Job.FrameStart,
-			&i.Job.FrameEnd,
-			&i.Job.FrameStep,
-			&i.Job.FrameCount,
-			&i.Job.FramesCompleted,
-			&i.Job.RenderUs,
-			&i.Job.PricingVersion,
-			&i.Job.PriceCents,
-			&i.Job.ChargedCents,
-			&i.Job.RenderDevice,
-			&i.Job.DeviceName,
-			&i.Job.BlenderVersion,
-			&i.Job.FailureCode,
-			&i.Job.FailureMessage,
-			&i.Job.CancelReason,
-			&i.Job.ArtifactKey,
-			&i.Job.ArtifactFilename,
-			&i.Job.ArtifactSha256,
-			&i.Job.ArtifactSize,
-			&i.Job.ArtifactRemovedAt,
-			&i.Job.CreatedAt,
-			&i.Job.SubmittedAt,
-			&i.Job.ClaimedAt,
-			&i.Job.CompletedAt,
-			&i.Job.FailedAt,
-			&i.Job.CancelledAt,
-			&i.Job.UpdatedAt,
-			&i.Job.Renderer,
-			&i.Job.RowSum,
-			&i.Job.Findings,
-			&i.Job.Frames,
-			&i.Job.RerenderOf,
-			&i.Notified,
-			&i.Held,
-			&i.Progress,
-			&i.Choosy,
-			&i.Stuck,
-			&i.ServedUs,
-			&i.WorkspaceServedUs,
-			&i.Needs,
-			&i.Plays,
-			&i.PlaysFrom,
-			&i.Played,
-			&i.PlayUs,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const jobViewsNamed = `-- name: JobViewsNamed :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
-  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
-    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
-  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
-FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.job_id IN (
-  SELECT n.job_id FROM job n
-  WHERE n.workspace_id = $2 AND n.job_id < $3 AND (CAST($4 AS text) = '' OR n.status = CAST($4 AS text))
-    AND (n.job_id = CAST($5 AS text) OR lower(n.filename) LIKE CAST($6 AS text) ESCAPE '\')
-  ORDER BY n.job_id DESC LIMIT CAST($7 AS bigint))
-ORDER BY job.job_id DESC
-`
-
-type JobViewsNamedParams struct {
-	Queue       string
-	WorkspaceID string
-	Before      string
-	Status      string
-	Named       string
-	Name        string
-	Max         int64
-}
-
-type JobViewsNamedRow struct {
-	Job               Job
-	Notified          bool
-	Held              int64
-	Progress          int64
-	Choosy            bool
-	Stuck             bool
-	ServedUs          int64
-	WorkspaceServedUs int64
-	Needs             int64
-	Plays             bool
-	PlaysFrom         int64
-	Played            int64
-	PlayUs            int64
-}
-
-// JobViews of a name, which is a pattern of the file's name in lower case, or of one status
-// and a name; a status of ” means any. named is the id of a job that matches whatever its
-// file's name. The jobs are found before anything is joined to them: otherwise all jobs of
-// the workspace are joined and sorted.
-func (q *Queries) JobViewsNamed(ctx context.Context, arg JobViewsNamedParams) ([]JobViewsNamedRow, error) {
-	rows, err := q.db.QueryContext(ctx, jobViewsNamed,
-		arg.Queue,
-		arg.WorkspaceID,
-		arg.Before,
-		arg.Status,
-		arg.Named,
-		arg.Name,
-		arg.Max,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []JobViewsNamedRow
-	for rows.Next() {
-		var i JobViewsNamedRow
-		if err := rows.Scan(
-			&i.Job.JobID,
-			&i.Job.WorkspaceID,
-			&i.Job.KeyID,
-			&i.Job.Flow,
-			&i.Job.Status,
-			&i.Job.Seq,
-			&i.Job.UploadID,
-			&i.Job.QuoteID,
-			&i.Job.Filename,
-			&i.Job.InputSha256,
-			&i.Job.InputSizeBytes,
-			&i.Job.FrameStart,
-			&i.Job.FrameEnd,
-			&i.Job.FrameStep,
-			&i.Job.FrameCount,
-			&i.Job.FramesCompleted,
-			&i.Job.RenderUs,
-			&i.Job.PricingVersion,
-			&i.Job.PriceCents,
-			&i.Job.ChargedCents,
-			&i.Job.RenderDevice,
-			&i.Job.DeviceName,
-			&i.Job.BlenderVersion,
-			&i.Job.FailureCode,
-			&i.Job.FailureMessage,
-			&i.Job.CancelReason,
-			&i.Job.ArtifactKey,
-			&i.Job.ArtifactFilename,
-			&i.Job.ArtifactSha256,
-			&i.Job.ArtifactSize,
-			&i.Job.ArtifactRemovedAt,
-			&i.Job.CreatedAt,
-			&i.Job.SubmittedAt,
-			&i.Job.ClaimedAt,
-			&i.Job.CompletedAt,
-			&i.Job.FailedAt,
-			&i.Job.CancelledAt,
-			&i.Job.UpdatedAt,
-			&i.Job.Renderer,
-			&i.Job.RowSum,
-			&i.Job.Findings,
-			&i.Job.Frames,
-			&i.Job.RerenderOf,
-			&i.Notified,
-			&i.Held,
-			&i.Progress,
-			&i.Choosy,
-			&i.Stuck,
-			&i.ServedUs,
-			&i.WorkspaceServedUs,
-			&i.Needs,
-			&i.Plays,
-			&i.PlaysFrom,
-			&i.Played,
-			&i.PlayUs,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const jobViewsOf = `-- name: JobViewsOf :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
-  CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
-    OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT count(*) FROM lease h WHERE h.queue = $1 AND h.subject = job.job_id AND h.state = 'held') ELSE 0 END AS bigint) AS held,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
-  CAST(CASE WHEN job.status = 'rendering' THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
-    EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
-    AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
-      AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
-  CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs,
-  CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
-  CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
-FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
-WHERE job.workspace_id = $2 AND job.status = $3 AND job.job_id < $4
-ORDER BY job.job_id DESC
-LIMIT CAST($5 AS bigint)
-`
-
-type JobViewsOfParams struct {
-	Queue       string
-	WorkspaceID string
-	Status      string
-	Before      string
-	Max         int64
-}
-
-type JobViewsOfRow struct {
-	Job               Job
-	Notified          bool
-	Held              int64
-	Progress          int64
-	Choosy            bool
-	Stuck             bool
-	ServedUs          int64
-	WorkspaceServedUs int64
-	Needs             int64
-	Plays             bool
-	PlaysFrom         int64
-	Played            int64
-	PlayUs            int64
-}
-
-// JobViews of one status.
-func (q *Queries) JobViewsOf(ctx context.Context, arg JobViewsOfParams) ([]JobViewsOfRow, error) {
-	rows, err := q.db.QueryContext(ctx, jobViewsOf,
-		arg.Queue,
-		arg.WorkspaceID,
-		arg.Status,
-		arg.Before,
-		arg.Max,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []JobViewsOfRow
-	for rows.Next() {
-		var i JobViewsOfRow
 		if err := rows.Scan(
 			&i.Job.JobID,
 			&i.Job.WorkspaceID,

@@ -1672,16 +1672,6 @@ func (q *Queries) BenchmarkSpeak(ctx context.Context, arg BenchmarkSpeakParams) 
 	return err
 }
 
-const benchmarkStale = `-- name: BenchmarkStale :exec
-UPDATE benchmark_counter SET stale = 1 WHERE counter_id = 1
-`
-
-// What an upgrade does; tests do it too.
-func (q *Queries) BenchmarkStale(ctx context.Context) error {
-	_, err := q.db.ExecContext(ctx, benchmarkStale)
-	return err
-}
-
 const benchmarkStand = `-- name: BenchmarkStand :exec
 UPDATE benchmark_result SET standing = $1, group_id = $2 WHERE number = $3
 `

@@ -10,6 +10,3 @@ import (
 func CountAgain(ctx context.Context, tx *db.Tx, group int64) error {
 	return tally(ctx, tx, group, byScore, 9_000_000, true)
 }
-
-// Spoil leaves the board as an upgrade of the store does.
-func Spoil(ctx context.Context, tx *db.Tx) error { return tx.BenchmarkStale(ctx) }

@@ -28,6 +28,7 @@ type testBoard struct {
 	t    *testing.T
 	keys *signing.Ring
 	skew *atomic.Int64 // of the clock; nil where it is the test's
+	url  string        // of the database, with skew
 }
 
 // eachClock runs a test on each engine, with a board whose clock it moves.
@@ -36,7 +37,7 @@ func eachClock(t *testing.T, test func(h *testBoard)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		var skew atomic.Int64
 		h := newBoard(t, dbtest.Open(t, db.Config{URL: url, Skew: func() time.Duration { return time.Duration(skew.Load()) }}))
-		h.skew = &skew
+		h.skew, h.url = &skew, url
 		test(h)
 	})
 }
