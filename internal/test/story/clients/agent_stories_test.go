@@ -213,7 +213,7 @@ func limitReached(_ *testing.T, m model, work func(*story.Painter)) {
 
 func textureMissing(t *testing.T, m model, work func(*story.Painter)) {
 	work(&story.Painter{})
-	bare, err := os.ReadFile("../../render/scenefiles/testdata/kinds/main.blend")
+	bare, err := os.ReadFile("../../../render/scenefiles/testdata/kinds/main.blend")
 	if err != nil {
 		t.Fatal(err)
 	}

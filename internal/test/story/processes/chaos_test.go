@@ -41,7 +41,7 @@ const (
 // lost: every job has ended, the money adds up, the audit finds no breach. A
 // round is named by its seed, from which all its faults follow:
 //
-//	CHAOS_SEED=12345 CHAOS_ROUNDS=1 scripts/with-postgres go test ./internal/test/story -run TestChaos -v
+//	CHAOS_SEED=12345 CHAOS_ROUNDS=1 scripts/with-postgres go test ./internal/test/story/processes -run TestChaos -v
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	number := func(variable string, otherwise int64) int64 {

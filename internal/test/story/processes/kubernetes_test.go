@@ -27,7 +27,7 @@ func kubernetesFolder(t *testing.T, below ...string) string {
 	if os.Getenv("KUBECONFIG") == "" {
 		t.Fatal("there is no Kubernetes here: run make deploy-test")
 	}
-	path, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "..", "deploy", "kubernetes"}, below...)...))
+	path, err := filepath.Abs(filepath.Join(append([]string{"..", "..", "..", "..", "deploy", "kubernetes"}, below...)...))
 	if err == nil {
 		_, err = os.Stat(path)
 	}

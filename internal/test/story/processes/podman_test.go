@@ -43,7 +43,7 @@ func newPodman(t *testing.T) *podman {
 		}
 		return path
 	}
-	compose, err := filepath.Abs(filepath.Join("..", "..", "..", "deploy", "compose"))
+	compose, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "deploy", "compose"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +192,7 @@ func TestPodmanRunsTheImages(t *testing.T) {
 // TestTheImageOfTheServiceIsTheSameBytesTwice makes an image again and compares every byte.
 func TestTheImageOfTheServiceIsTheSameBytesTwice(t *testing.T) {
 	again := t.TempDir()
-	command := exec.Command(filepath.Join("..", "..", "..", "scripts", "images"), again, "svc")
+	command := exec.Command(filepath.Join("..", "..", "..", "..", "scripts", "images"), again, "svc")
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -127,7 +127,7 @@ func killRound(t *testing.T, database string, random *rand.Rand) {
 func killProject(t *testing.T) (folder string) {
 	t.Helper()
 	folder = t.TempDir()
-	err := os.CopyFS(folder, os.DirFS("../../render/scenefiles/testdata/kinds"))
+	err := os.CopyFS(folder, os.DirFS("../../../render/scenefiles/testdata/kinds"))
 	for frame := 3; frame <= 300; frame++ {
 		name := filepath.Join(folder, "blendcache_main", fmt.Sprintf("436C6F7468_%06d_00.bphys", frame))
 		err = errors.Join(err, os.WriteFile(name, fmt.Appendf(nil, "frame %d", frame), 0o600))

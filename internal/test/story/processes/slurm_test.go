@@ -124,7 +124,7 @@ func TestSlurmRunsTheWorkersThatAJobIsWorth(t *testing.T) {
 // scriptOf is a batch script of deploy/slurm.
 func scriptOf(t *testing.T, name string) string {
 	t.Helper()
-	path, err := filepath.Abs(filepath.Join("..", "..", "..", "deploy", "slurm", name))
+	path, err := filepath.Abs(filepath.Join("..", "..", "..", "..", "deploy", "slurm", name))
 	if err == nil {
 		_, err = os.Stat(path)
 	}

@@ -14,7 +14,7 @@ import (
 
 // The scene has a volume and a shader in Open Shading Language in itself.
 func TestAJobWaitsForAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
-	scene, err := os.ReadFile("../../render/scenefiles/testdata/options/inside.blend")
+	scene, err := os.ReadFile("../../../render/scenefiles/testdata/options/inside.blend")
 	if err != nil {
 		t.Fatal(err)
 	}
