@@ -117,12 +117,17 @@ bench: ## Measure the service beside its baselines and print the ratios
 # again, and are what docs/corpus.md is printed from.
 FILES   ?=
 ONLY    ?=
+# RANDOM_SCENES is how many random scenes each Blender compares; those that random.jsonl has
+# are not compared again.
+RANDOM_SCENES ?= 1000
 RESULTS ?= scripts/corpus/results.jsonl
 
 .PHONY: corpus
 corpus: ## Compare every frame of the service with Blender by hand, over a hundred made scenes
 	@scripts/install-tools sandbox
 	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)" -results "$(RESULTS)"
+	@scripts/with-blender go run ./scripts/corpus -fuzz $(RANDOM_SCENES)
+	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -fuzz $(RANDOM_SCENES)'
 
 .PHONY: causes
 causes: ## Hold each warning against pictures with its cause and without it

@@ -3,7 +3,7 @@
 //
 //	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER [-projects]]
 //
-// Each scene that is done becomes a line of a file of results; scenes that stand there as
+// With -fuzz it compares kept data in random scenes. Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
 // is not. With -print it compares nothing, and prints the results as docs/corpus.md.
 package main
@@ -25,7 +25,7 @@ import (
 	"svc.example/internal/test/corpus"
 )
 
-//go:generate go run . -print -results results.jsonl -to ../../docs/corpus.md
+//go:generate go run . -print -results results.jsonl -random random.jsonl -to ../../docs/corpus.md
 
 func main() {
 	if code, worker := corpus.BeWorker(); worker {
@@ -41,6 +41,8 @@ func main() {
 	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and go on with what a run before left there")
 	flag.StringVar(&o.results, "results", filepath.Join("scripts", "corpus", "results.jsonl"), "append the results to this `file`")
 	flag.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each Blender")
+	flag.IntVar(&o.fuzz, "fuzz", 0, "compare kept data in `N` random scenes, in place of the service")
+	flag.StringVar(&o.random, "random", filepath.Join("scripts", "corpus", "random.jsonl"), "append the results of random scenes to this `file`")
 	flag.IntVar(&o.lanes, "lanes", 2, "scenes that are compared at the same time")
 	printing := flag.Bool("print", false, "only print the results")
 	to := flag.String("to", "", "print into this `file`")
@@ -48,8 +50,11 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	do := o.compare
-	if *printing {
-		do = func(context.Context) error { return printPage(o.results, *to) }
+	switch {
+	case *printing:
+		do = func(context.Context) error { return printPage(o.results, o.random, *to) }
+	case o.fuzz > 0:
+		do = o.compareRandom
 	}
 	if err := do(ctx); err != nil {
 		stop()
@@ -59,22 +64,67 @@ func main() {
 }
 
 // printPage writes a file of results as a page.
-func printPage(results, to string) error {
+func printPage(results, random, to string) error {
 	rows, err := corpus.Results(results)
 	if err != nil {
 		return err
 	}
-	if to == "" {
-		_, err = fmt.Print(corpus.Page(rows))
+	batches, err := corpus.FuzzResults(random)
+	if err != nil {
 		return err
 	}
-	return os.WriteFile(to, []byte(corpus.Page(rows)), 0o644)
+	page := corpus.Page(rows) + corpus.FuzzPage(batches)
+	if to == "" {
+		_, err = fmt.Print(page)
+		return err
+	}
+	return os.WriteFile(to, []byte(page), 0o644)
+}
+
+// compareRandom goes on with random scenes where this Blender's results end. It fails when
+// one differs of which a worker keeps data.
+func (o options) compareRandom(ctx context.Context) error {
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(cfg.Folder) }()
+	batches, err := corpus.FuzzResults(o.random)
+	if err != nil {
+		return err
+	}
+	rules, err := filepath.Abs(filepath.Join("internal", "render", "blender"))
+	if err != nil {
+		return err
+	}
+	version, err := corpus.Version(ctx, cfg.Blender)
+	if err != nil {
+		return err
+	}
+	first, wrong := 0, 0
+	for _, b := range batches {
+		if b.Blender == version {
+			first = max(first, b.First+b.Scenes+len(b.Ended))
+		}
+	}
+	fuzz := corpus.Fuzz{Blender: cfg.Blender, Rules: rules, Folder: cfg.Folder, Results: o.random, Report: func(b corpus.FuzzBatch) {
+		wrong += len(b.Differ)
+		fmt.Fprintf(os.Stderr, "%d of %d: %+v\n", b.First+b.Scenes+len(b.Ended), o.fuzz, b)
+	}}
+	if err := fuzz.Run(ctx, first, max(0, o.fuzz-first)); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d random scenes differ with kept data", wrong)
+	}
+	return nil
 }
 
 type options struct {
 	only, files, keep, results string
+	random                     string
 	projects                   bool
-	threads, lanes             int
+	threads, lanes, fuzz       int
 }
 
 // compare compares the scenes that have no sound row yet. It fails when a row is not as

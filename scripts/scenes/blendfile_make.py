@@ -521,6 +521,24 @@ def numbered():
         add_object(mode, v)
 
 
+def world_volume():
+    """A world with a volume."""
+    add_camera("Kamera")
+    world = bpy.context.scene.world = bpy.data.worlds.new("Fog")
+    world.use_nodes = True
+    tree = world.node_tree
+    end = next(n for n in tree.nodes if n.type == "OUTPUT_WORLD")
+    tree.links.new(tree.nodes.new("ShaderNodeVolumeScatter").outputs[0], end.inputs["Volume"])
+
+
+def world_volume_off():
+    """The world with a volume is another scene's."""
+    world_volume()
+    s = bpy.context.scene
+    bpy.data.scenes.new("Other").world = s.world
+    s.world = None
+
+
 def exr_previews():
     """A JPEG next to each OpenEXR."""
     add_camera("Kamera")
@@ -1353,7 +1371,7 @@ def main():
     os.makedirs(OUT, exist_ok=True)
     if not ONLY or "linked" in ONLY:
         save_library()
-    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
+    for make in (settings, views, colors, colors_of_output, spaces_of_nodes, spaces_of_strips, strips_of_engines, marked, empty_images, clips, numbered, world_volume, world_volume_off, exr_previews, exr_previews_off, layers_off, colors_overridden, host_stamp, film_output, scenes, drivers, compositor, compositor_off, files, linked, reach, nodes, sequencer, simulations, freestyle):
         if not ONLY or make.__name__ in ONLY:
             save(make.__name__, make)
     shutil.rmtree(WORK)

@@ -25,6 +25,7 @@ type Facts struct {
 	Texts           []Text        `json:"texts"`
 	PythonDrivers   int           `json:"python_drivers"` // drivers of type script, anywhere in the file
 	Scripted        []Script      `json:"scripted"`       // what can be missing in the picture when no script runs
+	WorldVolume     bool          `json:"world_volume"`   // the picture shows a world that has a volume
 	EmptyImages     []EmptyImage  `json:"empty_images"`   // of what the picture comes from
 	Simulations     []Simulation  `json:"simulations"`    // of what the picture is computed from
 	Thumbnail       *Thumbnail    `json:"thumbnail"`      // nil when the file carries none

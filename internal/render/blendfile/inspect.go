@@ -103,6 +103,7 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 		PythonDrivers:   f.pythonDrivers(),
 		Scripted:        f.scripted(),
 		EmptyImages:     f.emptyImages(),
+		WorldVolume:     f.reach.WorldVolume(),
 		Simulations:     f.simulationFacts(),
 		Thumbnail:       f.Thumbnail,
 	}

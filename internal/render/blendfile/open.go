@@ -238,6 +238,10 @@ func (f *Opened) Spaces() []UsedSpace {
 	return f.file.librarySpaces()
 }
 
+// WorldVolume reports whether a world with a volume is shown, by what was said by Render and
+// Enter.
+func (f *Opened) WorldVolume() bool { return f.file.reach.WorldVolume() }
+
 // Packed lists what is packed in the file and needed by what was said by Render and Enter.
 func (f *Opened) Packed() []PackedFile {
 	if f.file.reach == nil && !f.main {

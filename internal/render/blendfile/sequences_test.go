@@ -48,6 +48,16 @@ func TestASequenceIsShownAsTheNodesSayThatThePictureComesFrom(t *testing.T) {
 	}
 }
 
+// That of another scene is not shown.
+func TestAVolumeOfTheWorldIsToldWhereThePictureShowsIt(t *testing.T) {
+	t.Parallel()
+	for file, want := range map[string]bool{"world_volume": true, "world_volume_off": false, "numbered": false} {
+		if got := inspectFile(t, "testdata/"+file+".blend").WorldVolume; got != want {
+			t.Errorf("%s: %v, want %v", file, got, want)
+		}
+	}
+}
+
 // What was tracked in a clip is in the .blend.
 func TestAClipIsNeededOnlyWhereItsPicturesAreShown(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,8 @@ type Found struct {
 	// Gone are data-blocks that the picture needs and that are not in their libraries, though
 	// these were read.
 	Gone []blendfile.MissingData `json:"missing_data"`
+	// WorldVolume says that the world of a library has a volume, and is shown.
+	WorldVolume bool `json:"-"`
 	// Packed is what is packed in libraries and the picture needs; likewise.
 	Packed []blendfile.PackedFile `json:"-"`
 	// Partial says that a bound cut the list short, or that a .blend holds more than the
@@ -75,7 +77,7 @@ type File struct {
 // Sequence says which numbers of a sequence are not there, though one of its users can show
 // them.
 type Sequence struct {
-	Uses  []sequence.Use  `json:"uses"`
+	Uses  []sequence.Use     `json:"uses"`
 	Lacks []sequence.Numbers `json:"lacks"`
 }
 

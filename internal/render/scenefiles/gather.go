@@ -87,6 +87,7 @@ func (s *search) gone(b *blend, found *Found) {
 // inside adds what runs in a library, from frame to frame and Python, its colour spaces, and
 // what is packed in it.
 func (s *search) inside(b *blend, lastFrame int, found *Found) {
+	found.WorldVolume = found.WorldVolume || b.open.WorldVolume()
 	room := func(bytes int) bool {
 		s.answer -= nameCost + len(b.path) + bytes
 		return !s.full()

@@ -35,6 +35,7 @@ func Complete(ctx context.Context, facts *blendfile.Facts, name string, open fun
 		facts.Scene.Colors.Others = append(facts.Scene.Colors.Others, found.Spaces...)
 	}
 	facts.Packed = append(facts.Packed, found.Packed...)
+	facts.WorldVolume = facts.WorldVolume || found.WorldVolume
 	facts.MissingData = append(facts.MissingData, found.Gone...)
 	if found.Partial {
 		facts.Partial = append(facts.Partial, "packed_libraries")

@@ -138,7 +138,11 @@ func Results(path string) (rows []Row, err error) {
 // Append adds a row to a file of results.
 func Append(path string, r Row) error {
 	r.Scene.File, r.Scene.Root = "", ""
-	line, err := json.Marshal(r)
+	return appendLine(path, r)
+}
+
+func appendLine(path string, v any) error {
+	line, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}

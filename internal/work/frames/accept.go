@@ -292,7 +292,7 @@ func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, e
 	}
 	return framecheck.Scene{
 		Width: scene.FrameWidth, Height: scene.FrameHeight, OutputFormat: scene.OutputFormat, MovieOutput: scene.MovieOutput,
-		MissingFiles: len(scene.MissingFiles) > 0,
+		MissingFiles: len(scene.MissingFiles)+len(scene.UnreadableFiles)+len(scene.Sequences) > 0,
 	}, nil
 }
 

@@ -3,6 +3,7 @@ package frames_test
 import (
 	"context"
 	"image"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,6 +99,18 @@ func TestASampledFrameCountsOnceTwoKeysPaintItAlike(t *testing.T) {
 		if keys := w.refuted(); len(keys) != 0 {
 			t.Errorf("refuted: %+v", keys)
 		}
+	})
+}
+
+// Two pictures of a scene that Blender does not repeat say nothing about a worker.
+func TestAFrameThatDoesNotRepeatIsNotCompared(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		compareAll(w)
+		scene := `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG", "world_volume": true}`
+		jobID := w.JobOver(t, w.Workspace(t), 1, strings.Repeat("ab", 32), scene)
+		first, _ := w.Worker(t), w.Worker(t)
+		w.paint(w.ClaimOne(first), "sky")
+		w.wantPainted(jobID, "sky", first)
 	})
 }
 

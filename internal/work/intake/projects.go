@@ -170,6 +170,7 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 		}
 	}
 	needPacked(s, found.Packed)
+	s.WorldVolume = s.WorldVolume || found.WorldVolume
 	lackData(s, found.Gone, found.Main)
 	for i := range found.Files {
 		f := &found.Files[i]

@@ -149,6 +149,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 		}
 	}
 	needPacked(&out, f.Packed)
+	out.WorldVolume = f.WorldVolume
 	lackData(&out, f.MissingData, filename)
 	for _, m := range f.Simulations {
 		out.Simulations = append(out.Simulations, simulationOf(m, cacheFolder(m.Folder, filename)))

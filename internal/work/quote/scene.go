@@ -44,6 +44,7 @@ type Scene struct {
 	Denoising          []string         `json:"denoising" doc:"What of the picture is denoised: \"scene NAME\", \"compositor\"."`
 	Sequenced          bool             `json:"sequenced" doc:"True when the strips of the sequencer make the picture."`
 	NoLayer            string           `json:"no_layer,omitempty" doc:"A scene of which no view layer is rendered; absent where there is none."`
+	WorldVolume        bool             `json:"world_volume,omitempty" doc:"True when the world of the picture has a volume; newer Blenders do not render it the same way twice."`
 	EmptyImages        []EmptyImage     `json:"empty_images,omitempty" doc:"Image texture nodes of shaders that have no image."`
 	Unrendered         []Shot           `json:"unrendered,omitempty" doc:"Strips that show scenes of other engines than Cycles; they are left out."`
 	// ColorManagement is nil of a scene that was inspected before.

@@ -14,12 +14,12 @@ import (
 
 // Sequence is numbered files of which some are not there that the scene can show.
 type Sequence struct {
-	Path   string          `json:"path" doc:"Where its first file is in the project."`
-	Kind   string          `json:"kind" doc:"As in files."`
-	Owner  string          `json:"owner" doc:"The data-block that wants it."`
-	UsedBy string          `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
-	From   string          `json:"from,omitempty" doc:"The library that names it; absent for the main file."`
-	Uses   []sequence.Use  `json:"uses" doc:"How the picture shows it."`
+	Path   string             `json:"path" doc:"Where its first file is in the project."`
+	Kind   string             `json:"kind" doc:"As in files."`
+	Owner  string             `json:"owner" doc:"The data-block that wants it."`
+	UsedBy string             `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`
+	From   string             `json:"from,omitempty" doc:"The library that names it; absent for the main file."`
+	Uses   []sequence.Use     `json:"uses" doc:"How the picture shows it."`
 	Lacks  []sequence.Numbers `json:"lacks" doc:"The numbers that are not there, of those that can be shown."`
 }
 

@@ -43,6 +43,7 @@ const (
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
 	WarnFileOutput       WarningCode = "file_output_disabled"
 	WarnEXRPreviews      WarningCode = "exr_previews_off"
+	WarnNotRepeatable    WarningCode = "not_repeatable"
 	WarnDrivenSamples    WarningCode = "driven_samples"
 	WarnHeavyScene       WarningCode = "heavy_scene"
 )
@@ -88,6 +89,10 @@ func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
 	}
 	return out
 }
+
+// lastRepeating is the last version of Blender that was seen to repeat a world volume. 4.3 does
+// not; those between were not measured.
+const lastRepeating = 304
 
 // when is a finding where a condition holds.
 func when(condition bool, detail any, format string, args ...any) (any, string) {
@@ -266,6 +271,14 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return when(len(in.FileOutputNodes) > 0, map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
 					"The compositor writes files of its own: %s.", listed(in.FileOutputNodes, itself))
+			}},
+		{WarnNotRepeatable, SeverityResult, "The world has a volume, which Blender 4.3 was seen to render with other noise each time.",
+			"The frames are right, but a second render can have other noise, and none is made to confirm them.",
+			"Nothing has to be done. Put the volume into a large cube instead of the world if frames have to repeat.",
+			func(in *inspected) (any, string) {
+				renderer, number := in.farm.Renderer()
+				return when(in.WorldVolume && number > lastRepeating, map[string]string{"renderer": renderer},
+					"The world has a volume, which Blender %s may render with other noise each time.", renderer)
 			}},
 		{WarnEXRPreviews, SeverityResult, "The scene writes a JPEG preview next to each OpenEXR picture.",
 			"The OpenEXR pictures are delivered, without these JPEGs.",

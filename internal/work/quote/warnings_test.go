@@ -103,6 +103,7 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 			s.Unrendered = []quote.Shot{{Strip: "title", Scene: "Title", Engine: "BLENDER_EEVEE"}}
 			return 0
 		},
+		quote.WarnNotRepeatable:    func(s *quote.Scene, _ *quote.Farm) int { s.WorldVolume = true; return 0 },
 		quote.WarnEXRPreviews:      func(s *quote.Scene, _ *quote.Farm) int { s.EXRPreviews = true; return 0 },
 		quote.WarnDrivenSamples:    func(s *quote.Scene, _ *quote.Farm) int { s.DrivenSamples = true; return 0 },
 		quote.WarnMultiviewOff:     func(s *quote.Scene, _ *quote.Farm) int { s.Multiview = true; return 0 },

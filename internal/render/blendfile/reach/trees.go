@@ -136,6 +136,22 @@ func (w *Set) EmptyImages(yield func(owner uint32, node string) bool) {
 	}
 }
 
+// WorldVolume reports whether the picture shows a world that has a volume.
+func (w *Set) WorldVolume() bool {
+	if w == nil {
+		return false
+	}
+	for owner, t := range w.nodes.trees {
+		if _, seen := w.seen[owner]; !seen || w.g.code(owner) != "WO" || !w.usesNodes(owner) {
+			continue
+		}
+		if end := t.shaderOutput(); end >= 0 && len(w.nodes.linksTo(t, end, "Volume")) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // NodeUsed reports whether the picture comes from the node of a name in the tree of a
 // record's data-block; true where there is none or it is not known.
 func (w *Set) NodeUsed(r records.Record, name string) bool {

@@ -497,6 +497,8 @@ def compare(number):
     differ = [frame for frame, one, other in zip(frames, alone, with_data) if one != other]
     if differ and pictures(file, frames[1:], False) != alone[1:]:
         return dict(said, unsteady=True)
+    if differ and pictures(file, frames, False) == with_data:
+        return dict(said, ordered=True)
     return dict(said, lively=len(set(alone)) > 1, differ=sorted(differ))
 
 
