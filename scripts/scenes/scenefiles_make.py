@@ -475,6 +475,22 @@ def gone():
     say("gone", "main.blend")
 
 
+def borrowed():
+    """The active scene is that of a library."""
+    s = fresh()
+    s.name, s.frame_end = "Shot", 7
+    camera(s)
+    shown(s, "wood", "//tex/wood.png")
+    save("borrowed/lib/shot.blend")
+    text("borrowed/lib/tex/wood.png")
+    fresh()
+    shot, = link(os.path.join(OUT, "borrowed/lib/shot.blend"), "scenes", "Shot")
+    bpy.context.window.scene = shot
+    relative("borrowed")
+    save("borrowed/main.blend")
+    say("borrowed", "main.blend")
+
+
 def say(project, main):
     """Writes what Blender resolves."""
     root = os.path.join(OUT, project)
@@ -498,7 +514,7 @@ def say(project, main):
         f.write("\n")
 
 
-for make in (chain, packed, moves, falls, kinds, options, gone):
+for make in (chain, packed, moves, falls, kinds, options, gone, borrowed):
     if CHOSEN and make.__name__ not in CHOSEN:
         continue
     make()

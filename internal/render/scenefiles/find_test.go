@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -13,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
@@ -20,7 +22,7 @@ import (
 
 // mains are the main files of the projects in testdata, which scripts/scenes/scenefiles_make.py
 // makes.
-var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend", "gone": "main.blend"}
+var mains = map[string]string{"chain": "shots/010/shot.blend", "packed": "scene.blend", "moves": "main.blend", "falls": "main.blend", "kinds": "main.blend", "gone": "main.blend", "borrowed": "main.blend"}
 
 // find searches a project of testdata.
 func find(t *testing.T, project string, o scenefiles.Options) *scenefiles.Found {
@@ -212,6 +214,47 @@ func TestAPackedLibraryIsReadAndItsFilesCountFromWhereItWas(t *testing.T) {
 	}
 	if f := fileOf(t, found, "//t.png"); f.Path != "src/t.png" || f.Status != scenefiles.StatusFound || f.Reach != scenefiles.ReachNeeded || f.From != "src/m.blend" {
 		t.Errorf("image: %+v", f)
+	}
+}
+
+// Blender renders the scene of the library, with the files that it names there.
+func TestASceneOfALibraryIsTheOneThatIsRendered(t *testing.T) {
+	t.Parallel()
+	whole := os.DirFS("testdata/borrowed")
+	without := fstest.MapFS{}
+	for _, name := range []string{"main.blend", "lib/shot.blend"} {
+		content, err := fs.ReadFile(whole, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		without[name] = &fstest.MapFile{Data: content}
+	}
+	without["lib/shot.blend"].Data, _ = fs.ReadFile(os.DirFS("testdata/chain"), "lib/props/prop.blend")
+	for name, c := range map[string]struct {
+		tree fs.FS
+		want string
+	}{"the scene is there": {whole, "Shot to 7"}, "the scene is gone": {without, ""}} {
+		main, err := c.tree.Open("main.blend")
+		if err != nil {
+			t.Fatal(err)
+		}
+		facts, err := blendfile.Inspect(main, blendfile.Options{})
+		if err != nil || facts.Scene != nil {
+			t.Fatalf("%s: the main file has a scene of its own: %v", name, err)
+		}
+		if err := scenefiles.ActiveScene(t.Context(), c.tree, "main.blend", facts, scenefiles.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if facts.Scene != nil {
+			got = fmt.Sprintf("%s to %d", facts.Scene.Name, facts.Scene.FrameEnd)
+		}
+		if got != c.want || got != "" && (facts.Rendering == nil || facts.Rendering.NoCamera != "") {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	if f := fileOf(t, find(t, "borrowed", scenefiles.Options{}), "//tex/wood.png"); f.Reach != scenefiles.ReachNeeded || f.Path != "lib/tex/wood.png" {
+		t.Errorf("%+v", f)
 	}
 }
 
