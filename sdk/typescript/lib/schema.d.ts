@@ -1117,6 +1117,17 @@ export interface Schemas {
         upload_id: string;
         warnings: Schemas["Warning"][];
     };
+    MissingData: {
+        /** @description The library that links it; absent for the main file. */
+        from?: string;
+        /** @description What kind of data-block it is, such as "object". */
+        kind: string;
+        /** @description The library that lacks it: its path in the project. */
+        library: string;
+        name: string;
+        /** @description What shows it, such as "collection Props". */
+        used_by?: string;
+    };
     MissingFile: {
         /** @description The library that names it, packed or in the project, and from which its path counts; absent for the upload itself. */
         from?: string;
@@ -1139,6 +1150,12 @@ export interface Schemas {
         owner?: string;
         /** @description As written in the file; absent for a shader that is in the file itself. */
         path?: string;
+    };
+    Numbers: {
+        /** Format: int64 */
+        first: number;
+        /** Format: int64 */
+        last: number;
     };
     OfferedRenderer: {
         application: string;
@@ -2050,6 +2067,8 @@ export interface Schemas {
         /** @description Image texture nodes of shaders that have no image. */
         empty_images?: Schemas["EmptyImage"][];
         engine: string;
+        /** @description True when the scene writes a JPEG next to each OpenEXR picture. */
+        exr_previews?: boolean;
         /** @description Paths of compositor File Output nodes; they write nothing here. */
         file_output_nodes: string[];
         /** @description Version of the Blender that saved the file, such as 4.1. */
@@ -2080,6 +2099,8 @@ export interface Schemas {
         layer_samples?: number;
         /** @description Paths of the .blend files that the picture needs data of, as written. */
         linked_libraries: string[];
+        /** @description Data-blocks that the picture needs and that are not in the library from which they are linked. */
+        missing_data?: Schemas["MissingData"][];
         /** @description Files that the picture needs and that are not packed into the upload. */
         missing_files: Schemas["MissingFile"][];
         /** @description True when the format is one film; frames are then PNG. */
@@ -2124,6 +2145,8 @@ export interface Schemas {
         scripts: string[];
         /** @description True when the strips of the sequencer make the picture. */
         sequenced: boolean;
+        /** @description Image sequences and volumes that lack numbers which the scene can show. */
+        sequences?: Schemas["Sequence"][];
         /** @description What runs from frame to frame in the picture. */
         simulations: Schemas["Simulation"][];
         /** @description True when the scene writes the file's or the computer's name into the picture. */
@@ -2134,6 +2157,8 @@ export interface Schemas {
         unrendered?: Schemas["Shot"][];
         /** @description True when the picture can depend on Python that would run by itself. */
         uses_autorun_scripts: boolean;
+        /** @description True when the world of the picture has a volume; newer Blenders do not render it the same way twice. */
+        world_volume?: boolean;
     };
     SceneFile: {
         /** @description The .blend of the project that names it. */
@@ -2203,6 +2228,22 @@ export interface Schemas {
         type: "gpu" | "result";
         /** Format: uri */
         url: string;
+    };
+    Sequence: {
+        /** @description The library that names it; absent for the main file. */
+        from?: string;
+        /** @description As in files. */
+        kind: string;
+        /** @description The numbers that are not there, of those that can be shown. */
+        lacks: Schemas["Numbers"][];
+        /** @description The data-block that wants it. */
+        owner: string;
+        /** @description Where its first file is in the project. */
+        path: string;
+        /** @description What uses that data-block, such as "material Floor". */
+        used_by?: string;
+        /** @description How the picture shows it. */
+        uses: Schemas["Use"][];
     };
     Shortage: {
         /** Format: int64 */
@@ -2413,6 +2454,28 @@ export interface Schemas {
         /** @constant */
         ok: true;
         upload_id: string;
+    };
+    Use: {
+        /**
+         * Format: int64
+         * @description How many pictures there are.
+         */
+        frames: number;
+        /**
+         * Format: int64
+         * @description Added to the number of a picture, which begins with 1.
+         */
+        offset: number;
+        /**
+         * @description What is shown before and after.
+         * @enum {string}
+         */
+        rule: "hold" | "cycle" | "clip" | "extend" | "ping_pong";
+        /**
+         * Format: int64
+         * @description The frame in which the first picture is shown.
+         */
+        start: number;
     };
     UsedSpace: {
         space: string;
