@@ -133,7 +133,23 @@ func newHTTPClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: 10 * time.Second}).DialContext
 	transport.ResponseHeaderTimeout = 2 * time.Minute
-	return &http.Client{Transport: transport}
+	return &http.Client{Transport: transport, CheckRedirect: stay}
+}
+
+// mostRedirects bounds those of one request.
+const mostRedirects = 10
+
+// stay refuses to follow a call of the API to another host, where its key would not be sent:
+// what redirects there is a sign-in page of the network between, and not the service.
+func stay(req *http.Request, via []*http.Request) error {
+	first := via[0]
+	switch {
+	case first.Header.Get("Authorization") != "" && req.URL.Host != first.URL.Host:
+		return &RedirectError{To: req.URL.Scheme + "://" + req.URL.Host}
+	case len(via) >= mostRedirects:
+		return fmt.Errorf("stopped after %d redirects", mostRedirects)
+	}
+	return nil
 }
 
 // call is one JSON exchange. body makes the request's body anew for each try,

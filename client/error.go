@@ -37,6 +37,14 @@ func (e *Error) Error() string {
 // that the call answers with, as where the address leads to another web server.
 var ErrForeignAnswer = errors.New("the answer does not have the form of svc")
 
+// RedirectError is a call that was redirected to another host, as a network does that wants
+// its user to sign in first.
+type RedirectError struct {
+	To string // scheme and host
+}
+
+func (e *RedirectError) Error() string { return "the answer is a redirect to " + e.To }
+
 // CallError is a call that failed. It wraps what the server or the network said.
 type CallError struct {
 	Server string // the address given to [New]

@@ -5,9 +5,12 @@ package client
 import "context"
 
 // StartRequest is what a start sends with the quote. The price is the quote's and
-// is never sent.
+// is never sent; only the most that it may be.
 type StartRequest struct {
 	LegalAcceptance string `json:"legal_acceptance"` // [LegalV1], required
+	// MaxPriceCents refuses the start of a dearer quote with price_above_max; nil for the
+	// quote's own price.
+	MaxPriceCents *int64 `json:"max_price_cents,omitempty"`
 	// WebhookURL is an https address of a public host that gets a call when the job ends;
 	// "" for none.
 	WebhookURL string `json:"webhook_url,omitempty"`

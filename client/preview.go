@@ -81,6 +81,15 @@ func (c *Client) OrderPreview(ctx context.Context, uploadID string, frame int) (
 	return &p, nil
 }
 
+// Preview is OrderPreview and AwaitPreview: it returns once the preview has ended.
+func (c *Client) Preview(ctx context.Context, uploadID string, frame int) (*UploadPreview, error) {
+	p, err := c.OrderPreview(ctx, uploadID, frame)
+	if err != nil {
+		return nil, err
+	}
+	return c.AwaitPreview(ctx, p, nil)
+}
+
 // FindPreview reads the newest preview of a frame of an upload; frame 0 is that of any
 // frame. Error: *Error with preview_not_found.
 func (c *Client) FindPreview(ctx context.Context, uploadID string, frame int) (*UploadPreview, error) {

@@ -148,8 +148,10 @@ func (p *Project) SHA256() string {
 // ProjectRequest prices a project.
 type ProjectRequest struct {
 	Project *Project // required
-	// FrameStart, FrameEnd and FrameStep select the frames; nil takes the value of the
-	// main file's active scene.
+	// Frames selects the frames, such as 3,7-9 or 10-100x5; see [Frames] for numbers. ""
+	// takes FrameStart, FrameEnd and FrameStep, of which nil is that of the main file's
+	// active scene.
+	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
 	// Progress, if not nil, is called with the bytes that were sent so far of those that
 	// the service lacks, by one goroutine at a time. It is not called where the service
@@ -198,10 +200,14 @@ func (r ProjectRequest) listing() any {
 	l := struct {
 		Main       string `json:"main"`
 		Files      []file `json:"files"`
+		Frames     string `json:"frames,omitempty"`
 		FrameStart *int   `json:"frame_start,omitempty"`
 		FrameEnd   *int   `json:"frame_end,omitempty"`
 		FrameStep  *int   `json:"frame_step,omitempty"`
-	}{Main: r.Project.Main, FrameStart: r.FrameStart, FrameEnd: r.FrameEnd, FrameStep: r.FrameStep}
+	}{Main: r.Project.Main, Frames: r.Frames}
+	if r.Frames == "" {
+		l.FrameStart, l.FrameEnd, l.FrameStep = r.FrameStart, r.FrameEnd, r.FrameStep
+	}
 	for _, f := range r.Project.Files {
 		l.Files = append(l.Files, file{f.Path, f.SizeBytes, append([]string{}, f.Parts...)})
 	}

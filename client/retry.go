@@ -89,7 +89,7 @@ func passing(ctx context.Context, err error) bool {
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		return temporary(refusal.Status) || refusal.Code == inProgress
 	}
-	if unknownHost(err) || otherProtocol(err) {
+	if redirected := (*RedirectError)(nil); errors.As(err, &redirected) || unknownHost(err) || otherProtocol(err) {
 		return false
 	}
 	var broken *unreadable

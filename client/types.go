@@ -21,14 +21,6 @@ const (
 	StatusCancelled      = "cancelled"
 )
 
-// Range is the frames to price: Start, Start+Step, … up to End, both 1 or more.
-// Step 0 stands for 1. At most 10000 frames fit into a job.
-type Range struct {
-	Start int `json:"frame_start"`
-	End   int `json:"frame_end"`
-	Step  int `json:"frame_step,omitempty"`
-}
-
 // Quote is a locked price for an uploaded file and a range of its frames. It costs
 // nothing until it is started, which must be before ExpiresAt.
 type Quote struct {

@@ -10,6 +10,7 @@ import (
 	"mime/multipart"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 )
 
@@ -22,8 +23,9 @@ type InspectRequest struct {
 	// Size is the number of bytes in Body. 0 means unknown, unless Body is an
 	// io.Seeker, which knows it.
 	Size int64
-	// FrameStart, FrameEnd and FrameStep select the frames; nil takes the value of
-	// the file's active scene.
+	// Frames selects the frames, such as 3,7-9 or 10-100x5; see [Frames] for numbers. ""
+	// takes FrameStart, FrameEnd and FrameStep, of which nil is that of the active scene.
+	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
 	// Progress, if not nil, is called with the bytes sent so far. A repeated upload
 	// starts again at 0. total is -1 while unknown.
@@ -47,11 +49,26 @@ func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) 
 	return &quote, nil
 }
 
-// Quote returns a new locked quote for other frames of an inspected upload. It
-// spends nothing. Error: *Error with upload_not_found.
-func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quote, error) {
+// Frames writes numbers as a list of frames.
+func Frames(numbers ...int) string {
+	words := make([]string, len(numbers))
+	for i, n := range numbers {
+		words[i] = strconv.Itoa(n)
+	}
+	return strings.Join(words, ",")
+}
+
+// framesBody is a request that has frames alone.
+type framesBody struct {
+	Frames string `json:"frames"`
+}
+
+// Quote returns a new locked quote for other frames of an inspected upload, such as 3,7-9
+// or 10-100x5. It spends nothing. Errors: *Error with upload_not_found,
+// invalid_frame_range.
+func (c *Client) Quote(ctx context.Context, uploadID, frames string) (*Quote, error) {
 	var quote Quote
-	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", frames, &quote); err != nil {
+	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", framesBody{frames}, &quote); err != nil {
 		return nil, err
 	}
 	return &quote, nil
@@ -63,10 +80,7 @@ func (c *Client) Quote(ctx context.Context, uploadID string, frames Range) (*Quo
 // while the job goes on, invalid_frame_range, upload_not_found when the upload is gone.
 func (c *Client) Rerender(ctx context.Context, jobID, frames string) (*Quote, error) {
 	var quote Quote
-	request := struct {
-		Frames string `json:"frames"`
-	}{frames}
-	if err := c.post(ctx, c.jobPath(jobID, "/rerender"), request, &quote); err != nil {
+	if err := c.post(ctx, c.jobPath(jobID, "/rerender"), framesBody{frames}, &quote); err != nil {
 		return nil, err
 	}
 	return &quote, nil
@@ -110,7 +124,7 @@ func newUpload(r InspectRequest) (*upload, error) {
 	}
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
-	err := writeRange(form, r)
+	err := writeFrames(form, r)
 	if err == nil {
 		_, err = form.CreateFormFile("file", r.Filename)
 	}
@@ -129,9 +143,12 @@ func newUpload(r InspectRequest) (*upload, error) {
 	return u, nil
 }
 
-// writeRange puts the frames before the file, so that the server knows them while
+// writeFrames puts the frames before the file, so that the server knows them while
 // it reads the scene.
-func writeRange(form *multipart.Writer, r InspectRequest) error {
+func writeFrames(form *multipart.Writer, r InspectRequest) error {
+	if r.Frames != "" {
+		return form.WriteField("frames", r.Frames)
+	}
 	fields := []struct {
 		name  string
 		value *int

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 
 	"svc.example/internal/work/receipt"
 )
@@ -64,6 +66,66 @@ func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte, options ..
 	}
 	report.InLog(&receipt.Inclusion{LogIndex: p.LogIndex, InclusionProof: p.InclusionProof, Checkpoint: p.Checkpoint}, public, known)
 	return checksOf(report, options)
+}
+
+// VerifyFolder checks a folder that a render filled: the receipt with its key and its place
+// in the log, and the ZIP, the frames next to it, or both. It uses no network. keys are the
+// service's own; nil takes those of keys.json in the folder, which prove less where somebody
+// else made it. It returns all checks, and an error when one failed, or when neither the ZIP
+// nor all frames are there. Errors are also those of [Verify] and [VerifyLog].
+func VerifyFolder(folder string, keys []SigningKey, options ...VerifyOption) ([]Check, error) {
+	history, inclusion, document, err := readFolder(folder, keys)
+	if err != nil {
+		return nil, err
+	}
+	report := receipt.Verify(document, history.Keys(), nil)
+	if r := report.Receipt; r != nil {
+		if name := r.Artifact.Filename; name == filepath.Base(name) {
+			if zip, err := os.Open(filepath.Join(folder, name)); err == nil {
+				defer zip.Close()
+				info, err := zip.Stat()
+				if err != nil {
+					return nil, fmt.Errorf("open the ZIP: %w", err)
+				}
+				report = receipt.Verify(document, history.Keys(), io.NewSectionReader(zip, 0, info.Size()))
+			}
+		}
+		report.InLog(&inclusion, history.Keys(), nil)
+		report.InTime(history, &inclusion)
+		report.InPictures(receipt.FramesIn(os.DirFS(folder), *r))
+	}
+	checks, err := checksOf(report, options)
+	for _, c := range checks {
+		if err == nil && c.Name == "artifact" && c.Status == string(receipt.Skipped) {
+			err = fmt.Errorf("%w: neither the ZIP nor all frames are in %s", ErrBadArtifact, folder)
+		}
+	}
+	return checks, err
+}
+
+// readFolder reads what proves a folder.
+func readFolder(folder string, keys []SigningKey) (history receipt.History, inclusion receipt.Inclusion, document []byte, err error) {
+	read := func(name string) (text []byte) {
+		if err == nil {
+			text, err = os.ReadFile(filepath.Join(folder, name))
+		}
+		return text
+	}
+	document = read(receiptFile)
+	proof := read(proofFile)
+	var known []byte
+	if keys == nil {
+		known = read(keysFile)
+	} else if err == nil {
+		known, err = json.Marshal(map[string]any{"keys": keys})
+	}
+	if err == nil {
+		history, err = receipt.ParseHistory(known)
+	}
+	if err == nil && json.Unmarshal(proof, &inclusion) != nil {
+		err = fmt.Errorf("%w: %s is not a proof", ErrNotInLog, proofFile)
+	}
+	return history, inclusion, document, err
 }
 
 // verify hands the receipt to the verifier as the service would send it. The keys

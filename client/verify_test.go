@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -54,5 +56,73 @@ func TestVerifyDistinguishesAnHonestJobFromAChangedOne(t *testing.T) {
 	}
 	if _, err := client.Verify(&client.Receipt{}, keys, nil, 0); !errors.Is(err, client.ErrBadSignature) {
 		t.Errorf("no receipt: %v", err)
+	}
+}
+
+// A folder proves itself by the ZIP or by its frames; one frame of another job is found.
+func TestAFolderProvesItself(t *testing.T) {
+	t.Parallel()
+	job, err := receipttest.Complete(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	index := int64(1)
+	job.Receipt.LogIndex = &index
+	envelope, err := receipt.Sign(job.Receipt, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves, err := receipttest.Leaves(envelope, index, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	logged, err := receipttest.Prove(leaves, index, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.Public().PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	write := func(name string, content any) {
+		t.Helper()
+		text, is := content.([]byte)
+		if !is {
+			var err error
+			if text, err = json.Marshal(content); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("receipt.json", envelope)
+	write("proof.json", logged)
+	write("keys.json", map[string]any{"keys": []client.SigningKey{{KeyID: key.Public().ID(), PublicKeyPEM: string(public)}}})
+	if _, err := client.VerifyFolder(folder, nil); !errors.Is(err, client.ErrBadArtifact) {
+		t.Errorf("without frames: %v", err)
+	}
+	write(job.Receipt.Artifact.Filename, job.ZIP)
+	if checks, err := client.VerifyFolder(folder, nil); err != nil {
+		t.Errorf("with the ZIP: %v, %+v", err, checks)
+	}
+	if err := os.Remove(filepath.Join(folder, job.Receipt.Artifact.Filename)); err != nil {
+		t.Fatal(err)
+	}
+	for i, frame := range job.Receipt.Frames {
+		write(frame.File, job.Pictures[i])
+	}
+	if checks, err := client.VerifyFolder(folder, nil); err != nil {
+		t.Errorf("with all frames: %v, %+v", err, checks)
+	}
+	write(job.Receipt.Frames[0].File, job.Pictures[1])
+	if _, err := client.VerifyFolder(folder, nil); !errors.Is(err, client.ErrBadArtifact) {
+		t.Errorf("a swapped frame: %v", err)
 	}
 }

@@ -148,9 +148,9 @@ type Frame struct {
 // maxPreview bounds a preview, in bytes; one of 480 pixels has some tens of KiB.
 const maxPreview = 8 << 20
 
-// Preview reads a small JPEG of an accepted frame. Error: *Error with frame_not_found
+// FramePreview reads a small JPEG of an accepted frame. Error: *Error with frame_not_found
 // also for pictures of which none is made.
-func (c *Client) Preview(ctx context.Context, jobID string, frame int) ([]byte, error) {
+func (c *Client) FramePreview(ctx context.Context, jobID string, frame int) ([]byte, error) {
 	body, err := c.open(ctx, c.jobPath(jobID, fmt.Sprintf("/frames/%d/preview", frame)))
 	if err != nil {
 		return nil, err

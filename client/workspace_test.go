@@ -120,12 +120,12 @@ func TestBothKindsOfKeysReadTheWorkspacesJobs(t *testing.T) {
 		if err != nil || len(frames) != 2 || frames[1].Frame != 2 || frames[1].Width == 0 || frames[1].SHA256 == "" {
 			t.Errorf("%s key: frames %+v, %v", name, frames, err)
 		}
-		picture, err := c.Preview(ctx, job.JobID, 2)
+		picture, err := c.FramePreview(ctx, job.JobID, 2)
 		if err != nil || http.DetectContentType(picture) != "image/jpeg" {
 			t.Errorf("%s key: preview of %d bytes, %v", name, len(picture), err)
 		}
 		var refused *client.Error
-		if _, err := c.Preview(ctx, job.JobID, 3); !errors.As(err, &refused) || refused.Code != "frame_not_found" {
+		if _, err := c.FramePreview(ctx, job.JobID, 3); !errors.As(err, &refused) || refused.Code != "frame_not_found" {
 			t.Errorf("%s key: a frame that is not there: %v", name, err)
 		}
 		log, err := c.Log(ctx, job.JobID)

@@ -43,11 +43,12 @@ func Version() string {
 	return "0.0.0"
 }
 
-// Packages returns the archives of the add-on at a version (semver without a v): the
+// Packages returns the archives of the add-on at a version (semver without a v), with the
+// address of the service that it asks until somebody names another, "" for none: the
 // extension for Blender 4.2 and newer, the add-on for older ones; and the listing, in which
 // the extension's size and hash stand.
-func Packages(version string) ([]sdk.Package, error) {
-	files, err := contents(version)
+func Packages(version, server string) ([]sdk.Package, error) {
+	files, err := contents(version, server)
 	if err != nil {
 		return nil, fmt.Errorf("make the add-on for Blender: %w", err)
 	}
@@ -82,7 +83,7 @@ func Packages(version string) ([]sdk.Package, error) {
 }
 
 // contents returns the files of the add-on by their names in it.
-func contents(version string) (map[string][]byte, error) {
+func contents(version, server string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	entries, err := source.ReadDir(name)
 	if err != nil {
@@ -103,14 +104,14 @@ func contents(version string) (map[string][]byte, error) {
 	for file, content := range module {
 		files["svc_render/"+file] = content
 	}
-	return files, stamp(files, version)
+	return files, stamp(files, version, server)
 }
 
 var semver = regexp.MustCompile(`^(\d+)\.(\d+)\.(\d+)([-+][0-9A-Za-z.+-]+)?$`)
 
 // stamp writes the version where the source has 0.0.0. An add-on of older Blenders has
 // three numbers alone.
-func stamp(files map[string][]byte, version string) error {
+func stamp(files map[string][]byte, version, server string) error {
 	parts := semver.FindStringSubmatch(version)
 	if parts == nil {
 		return fmt.Errorf("%q is no version", version)
@@ -118,6 +119,7 @@ func stamp(files map[string][]byte, version string) error {
 	for _, place := range []struct{ file, from, to string }{
 		{manifestFile, `version = "0.0.0"`, fmt.Sprintf("version = %q", version)},
 		{"version.py", `VERSION = "0.0.0"`, fmt.Sprintf("VERSION = %q", version)},
+		{"version.py", `SERVER = ""`, fmt.Sprintf("SERVER = %q", server)},
 		{"__init__.py", `"version": (0, 0, 0)`, fmt.Sprintf(`"version": (%s, %s, %s)`, parts[1], parts[2], parts[3])},
 	} {
 		if bytes.Count(files[place.file], []byte(place.from)) != 1 {

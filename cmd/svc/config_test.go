@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"svc.example/cmd/svc/terminal"
 )
 
 // A configuration file that is there and cannot be read stops the commands that need it,
@@ -34,7 +36,7 @@ func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
 		{broken, "admin audit", "is no configuration file"},
 		{broken, "status", "is no configuration file"},
 	} {
-		_, err := newParser(c.system).Parse(strings.Fields(c.line))
+		_, err := newParser(c.system, terminal.NewOutput(os.Stdout)).Parse(strings.Fields(c.line))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("svc %s with %s: %v, want %q", c.line, filepath.Base(c.system), err, c.want)
 		}

@@ -36,6 +36,7 @@ var verbs = []verb{
 		{args: "scene.blend --frames 1-3", exit: 1, with: own(100), types: []string{"[y/N/look] ", "n\n"}, plain: true},
 		{args: "scene.blend --frames 1-3", exit: 130, with: own(100), types: []string{"[y/N/look] ", "\x03"}, plain: true},
 		{args: "scene.blend --yes", exit: 1, with: own(0)},
+		{args: "scene.blend --frames 1-3,7 --max-price 0.03 --yes", exit: 1, with: own(100)},
 		{args: "note.blend --yes", exit: 1, with: own(0)},
 		{args: "shot/main.blend --yes", exit: 6, with: own(0), plain: true},
 		{args: "shot/main.blend --allow-missing", exit: 130, with: own(100), types: []string{"[y/N/look] ", "\x03"}, plain: true},
@@ -64,6 +65,12 @@ var verbs = []verb{
 		{args: "note.blend", exit: 1},
 		{args: "scene.blend --out note.blend", exit: 2},
 		{exit: 2},
+	}},
+	{words: "sync", lines: []line{
+		{args: "{COMPLETED} synced"},
+		{args: "{FAILED} synced", exit: 1},
+		{args: noJob + " synced", exit: 1},
+		{args: "{COMPLETED}", exit: 2},
 	}},
 	{words: "jobs", lines: []line{
 		{},
@@ -151,6 +158,11 @@ var verbs = []verb{
 		{with: profiles},
 		{},
 		{args: "server", exit: 2},
+	}},
+	{words: "config use", lines: []line{
+		{args: "default", plain: true},
+		{args: "nobody", exit: 2},
+		{exit: 2},
 	}},
 	{words: "config unset", lines: []line{
 		{args: "key", with: profiles, plain: true},

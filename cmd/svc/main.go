@@ -18,8 +18,10 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -56,6 +58,7 @@ type program struct {
 	Download account.Download `cmd:"" group:"Render scenes" help:"Fetch and verify the frames of a completed job."`
 	Preview  account.Preview  `cmd:"" group:"Render scenes" help:"Write or show a small picture of a frame, or of all frames together."`
 
+	Sync   caller.Sync    `cmd:"" group:"Jobs and account" help:"Keep a folder up to date with a job's frames while it renders."`
 	Jobs   account.Jobs   `cmd:"" group:"Jobs and account" help:"List the workspace's jobs, newest first."`
 	Job    account.Job    `cmd:"" group:"Jobs and account" help:"Show everything about one job."`
 	Cancel account.Cancel `cmd:"" group:"Jobs and account" help:"Cancel a job that no worker has claimed. It costs nothing."`
@@ -100,10 +103,11 @@ func main() {
 	}
 	// Standard output belongs to a command's result, which scripts read.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
-	parser := newParser("/etc/svc/config.json")
+	out := terminal.NewOutput(os.Stdout)
+	parser := newParser("/etc/svc/config.json", out)
 	if len(os.Args) == 1 {
-		manual.PrintStart(os.Stdout, terminal.Width(os.Stdout))
-		return
+		manual.PrintStart(out, terminal.Width(out))
+		parser.Exit(terminal.ExitOK)
 	}
 	ctx, err := parser.Parse(os.Args[1:])
 	if err != nil {
@@ -113,16 +117,26 @@ func main() {
 		parser.FatalIfErrorf(shown(usageError(err)))
 	}
 	ctx.FatalIfErrorf(finish(ctx, ctx.Run()))
+	parser.Exit(terminal.ExitOK)
 }
 
 // newParser makes the parser of the command line. system is where the operator's
-// configuration file lies that --config need not name; it may be missing.
-func newParser(system string) *kong.Kong {
+// configuration file lies that --config need not name; it may be missing. What is printed
+// goes to out: a process that could not print its result fails.
+func newParser(system string, out *terminal.Output) *kong.Kong {
 	parser, err := kong.New(&program{},
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
 		kong.DefaultEnvars("SVC"), // every flag is an environment variable too
 		kong.Help(manual.Help),
+		kong.Writers(out, os.Stderr),
+		kong.Exit(func(code int) {
+			if err := out.Err(); err != nil && code == terminal.ExitOK {
+				fmt.Fprintln(os.Stderr, "svc: error: print the result:", err)
+				code = terminal.ExitFailure
+			}
+			os.Exit(code)
+		}),
 		kong.Configuration(readConfig), // of --config
 		kong.Resolvers(systemConfig(system)...),
 		kong.Vars{"version": version()},
@@ -165,6 +179,7 @@ type shownError struct{ error }
 func (e shownError) Error() string {
 	// kong lists choices without blanks, and "" for none: no line could be broken there.
 	text := strings.NewReplacer(`one of "",`, `one of `, `","`, `", "`).Replace(e.error.Error())
+	text = noValue.ReplaceAllString(text, " needs a value")
 	text = plaintext.Lines(redact.Text(text))
 	columns := terminal.Width(os.Stderr)
 	if columns == 0 {
@@ -176,6 +191,9 @@ func (e shownError) Error() string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// noValue is how kong says that a flag at the end has no value.
+var noValue = regexp.MustCompile(`:? expected \S+ value but got "EOL"( \([^)]*\))?`)
 
 // Unwrap keeps the exit code that the error carries.
 func (e shownError) Unwrap() error { return e.error }

@@ -96,17 +96,20 @@ func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // writeKeys FILE SIZE REASON writes the history of keys of writeResult's service after its
-// key ended at a size of the log, and the other key has signed since.
+// key ended at a size of the log, and the other key has signed since. With - for both, the
+// key has not ended.
 func writeKeys(ts *testscript.TestScript, _ bool, args []string) {
-	size, err := strconv.ParseInt(args[1], 10, 64)
-	ts.Check(err)
 	var keys []map[string]any
 	for _, letter := range []string{"o", "k"} {
 		key, err := receipt.NewKey(strings.NewReader(strings.Repeat(letter, 32)))
 		ts.Check(err)
 		keys = append(keys, map[string]any{"key_id": key.Public().ID(), "public_key_pem": string(publicPEM(ts, key)), "valid_to": nil})
 	}
-	keys[1]["end_log_size"], keys[1]["end_reason"] = size, args[2]
+	if args[1] != "-" {
+		size, err := strconv.ParseInt(args[1], 10, 64)
+		ts.Check(err)
+		keys[1]["end_log_size"], keys[1]["end_reason"] = size, args[2]
+	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), jsonOf(ts, map[string]any{"ok": true, "keys": keys}), 0o644))
 }
 

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/door/agent"
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
@@ -76,7 +77,7 @@ func (a *App) Serve(ctx context.Context) error {
 
 	mux := http.NewServeMux()
 	a.worlds = a.newTestWorlds(public, mux, in)
-	errs := &front.Errors{Log: a.Config.Log, Page: page.ErrorPage}
+	errs := &front.Errors{Log: a.Config.Log, Page: page.ErrorPage, Agent: agent.Answer}
 	a.doors(mux, errs, p, in)
 	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"svc.example/internal/door/agent"
 	"svc.example/internal/door/farm"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
@@ -101,7 +102,7 @@ func (t *testWorlds) start(ctx context.Context, workspaceID string) (w *testWorl
 	p.jobs.Test, p.jobs.Refusal = true, w.refusal
 	in := app.intake(t.files)
 	in.Memory = t.memory
-	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: page.TestErrorPage}
+	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: page.TestErrorPage, Agent: agent.Answer}
 	app.clock = w.clock
 	app.doors(mux, errs, p, in)
 	w.routes = mux

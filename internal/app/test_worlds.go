@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"svc.example/internal/door/agent"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
@@ -90,7 +91,7 @@ type openWorld struct {
 // newTestWorlds makes the test worlds of a service with these routes and uploads.
 func (a *App) newTestWorlds(public string, routes http.Handler, in *intake.Intake) *testWorlds {
 	return &testWorlds{
-		app: a, public: public, real: routes, errs: &front.Errors{Log: a.Config.Log, Page: page.TestErrorPage}, memory: in.Memory, files: in.Guard,
+		app: a, public: public, real: routes, errs: &front.Errors{Log: a.Config.Log, Page: page.TestErrorPage, Agent: agent.Answer}, memory: in.Memory, files: in.Guard,
 		pace: pace{every: time.Second / time.Duration(a.Config.TestMode.Rate)}, open: map[string]*openWorld{},
 	}
 }

@@ -129,7 +129,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
-		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
+		DB: a.DB, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Previews: p.previews, Overviews: p.overviews, Intake: in, Webhooks: a.webhooks, Sealed: a.sealed,
 		Links: p.at, UploadStall: a.Config.UploadStall, Errors: errs, Log: a.Config.Log,
 	})
 	pages.Routes(mux, document)

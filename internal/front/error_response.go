@@ -9,6 +9,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/plainjson"
 )
 
@@ -19,6 +20,10 @@ type Errors struct {
 	// Page writes an error as a page for browsers; nil means that browsers get
 	// JSON. The headers that belong to the error are set before the call.
 	Page func(w http.ResponseWriter, r *http.Request, status int, body fault.Body)
+	// Agent answers a request of links.AgentPath in an agent's form, and reports whether it
+	// has; nil means that agents get the envelope. The headers that belong to the error are
+	// set before the call.
+	Agent func(w http.ResponseWriter, r *http.Request, err error) bool
 }
 
 // Handler serves a request or returns an error. If it returns an error it has
@@ -60,6 +65,9 @@ func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	fault.Headers(h, err)
 	h.Set("Cache-Control", "no-store")
+	if e.Agent != nil && strings.TrimSuffix(r.URL.Path, "/") == links.AgentPath && e.Agent(w, r, err) {
+		return
+	}
 	if e.Page != nil && !isForPrograms(r.URL.Path) {
 		h.Add("Vary", "Accept")
 		if AcceptsHTML(r.Header.Get("Accept")) {

@@ -22,7 +22,7 @@ func main() {
 func write(arguments []string) error {
 	makers := map[string]func() ([]sdk.Package, error){
 		"sdks":  sdk.Packages,
-		"addon": func() ([]sdk.Package, error) { return blender.Packages(blender.Version()) },
+		"addon": func() ([]sdk.Package, error) { return blender.Packages(blender.Version(), "") },
 	}
 	if len(arguments) != 2 || makers[arguments[0]] == nil {
 		return errors.New("usage: packages sdks|addon FOLDER")

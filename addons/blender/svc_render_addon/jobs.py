@@ -16,7 +16,8 @@ STARTING, RUNNING, FETCHED, ENDED = "starting", "running", "fetched", "ended"
 
 class Jobs:
     """The list, newest first. An entry has ``quote_id``, ``server``, ``name`` (of the scene),
-    ``folder`` (where its frames go), ``frame_count``, ``price_cents``, ``stage``, and once it
+    ``folder`` (where its frames go), ``frame_count``, ``frame_list``, ``price_cents``,
+    ``currency``, ``noted`` (when it was started), ``stage``, and once it
     was started ``job_id``, ``status``, ``frames_completed`` and ``after`` (the last event)."""
 
     def __init__(self, folder):
@@ -37,8 +38,8 @@ class Jobs:
     def add(self, server, quote, name, folder):
         """Notes a job before it is started, so that no start is lost with Blender."""
         entry = {"quote_id": quote["quote_id"], "upload_id": quote["upload_id"], "server": server, "name": name,
-                 "folder": folder, "frame_count": quote["frame_count"], "price_cents": quote["price_cents"],
-                 "stage": STARTING, "noted": time.time()}
+                 "folder": folder, "frame_count": quote["frame_count"], "frame_list": quote.get("frame_list", ""),
+                 "price_cents": quote["price_cents"], "currency": quote.get("currency", ""), "stage": STARTING, "noted": time.time()}
         self._change(lambda all: [entry] + [one for one in all if one["quote_id"] != entry["quote_id"]])
         return entry
 

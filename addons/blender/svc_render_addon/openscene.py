@@ -6,24 +6,12 @@
 """
 
 import os
-import re
 import threading
 
 from . import work
 from .account import Account
 from .jobs import STARTING, Jobs
 from .scenecopy import Copy
-
-
-def range_of(text):
-    """(first, last, step) of "3", "1-250" or "1-250:5"; None of ""."""
-    if not text.strip():
-        return None
-    match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*(?::\s*(\d+)\s*)?)?", text)
-    if not match:
-        raise ValueError("frames are written 3, 1-250 or 1-250:5")
-    first = int(match.group(1))
-    return first, int(match.group(2) or first), int(match.group(3) or 1)
 
 
 def scene_name(path):
@@ -82,7 +70,7 @@ def submit(frames="", folder="", most_cents=-1, wait=True, pack=True, say=print)
     SvcError, RuntimeError."""
     import bpy
     check_online()
-    wanted = range_of(frames)
+    wanted = frames.strip() or None
     account, jobs = Account(data_folder()), Jobs(data_folder())
     client, stop = account.client(), threading.Event()
     name = scene_name(bpy.data.filepath)

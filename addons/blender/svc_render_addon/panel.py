@@ -3,6 +3,7 @@
 
 import os
 import textwrap
+import time
 
 import bpy
 import bpy.utils.previews
@@ -50,7 +51,7 @@ class RENDER_PT_svcrender(bpy.types.Panel):
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
     bl_context = "render"
-    bl_order = -1
+    bl_parent_id = "RENDER_PT_context"  # which is on top, with the choice of the engine
 
     def draw(self, context):
         layout, now = self.layout, session()
@@ -143,7 +144,15 @@ class RENDER_PT_svcrender(bpy.types.Panel):
             box.label(text="Takes %s to %s" % (span(estimate["total_seconds_low"]), span(estimate["total_seconds_high"])), icon="TIME")
         row = box.row()
         row.operator("svcrender.look", icon="HIDE_OFF")
+        if now.wallet:
+            lacks = quote["price_cents"] - now.wallet["available_cents"]
+            box.label(text="Balance: %s" % money(now.wallet["available_cents"], quote.get("currency")), icon="FUND")
+            if lacks > 0:
+                text(box, context, "You need %s more." % money(lacks, quote.get("currency")), "ERROR")
+                box.operator("wm.url_open", text="Add Credit", icon="URL").url = now.account.server().rstrip("/") + "/console/wallet"
         text(box, context, "Starting reserves the price and accepts the terms of the service.")
+        if quote.get("terms_url"):
+            box.operator("wm.url_open", text="Read the Terms", icon="URL").url = quote["terms_url"]
         row = box.row()
         row.scale_y = 1.4
         row.operator("svcrender.start", text="Start for %s" % money(quote["price_cents"], quote.get("currency")), icon="RENDER_ANIMATION")
@@ -176,6 +185,9 @@ class RENDER_PT_svcrender(bpy.types.Panel):
         done, all = job.get("frames_completed", entry.get("frames_completed", 0)), entry["frame_count"]
         row = box.row()
         row.label(text="%s: %s" % (entry["name"], "frames are here" if entry["stage"] == FETCHED else status))
+        about = [time.strftime("%Y-%m-%d %H:%M", time.localtime(entry["noted"]))] if entry.get("noted") else []
+        about += ["frames " + entry["frame_list"]] if entry.get("frame_list") else ["%d frames" % all]
+        box.label(text=", ".join(about + [money(entry["price_cents"], entry.get("currency"))]))
         if entry["stage"] in (FETCHED, ENDED):
             row.operator("svcrender.remove", text="", icon="X").quote_id = entry["quote_id"]
         elif job.get("cancellable"):
@@ -221,6 +233,12 @@ def close_pictures():
     if _pictures is not None:
         bpy.utils.previews.remove(_pictures)
         _pictures = None
+
+
+def draw_menu(menu, context):
+    """An entry of the Render menu."""
+    menu.layout.separator()
+    menu.layout.operator("svcrender.price", text="Price on the Render Service", icon="FILE_REFRESH")
 
 
 CLASSES = (RENDER_PT_svcrender,)

@@ -4,13 +4,13 @@ changes the open file."""
 
 import bpy
 
-from . import openscene
+from . import openscene, version
 
 
 class SVCRENDER_Preferences(bpy.types.AddonPreferences):
     bl_idname = __package__
 
-    server: bpy.props.StringProperty(name="Service", description="Address of the render service, such as https://render.example.com")
+    server: bpy.props.StringProperty(name="Service", default=version.SERVER, description="Address of the render service, such as https://render.example.com")
     which: bpy.props.EnumProperty(name="Frames", items=(
         ("SCENE", "Scene", "The scene's own range"), ("RANGE", "Range", "Other frames"), ("CURRENT", "Still", "The current frame alone")))
     first: bpy.props.IntProperty(name="First", default=1, min=1)
@@ -28,8 +28,8 @@ class SVCRENDER_Preferences(bpy.types.AddonPreferences):
     def frames(self, scene):
         """The frames that are asked for; None is the scene's own range."""
         if self.which == "CURRENT":
-            return (scene.frame_current, scene.frame_current, 1)
-        return (self.first, self.last, self.step) if self.which == "RANGE" else None
+            return scene.frame_current
+        return "%d-%dx%d" % (self.first, self.last, self.step) if self.which == "RANGE" else None
 
     def frames_folder(self):
         return bpy.path.abspath(self.folder) if self.folder else openscene.default_folder(bpy.data.filepath)

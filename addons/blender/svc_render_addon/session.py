@@ -91,7 +91,7 @@ class Session:
 
     def price(self, copy, blender, name, frames):
         """Packs a saved copy unless it is a project, sends it, and removes it in the end."""
-        self.quote, self.look, self.look_path, self.missing, self.differ = None, None, "", [], []
+        self.quote, self.wallet, self.look, self.look_path, self.missing, self.differ = None, None, None, "", [], []
 
         def act(stop):
             with copy:
@@ -100,6 +100,7 @@ class Session:
                 self.doing, self.total = "upload", os.path.getsize(copy.path)
                 self.changes += 1
                 quote, self.missing, self.differ = work.send(client, copy, frames, self._moved, stop)
+                self.wallet = client.wallet()
                 self.scene, self.quote = name, quote
 
         return self.do("pack", act)

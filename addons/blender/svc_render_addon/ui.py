@@ -34,6 +34,7 @@ def tick():
 def register():
     for one in preferences.CLASSES + operators.CLASSES + panel.CLASSES:
         bpy.utils.register_class(one)
+    bpy.types.TOPBAR_MT_render.append(panel.draw_menu)
     if not bpy.app.background:
         panel.open_pictures()
         bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
@@ -44,5 +45,6 @@ def unregister():
         bpy.app.timers.unregister(tick)
     panel.close_pictures()
     operators.close()
+    bpy.types.TOPBAR_MT_render.remove(panel.draw_menu)
     for one in reversed(preferences.CLASSES + operators.CLASSES + panel.CLASSES):
         bpy.utils.unregister_class(one)

@@ -184,7 +184,7 @@ elif step == "prices":
     quote, missing, _ = priced(client)
     told["saved"] = {"untouched": before == state(), "filename": quote["filename"], "frames": quote["frame_count"],
                      "missing": missing, "warnings": [w["code"] for w in quote["warnings"]]}
-    quote, _, _ = priced(client, (2, 2, 1))
+    quote, _, _ = priced(client, 2)
     told["still"] = [quote["frame_start"], quote["frame_end"], quote["frame_count"]]
 
     # Never saved.
@@ -246,11 +246,11 @@ elif step == "order":
     job = work.start(client, jobs, mine.server(), quote, openscene.scene_name(bpy.data.filepath), os.path.join(folder, "out put"))
     told["job_id"] = job["job_id"]
     # Another start, whose answer is lost with Blender: the list has it without a job.
-    second, _, _ = priced(client, (1, 1, 1))
+    second, _, _ = priced(client, 1)
     jobs.add(mine.server(), second, "lost", os.path.join(folder, "out put"))
     client.start(second, legal_acceptance="SVC_LEGAL_V1")
     # And one that never came to the service.
-    third, _, _ = priced(client, (2, 2, 1))
+    third, _, _ = priced(client, 2)
     jobs.add(mine.server(), third, "never", folder)
 
 elif step == "reopen":

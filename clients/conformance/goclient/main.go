@@ -123,7 +123,7 @@ var verbs = map[string]func(context.Context, *client.Client, arguments) (any, er
 		return c.Inspect(ctx, client.InspectRequest{Filename: filepath.Base(a.File), Body: file, FrameStart: a.Start, FrameEnd: a.End})
 	},
 	"quote": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
-		return c.Quote(ctx, a.UploadID, client.Range{Start: *a.Start, End: *a.End})
+		return c.Quote(ctx, a.UploadID, fmt.Sprintf("%d-%d", *a.Start, *a.End))
 	},
 	"render": render,
 	"look":   look,
@@ -246,10 +246,7 @@ func look(ctx context.Context, c *client.Client, a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	look, err := c.OrderPreview(ctx, quote.UploadID, a.Frame)
-	if err == nil {
-		look, err = c.AwaitPreview(ctx, look, nil)
-	}
+	look, err := c.Preview(ctx, quote.UploadID, a.Frame)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -64,16 +65,16 @@ func (c *Download) Run(app *kong.Context) (err error) {
 	if job.Status != client.StatusCompleted {
 		return notCompleted(job)
 	}
-	if c.Frames.Ranges != nil {
+	if c.Frames != "" {
 		return proof.WithExitCode(c.pick(ctx, app, api, job))
 	}
-	results, err := caller.Run(ctx, caller.Options{
+	result, err := caller.Run(ctx, caller.Options{
 		Client: api, Server: service.Server, JobID: job.JobID, Folder: c.Out, Display: display,
 	})
 	if err != nil {
 		return proof.WithExitCode(err)
 	}
-	return c.print(app, results[0], func() { caller.Print(app.Stdout, results) })
+	return c.print(app, result, func() { result.Print(app.Stdout) })
 }
 
 // picked is what --frames has fetched, in the form of --json.
@@ -192,21 +193,16 @@ func unpack(archive *zip.Reader, frame receipt.Frame, path string) (err error) {
 // chosen returns the receipt's frames that the list names, by number. A range without any
 // frame is an error, since it was typed for some reason.
 func chosen(list caller.FrameList, r *receipt.Receipt) (frames []receipt.Frame, err error) {
-	wanted := map[int]bool{}
-	for _, named := range list.Ranges {
-		found := false
-		for _, f := range r.Frames {
-			if f.Frame >= named.Start && f.Frame <= named.End && (f.Frame-named.Start)%max(named.Step, 1) == 0 {
-				wanted[f.Frame], found = true, true
-			}
-		}
-		if !found {
-			return nil, terminal.WrongUsagef("--frames %s: the job has no frame %d; it has %s", list, named.Start, quote.ListText(r.FrameStart, r.FrameEnd, r.FrameStep, r.FrameList))
+	wanted := list.Frames()
+	for _, f := range r.Frames {
+		if wanted.Has(f.Frame) {
+			frames = append(frames, f)
 		}
 	}
-	for _, f := range r.Frames {
-		if wanted[f.Frame] {
-			frames = append(frames, f)
+	for _, named := range wanted.Ranges() {
+		had := func(f receipt.Frame) bool { return named.List().Has(f.Frame) }
+		if !slices.ContainsFunc(frames, had) {
+			return nil, terminal.WrongUsagef("--frames %s: the job has no frame %d; it has %s", list, named.First, quote.ListText(r.FrameStart, r.FrameEnd, r.FrameStep, r.FrameList))
 		}
 	}
 	return frames, nil

@@ -46,7 +46,7 @@ func (c *Preview) fetch(ctx context.Context, api *client.Client) (picture []byte
 	case c.Loop:
 		name, read = c.ID+"-loop.webp", api.Loop
 	default:
-		picture, err = api.Preview(ctx, c.ID, c.Frame)
+		picture, err = api.FramePreview(ctx, c.ID, c.Frame)
 		return picture, fmt.Sprintf("%s-frame-%04d.jpg", c.ID, c.Frame), result, err
 	}
 	o, err := read(ctx, c.ID)

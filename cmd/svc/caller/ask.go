@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 )
 
 // terms asks a person to accept a price and the service's terms.
@@ -32,13 +35,12 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	if !terminal.IsTerminal(t.in) {
 		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to ask on; accept with --yes", price)
 	}
-	in := ""
-	if offer.Jobs > 1 {
-		in = fmt.Sprintf(" in %d jobs", offer.Jobs)
+	if offer.TermsURL != "" {
+		terminal.Printf(t.out, "terms: %s (%s)", offer.TermsURL, client.LegalV1)
 	}
-	fmt.Fprintln(t.out, "look shows a frame first, for free")
+	terminal.Printf(t.out, "look shows a frame first, for free")
 	for {
-		terminal.Askf(t.out, "Render %s%s for %s and accept the terms %s? [y/N/look]", terminal.CountOf(offer.Frames, "frame"), in, price, client.LegalV1)
+		terminal.Askf(t.out, "Render %s for %s and accept the terms? [y/N/look]", terminal.CountOf(offer.Frames, "frame"), price)
 		word, err := terminal.Answer(ctx, t.in, t.out)
 		switch {
 		case err != nil || terminal.IsYes(word):
@@ -68,7 +70,40 @@ const notStarted = "not started, nothing was spent"
 func (e *missingError) Failure() (code, action string) { return "missing_files", "" }
 
 func (e *missingError) Error() string {
-	return fmt.Sprintf("%s: %s that the scene uses, named above, would be missing in the pictures. "+
-		"Put them where the scene looks for them, choose the folder that has them with --project-root, or go on without them with --allow-missing",
-		e.kept, terminal.CountOf(e.count, "file"))
+	them, are := "it", "it is missing from"
+	if e.count > 1 {
+		them, are = "them", "they are missing from"
+	}
+	return fmt.Sprintf("%s: the scene uses %s, named above; %s the pictures. "+
+		"Put %s where the scene looks for %s, choose the folder with --project-root, or continue without with --allow-missing",
+		e.kept, terminal.CountOf(e.count, "missing file"), are, them, them)
+}
+
+// priceError is a price above --max-price.
+type priceError struct {
+	cents, most int64
+	currency    string
+}
+
+// Failure implements failure.Coded.
+func (e *priceError) Failure() (code, action string) { return string(fault.PriceAboveMax), "" }
+
+func (e *priceError) Error() string {
+	return fmt.Sprintf("%s: the price is %s, and --max-price allows %s. Render fewer frames, or raise --max-price",
+		notStarted, terminal.Money(e.cents, e.currency), terminal.Money(e.most, e.currency))
+}
+
+// fundsError is a wallet that does not cover a price.
+type fundsError struct {
+	lacks    int64 // cents
+	currency string
+	server   string
+}
+
+// Failure implements failure.Coded.
+func (e *fundsError) Failure() (code, action string) { return string(fault.InsufficientFunds), "" }
+
+func (e *fundsError) Error() string {
+	return fmt.Sprintf("%s: you need %s more. Add credit at %s, or render fewer frames",
+		notStarted, terminal.Money(e.lacks, e.currency), strings.TrimRight(e.server, "/")+links.WalletPath)
 }

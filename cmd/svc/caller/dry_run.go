@@ -53,16 +53,17 @@ func sentOf(found *scenefiles.Found, main int64) sent {
 
 // dryRun shows what Run would send and cost, without a service.
 func (c *Render) dryRun(app *kong.Context) error {
-	facts, err := inspect(c.File, c.FileFlags)
+	path, flags, err := mainFile(c.Scene, c.FileFlags)
+	if err != nil {
+		return err
+	}
+	facts, err := inspect(path, flags)
 	if err != nil {
 		return err
 	}
 	frames := facts.FrameCount
-	if c.Frames.Ranges != nil {
-		frames = 0
-		for _, r := range c.Frames.Ranges {
-			frames += frameCount(r)
-		}
+	if c.Frames != "" {
+		frames = len(c.Frames.Frames())
 	}
 	if facts.Refused != nil {
 		frames = 0

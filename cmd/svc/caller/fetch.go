@@ -21,7 +21,6 @@ import (
 
 // Names in a job's folder, in addition to those of package proof.
 const (
-	receiptFile    = "receipt.json"
 	checkpointFile = "checkpoint"
 	sheetFile      = "contact-sheet.jpg"
 	loopFile       = "loop.webp"
@@ -81,35 +80,47 @@ func (r *Result) download(ctx context.Context, o Options) error {
 	return err
 }
 
-// verify fetches the receipt, its proof and the service's keys, checks all of them and
-// the ZIP in the same way as svc verify, and stores them next to the ZIP for later.
+// given is what a service says about a completed job.
+type given struct {
+	receipt *client.Receipt
+	logged  *client.Proof
+	history []client.SigningKey
+	keys    []receipt.PublicKey // of history
+}
+
+// fetchProof reads the receipt of a job, its proof and the service's keys.
+func fetchProof(ctx context.Context, api *client.Client, jobID string) (g given, err error) {
+	if g.receipt, err = api.Receipt(ctx, jobID); err != nil {
+		return g, err
+	}
+	if g.logged, err = api.Proof(ctx, jobID); err != nil {
+		return g, err
+	}
+	if g.history, err = api.SigningKeys(ctx); err != nil { // last, so that a key rotated just now is among them
+		return g, err
+	}
+	g.keys, err = proof.PublicKeys(g.history)
+	return g, err
+}
+
+// verify fetches the receipt, its proof and the service's keys, checks all of them
+// and the ZIP in the same way as svc verify, and stores them next to the ZIP for later.
 // Checks is set whether or not they pass.
 func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error) {
-	reply, err := o.Client.Receipt(ctx, r.JobID)
+	given, err := fetchProof(ctx, o.Client, r.JobID)
 	if err != nil {
 		return nil, err
 	}
-	logged, err := o.Client.Proof(ctx, r.JobID)
-	if err != nil {
-		return nil, err
-	}
-	published, err := o.Client.SigningKeys(ctx) // last, so that a key rotated just now is among them
-	if err != nil {
-		return nil, err
-	}
-	keys, err := proof.PublicKeys(published)
-	if err != nil {
-		return nil, err
-	}
-	document, err := json.Marshal(reply)
+	document, err := json.Marshal(given.receipt)
 	if err != nil {
 		return nil, fmt.Errorf("read the receipt: %w", err)
 	}
-	report, err := proof.VerifyFile(document, keys, r.ZIP)
+	report, err := proof.VerifyFile(document, given.keys, r.ZIP)
 	if err != nil {
 		return nil, err
 	}
-	report.InLog(&receipt.Inclusion{LogIndex: logged.LogIndex, InclusionProof: logged.InclusionProof, Checkpoint: logged.Checkpoint}, keys, nil)
+	logged := given.logged
+	report.InLog(&receipt.Inclusion{LogIndex: logged.LogIndex, InclusionProof: logged.InclusionProof, Checkpoint: logged.Checkpoint}, given.keys, nil)
 	if o.Client.TestMode() {
 		report.TakeTest()
 	}
@@ -117,20 +128,24 @@ func (r *Result) verify(ctx context.Context, o Options) (*receipt.Receipt, error
 	if err := report.Err(); err != nil {
 		return nil, err
 	}
-	return report.Receipt, r.keep(reply.Envelope, logged, keys)
+	return report.Receipt, r.keep(given)
 }
 
 // keep writes the files that svc verify needs: the receipt, its proof and all keys of
-// the service, because receipt and checkpoint may be signed by different ones. The
-// checkpoint also gets a file of its own, for other tools. Each file appears whole or
+// the service with their ends, because receipt and checkpoint may be signed by different
+// ones. The keys alone and the checkpoint also get files of their own, for other tools. Each file appears whole or
 // not at all.
-func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.PublicKey) error {
-	logText, err := json.MarshalIndent(logged, "", "  ")
+func (r *Result) keep(given given) error {
+	logText, err := json.MarshalIndent(given.logged, "", "  ")
+	if err != nil {
+		return fmt.Errorf("keep the proof: %w", err)
+	}
+	history, err := json.MarshalIndent(map[string]any{"ok": true, "keys": given.history}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("keep the proof: %w", err)
 	}
 	var public []byte
-	for _, key := range keys {
+	for _, key := range given.keys {
 		text, err := key.PEM()
 		if err != nil {
 			return err
@@ -142,10 +157,11 @@ func (r *Result) keep(envelope []byte, logged *client.Proof, keys []receipt.Publ
 		name    string
 		content []byte
 	}{
-		{&r.Receipt, receiptFile, append(envelope, '\n')},
+		{&r.Receipt, proof.ReceiptFile, append(given.receipt.Envelope, '\n')},
 		{&r.Proof, proof.ProofFile, append(logText, '\n')},
-		{&r.Checkpoint, checkpointFile, []byte(logged.Checkpoint)},
+		{&r.Checkpoint, checkpointFile, []byte(given.logged.Checkpoint)},
 		{&r.SigningKey, proof.KeyFile, public},
+		{&r.Keys, proof.KeysFile, append(history, '\n')},
 	} {
 		*file.path = filepath.Join(r.Folder, file.name)
 		if err := atomicfile.Replace(*file.path, file.content, 0o644); err != nil {
@@ -206,10 +222,13 @@ func unpackFrame(archive *zip.Reader, entry, path string) error {
 // something is missing or changed, so that the job has to be fetched again.
 func (r *Result) readKept(j *jobFile) error {
 	kept := *r
-	kept.Receipt, kept.Proof = filepath.Join(j.folder, receiptFile), filepath.Join(j.folder, proof.ProofFile)
+	kept.Receipt, kept.Proof = filepath.Join(j.folder, proof.ReceiptFile), filepath.Join(j.folder, proof.ProofFile)
 	kept.Checkpoint, kept.SigningKey = filepath.Join(j.folder, checkpointFile), filepath.Join(j.folder, proof.KeyFile)
-	if _, err := os.Stat(kept.Proof); err != nil {
-		return err
+	kept.Keys = filepath.Join(j.folder, proof.KeysFile)
+	for _, path := range []string{kept.Proof, kept.Keys} {
+		if _, err := os.Stat(path); err != nil {
+			return err
+		}
 	}
 	found, err := (&proof.Verify{Receipt: kept.Receipt}).Check()
 	if err != nil {
@@ -221,10 +240,10 @@ func (r *Result) readKept(j *jobFile) error {
 	}
 	kept.ZIP, kept.Checks = found.Artifact, found.Checks
 	kept.take(signed)
-	for _, frame := range signed.Frames {
+	for _, frame := range signed.Frames { // what is here was checked
 		path := filepath.Join(j.folder, frame.File)
-		if info, err := os.Stat(path); err != nil || info.Size() != frame.SizeBytes {
-			return fmt.Errorf("frame %d is missing or changed: %w", frame.Frame, err)
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("frame %d is missing: %w", frame.Frame, err)
 		}
 		kept.Frames = append(kept.Frames, path)
 	}

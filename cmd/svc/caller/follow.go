@@ -33,31 +33,10 @@ func (e *jobError) Failure() (code, action string) {
 
 // follow waits until the job is terminal and shows its progress. It returns a
 // *jobError unless the job is completed.
-//
-// The count shown never goes back: a frame event may come before a job event that was
-// written earlier, and after a lost connection the job is read instead of its events.
 func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
-	frames := o.Display.Meter("frames", terminal.InFrames)
-	defer frames.End()
-	var done, total int64
-	waiting := ""
-	job, err := o.Client.Follow(ctx, jobID, func(e client.Event) {
-		switch {
-		case e.Frame != nil:
-			done = max(done, terminal.FrameParts*int64(e.Frame.FramesCompleted))
-		case e.Job != nil:
-			done, total = max(done, doneOf(e.Job)), terminal.FrameParts*int64(e.Job.FrameCount)
-			frames.Expect(leftText(e.Job))
-			if now := waitingText(e.Job); now != waiting {
-				waiting = now
-				o.Display.Say("%s", now)
-			}
-			if e.Job.Status == client.StatusQueued {
-				return // the estimate must not count the time in the queue
-			}
-		}
-		frames.Move(done, total)
-	})
+	shown := newFollowing(o.Display)
+	defer shown.end()
+	job, err := o.Client.Follow(ctx, jobID, shown.event)
 	if err != nil {
 		return nil, err
 	}
@@ -66,6 +45,43 @@ func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
 	}
 	return job, nil
 }
+
+// following shows the progress of a job by its events.
+//
+// The count shown never goes back: a frame event may come before a job event that was
+// written earlier, and after a lost connection the job is read instead of its events.
+type following struct {
+	display     terminal.Display
+	frames      terminal.Meter
+	done, total int64
+	waiting     string
+}
+
+func newFollowing(to terminal.Display) *following {
+	return &following{display: to, frames: to.Meter("frames", terminal.InFrames)}
+}
+
+// event shows one event.
+func (f *following) event(e client.Event) {
+	switch {
+	case e.Frame != nil:
+		f.done = max(f.done, terminal.FrameParts*int64(e.Frame.FramesCompleted))
+	case e.Job != nil:
+		f.done, f.total = max(f.done, doneOf(e.Job)), terminal.FrameParts*int64(e.Job.FrameCount)
+		f.frames.Expect(leftText(e.Job))
+		if now := waitingText(e.Job); now != f.waiting {
+			f.waiting = now
+			f.display.Say("%s", now)
+		}
+		if e.Job.Status == client.StatusQueued {
+			return // the estimate must not count the time in the queue
+		}
+	}
+	f.frames.Move(f.done, f.total)
+}
+
+// end closes the meter. Call it once.
+func (f *following) end() { f.frames.End() }
 
 // doneOf is how far a job is, in terminal.FrameParts. Completed frames count whole.
 // The rest comes from the service's percentage and always stays below one frame more,

@@ -164,7 +164,11 @@ func readFacts(path string) (facts *blendfile.Facts, size int64, err error) {
 func (f *inspected) print(w io.Writer) {
 	table := terminal.NewTable(w)
 	row := table.Rowf
-	row("file", "%s, %s, %d bytes unpacked (%s)", f.Filename, terminal.InBytes.Text(f.SizeBytes), f.Unpacked, f.Compression)
+	size := terminal.InBytes.Text(f.SizeBytes)
+	if f.Compression != "none" {
+		size += fmt.Sprintf(", %s unpacked (%s)", terminal.InBytes.Text(f.Unpacked), f.Compression)
+	}
+	row("file", "%s, %s", f.Filename, size)
 	row("saved by", "Blender %d.%d", f.FileVersion/100, f.FileVersion%100)
 	if s := f.Scene; s == nil {
 		row("scene", "none")

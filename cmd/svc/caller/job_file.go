@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
@@ -45,9 +44,6 @@ type jobFile struct {
 	ProjectSHA256 string    `json:"project_sha256,omitempty"`
 	Frames        string    `json:"frames"`                // as the command named them, "" for the scene's own
 	RerenderOf    string    `json:"rerender_of,omitempty"` // the job whose frames these are once more
-	Part          int       `json:"part"`                  // of Parts jobs that the command ordered at once, from 1
-	Parts         int       `json:"parts"`
-	Order         string    `json:"order"` // the same in all parts
 	FrameStart    int       `json:"frame_start"`
 	FrameEnd      int       `json:"frame_end"`
 	FrameStep     int       `json:"frame_step"`
@@ -179,41 +175,19 @@ func jobsIn(out string) (found []*jobFile, err error) {
 	return found, nil
 }
 
-// sameOrder returns the jobs in out of the newest command that meets the condition, in
-// the order of their parts; nil where there is none, or where all of them ended without
-// a result. A command that was killed before it had noted all of its parts has started
-// none of them: those are removed.
-func sameOrder(out string, meets func(*jobFile) bool) ([]*jobFile, error) {
+// sameOrder returns the newest job in out that meets the condition and has not ended
+// without a result; nil where there is none.
+func sameOrder(out string, meets func(*jobFile) bool) (newest *jobFile, err error) {
 	all, err := jobsIn(out)
 	if err != nil {
 		return nil, err
 	}
-	orders, living := map[string][]*jobFile{}, map[string]time.Time{}
-	newest := ""
 	for _, j := range all {
-		if !meets(j) {
-			continue
-		}
-		orders[j.Order] = append(orders[j.Order], j)
-		if j.State != stateEnded {
-			living[j.Order] = j.CreatedAt
-			if newest == "" || j.CreatedAt.After(living[newest]) {
-				newest = j.Order
-			}
+		if j.State != stateEnded && meets(j) && (newest == nil || j.CreatedAt.After(newest.CreatedAt)) {
+			newest = j
 		}
 	}
-	order := orders[newest]
-	slices.SortFunc(order, func(a, b *jobFile) int { return a.Part - b.Part })
-	started := slices.ContainsFunc(order, func(j *jobFile) bool { return j.State != stateOrdered })
-	if len(order) > 0 && len(order) < order[0].Parts && !started {
-		for _, j := range order {
-			if err := j.forget(); err != nil {
-				return nil, err
-			}
-		}
-		return nil, nil
-	}
-	return order, nil
+	return newest, nil
 }
 
 // isFree reports whether a job may have out itself: it is empty, or does not exist, or
@@ -240,45 +214,28 @@ func isFree(out string) (bool, error) {
 	return true, nil
 }
 
-// place gives each job of a new order its folder and writes job.json there. One job
-// has out itself where that is free. Otherwise each has a folder in out, named for its
-// quote until it has the job's name. When place fails, nothing of the order is left.
-func place(out string, order []*jobFile) (err error) {
+// place gives a new job its folder and writes job.json there: out itself where that is
+// free, otherwise a folder in out, named for the quote until it has the job's name. When
+// place fails, it leaves nothing.
+func place(out string, j *jobFile) error {
 	free, err := isFree(out)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			for _, j := range order {
-				if j.folder != "" {
-					_ = j.forget() // the first error says more
-				}
-			}
-		}
-	}()
-	if free && len(order) == 1 {
+	j.folder = out
+	if free {
 		// What is there has ended without a result.
 		if err := os.Remove(filepath.Join(out, jobFileName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		order[0].folder = out
-		return order[0].create()
+		return j.create()
 	}
-	for _, j := range order {
-		name := j.JobID // of a job that was started elsewhere
-		if name == "" {
-			name = j.QuoteID
-		}
-		if !plainID.MatchString(name) {
-			return fmt.Errorf("the service names a job or a quote %q, which cannot be the name of a folder", name)
-		}
-		j.folder, j.inside = filepath.Join(out, name), true
-		if err := j.create(); err != nil {
-			return err
-		}
+	name := cmp.Or(j.JobID, j.QuoteID) // a job that was started elsewhere has its name
+	if !plainID.MatchString(name) {
+		return fmt.Errorf("the service names a job or a quote %q, which cannot be the name of a folder", name)
 	}
-	return nil
+	j.folder, j.inside = filepath.Join(out, name), true
+	return j.create()
 }
 
 // lockPrefix begins the names of the files by which processes exclude each other.

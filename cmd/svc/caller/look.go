@@ -24,7 +24,7 @@ import (
 type Look struct {
 	profile.Flags
 	FileFlags
-	File  string `arg:"" type:"existingfile" help:"The .blend file."`
+	File  string `arg:"" type:"path" help:"The .blend file, or a folder with one."`
 	Frame int    `env:"-" placeholder:"N" help:"The frame to look at. Without it, the middle of the scene's range."`
 	Out   string `env:"-" placeholder:"FILE" help:"The JPEG to write; - is standard output. Without it, FILE-frame-N.jpg in the current folder, unless the terminal shows the picture."`
 	Show  string `env:"SVC_SHOW" enum:"auto,kitty,iterm,sixel,viewer,none" default:"auto" help:"How to show the picture: in the terminal by the graphics of kitty, iTerm2 or sixel, or with this machine's viewer. auto takes what the terminal can, else the viewer."`
@@ -82,8 +82,8 @@ func (c *Look) Run(app *kong.Context) (err error) {
 		return err
 	}
 	defer scene.close()
-	scene.say(display, scene.lacks() > 0) // a test frame shows what that means
-	quote, err := scene.inspect(ctx, api, display, client.Range{})
+	scene.say(display, scene.lacks() > 0) // a look shows what that means
+	quote, err := scene.inspect(ctx, api, display, "")
 	if err != nil {
 		return err
 	}
@@ -227,12 +227,21 @@ func estimateRow(row func(name, format string, args ...any), e *client.RenderEst
 	if e == nil {
 		return
 	}
-	each := fmt.Sprintf("%s to %s a frame", secondsText(e.FrameLow), secondsText(e.FrameHigh))
+	each := betweenText(e.FrameLow, e.FrameHigh) + " a frame"
 	if e.TotalLow == nil || e.TotalHigh == nil {
 		row("time", "%s", each)
 		return
 	}
-	row("time", "%s; %s in %s to %s, as the farm is now", each, terminal.CountOf(frames, "frame"), secondsText(*e.TotalLow), secondsText(*e.TotalHigh))
+	row("time", "%s; %s in %s, with the workers of now", each, terminal.CountOf(frames, "frame"), betweenText(*e.TotalLow, *e.TotalHigh))
+}
+
+// betweenText writes a range of times, or one where both ends read alike.
+func betweenText(low, high float64) string {
+	from, to := secondsText(low), secondsText(high)
+	if from == to {
+		return from
+	}
+	return from + " to " + to
 }
 
 // secondsText writes a time as people say it: with one decimal below ten seconds, in

@@ -33,7 +33,7 @@ func TestTheOverviewsLieBesideTheFrames(t *testing.T) {
 	d.withOverviews(true)
 	o, _ := d.options(t)
 	for _, resumed := range []bool{false, true} { // the second time everything is there
-		result, err := runOne(t.Context(), o)
+		result, err := Run(t.Context(), o)
 		if err != nil || result.Resumed != resumed || len(result.Frames) != 3 {
 			t.Fatalf("%+v, %v", result, err)
 		}
@@ -43,7 +43,7 @@ func TestTheOverviewsLieBesideTheFrames(t *testing.T) {
 			}
 		}
 		var seen bytes.Buffer
-		Print(&seen, []*Result{result})
+		result.Print(&seen)
 		if !strings.Contains(seen.String(), "contact-sheet.jpg and loop.webp") {
 			t.Errorf("the summary is\n%s", &seen)
 		}
@@ -56,7 +56,7 @@ func TestAnOverviewThatFailsFailsNoRender(t *testing.T) {
 	d := startFakeService(t)
 	d.withOverviews(false)
 	o, seen := d.options(t)
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil || !result.OK || len(result.Frames) != 3 || result.ContactSheet == "" || result.Loop != "" {
 		t.Fatalf("%+v, %v", result, err)
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -18,9 +17,6 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/quote"
 )
-
-// severities are those of warnings, the worst first.
-var severities = []string{"picture", "result", "time"}
 
 // missingFiles are the files that the scene uses and the upload does not contain, one
 // line each. A service of another version may name none.
@@ -38,31 +34,26 @@ func missingFiles(q *client.Quote) (lines []string) {
 // mostMissing bounds the missing files that are named before the price.
 const mostMissing = 50
 
-// printQuotes shows what would be rendered at which price, and then what is wrong with the
-// scene, the worst last, so that it is right above the question.
-func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) {
+// printQuote shows what would be rendered at which price, and then what is wrong with the
+// scene, the worst first: it stands right above the question. wallet is nil where an older
+// service does not tell it.
+func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *client.Wallet) {
 	table := terminal.NewTable(nil)
 	row := table.Rowf
-	first := quotes[0]
-	if first.RerenderOf != "" {
-		row("again", "frames of %s", first.RerenderOf)
+	if q.RerenderOf != "" {
+		row("again", "frames of %s", q.RerenderOf)
 	}
-	row("file", "%s, %s", first.Filename, terminal.InBytes.Text(first.InputSizeBytes))
-	row("scene", "%s, %d x %d at %d %%, %s", first.Scene.Name, first.Scene.ResolutionX, first.Scene.ResolutionY,
-		first.Scene.ResolutionPercentage, terminal.CountOf(first.Scene.Samples, "sample"))
-	price := int64(0)
-	for _, q := range quotes {
-		row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
-		price += q.PriceCents
-	}
-	if most := time.Duration(first.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not send it
+	row("file", "%s, %s", q.Filename, terminal.InBytes.Text(q.InputSizeBytes))
+	row("scene", "%s, %d x %d at %d %%, %s", q.Scene.Name, q.Scene.ResolutionX, q.Scene.ResolutionY,
+		q.Scene.ResolutionPercentage, terminal.CountOf(q.Scene.Samples, "sample"))
+	row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
+	if most := time.Duration(q.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
 		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))
 	}
-	of := ""
-	if len(quotes) > 1 {
-		of = fmt.Sprintf(" for %d jobs together", len(quotes))
+	row("price", "%s, locked until %s", terminal.Money(q.PriceCents, q.Currency), dayAndTime(q.ExpiresAt))
+	if wallet != nil {
+		row("wallet", "%s available", terminal.Money(wallet.AvailableCents, q.Currency))
 	}
-	row("price", "%s%s, locked until %s", terminal.Money(price, first.Currency), of, dayAndTime(first.ExpiresAt))
 	for i, file := range missing {
 		if i == mostMissing {
 			row("missing", "%d more; svc inspect --json names them all", len(missing)-i)
@@ -70,63 +61,21 @@ func printQuotes(to terminal.Display, quotes []*client.Quote, missing []string) 
 		}
 		row("missing", "%s", file)
 	}
-	printWarnings(row, quotes)
-	table.Say(to)
-}
-
-// printWarnings shows each warning once, however many of the quotes have it.
-func printWarnings(row func(name, format string, args ...any), quotes []*client.Quote) {
-	var warnings []client.Warning
-	for _, q := range quotes {
-		if !q.Qualified1C {
-			row("warning", "the scene is too complex for this price; the service will not start it")
-			break
-		}
+	if !q.Qualified1C {
+		row("warning", "the scene is too complex for this price; the service will not start it")
 	}
-	for _, q := range quotes {
-		for _, w := range q.Warnings {
-			if !slices.ContainsFunc(warnings, func(seen client.Warning) bool { return seen.Code == w.Code && seen.Message == w.Message }) {
-				warnings = append(warnings, w)
-			}
-		}
-	}
-	// Each quote has the worst first; what only a later one has may be as bad.
-	slices.SortStableFunc(warnings, func(a, b client.Warning) int {
-		return slices.Index(severities, a.Severity) - slices.Index(severities, b.Severity)
-	})
-	for _, w := range warnings {
+	for _, w := range q.Warnings {
 		row("warning", "%s (%s)", w.Message, w.Code)
 		if w.SuggestedAction != "" {
 			row("", "%s", w.SuggestedAction)
 		}
 	}
+	table.Say(to)
 }
 
 // Print shows a person what they have, on one screen: where the frames are, what they
-// cost, how long they took, and how to verify them. Call it after a Run without an
-// error; each result has at least one frame.
-func Print(w io.Writer, results []*Result) {
-	if len(results) == 1 {
-		results[0].print(w)
-		return
-	}
-	table := terminal.NewTable(w)
-	cents, frames := int64(0), 0
-	for _, r := range results {
-		table.Row(r.JobID, terminal.CountOf(len(r.Frames), "frame"), terminal.Money(r.ChargedCents, r.Currency), r.took(), near(r.Folder))
-		cents, frames = cents+r.ChargedCents, frames+len(r.Frames)
-	}
-	_ = table.Flush() // a closed standard output has no reader
-	for _, r := range results {
-		for _, f := range r.Findings {
-			terminal.Printf(w, "look at %s", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
-		}
-	}
-	terminal.Printf(w, "%s for %s; every receipt is verified. To verify one again:", terminal.CountOf(frames, "frame"), terminal.Money(cents, results[0].Currency))
-	terminal.Printf(w, "  svc verify %s", quoted(near(results[0].Receipt)))
-}
-
-func (r *Result) print(w io.Writer) {
+// cost, how long they took, and how to verify them. Call it after a Run without an error.
+func (r *Result) Print(w io.Writer) {
 	table := terminal.NewTable(w)
 	row := func(name, value string) { table.Row(name, value) }
 	first, last := near(r.Frames[0]), r.Frames[len(r.Frames)-1]
@@ -151,8 +100,8 @@ func (r *Result) print(w io.Writer) {
 	row("zip", near(r.ZIP))
 	row("sha256", r.SHA256)
 	row("receipt", near(r.Receipt)+", verified")
-	row("verify", "svc verify "+quoted(near(r.Receipt)))
-	_ = table.Flush() // a closed standard output has no reader
+	row("verify", "svc verify "+quoted(near(r.Folder)))
+	_ = table.Flush() // nobody reads a closed standard output
 }
 
 // took is the time from the first claim of a frame to the end.

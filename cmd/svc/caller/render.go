@@ -32,11 +32,12 @@ import (
 type Render struct {
 	profile.Flags
 	FileFlags
-	File         string    `arg:"" optional:"" type:"existingfile" help:"The .blend file."`
-	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100x5 or 1,3,5-9. Without it, the scene's frame range. A list that is no single range is several jobs, with one price."`
+	Scene        string    `arg:"" optional:"" type:"path" help:"The .blend file, or a folder with one."`
+	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100x5 or 1,3,5-9. Without it, the scene's frame range."`
 	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
 	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
-	Again        bool      `env:"-" help:"Order anew, and pay again, where DIR has the same render already."`
+	MaxPrice     *Price    `env:"SVC_MAX_PRICE" placeholder:"USD" help:"The most that the job may cost, in dollars, such as 2.50. Above it nothing is started, not even with --yes."`
+	Again        bool      `env:"-" help:"Order again, and pay again, where DIR has the same render already."`
 	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
 	DryRun       bool      `env:"-" help:"Show what would be sent and what it would cost, and end. Needs no service and no key."`
 	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
@@ -53,17 +54,17 @@ func (Render) Help() string {
 
 // Run renders a file, or follows a job.
 func (c *Render) Run(app *kong.Context) error {
-	if (c.File == "") == (c.Job == "") {
-		return terminal.WrongUsage(errors.New("give either a FILE to render or a --job to follow"))
+	if (c.Scene == "") == (c.Job == "") {
+		return terminal.WrongUsage(errors.New("give either a scene to render or a --job to follow"))
 	}
-	if c.Job != "" && (c.Frames.Ranges != nil || c.Again || c.DryRun || c.FileFlags != FileFlags{}) {
-		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --project-root and --no-files cannot be used with --job: a started job keeps its frames and files"))
+	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.MaxPrice != nil || c.FileFlags != FileFlags{}) {
+		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --max-price, --project-root and --no-files cannot be used with --job: a started job keeps its price, frames and files"))
 	}
 	if c.DryRun {
 		return c.dryRun(app)
 	}
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		File: c.File, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }
 
@@ -88,13 +89,13 @@ func order(app *kong.Context, flags profile.Flags, asJSON, yes bool, o Options) 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the program at once
-	results, err := Run(ctx, o)
-	return report(app, human, asJSON, results, explain(ctx, service.Server, results, err))
+	result, err := Run(ctx, o)
+	return report(app, human, asJSON, result, explain(ctx, service.Server, result, err))
 }
 
 // explain turns a failure into what the person needs to know next. An unknown start
 // keeps its own text even after Ctrl-C, because "nothing was spent" would be a guess.
-func explain(ctx context.Context, server string, results []*Result, err error) error {
+func explain(ctx context.Context, server string, result *Result, err error) error {
 	_, unknownStart := errors.AsType[*unknownStartError](err)
 	_, missing := errors.AsType[*missingError](err)
 	switch {
@@ -103,61 +104,33 @@ func explain(ctx context.Context, server string, results []*Result, err error) e
 	case err == nil || unknownStart || ctx.Err() == nil:
 		return err
 	}
-	return terminal.Exit(terminal.ExitInterrupted, interrupted(server, results))
+	return terminal.Exit(terminal.ExitInterrupted, interrupted(server, result))
 }
 
 // interrupted is the error after Ctrl-C: what is lost, which is nothing, and how to
-// continue. The key is not in the command that it prints, because terminals keep
-// history.
-func interrupted(server string, results []*Result) error {
-	if len(results) == 0 {
-		return errors.New("stopped before the job was started: nothing was spent. Run the same command again to start anew")
+// continue. The key is not in the command that it prints, because terminals keep history.
+func interrupted(server string, r *Result) error {
+	if r.JobID == "" {
+		return errors.New("stopped before the job was started: nothing was spent. Run the same command again to start over")
 	}
-	text := "stopped; the render goes on at the service and nothing is lost. Run the same command again to follow and fetch it, or from any folder:"
-	for _, r := range results {
-		if r.JobID != "" && !r.OK {
-			text += fmt.Sprintf("\n  svc render --job %s --server %s --out %s", r.JobID, server, quoted(r.Folder))
-		}
+	text := "stopped; the service continues to render and nothing is lost. Run the same command again to follow and fetch it, or from any folder:"
+	if !r.OK {
+		text += fmt.Sprintf("\n  svc render --job %s --server %s --out %s", r.JobID, server, quoted(r.Folder))
 	}
 	return errors.New(text)
 }
 
-// summary is the form of --json for a command of several jobs.
-type summary struct {
-	OK           bool             `json:"ok"`
-	ChargedCents int64            `json:"charged_cents"`
-	Jobs         []*Result        `json:"jobs"`
-	Error        *failure.Failure `json:"error"`
-}
-
 // report prints the outcome for people or for programs. With --json the object is
 // printed after a failure too: a JobID in it means that money may be reserved.
-func report(app *kong.Context, human io.Writer, asJSON bool, results []*Result, err error) error {
+func report(app *kong.Context, human io.Writer, asJSON bool, result *Result, err error) error {
 	if err == nil {
-		Print(human, results)
+		result.Print(human)
 	}
 	if asJSON {
-		err = terminal.Told(errors.Join(terminal.PrintJSON(app.Stdout, shownAsJSON(results, err)), err))
+		result.OK, result.Error = err == nil, failureOf(err)
+		err = terminal.Told(errors.Join(terminal.PrintJSON(app.Stdout, result), err))
 	}
 	return proof.WithExitCode(err)
-}
-
-// shownAsJSON is the one object of --json: the result of one job, or a summary of
-// several.
-func shownAsJSON(results []*Result, err error) any {
-	if len(results) > 1 {
-		all := summary{OK: err == nil, Jobs: results, Error: failureOf(err)}
-		for _, r := range results {
-			all.ChargedCents += r.ChargedCents
-		}
-		return all
-	}
-	one := newResult(&jobFile{}, false)
-	if len(results) == 1 {
-		one = results[0]
-	}
-	one.OK, one.Error = err == nil, failureOf(err)
-	return one
 }
 
 // failureOf is an error in the form of --json; null for none.

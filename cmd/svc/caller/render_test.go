@@ -22,6 +22,7 @@ import (
 	"svc.example/client"
 	"svc.example/cmd/svc/proof"
 	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/receipttest"
 	"svc.example/internal/work/receipt"
 )
@@ -40,16 +41,25 @@ type fakeService struct {
 	refusal   string // the answer to each start, instead of a job
 	expired   int64  // so many starts are answered that the quote has expired
 	inspected atomic.Int64
+	asked     atomic.Value // the frames of the last upload
+	available atomic.Int64 // cents in the wallet
 
 	rerendered atomic.Int64
 }
 
-const sceneFile = "scene" // the bytes that the receipt's input hash is of
+// sceneFile is what the receipt's input hash is of.
+var sceneFile = demo.Scene()
 
 func startFakeService(t *testing.T) *fakeService {
 	t.Helper()
 	job, err := receipttest.Complete(3)
 	if err != nil {
+		t.Fatal(err)
+	}
+	sum := sha256.Sum256(sceneFile)
+	job.Receipt.Input.SHA256 = hex.EncodeToString(sum[:])
+	job.Manifest.Input = job.Receipt.Input.File
+	if err := job.Pack(); err != nil {
 		t.Fatal(err)
 	}
 	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
@@ -67,10 +77,14 @@ func startFakeService(t *testing.T) *fakeService {
 		"expires_at": "2026-01-03T00:00:00Z", "scene": map[string]any{"name": "Scene", "resolution_x": 4, "resolution_y": 3, "resolution_percentage": 100, "samples": 1},
 		"warnings": []any{map[string]any{"code": "scripts_disabled", "message": "scripts are not run"}},
 	}}
+	d.available.Store(100)
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/wallet", func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprintf(w, `{"available_cents":%d,"currency":"USD"}`, d.available.Load())
+	})
 	mux.HandleFunc("POST /node/v1/uploads/inspect", func(w http.ResponseWriter, r *http.Request) {
 		d.inspected.Add(1)
-		io.Copy(io.Discard, r.Body)
+		d.asked.Store(r.FormValue("frames"))
 		json.NewEncoder(w).Encode(d.inspect)
 	})
 	mux.HandleFunc("POST /node/v1/uploads/UPL-1/start", func(w http.ResponseWriter, _ *http.Request) {
@@ -173,7 +187,7 @@ func (d *fakeService) options(t *testing.T) (Options, *bytes.Buffer) {
 	}
 	folder := t.TempDir()
 	file := filepath.Join(folder, "scene.blend")
-	if err := os.WriteFile(file, []byte(sceneFile), 0o644); err != nil {
+	if err := os.WriteFile(file, sceneFile, 0o644); err != nil {
 		t.Fatal(err)
 	}
 	var seen bytes.Buffer
@@ -182,20 +196,11 @@ func (d *fakeService) options(t *testing.T) (Options, *bytes.Buffer) {
 		Display: terminal.NewDisplay(&seen, time.Now)}, &seen
 }
 
-// runOne is Run for one job; without any it returns an empty result.
-func runOne(ctx context.Context, o Options) (*Result, error) {
-	results, err := Run(ctx, o)
-	if len(results) == 0 {
-		return &Result{}, err
-	}
-	return results[0], err
-}
-
 func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, seen := d.options(t)
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +212,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 	if len(result.Frames) != 3 || result.ChargedCents != 3 || result.SHA256 != d.job.Receipt.Artifact.SHA256 {
 		t.Errorf("result %+v", result)
 	}
-	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h for each frame", "scripts are not run", "waiting: no worker is online yet", "started JOB-1", "frames: 3 of 3, 100 %"} {
+	for _, want := range []string{"3 frames", "0.03 USD, locked until 2026-01-03", "2h for each frame", "scripts are not run", "waiting: no worker is online yet", "1.00 USD available", "started JOB-1", "frames: 3 of 3, 100 %"} {
 		if !strings.Contains(seen.String(), want) {
 			t.Errorf("%q was not shown:\n%s", want, seen)
 		}
@@ -230,7 +235,7 @@ func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
 		t.Fatal(err)
 	}
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if result.JobID != "" || d.started.Load() != 1 || err == nil {
 		t.Fatalf("job %q, %d starts, error %v", result.JobID, d.started.Load(), err)
 	}
@@ -241,7 +246,7 @@ func TestStartWithoutAnAnswerIsNotShownAsNone(t *testing.T) {
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	interrupt()
-	if shown := explain(ctx, d.URL, []*Result{result}, err); !errors.Is(shown, err) {
+	if shown := explain(ctx, d.URL, result, err); !errors.Is(shown, err) {
 		t.Errorf("after a Ctrl-C it is shown as %v", shown)
 	}
 }
@@ -318,7 +323,7 @@ func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
 	defer in.Close()
 	out.WriteString("yes\n")
 	out.Close()
-	offer := Offer{Jobs: 1, PriceCents: 20, Currency: "USD", Frames: 20}
+	offer := Offer{PriceCents: 20, Currency: "USD", Frames: 20}
 	err = terms{in: in, out: io.Discard}.accept(t.Context(), offer)
 	var exit *terminal.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != terminal.ExitUsage || !strings.Contains(err.Error(), "0.20 USD") || !strings.Contains(err.Error(), "--yes") {
@@ -329,12 +334,104 @@ func TestPriceIsNeverAcceptedWithoutAPerson(t *testing.T) {
 	}
 }
 
+// What stands against an order is said before the question: nobody accepts terms for a job
+// that cannot start.
+func TestAPriceThatCannotBePaidIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		available int64
+		most      *int64
+		says      string
+	}{
+		"wallet":  {available: 1, says: "you need 0.02 USD more. Add credit at http://127.0.0.1:"},
+		"ceiling": {available: 100, most: new(int64(2)), says: "the price is 0.03 USD, and --max-price allows 0.02 USD"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := startFakeService(t)
+			d.available.Store(c.available)
+			o, seen := d.options(t)
+			o.Accept, o.MaxCents = neverAsked(t), c.most
+			if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), c.says) || d.started.Load() != 0 {
+				t.Errorf("%d started, error %v, seen:\n%s", d.started.Load(), err, seen)
+			}
+		})
+	}
+}
+
+func TestAListOfFramesIsOneQuoteAndOneJob(t *testing.T) {
+	t.Parallel()
+	d := startFakeService(t)
+	o, _ := d.options(t)
+	if err := o.Frames.UnmarshalText([]byte("7, 1-2x1,")); err != nil {
+		t.Fatal(err)
+	}
+	result, err := Run(t.Context(), o)
+	if err != nil || result.JobID != "JOB-1" || d.asked.Load() != "1-2,7" || d.inspected.Load() != 1 || d.started.Load() != 1 {
+		t.Errorf("asked for %q, %d quotes, %d starts, error %v", d.asked.Load(), d.inspected.Load(), d.started.Load(), err)
+	}
+}
+
+func TestOnlyASceneIsUploaded(t *testing.T) {
+	t.Parallel()
+	d := startFakeService(t)
+	for name, content := range map[string][]byte{"notes.txt": []byte("to do"), "cut.blend": sceneFile[:len(sceneFile)/2]} {
+		for _, alone := range []bool{false, true} {
+			o, _ := d.options(t)
+			o.File, o.Files.NoFiles = filepath.Join(t.TempDir(), name), alone
+			if err := os.WriteFile(o.File, content, 0o644); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Run(t.Context(), o); err == nil || d.inspected.Load() != 0 {
+				t.Errorf("%s, alone %t: %d uploads, error %v", name, alone, d.inspected.Load(), err)
+			}
+		}
+	}
+}
+
+// A folder stands for the one scene in it, and is the project's.
+func TestAFolderIsRenderedByItsScene(t *testing.T) {
+	t.Parallel()
+	d := startFakeService(t)
+	o, _ := d.options(t)
+	o.File = filepath.Dir(o.File)
+	if _, err := Run(t.Context(), o); err != nil || d.started.Load() != 1 {
+		t.Errorf("%d started, error %v", d.started.Load(), err)
+	}
+	if err := os.WriteFile(filepath.Join(o.File, "other.BLEND"), sceneFile, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other.BLEND, scene.blend") || d.started.Load() != 1 {
+		t.Errorf("%d started, error %v", d.started.Load(), err)
+	}
+	o.File = t.TempDir()
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "has no .blend") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestAnAmountIsReadInDollars(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]Price{"2": 200, "2.5": 250, "$0.07": 7, "12.34": 1234} {
+		var p Price
+		if err := p.UnmarshalText([]byte(text)); err != nil || p != want {
+			t.Errorf("%s: %d cents, error %v", text, p, err)
+		}
+	}
+	for _, bad := range []string{"", "-1", "1,5", "1.234", "2 USD", "1e3", ".5", "99999999999"} {
+		var p Price
+		if err := p.UnmarshalText([]byte(bad)); err == nil {
+			t.Errorf("%q was read as %d cents", bad, p)
+		}
+	}
+}
+
 func TestStartedJobIsFetchedByItsNameAlone(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, _ := d.options(t)
 	o.File, o.JobID = "", "JOB-1"
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil || len(result.Frames) != 3 || d.started.Load() != 0 {
 		t.Errorf("result %+v, %d started, error %v", result, d.started.Load(), err)
 	}
@@ -347,11 +444,11 @@ func TestInterruptedRenderSaysHowToGoOn(t *testing.T) {
 	o, seen := d.options(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Display = &cancelling{Display: o.Display, cancel: cancel}
-	result, err := runOne(ctx, o)
+	result, err := Run(ctx, o)
 	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" {
 		t.Fatalf("result %+v, error %v, seen %s", result, err, seen)
 	}
-	text := interrupted("http://host", []*Result{result}).Error()
+	text := interrupted("http://host", result).Error()
 	if !strings.Contains(text, "svc render --job JOB-1 --server http://host") {
 		t.Error(text)
 	}
@@ -363,7 +460,7 @@ func TestAcceptedStartIsNeverLeftUnknown(t *testing.T) {
 	o, _ := d.options(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	o.Accept = func(context.Context, Offer) error { cancel(); return nil }
-	result, err := runOne(ctx, o)
+	result, err := Run(ctx, o)
 	if !errors.Is(err, context.Canceled) || result.JobID != "JOB-1" || d.started.Load() != 1 {
 		t.Errorf("%d started, result %+v, error %v", d.started.Load(), result, err)
 	}

@@ -10,13 +10,14 @@ import (
 // Rerender orders frames of an ended job once more: a new job over the same upload.
 type Rerender struct {
 	profile.Flags
-	Job          string  `arg:"" help:"The job that has ended, JOB-…"`
-	Frames       OneList `env:"SVC_FRAMES" required:"" placeholder:"LIST" help:"Frames of that job to render again, as in 7, 3,7-9 or 10-100x5. They are one job."`
-	Out          string  `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
-	Yes          bool    `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
-	Again        bool    `env:"-" help:"Order anew, and pay again, where DIR has the same rerender already."`
-	AllowMissing bool    `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
-	JSON         bool    `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
+	Job          string    `arg:"" help:"The job that has ended, JOB-…"`
+	Frames       FrameList `env:"SVC_FRAMES" required:"" placeholder:"LIST" help:"Frames of that job to render again, as in 7, 3,7-9 or 10-100x5."`
+	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
+	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
+	MaxPrice     *Price    `env:"SVC_MAX_PRICE" placeholder:"USD" help:"The most that the job may cost, in dollars, such as 2.50. Above it nothing is started, not even with --yes."`
+	Again        bool      `env:"-" help:"Order again, and pay again, where DIR has the same rerender already."`
+	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
+	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 }
 
 // Help is printed below the flags.
@@ -29,6 +30,6 @@ func (Rerender) Help() string {
 // Run renders the frames again, by the same steps as svc render.
 func (c *Rerender) Run(app *kong.Context) error {
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		RerenderOf: c.Job, List: string(c.Frames), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		RerenderOf: c.Job, Frames: c.Frames, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }

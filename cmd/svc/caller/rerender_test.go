@@ -12,8 +12,8 @@ import (
 func (d *fakeService) rerenderOptions(t *testing.T, frames string) (Options, func() string) {
 	t.Helper()
 	o, seen := d.options(t)
-	o.File, o.RerenderOf, o.List = "", "JOB-0", frames
-	first := &jobFile{State: stateFinished, Server: d.URL, JobID: "JOB-0", InputSHA256: d.job.Receipt.Input.SHA256, Part: 1, Parts: 1, Order: "QTE-0", folder: o.Folder}
+	o.File, o.RerenderOf, o.Frames = "", "JOB-0", FrameList(frames)
+	first := &jobFile{State: stateFinished, Server: d.URL, JobID: "JOB-0", InputSHA256: d.job.Receipt.Input.SHA256, folder: o.Folder}
 	if err := first.create(); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestARerenderLandsBesideTheJobAndIsPaidOnce(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, seen := d.rerenderOptions(t, "1-3")
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil || result.JobID != "JOB-1" || len(result.Frames) != 3 || result.Resumed || result.Folder != filepath.Join(o.Folder, "JOB-1") {
 		t.Fatalf("result %+v, error %v, seen:\n%s", result, err, seen())
 	}
@@ -41,11 +41,11 @@ func TestARerenderLandsBesideTheJobAndIsPaidOnce(t *testing.T) {
 	}
 	again := o
 	again.Accept = neverAsked(t)
-	if result, err := runOne(t.Context(), again); err != nil || !result.Resumed || d.started.Load() != 1 || d.rerendered.Load() != 1 || d.inspected.Load() != 0 {
+	if result, err := Run(t.Context(), again); err != nil || !result.Resumed || d.started.Load() != 1 || d.rerendered.Load() != 1 || d.inspected.Load() != 0 {
 		t.Errorf("again: %+v, %v, %d starts, %d quotes, %d uploads", result, err, d.started.Load(), d.rerendered.Load(), d.inspected.Load())
 	}
-	again.List, again.Accept = "2", func(context.Context, Offer) error { return errDeclined }
-	if _, err := runOne(t.Context(), again); err != errDeclined || d.started.Load() != 1 || d.rerendered.Load() != 2 {
+	again.Frames, again.Accept = "2", func(context.Context, Offer) error { return errDeclined }
+	if _, err := Run(t.Context(), again); err != errDeclined || d.started.Load() != 1 || d.rerendered.Load() != 2 {
 		t.Errorf("other frames: %v, %d starts, %d quotes", err, d.started.Load(), d.rerendered.Load())
 	}
 }
@@ -56,7 +56,7 @@ func TestAnExpiredRerenderIsPricedAnew(t *testing.T) {
 	d := startFakeService(t)
 	d.expired = 1
 	o, seen := d.rerenderOptions(t, "1-3")
-	if result, err := runOne(t.Context(), o); err != nil || len(result.Frames) != 3 || d.started.Load() != 2 || d.rerendered.Load() != 2 || d.inspected.Load() != 0 {
+	if result, err := Run(t.Context(), o); err != nil || len(result.Frames) != 3 || d.started.Load() != 2 || d.rerendered.Load() != 2 || d.inspected.Load() != 0 {
 		t.Errorf("%+v, %v, %d starts, %d quotes, %d uploads; seen:\n%s", result, err, d.started.Load(), d.rerendered.Load(), d.inspected.Load(), seen())
 	}
 }

@@ -21,7 +21,7 @@ func ordered(t *testing.T, d *fakeService, o Options, change func(*jobFile)) *jo
 	t.Helper()
 	j := &jobFile{
 		State: stateOrdered, Server: d.URL, UploadID: "UPL-1", QuoteID: "QTE-1", InputSHA256: d.job.Receipt.Input.SHA256,
-		Part: 1, Parts: 1, Order: "QTE-1", FrameStart: 1, FrameEnd: 3, FrameStep: 1, FrameCount: 3, PriceCents: 3, Currency: "USD", folder: o.Folder,
+		FrameStart: 1, FrameEnd: 3, FrameStep: 1, FrameCount: 3, PriceCents: 3, Currency: "USD", folder: o.Folder,
 	}
 	change(j)
 	if err := j.create(); err != nil {
@@ -60,7 +60,7 @@ func TestTheSameCommandGoesOnWithTheSameJob(t *testing.T) {
 			if j.State == stateOrdered {
 				starts = 1
 			}
-			result, err := runOne(t.Context(), o)
+			result, err := Run(t.Context(), o)
 			if err != nil || len(result.Frames) != 3 || !result.Resumed || d.started.Load() != starts || d.inspected.Load() != 0 {
 				t.Errorf("%d starts, %d uploads, result %+v, error %v", d.started.Load(), d.inspected.Load(), result, err)
 			}
@@ -75,7 +75,7 @@ func TestAFinishedRenderIsNotPaidAgainUnlessAsked(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, seen := d.options(t)
-	first, err := runOne(t.Context(), o)
+	first, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ func TestAFinishedRenderIsNotPaidAgainUnlessAsked(t *testing.T) {
 	if o.Client, err = client.New(d.URL, "svc_agent_test", client.WithAttempts(1)); err != nil {
 		t.Fatal(err)
 	}
-	second, err := runOne(t.Context(), o)
+	second, err := Run(t.Context(), o)
 	if err != nil || second.ReceiptID != first.ReceiptID || len(second.Frames) != 3 || second.ZIP != first.ZIP || second.ElapsedSeconds != first.ElapsedSeconds {
 		t.Errorf("result %+v, error %v", second, err)
 	}
@@ -100,7 +100,7 @@ func TestALostFrameOfAFinishedRenderIsUnpackedAgain(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)
 	o, _ := d.options(t)
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func TestALostFrameOfAFinishedRenderIsUnpackedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Accept = neverAsked(t)
-	if _, err := runOne(t.Context(), o); err != nil || d.started.Load() != 1 {
+	if _, err := Run(t.Context(), o); err != nil || d.started.Load() != 1 {
 		t.Errorf("%d started, error %v", d.started.Load(), err)
 	}
 	if got, err := os.ReadFile(result.Frames[1]); err != nil || !bytes.Equal(got, d.job.Pictures[1]) {
@@ -144,7 +144,7 @@ func TestAnotherJobNeverWritesOverAFolder(t *testing.T) {
 			o, seen := d.options(t)
 			fill(t, d, &o)
 			before := contents(t, o.Folder)
-			result, err := runOne(t.Context(), o)
+			result, err := Run(t.Context(), o)
 			if err != nil || result.Folder != filepath.Join(o.Folder, "JOB-1") || len(result.Frames) != 3 {
 				t.Fatalf("result %+v, error %v", result, err)
 			}
@@ -161,7 +161,7 @@ func TestAnotherJobNeverWritesOverAFolder(t *testing.T) {
 			if name == "the same once more" {
 				return // there are two of them now
 			}
-			if again, err := runOne(t.Context(), o); err != nil || again.Folder != result.Folder || d.started.Load() != 1 {
+			if again, err := Run(t.Context(), o); err != nil || again.Folder != result.Folder || d.started.Load() != 1 {
 				t.Errorf("result %+v, error %v", again, err)
 			}
 		})
@@ -190,9 +190,9 @@ func TestARefusedStartLeavesNothing(t *testing.T) {
 	d := startFakeService(t)
 	d.refusal = `{"error":{"code":"insufficient_funds","message":"no money"}}`
 	o, _ := d.options(t)
-	results, err := Run(t.Context(), o)
-	if len(results) != 0 || err == nil || !strings.Contains(err.Error(), "insufficient_funds") {
-		t.Fatalf("results %+v, error %v", results, err)
+	result, err := Run(t.Context(), o)
+	if result.JobID != "" || err == nil || !strings.Contains(err.Error(), "insufficient_funds") {
+		t.Fatalf("result %+v, error %v", result, err)
 	}
 	if _, err := os.Stat(o.Folder); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the folder is there: %v", err)
@@ -223,7 +223,7 @@ func TestAnExpiredQuoteThatLedToNoJobIsAskedForAnew(t *testing.T) {
 	asked := 0
 	o.Accept = func(context.Context, Offer) error { asked++; return nil }
 	ordered(t, d, o, func(*jobFile) {})
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil || len(result.Frames) != 3 || asked != 1 || !strings.Contains(seen.String(), "here is a new one") {
 		t.Errorf("asked %d times, result %+v, error %v, seen:\n%s", asked, result, err, seen)
 	}
@@ -242,8 +242,8 @@ func TestMissingFilesAreNamedAndNeedAWord(t *testing.T) {
 	o, seen := d.options(t)
 	accept := o.Accept
 	o.Accept = neverAsked(t)
-	results, err := Run(t.Context(), o)
-	exit, ok := errors.AsType[*terminal.ExitError](explain(t.Context(), d.URL, results, err))
+	result, err := Run(t.Context(), o)
+	exit, ok := errors.AsType[*terminal.ExitError](explain(t.Context(), d.URL, result, err))
 	if !ok || exit.ExitCode() != terminal.ExitMissingFiles || d.started.Load() != 0 || !strings.Contains(err.Error(), "--allow-missing") {
 		t.Errorf("error %v", err)
 	}
@@ -297,7 +297,7 @@ func TestAJobThatEndedWithoutAResultFreesItsFolder(t *testing.T) {
 	d := startFakeService(t)
 	o, _ := d.options(t)
 	ordered(t, d, o, func(j *jobFile) { j.State, j.JobID = stateEnded, "JOB-0" })
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil || result.Folder != o.Folder || result.Resumed {
 		t.Errorf("result %+v, error %v", result, err)
 	}
@@ -309,7 +309,7 @@ func TestAJobFollowedByItsNameHasAFolderOfItsOwn(t *testing.T) {
 	o, _ := d.options(t)
 	ordered(t, d, o, func(j *jobFile) { j.JobID, j.State, j.InputSHA256 = "JOB-0", stateFinished, "other" })
 	o.File, o.JobID = "", "JOB-1"
-	result, err := runOne(t.Context(), o)
+	result, err := Run(t.Context(), o)
 	if err != nil || result.Folder != filepath.Join(o.Folder, "JOB-1") {
 		t.Fatalf("result %+v, error %v", result, err)
 	}

@@ -3,7 +3,6 @@ package caller
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"path/filepath"
 	"strings"
@@ -22,9 +21,9 @@ type Options struct {
 	File         string    // path of a .blend; "" follows JobID instead
 	Files        FileFlags // which files go with it
 	JobID        string    // a job that is already started; "" starts File
-	RerenderOf   string    // an ended job, of which List is rendered again; "" starts File
-	List         string    // frames of RerenderOf, such as 3,7-9
+	RerenderOf   string    // an ended job, of which Frames are rendered again; "" starts File
 	Frames       FrameList // the zero value takes the scene's own range
+	MaxCents     *int64    // the most that the job may cost; nil for any price that is accepted
 	Folder       string    // for everything fetched; "" takes one named after the file
 	Again        bool      // order again, even if Folder has the same render
 	AllowMissing bool      // render also where files that the scene uses are missing
@@ -37,12 +36,12 @@ type Options struct {
 
 // Offer is what a person is asked to accept.
 type Offer struct {
-	Jobs       int
 	Frames     int
 	PriceCents int64
 	Currency   string
-	// Look shows a free test frame, so that a person can decide. Its error is for them
-	// to read; the offer stays open.
+	TermsURL   string // "" from an older service
+	// Look shows a frame for free, by which a person decides. Its error is for them to
+	// read; the offer stands.
 	Look func(context.Context) error
 }
 
@@ -62,7 +61,8 @@ type Result struct {
 	Loop           string          `json:"loop"`
 	ZIP            string          `json:"zip"`
 	SHA256         string          `json:"sha256"`  // of the ZIP
-	Receipt        string          `json:"receipt"` // path, as are the next three
+	Receipt        string          `json:"receipt"` // path, as are the next four
+	Keys           string          `json:"keys"`
 	SigningKey     string          `json:"signing_key"`
 	Proof          string          `json:"proof"`
 	Checkpoint     string          `json:"checkpoint"`
@@ -79,40 +79,26 @@ type Result struct {
 }
 
 // Run takes a file all the way: price, start, wait, fetch, verify, unpack. It unpacks
-// only what the receipt proves. There is one Result for each job, in the order of
-// frames; none before a price was accepted.
+// only what the receipt proves. The result is never nil; it has no JobID before the job was
+// started.
 //
 // The end of ctx stops it at any step but one: the start itself runs to its end. The
 // same Run again continues after any failure and any end of the process, downloads
 // included, and never pays twice: see jobFile. Errors are those of package client, an
-// *unknownStartError, a *missingError, a *jobError, and receipt.ErrBadSignature,
-// ErrBadArtifact and ErrNotInLog.
-func Run(ctx context.Context, o Options) ([]*Result, error) {
+// *unknownStartError, a *missingError, a *priceError, a *fundsError, a *jobError, and
+// receipt.ErrBadSignature, ErrBadArtifact and ErrNotInLog.
+func Run(ctx context.Context, o Options) (*Result, error) {
 	r := &run{Options: o}
-	order, err := r.order(ctx)
-	results := make([]*Result, len(order))
-	for i, j := range order {
-		results[i] = newResult(j, r.resumed)
+	j, err := r.order(ctx)
+	if j == nil {
+		return newResult(&jobFile{}, false), err
 	}
-	if err != nil {
-		return results, err
+	result := newResult(j, r.resumed)
+	if err == nil {
+		err = r.complete(ctx, j, result)
 	}
-	var failed []error
-	for i, j := range order {
-		if len(order) > 1 {
-			o.Display.Say("%s, %d of %d: %s", j.JobID, j.Part, j.Parts, j.frames())
-		}
-		err := r.complete(ctx, j, results[i])
-		results[i].OK, results[i].Error = err == nil, failureOf(err)
-		if _, ended := errors.AsType[*jobError](err); ended && ctx.Err() == nil {
-			failed = append(failed, err) // the others may have their frames nevertheless
-			continue
-		}
-		if err != nil {
-			return results, err
-		}
-	}
-	return results, errors.Join(failed...)
+	result.OK, result.Error = err == nil, failureOf(err)
+	return result, err
 }
 
 // newResult is what is known of a job before it is followed. Its lists are empty and
@@ -164,9 +150,4 @@ func (o Options) out(filename string) string {
 		name = "render"
 	}
 	return name
-}
-
-// frames writes what a job renders, as in "frames 1-20 (20 frames)".
-func (j *jobFile) frames() string {
-	return fmt.Sprintf("frames %s (%s)", j.list(), terminal.CountOf(j.FrameCount, "frame"))
 }

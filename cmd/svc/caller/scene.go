@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/work/intake"
 )
 
 // FileFlags select the files that go with a .blend.
@@ -33,17 +36,24 @@ type scene struct {
 // readLong is from how many bytes on a person sees that files are read.
 const readLong = 256 << 20
 
-// openScene finds the files of a .blend and hashes all of them. A .blend that cannot be read
-// is uploaded alone: the service says what is wrong with it. Errors are those of the file
-// system.
+// openScene reads a .blend, finds its files and hashes all of them. What is no .blend, or a
+// damaged one, is refused as the service would, before anything is sent. Other errors are
+// those of the file system.
 func openScene(ctx context.Context, path string, flags FileFlags, to terminal.Display) (*scene, error) {
-	s := &scene{path: path}
-	if !flags.NoFiles {
-		if err := s.find(ctx, flags.ProjectRoot); err != nil {
-			return nil, err
-		}
+	path, flags, err := mainFile(path, flags)
+	if err != nil {
+		return nil, err
 	}
-	err := s.hash(ctx, to)
+	s := &scene{path: path}
+	if flags.NoFiles {
+		_, _, err = readFacts(path)
+	} else {
+		err = s.find(ctx, flags.ProjectRoot)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, intake.Refusal(err))
+	}
+	err = s.hash(ctx, to)
 	if err != nil {
 		s.close()
 		return nil, err
@@ -51,17 +61,47 @@ func openScene(ctx context.Context, path string, flags FileFlags, to terminal.Di
 	return s, nil
 }
 
+// mainFile is the .blend of what was named: a file, or a folder whose only .blend at its
+// top it is. A folder is the project's too.
+func mainFile(path string, flags FileFlags) (string, FileFlags, error) {
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", flags, terminal.WrongUsagef("there is no file or folder %s", path)
+	}
+	if err != nil || !info.IsDir() {
+		return path, flags, err
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return "", flags, fmt.Errorf("look for a .blend: %w", err)
+	}
+	var found []string
+	for _, entry := range entries {
+		if !entry.IsDir() && strings.EqualFold(filepath.Ext(entry.Name()), ".blend") {
+			found = append(found, entry.Name())
+		}
+	}
+	switch {
+	case len(found) == 0:
+		return "", flags, terminal.WrongUsagef("%s has no .blend; name the file, and the folder with --project-root", path)
+	case len(found) > 1:
+		return "", flags, terminal.WrongUsagef("%s has %d .blend files (%s); name the one to render", path, len(found), strings.Join(found, ", "))
+	}
+	if flags.ProjectRoot == "" {
+		flags.ProjectRoot = path
+	}
+	return filepath.Join(path, found[0]), flags, nil
+}
+
 // find looks for the files.
 func (s *scene) find(ctx context.Context, root string) (err error) {
 	if s.disk, err = scenefiles.OpenDisk(s.path, root); err != nil {
 		return err
 	}
-	s.found, err = s.disk.Find(ctx, scenefiles.Options{})
-	if err != nil {
+	if s.found, err = s.disk.Find(ctx, scenefiles.Options{}); err != nil {
 		s.close()
-		s.found = nil
 	}
-	return ctx.Err()
+	return err
 }
 
 // hash reads all that would be sent.
@@ -151,19 +191,14 @@ func (s *scene) say(to terminal.Display, missing bool) {
 	table.Say(to)
 }
 
-// inspect uploads what is missing on the service, for a quote of the frames; the zero value
-// means the scene's own.
-func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Display, frames client.Range) (*client.Quote, error) {
-	var start, end, step *int
-	if frames != (client.Range{}) {
-		start, end, step = &frames.Start, &frames.End, &frames.Step
-	}
+// inspect sends what the service lacks, for a quote of the frames.
+func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Display, frames FrameList) (*client.Quote, error) {
 	if s.project == nil {
-		return s.inspectAlone(ctx, api, to, client.InspectRequest{FrameStart: start, FrameEnd: end, FrameStep: step})
+		return s.inspectAlone(ctx, api, to, client.InspectRequest{Frames: string(frames)})
 	}
 	var upload terminal.Meter
 	quote, err := api.InspectProject(ctx, client.ProjectRequest{
-		Project: s.project, FrameStart: start, FrameEnd: end, FrameStep: step,
+		Project: s.project, Frames: string(frames),
 		Progress: func(sent, total int64) {
 			if upload == nil {
 				upload = to.Meter("upload", terminal.InBytes)

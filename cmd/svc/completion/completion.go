@@ -2,17 +2,25 @@
 // shells.
 //
 // What always holds: the candidates come from the structs that parse the command line,
-// so no list can go stale; a shell's script only asks svc and shows the answer; nothing
-// is read but the words. Start reading at Words.
+// so no list can go stale; a shell's script only asks svc and shows the answer; what is read
+// besides the words are the names of profiles, and the newest jobs where a job is typed.
+// Start reading at Words.
 package completion
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
+
+	"svc.example/client"
+	"svc.example/cmd/svc/profile"
+	"svc.example/internal/ground/plaintext"
 )
 
 // Command is svc completion SHELL.
@@ -63,7 +71,7 @@ func (c *Complete) Run(k *kong.Context) error {
 	if c.Next || len(words) == 0 {
 		words = append(words, "")
 	}
-	for _, candidate := range Words(k.Model.Node, words) {
+	for _, candidate := range Words(k.Model.Node, words, known) {
 		line := candidate.Word
 		if candidate.Means != "" {
 			line += "\t" + candidate.Means
@@ -76,9 +84,40 @@ func (c *Complete) Run(k *kong.Context) error {
 // Candidate is what a word can become, and what that means: "" if the word says it.
 type Candidate struct{ Word, Means string }
 
+// jobsTime bounds the question for jobs: somebody waits with a finger on the tab key.
+const jobsTime = 2 * time.Second
+
+// known lists what only this machine or the service knows: profiles and jobs. Where it cannot
+// be had, nothing is completed.
+func known(name string) (all []Candidate) {
+	switch name {
+	case "profile":
+		for _, profile := range profile.Names() {
+			all = append(all, Candidate{Word: profile})
+		}
+	case "job":
+		var flags profile.Flags
+		flags.Server, flags.Profile, flags.Key = os.Getenv("SVC_SERVER"), os.Getenv("SVC_PROFILE"), os.Getenv(profile.KeyVariable)
+		api, err := flags.Any(client.WithAttempts(1))
+		if err != nil {
+			return nil
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), jobsTime)
+		defer cancel()
+		for job, err := range api.Jobs(ctx, client.JobsRequest{Limit: 20}) {
+			if err != nil {
+				break
+			}
+			all = append(all, Candidate{job.JobID, plaintext.Line(job.Filename + ", " + job.Status)})
+		}
+	}
+	return all
+}
+
 // Words returns what the last of the words can become: commands, flags, or the values
-// that a flag or an argument may have. It is empty where anything fits, such as a file.
-func Words(app *kong.Node, words []string) (candidates []Candidate) {
+// that a flag or an argument may have. It is empty where anything fits, such as a file. known
+// lists the values of an argument or a flag of a name, such as job.
+func Words(app *kong.Node, words []string, known func(name string) []Candidate) (candidates []Candidate) {
 	node, flag, arguments := app, (*kong.Flag)(nil), 0
 	for _, word := range words[:len(words)-1] {
 		switch child := childOf(node, word); {
@@ -99,9 +138,9 @@ func Words(app *kong.Node, words []string) (candidates []Candidate) {
 	switch {
 	case flag != nil && last == "=":
 		last = ""
-		candidates = values(flag.Value, "")
+		candidates = append(values(flag.Value, ""), known(flag.Name)...)
 	case flag != nil:
-		candidates = values(flag.Value, "")
+		candidates = append(values(flag.Value, ""), known(flag.Name)...)
 	case strings.HasPrefix(last, "-") && assigned:
 		if flag := valueFlag(node, name); flag != nil {
 			candidates = values(flag.Value, name+"=")
@@ -117,7 +156,8 @@ func Words(app *kong.Node, words []string) (candidates []Candidate) {
 			}
 		}
 		if arguments < len(node.Positional) {
-			candidates = append(candidates, values(node.Positional[arguments], "")...)
+			argument := node.Positional[arguments]
+			candidates = slices.Concat(candidates, values(argument, ""), known(argument.Name))
 		}
 	}
 	candidates = slices.DeleteFunc(candidates, func(c Candidate) bool { return !strings.HasPrefix(c.Word, last) })

@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/framelist"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/wallet"
@@ -188,7 +189,7 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 	if err != nil {
 		return err
 	}
-	results, err := caller.Run(ctx, caller.Options{
+	result, err := caller.Run(ctx, caller.Options{
 		Client: api, Server: address, File: file, Frames: frames, AllowMissing: true, Folder: filepath.Join(c.Out, time.Now().Format("20060102-150405")),
 		Accept: func(context.Context, caller.Offer) error { return nil }, Display: terminal.NewDisplay(k.Stdout, time.Now),
 	})
@@ -196,7 +197,7 @@ func (c *Command) render(ctx context.Context, k *kong.Context, address, key, fil
 		err = cause
 	}
 	if err == nil {
-		caller.Print(k.Stdout, results)
+		result.Print(k.Stdout)
 		c.printNext(k)
 	}
 	return err
@@ -227,23 +228,23 @@ func (c *Command) printNext(k *kong.Context) {
 // file or its range is not usable, the zero value leaves the range to the service,
 // whose refusal explains more.
 func (c *Command) frames(path string) (caller.FrameList, error) {
-	if c.Frames.Ranges != nil {
+	if c.Frames != "" {
 		return c.Frames, nil
 	}
 	file, err := os.Open(path)
 	if err != nil {
-		return caller.FrameList{}, err
+		return "", err
 	}
 	defer func() { _ = file.Close() }()
 	facts, err := blendfile.Inspect(file, blendfile.Options{})
 	if err != nil || facts.Scene == nil {
-		return caller.FrameList{}, nil
+		return "", nil
 	}
 	scene := quote.Frames{Start: facts.Scene.FrameStart, End: facts.Scene.FrameEnd, Step: max(1, facts.Scene.FrameStep)}
 	scene.End = min(scene.End, max(scene.Start, 1)+(demoFrames-1)*scene.Step)
 	resolved, _, err := quote.RequestedFrames{}.Resolve(scene)
 	if err != nil {
-		return caller.FrameList{}, nil
+		return "", nil
 	}
-	return caller.FrameList{Ranges: []client.Range{{Start: resolved.Start, End: resolved.End, Step: resolved.Step}}}, nil
+	return caller.FrameList(framelist.Range{First: resolved.Start, Last: resolved.End, Step: resolved.Step}.String()), nil
 }

@@ -24,6 +24,7 @@ type Config struct {
 	Set   set   `cmd:"" help:"Keep the address of a service, or a key for it."`
 	Get   get   `cmd:"" help:"Print what is kept; of a key, only its beginning."`
 	List  list  `cmd:"" help:"List all profiles, with the beginnings of their keys."`
+	Use   use   `cmd:"" help:"Choose the profile that commands take without --profile."`
 	Unset unset `cmd:"" help:"Forget the address, or the keys, of a profile."`
 	Path  path  `cmd:"" help:"Print where the profiles are kept."`
 }
@@ -190,6 +191,20 @@ func (c *list) Run(app *kong.Context) error {
 	}
 	list.Print(app.Stdout)
 	return nil
+}
+
+// use is svc config use.
+type use struct {
+	Name string `arg:"" name:"profile" help:"The profile."`
+}
+
+// Run notes the choice. A profile that does not exist is a mistake.
+func (c *use) Run(app *kong.Context) error {
+	path, err := choose(c.Name)
+	if err == nil {
+		terminal.Printf(app.Stdout, "commands take the profile %s, noted in %s", c.Name, path)
+	}
+	return err
 }
 
 // unset is svc config unset.

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/osfile"
 )
@@ -26,6 +27,8 @@ type Stored struct {
 	AgentKey   string `json:"agent_key,omitempty"`
 	AccountKey string `json:"account_key,omitempty"`
 	SignedIn   SignIn `json:"signed_in,omitzero"`
+
+	name string // that it was read by
 }
 
 // key returns the profile's key of the first kind that it has: agent keys come first.
@@ -45,6 +48,16 @@ func (p Stored) home() string { return first(p.Server, DefaultServer) }
 // file is all profiles, as they are on the disk.
 type file struct {
 	Profiles map[string]Stored `json:"profiles"`
+	Current  string            `json:"current,omitempty"` // the profile of svc config use
+}
+
+// Names returns the names of all profiles, in order; none where they cannot be read.
+func Names() []string {
+	all, err := readAll()
+	if err != nil {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(all.Profiles))
 }
 
 // names lists the profiles for a message.
@@ -100,10 +113,47 @@ func change(name string, with func(*Stored)) (path string, err error) {
 	})
 }
 
-// changeIf rewrites one profile, unless with fails or changes nothing. The file appears
-// whole, and only its owner can read it. A profile that becomes empty disappears. A lock
-// next to the file keeps other commands from changing it meanwhile.
+// changeIf rewrites one profile, unless with fails or changes nothing. A profile that is left
+// with nothing disappears.
 func changeIf(name string, with func(*Stored) error) (path string, err error) {
+	return rewrite(func(all *file) (changed bool, err error) {
+		p := all.Profiles[name]
+		if err := with(&p); err != nil || p == all.Profiles[name] {
+			return false, err
+		}
+		if all.Profiles[name] = p; p == (Stored{}) {
+			delete(all.Profiles, name)
+		}
+		return true, nil
+	})
+}
+
+// choose notes the profile that counts where none is named.
+func choose(name string) (path string, err error) {
+	return rewrite(func(all *file) (changed bool, err error) {
+		if _, there := all.Profiles[name]; !there && name != DefaultName {
+			return false, terminal.WrongUsagef("there is no profile %q; there are: %s", name, all.names())
+		}
+		all.Current = name
+		if name == DefaultName {
+			all.Current = ""
+		}
+		return true, nil
+	})
+}
+
+// chosen is the profile that a flag names, or the one that counts without it.
+func chosen(name string) string {
+	all, err := readAll()
+	if name == "" && err == nil {
+		name = all.Current
+	}
+	return first(name, DefaultName)
+}
+
+// rewrite changes the file of all profiles. It appears whole, and only its owner can read it.
+// A lock next to the file keeps other commands from changing it meanwhile.
+func rewrite(with func(*file) (changed bool, err error)) (path string, err error) {
 	if path, err = Path(); err != nil {
 		return "", err
 	}
@@ -126,15 +176,8 @@ func changeIf(name string, with func(*Stored) error) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	p := all.Profiles[name]
-	if err := with(&p); err != nil {
-		return "", err
-	}
-	if p == all.Profiles[name] {
-		return path, nil
-	}
-	if all.Profiles[name] = p; p == (Stored{}) {
-		delete(all.Profiles, name)
+	if changed, err := with(&all); err != nil || !changed {
+		return path, err
 	}
 	text, err := json.MarshalIndent(all, "", "  ")
 	if err != nil {

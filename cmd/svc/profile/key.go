@@ -91,10 +91,15 @@ func (k Kind) check(key, source string) error {
 	if is == 0 {
 		return fmt.Errorf("what %s holds is no key of svc: this command takes %s; %s", source, k, k.whereFrom())
 	}
+	wrong := malformed(key, is)
+	if is&k == 0 && is == AccountKey && wrong != "" { // each kind begins like it: this may be any, mistyped
+		return fmt.Errorf("the key in %s is not whole: this command takes %s, with %d letters and digits after the prefix. Copy it again",
+			source, k, contract.KeySecretLength)
+	}
 	if is&k == 0 {
 		return fmt.Errorf("%s (%s) was given in %s, this command takes %s; %s", is.name(), Mask(key), source, k, k.whereFrom())
 	}
-	if wrong := malformed(key, is); wrong != "" {
+	if wrong != "" {
 		return fmt.Errorf("the key in %s begins as %s, but %s: such a key is %s and %d letters and digits. Copy it again, whole",
 			source, is, wrong, is.prefix(), contract.KeySecretLength)
 	}

@@ -53,6 +53,7 @@ func untilSignal(failure *error) (ctx context.Context, stop func()) {
 
 // Run signs in and keeps the tokens in the profile. What was signed in before is revoked.
 func (c *Login) Run(app *kong.Context) (err error) {
+	c.Profile = chosen(c.Profile)
 	if err := checkName(c.Profile); err != nil {
 		return terminal.WrongUsage(err)
 	}

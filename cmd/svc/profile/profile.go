@@ -30,7 +30,7 @@ const KeyVariable = "SVC_KEY"
 // are those of a worker.
 type ServerFlags struct {
 	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service. The first of these counts: the flag, the environment, the profile, http://127.0.0.1:8080."`
-	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one named default."`
+	Profile string `env:"SVC_PROFILE" config:"-" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one of svc config use, else the one named default."`
 }
 
 // Flags are ServerFlags and the key, for the commands that need one.
@@ -115,6 +115,7 @@ func (f Flags) Service(kind Kind) (Service, error) {
 		return s, err
 	}
 	home := stored.home()
+	f.Profile = stored.name
 	if s.Key = strings.TrimSpace(f.Key); s.Key != "" {
 		return s, usage(kind.check(s.Key, sourceOf(s.Key)))
 	}
@@ -151,11 +152,12 @@ func (f ServerFlags) stored() (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
-	name := first(f.Profile, DefaultName)
+	name := first(f.Profile, first(all.Current, DefaultName))
 	stored, ok := all.Profiles[name]
 	if !ok && name != DefaultName {
 		return Stored{}, fmt.Errorf("there is no profile %q in %s; it has %s. Make it with:\n  svc config set server URL --profile %s", name, path, all.names(), name)
 	}
+	stored.name = name
 	return stored, nil
 }
 

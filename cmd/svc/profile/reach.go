@@ -41,6 +41,10 @@ func diagnose(server string, err error) (what, do string) {
 	if !isRefusal && !isLost && !errors.Is(err, client.ErrForeignAnswer) {
 		return "", ""
 	}
+	if redirected, ok := errors.AsType[*client.RedirectError](err); ok {
+		return fmt.Sprintf("%s redirects to %s, which looks like a sign-in page", server, redirected.To),
+			"Sign in there with a browser if it is your network's, or check the address (--server)"
+	}
 	if isLost && lost.Timeout() {
 		return fmt.Sprintf("nothing answers at %s in time", server), "Check the address (--server) and the network between"
 	}
@@ -50,12 +54,23 @@ func diagnose(server string, err error) (what, do string) {
 	case isRefusal && refused.Status >= http.StatusBadGateway && refused.Status <= http.StatusGatewayTimeout:
 		return fmt.Sprintf("a proxy answers at %s (%d %s), and not the service behind it", server, refused.Status, http.StatusText(refused.Status)),
 			"Try again; if it lasts, tell the service's operator"
+	case isRefusal && between[refused.Status] != "":
+		return fmt.Sprintf("a proxy or firewall in front of %s refuses the request (%d %s), not the service", server, refused.Status, http.StatusText(refused.Status)), between[refused.Status]
 	case isRefusal:
 		return fmt.Sprintf("what answers at %s is no svc: it says %d %s, without svc's form of an error", server, refused.Status, http.StatusText(refused.Status)), checkAddress(server)
 	case !isLost:
 		return fmt.Sprintf("what answers at %s is no svc: its answer is not svc's JSON", server), checkAddress(server)
 	}
 	return lostConnection(server, at, lost)
+}
+
+// between has the refusals that come from what stands in front of a service, where they are
+// not in svc's form, and what to do about each.
+var between = map[int]string{
+	http.StatusForbidden:             "Ask whoever runs the network or the proxy to let svc through",
+	http.StatusProxyAuthRequired:     "Give the proxy's user and password in HTTPS_PROXY",
+	http.StatusRequestEntityTooLarge: "Ask the service's operator to let the proxy pass uploads of 100 MiB, or send a smaller file",
+	http.StatusTooManyRequests:       "Wait a minute, then run the command again",
 }
 
 // refusalOf finds what a server answered: at the API, or at the workers' API.

@@ -35,6 +35,12 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		s.Start()
 	}
 	encrypted.StartTLS()
+	large, forbidden, many := serve(413, "<html>too large"), serve(403, "<html>"), serve(429, "<html>")
+	signIn := httptest.NewServer(http.RedirectHandler("https://login.invalid/?to=here", http.StatusFound))
+	t.Cleanup(signIn.Close)
+	for _, s := range []*httptest.Server{large, forbidden, many} {
+		s.Start()
+	}
 	plainToTLS := "http" + strings.TrimPrefix(encrypted.URL, "https")
 	tlsToPlain := "https" + strings.TrimPrefix(page.URL, "http")
 	for server, want := range map[string]string{
@@ -43,12 +49,16 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		page.URL:                   "what answers at " + page.URL + " is no svc: its answer is not svc's JSON",
 		missing.URL + "/elsewhere": "is no svc: it says 404 Not Found",
 		proxy.URL:                  "a proxy answers at " + proxy.URL + " (502 Bad Gateway), and not the service behind it",
+		large.URL:                  "a proxy or firewall in front of " + large.URL + " refuses the request (413 Request Entity Too Large), not the service. Ask the service's operator to let the proxy pass uploads",
+		forbidden.URL:              "refuses the request (403 Forbidden), not the service. Ask whoever runs the network",
+		many.URL:                   "refuses the request (429 Too Many Requests), not the service. Wait a minute",
+		signIn.URL:                 signIn.URL + " redirects to https://login.invalid, which looks like a sign-in page. Sign in there",
 		encrypted.URL:              "TLS fails: nobody whom this machine trusts has signed the certificate",
 		plainToTLS:                 "speaks TLS, and http was asked for. Use " + encrypted.URL,
 		tlsToPlain:                 "does not speak TLS, and https was asked for. Use " + page.URL,
 		svc.URL:                    "",
 	} {
-		c, err := client.New(server, "", client.WithAttempts(1))
+		c, err := client.New(server, "svc_agent_any", client.WithAttempts(1))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,3 +27,17 @@ func TestKeysOfTestModeAreKeysOfTheirKind(t *testing.T) {
 		}
 	}
 }
+
+// Account keys begin as all keys do, so a mistyped key of another kind is not called one.
+func TestAMistypedKeyIsNotCalledAnotherKind(t *testing.T) {
+	t.Parallel()
+	random := strings.Repeat("a", contract.KeySecretLength)
+	for _, key := range []string{"svc_agnet_" + random, "svc_agent" + random, "svc_" + random[1:]} {
+		if err := AgentKey.check(key, "SVC_KEY"); err == nil || strings.Contains(err.Error(), "an account key") || !strings.Contains(err.Error(), "is not whole: this command takes an agent key") {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	if err := AgentKey.check("svc_"+random, "SVC_KEY"); err == nil || !strings.Contains(err.Error(), "an account key") {
+		t.Errorf("a whole account key: %v", err)
+	}
+}

@@ -124,6 +124,7 @@ func (c *Logout) Run(app *kong.Context) (err error) {
 	ctx, stop := untilSignal(&err)
 	defer stop()
 	was := ""
+	c.Profile = chosen(c.Profile)
 	_, err = changeIf(c.Profile, func(p *Stored) error {
 		if was = p.SignedIn.Server; was != "" && !c.Local {
 			at, err := discover(ctx, was)

@@ -20,7 +20,7 @@ type FrameProof struct {
 	Receipt string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route."`
 	Frame   int    `arg:"" help:"The frame's number."`
 	Out     string `short:"o" required:"" type:"path" placeholder:"FILE" help:"Where the proof is written."`
-	Key     string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, signing-key.pem beside the receipt."`
+	Key     string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, keys.json or signing-key.pem next to the receipt."`
 }
 
 // Help is printed below the flags.
@@ -36,7 +36,11 @@ func (c *FrameProof) Run(k *kong.Context) error {
 		return fmt.Errorf("read the receipt: %w", err)
 	}
 	v := Verify{Receipt: c.Receipt, PinnedKey: c.Key}
-	keys, err := v.keys(&verified{}, nil)
+	history, err := v.history()
+	if err != nil {
+		return err
+	}
+	keys, err := v.keys(&verified{}, history)
 	if err != nil {
 		return err
 	}
@@ -90,7 +94,7 @@ func (c *Verify) runFrame(app *kong.Context, document []byte) error {
 	if err != nil {
 		return err
 	}
-	report, proof := receipt.VerifyFrame(document, keys, history, c.pictures())
+	report, proof := receipt.VerifyFrame(document, keys, history, c.pictures(nil))
 	failed := report.Err()
 	if failed == nil {
 		failed = c.missing(report)

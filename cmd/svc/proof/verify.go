@@ -8,6 +8,7 @@
 package proof
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,21 +34,28 @@ import (
 // writes next to a receipt.
 const KeyFile = "signing-key.pem"
 
+// KeysFile is the name of the file with every key of the service and its end, a saved
+// response of /v1/signing-keys, that svc render writes next to a receipt.
+const KeysFile = "keys.json"
+
+// ReceiptFile is the name of the receipt that svc render writes.
+const ReceiptFile = "receipt.json"
+
 // ProofFile is the name of the file with the proof that the receipt is in the log, in
 // the form of the API's proof route.
 const ProofFile = "proof.json"
 
-// Verify checks a receipt, or a release, without a network, unless --keys is an address. What flags
-// do not give, it looks for next to the receipt, where svc render puts it.
+// Verify checks a receipt, or a release, without a network, unless --keys is an address. What it does not get by
+// flags it looks for next to the receipt, where svc render puts it.
 type Verify struct {
-	Receipt   string   `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route. Or the proof of one frame, of svc frame-proof. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files beside it."`
+	Receipt   string   `arg:"" type:"path" help:"The folder of a render. Or a receipt: the signed envelope, or a saved response of the receipt route. Or the proof of one frame, of svc frame-proof. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files next to it."`
 	Artifact  string   `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
-	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it, signing-key.pem beside the receipt, which proves only that the files belong together."`
+	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it and without --keys, keys.json or signing-key.pem next to the receipt."`
 	Keys      string   `placeholder:"FILE|URL" env:"SVC_VERIFY_KEYS" help:"Every key of the service with its end: a saved response of /v1/signing-keys, or its address, the only thing that verify reads from a network. A receipt that was signed after its key's end is refused."`
 	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
-	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"A folder with loose frames, under any names and re-encoded without loss or not. Each picture in it must be one of the receipt's, by its bytes or by its pixels."`
+	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"A folder with loose frames, under any names and re-encoded without loss or not. Each picture in it must be one of the receipt's, by its bytes or by its pixels. Without it, the files next to the receipt that have names of its frames."`
 	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows others another history has no such signature."`
 	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, witness. One that was not made is a failure."`
 	Test      bool     `env:"-" help:"Take a receipt of test mode for what it is. Without it, such a receipt fails: nothing was rendered, and nobody has paid."`
@@ -78,6 +86,9 @@ type verified struct {
 
 // Run makes the checks and prints each one, then returns the first failure.
 func (c *Verify) Run(app *kong.Context) error {
+	if err := c.find(); err != nil {
+		return err
+	}
 	if filepath.Base(c.Receipt) == release.SumsFile {
 		return c.runRelease(app)
 	}
@@ -133,7 +144,7 @@ func (c *Verify) Check() (*verified, error) {
 		report.InTime(history, proof)
 		witnessed(&report, witnesses, proof)
 		c.checkProject(&report)
-		report.InPictures(c.pictures())
+		report.InPictures(c.pictures(report.Receipt))
 		if c.Test {
 			report.TakeTest()
 		}
@@ -192,39 +203,67 @@ func (c *Verify) missing(report receipt.Report) error {
 // keys are those that may have signed the receipt and the checkpoint: from --keys,
 // from --key, or found next to the receipt. With --keys and --key, both count.
 func (c *Verify) keys(found *verified, history receipt.History) ([]receipt.PublicKey, error) {
-	found.Pinned = c.PinnedKey != "" || history != nil
+	found.Pinned = c.PinnedKey != "" || c.Keys != ""
 	switch {
 	case c.PinnedKey != "":
 		found.KeyFile = c.PinnedKey
 	case history != nil:
-		found.KeyFile = c.Keys
+		found.KeyFile = cmp.Or(c.Keys, c.nextTo(KeysFile))
 		return history.Keys(), nil
 	default:
-		found.KeyFile = filepath.Join(filepath.Dir(c.Receipt), KeyFile)
+		found.KeyFile = c.nextTo(KeyFile)
 	}
 	keys, err := readPublicKeys(found.KeyFile)
 	if !found.Pinned && errors.Is(err, fs.ErrNotExist) {
-		return nil, terminal.WrongUsagef("there is no %s beside the receipt; give the service's public key with --key", KeyFile)
+		return nil, terminal.WrongUsagef("there is no %s next to the receipt; give the service's public key with --key", KeysFile)
 	}
 	return keys, err
 }
 
-// history reads --keys: a file, or the address of a service's keys. nil without the flag.
-func (c *Verify) history() (receipt.History, error) {
-	if c.Keys == "" {
-		return nil, nil
+// nextTo is a file in the folder of the receipt.
+func (c *Verify) nextTo(name string) string { return filepath.Join(filepath.Dir(c.Receipt), name) }
+
+// find puts the receipt of a folder in the folder's place.
+func (c *Verify) find() error {
+	info, err := os.Stat(c.Receipt)
+	if errors.Is(err, fs.ErrNotExist) {
+		return terminal.WrongUsagef("there is no file or folder %s", c.Receipt)
 	}
-	read := os.ReadFile
-	if strings.HasPrefix(c.Keys, "https://") || strings.HasPrefix(c.Keys, "http://") {
+	if err != nil || !info.IsDir() {
+		return err
+	}
+	for _, name := range []string{ReceiptFile, release.SumsFile} {
+		path := filepath.Join(c.Receipt, name)
+		if _, err := os.Stat(path); err == nil {
+			c.Receipt = path
+			return nil
+		}
+	}
+	return terminal.WrongUsagef("%s has no %s; name the folder of one job, or a receipt", c.Receipt, ReceiptFile)
+}
+
+// history reads --keys: a file, or the address of a service's keys. Without it and --key it
+// reads the one next to the receipt; nil where there is none.
+func (c *Verify) history() (receipt.History, error) {
+	from, read := c.Keys, os.ReadFile
+	if strings.HasPrefix(from, "https://") || strings.HasPrefix(from, "http://") {
 		read = fetchKeys
 	}
-	text, err := read(c.Keys)
+	if from == "" {
+		if from = c.nextTo(KeysFile); c.PinnedKey != "" {
+			return nil, nil
+		}
+	}
+	text, err := read(from)
+	if c.Keys == "" && errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read the history of keys: %w", err)
 	}
 	history, err := receipt.ParseHistory(text)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Keys, err)
+		return nil, fmt.Errorf("%s: %w", from, err)
 	}
 	return history, nil
 }
@@ -291,12 +330,16 @@ func (c *Verify) checkProject(report *receipt.Report) {
 	report.InProject(os.DirFS(c.Project))
 }
 
-// pictures is the folder of --frames; nil without it.
-func (c *Verify) pictures() fs.FS {
-	if c.Frames == "" {
+// pictures is the folder of --frames. Without it, it is that of the receipt, as far as files
+// there have names of its frames; nil where none has.
+func (c *Verify) pictures(r *receipt.Receipt) fs.FS {
+	if c.Frames != "" {
+		return os.DirFS(c.Frames)
+	}
+	if r == nil {
 		return nil
 	}
-	return os.DirFS(c.Frames)
+	return receipt.FramesIn(os.DirFS(filepath.Dir(c.Receipt)), *r)
 }
 
 // findArtifact returns the path of the ZIP to check: the given one, or otherwise the
@@ -360,8 +403,8 @@ func WithExitCode(err error) error {
 	return err
 }
 
-// print writes the checks for people. A key found next to the receipt gets a
-// warning: anyone who can forge the receipt can also put a key next to it.
+// print writes the checks for people. It says where a key from next to the receipt comes
+// from: anyone who can forge the receipt can also put a key there.
 func (v *verified) print(w io.Writer) {
 	PrintChecks(w, v.Checks)
 	v.conclude(w, "receipt")
@@ -370,7 +413,7 @@ func (v *verified) print(w io.Writer) {
 // conclude writes the lines below the checks of a thing.
 func (v *verified) conclude(w io.Writer, thing string) {
 	if !v.Pinned {
-		terminal.Printf(w, "key taken from beside the receipt (%s); pin it with --key", v.KeyFile)
+		terminal.Printf(w, "signed by a key of %s, next to the receipt. To check against the service itself, add --keys https://SERVICE/v1/signing-keys", v.KeyFile)
 	}
 	if len(v.NotChecked) > 0 {
 		terminal.Printf(w, "NOT CHECKED: %s", strings.Join(v.NotChecked, ", "))

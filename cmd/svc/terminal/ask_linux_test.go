@@ -39,3 +39,42 @@ func TestASecretThatIsNotWaitedForLeavesTheTerminalAsItWas(t *testing.T) {
 		}
 	}
 }
+
+// A bar is not torn by the ^C that ends it, and the shell shows it again afterwards.
+func TestABarHidesControlCharacters(t *testing.T) {
+	t.Parallel()
+	in, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close() }()
+	shows := func() bool {
+		state, err := unix.IoctlGetTermios(int(in.Fd()), readState)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return state.Lflag&unix.ECHOCTL != 0
+	}
+	before := shows()
+	show := hideControls(int(in.Fd()))
+	if !before || shows() {
+		t.Errorf("controls were shown: %t, are: %t", before, shows())
+	}
+	if show(); !shows() {
+		t.Error("controls stay hidden")
+	}
+}
+
+func TestAnOutputRemembersThatItFailed(t *testing.T) {
+	t.Parallel()
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = full.Close() }()
+	out := NewOutput(full)
+	Printf(out, "a result")
+	if !errors.Is(out.Err(), syscall.ENOSPC) {
+		t.Errorf("error %v", out.Err())
+	}
+}

@@ -10,3 +10,6 @@ func hideTyping(fd int) error {
 	}
 	return windows.SetConsoleMode(windows.Handle(fd), mode&^windows.ENABLE_ECHO_INPUT)
 }
+
+// hideControls does nothing: a console does not show ^C.
+func hideControls(int) (show func()) { return func() {} }

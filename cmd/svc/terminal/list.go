@@ -3,7 +3,6 @@ package terminal
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ func Screen(w io.Writer) (columns, lines int) {
 	if !IsTerminal(w) {
 		return 0, 0
 	}
-	columns, lines, err := term.GetSize(int(w.(*os.File).Fd()))
+	columns, lines, err := term.GetSize(int(fileOf(w).Fd()))
 	if err != nil {
 		return 0, 0
 	}

@@ -28,6 +28,21 @@ func PrintJSON(w io.Writer, value any) error {
 	return nil
 }
 
+// PrintJSONLine is PrintJSON in one line, for commands that print one value after another.
+func PrintJSONLine(w io.Writer, value any) error {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	if err == nil {
+		_, err = io.WriteString(w, plaintext.Lines(text.String()))
+	}
+	if err != nil {
+		return fmt.Errorf("print the result: %w", err)
+	}
+	return nil
+}
+
 // Money formats an amount in cents with its currency, as in "0.24 USD". cents must
 // not be negative.
 func Money(cents int64, currency string) string {

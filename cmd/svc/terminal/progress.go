@@ -82,8 +82,8 @@ func NewDisplay(w io.Writer, now func() time.Time) Display {
 // IsTerminal reports whether stream is a file that is a terminal, or a console of
 // Windows. The file's mode is not enough: /dev/null is a character device too.
 func IsTerminal(stream any) bool {
-	file, ok := stream.(*os.File)
-	return ok && term.IsTerminal(int(file.Fd()))
+	file := fileOf(stream)
+	return file != nil && term.IsTerminal(int(file.Fd()))
 }
 
 // pace estimates the time left from the speed since the first Move. Counting from
@@ -152,8 +152,8 @@ func (b *bars) Width() int { return Width(b.w) }
 // text about the time left reaches it through a channel of capacity 1 that only ever
 // holds the newest text. The counts reach it through the library's own methods.
 func (b *bars) Meter(title string, unit Unit) Meter {
-	b.running = mpb.New(mpb.WithOutput(b.w), mpb.WithWidth(64), mpb.WithAutoRefresh())
-	m := &bar{owner: b}
+	b.running = mpb.New(mpb.WithOutput(drawnOn(b.w)), mpb.WithWidth(64), mpb.WithAutoRefresh())
+	m := &bar{owner: b, shown: hideControls(int(os.Stdin.Fd()))}
 	left := make(chan string, 1)
 	m.left = left
 	// Only the drawing goroutine uses latest: it keeps the last text between updates.
@@ -195,6 +195,7 @@ type bar struct {
 	owner *bars
 	bar   *mpb.Bar
 	left  chan string // to the drawing goroutine; see bars.Meter
+	shown func()      // has the terminal show Ctrl-C again
 	pace
 	done  int64
 	total int64
@@ -225,6 +226,7 @@ func (m *bar) End() {
 	}
 	m.owner.running.Wait()
 	m.owner.running = nil
+	m.shown()
 }
 
 // A plain meter writes a line at each tenth of the work. Quick work does not fill a

@@ -1,10 +1,8 @@
 package terminal
 
-import "os"
-
-// Redraws reports whether a stream is a terminal that moves its cursor and clears lines in
-// response to escape sequences. Otherwise write lines, one after the other. Windows consoles
-// are switched to that mode, which those before Windows 10 do not have.
+// Redraws reports whether a stream is a terminal that moves its cursor and clears lines
+// when it is told to by escape sequences. Where it is none, write lines, one after the other.
+// Consoles of Windows are switched to that, and those before Windows 10 cannot.
 func Redraws(stream any) bool {
-	return IsTerminal(stream) && takesEscapes(stream.(*os.File))
+	return IsTerminal(stream) && takesEscapes(fileOf(stream))
 }

@@ -22,7 +22,7 @@ func inspectDef() def {
 		description: "Gets a .blend file here, tells what it holds and what rendering it costs, and locks that price for 24 hours. Spends nothing. " +
 			"Without arguments it answers with a one-time link to send the file to (15 minutes) and the exact curl command; afterwards call it with the upload_id. " +
 			"With file_url the service fetches the file. With upload_id it tells of a file that is here or on its way. " +
-			"With frame_start and frame_end it prices those frames; one frame is a cheap first look at the real thing. " +
+			"With frame_start and frame_end it prices those frames. " +
 			"A file that cannot be rendered is refused with what to change in it. Files: .blend, Cycles, at most 100 MiB.",
 	}
 }
@@ -36,7 +36,7 @@ type inspectIn struct {
 	// until the file is here.
 	FrameStart *frameNumber `json:"frame_start,omitempty" jsonschema:"First frame to price, with frame_end; the scene's own range when left out."`
 	FrameEnd   *frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame; equal to frame_start for a single one."`
-	FrameStep  *frameStep   `json:"frame_step,omitempty" jsonschema:"Every how many frames one is rendered; 1 when left out."`
+	FrameStep  *frameStep   `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
 }
 
 // frames are the frames that the call asks for; nil means the scene's own. Error:

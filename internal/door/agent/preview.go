@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	_ "image/jpeg" // of previews
 	"strings"
 	"time"
 
@@ -21,7 +24,8 @@ func previewDef() def {
 		name: previewTool, title: "Look at one frame for free", writes: true, idempotent: true,
 		description: "Shows one frame of an upload as the farm renders it, small and coarse, before anything is spent: the answer has the picture, " +
 			"what it shows that may be wrong (a missing texture is pink, and named), and what the quoted frames would take. " +
-			"Free; an upload has a few. When the picture is not there yet, call again with next_arguments. Show it to the person before svc_start.",
+			"Free; an upload has a few. When the picture is not there yet, call again with next_arguments. Show it to the person before svc_start. " +
+			"With job_id and frame it shows a frame that is rendered.",
 	}
 }
 
@@ -31,12 +35,13 @@ type previewIn struct {
 	UploadID  uploadID     `json:"upload_id,omitempty" jsonschema:"From svc_inspect."`
 	Frame     *frameNumber `json:"frame,omitempty" jsonschema:"The frame to look at; the middle of the quoted range when left out."`
 	PreviewID previewID    `json:"preview_id,omitempty" jsonschema:"Instead of both: a preview that was not there yet."`
+	JobID     jobID        `json:"job_id,omitempty" jsonschema:"With frame, in place of upload_id: a job."`
 }
 
 // looked is the result of svc_preview. The picture is an image in the result's content.
 type looked struct {
 	OK            yes            `json:"ok"`
-	PreviewID     previewID      `json:"preview_id"`
+	PreviewID     *previewID     `json:"preview_id" jsonschema:"null for a frame of a job."`
 	UploadID      uploadID       `json:"upload_id"`
 	Frame         frameNumber    `json:"frame"`
 	Status        preview.Status `json:"status" jsonschema:"ready: the picture is in this answer. failed and expired: there is none."`
@@ -68,9 +73,12 @@ const maxLook = time.Second
 // upload_not_found, invalid_frame_range, free_preview_limit_reached, preview_not_found.
 func (s *server) preview(ctx context.Context, in previewIn) (looked, error) {
 	workspace := callerOf(ctx).WorkspaceID
-	if (in.UploadID == "") == (in.PreviewID == "") || (in.PreviewID != "" && in.Frame != nil) {
-		return looked{}, fault.New(fault.InvalidRequest, "The arguments are neither upload_id and perhaps frame, nor preview_id.").
-			WithAction("Call svc_preview with upload_id to look at a frame, or with preview_id for a picture that was not there yet.")
+	if in.JobID != "" && in.Frame != nil && in.UploadID == "" && in.PreviewID == "" {
+		return s.rendered(ctx, workspace, string(in.JobID), int(*in.Frame))
+	}
+	if in.JobID != "" || (in.UploadID == "") == (in.PreviewID == "") || (in.PreviewID != "" && in.Frame != nil) {
+		return looked{}, fault.New(fault.InvalidRequest, "The arguments are neither upload_id and perhaps frame, nor job_id and frame, nor preview_id.").
+			WithAction("Call svc_preview with upload_id to look at a frame before it is paid for, with job_id and frame for a rendered one, or with preview_id for a picture that was not there yet.")
 	}
 	// It listens before it reads, so that no end between the two goes unnoticed.
 	ended, stop := s.Previews.Listen()
@@ -94,6 +102,29 @@ func (s *server) preview(ctx context.Context, in previewIn) (looked, error) {
 		}
 	}
 	return s.endedLook(ctx, workspace, v)
+}
+
+// rendered shows an accepted frame of a job. Errors: render_not_found, frame_not_found,
+// artifact_expired.
+func (s *server) rendered(ctx context.Context, workspace, id string, frame int) (looked, error) {
+	o, err := s.Jobs.Get(ctx, workspace, id)
+	if err != nil {
+		return looked{}, err
+	}
+	found, err := s.Watch.Preview(ctx, workspace, id, frame)
+	if err != nil {
+		return looked{}, err
+	}
+	out := looked{OK: true, UploadID: uploadID(o.UploadID), Frame: frameNumber(frame), Status: preview.Ready, Warnings: []warning{}, step: jobStep(o)}
+	if out.picture, err = found.JPEG(ctx); err != nil {
+		return looked{}, err
+	}
+	size, _, err := image.DecodeConfig(bytes.NewReader(out.picture))
+	if err == nil {
+		width, height := count(size.Width), count(size.Height)
+		out.Width, out.Height = &width, &height
+	}
+	return out, err
 }
 
 // ordered orders a preview, or reads one that was ordered before.
@@ -152,7 +183,7 @@ func (s *server) endedLook(ctx context.Context, workspace string, v preview.View
 // lookedOf returns a preview as a tool result.
 func lookedOf(v preview.View, next step) looked {
 	out := looked{
-		OK: true, PreviewID: previewID(v.PreviewID), UploadID: uploadID(v.UploadID), Frame: frameNumber(v.Frame), Status: v.Status, WaitingReason: v.WaitingReason,
+		OK: true, PreviewID: new(previewID(v.PreviewID)), UploadID: uploadID(v.UploadID), Frame: frameNumber(v.Frame), Status: v.Status, WaitingReason: v.WaitingReason,
 		Warnings: warningsOf(v.Findings), RenderSeconds: v.Seconds, step: next,
 	}
 	if v.Width != nil && v.Height != nil {
@@ -190,6 +221,10 @@ func (l looked) links() []mcp.Content {
 // lines implements answer.
 func (l looked) lines() string {
 	var b strings.Builder
+	if l.PreviewID == nil {
+		fmt.Fprintf(&b, "Frame %d as it was rendered, small.\n", l.Frame)
+		return b.String() + l.SuggestedAction
+	}
 	fmt.Fprintf(&b, "The preview of frame %d of %s is %s", l.Frame, l.UploadID, l.Status)
 	if l.Width != nil {
 		fmt.Fprintf(&b, ": %d x %d pixels, few samples", *l.Width, *l.Height)

@@ -13,8 +13,8 @@ import (
 func quoteDef() def {
 	return def{
 		name: quoteTool, title: "Price other frames", writes: true,
-		description: "Locks a price for other frames of an upload than the scene's own range: frame_start to frame_end, every frame_step. " +
-			"With job_id and frames instead: for frames of an ended job once more, as a new job. " +
+		description: "Locks a price for other frames of an upload than the scene's own range: frames, such as 1-50,80x5. " +
+			"With job_id in place of upload_id: for frames of an ended job once more, as a new job. " +
 			"Spends nothing; 1 cent a frame; the price holds for 24 hours. Not needed when svc_inspect already priced the frames you want.",
 	}
 }
@@ -22,12 +22,12 @@ func quoteDef() def {
 // quoteIn selects frames: of an upload frame_start to frame_end, every frame_step; of an
 // ended job those of a list. Frame numbers are those of the scene's timeline, 1 or more.
 type quoteIn struct {
-	UploadID   uploadID    `json:"upload_id,omitempty" jsonschema:"From svc_inspect; needs frame_start and frame_end."`
-	FrameStart frameNumber `json:"frame_start,omitempty" jsonschema:"First frame."`
-	FrameEnd   frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame; equal to frame_start for a single one."`
-	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Every how many frames one is rendered; 1 when left out."`
-	JobID      jobID       `json:"job_id,omitempty" jsonschema:"Instead of upload_id: an ended job; needs frames."`
-	Frames     string      `json:"frames,omitempty" jsonschema:"Frames of that job, such as 3,7-9."`
+	UploadID   uploadID    `json:"upload_id,omitempty" jsonschema:"From svc_inspect."`
+	FrameStart frameNumber `json:"frame_start,omitempty" jsonschema:"First frame, in place of frames."`
+	FrameEnd   frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame."`
+	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
+	JobID      jobID       `json:"job_id,omitempty" jsonschema:"Instead of upload_id: an ended job."`
+	Frames     string      `json:"frames,omitempty" jsonschema:"Numbers, ranges and ranges with a step, such as 3,7-9 or 10-100x5."`
 }
 
 // quote handles svc_quote. It reserves nothing. Errors: invalid_request, upload_not_found,
@@ -52,6 +52,7 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 // invalid_frame_range, frame_range_too_large.
 func (s *server) quoted(in quoteIn, workspaceID string) (lock func(context.Context, *db.Tx) (intake.Inspection, error), err error) {
 	ofUpload := in.UploadID != "" && in.FrameStart != 0 && in.FrameEnd != 0 && in.JobID == "" && in.Frames == ""
+	listed := in.UploadID != "" && in.Frames != "" && in.JobID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
 	ofJob := in.JobID != "" && in.Frames != "" && in.UploadID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
 	switch {
 	case ofUpload:
@@ -62,12 +63,17 @@ func (s *server) quoted(in quoteIn, workspaceID string) (lock func(context.Conte
 		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
 			return s.Intake.Requote(ctx, tx, workspaceID, string(in.UploadID), quote.RequestedFrames{Start: &start, End: &end, Step: &every})
 		}, nil
+	case listed:
+		frames, err := quote.ReadList(in.Frames)
+		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
+			return s.Intake.Requote(ctx, tx, workspaceID, string(in.UploadID), quote.RequestedFrames{List: frames})
+		}, err
 	case ofJob:
 		frames, err := quote.ReadList(in.Frames)
 		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
 			return s.Intake.Rerender(ctx, tx, workspaceID, string(in.JobID), frames)
 		}, err
 	}
-	return nil, fault.New(fault.InvalidRequest, "The arguments are neither upload_id, frame_start and frame_end, nor job_id and frames.").
-		WithAction("Call svc_quote with upload_id, frame_start and frame_end for frames of an upload, or with job_id and frames for frames of an ended job.")
+	return nil, fault.New(fault.InvalidRequest, "The arguments are neither upload_id nor job_id with frames.").
+		WithAction("Call svc_quote with upload_id and frames for frames of an upload, or with job_id and frames for frames of an ended job.")
 }

@@ -1,7 +1,9 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/plaintext"
 )
 
 // refusal is the structured result of a tool that failed. It is an MCP result
@@ -43,6 +46,16 @@ func Refuse(err error, requestID, tool string, sent map[string]any) *mcp.CallToo
 	return refuse(err, requestID, toolName(tool), sent)
 }
 
+// refuse is the function refuse for a call of this server, with advice for agents.
+func (s *server) refuse(ctx context.Context, err error, tool toolName, sent arguments) *mcp.CallToolResult {
+	if f, ok := errors.AsType[*fault.Error](err); ok {
+		if action := s.actionFor(f.Code); action != "" {
+			err = f.WithAction(action)
+		}
+	}
+	return refuse(err, callerOf(ctx).requestID, tool, sent)
+}
+
 // refuse returns the result of a tool that failed. The arguments of the next
 // call come from sent, so that the agent need not repeat ids from memory. Text
 // of an unknown error never gets here: fault.Envelope replaces it by
@@ -50,7 +63,10 @@ func Refuse(err error, requestID, tool string, sent map[string]any) *mcp.CallToo
 func refuse(err error, requestID string, tool toolName, sent arguments) *mcp.CallToolResult {
 	_, body := fault.Envelope(err, requestID)
 	e := body.Error
-	message, _ := escapeText(e.Message, longMessage)
+	message := plaintext.Line(e.Message)
+	if mayQuoteFile(e.Code) {
+		message, _ = escapeText(e.Message, longMessage)
+	}
 	r := refusal{
 		Error:    toolError{e.Code, message, e.Retryable, e.SuggestedAction, requestID, e.RetryAfterSeconds, escapeDetail(e.Detail)},
 		nextCall: nextAfterRefusal(e.Code, e.Retryable, tool, sent),
@@ -124,12 +140,16 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 	}
 	switch code {
 	case fault.UnsupportedFile, fault.FileDamaged, fault.FileTooNew, fault.NoScene, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported,
-		fault.UploadTooLarge, fault.UploadNotFound, fault.FrameRangeTooLarge, fault.InvalidFrameRange, fault.LinkInvalid, fault.InvalidFileURL, fault.QuoteNotQualified, fault.ArtifactExpired, fault.UploadTooSlow:
+		fault.UploadTooLarge, fault.UploadNotFound, fault.LinkInvalid, fault.InvalidFileURL, fault.QuoteNotQualified, fault.ArtifactExpired, fault.UploadTooSlow:
 		return again(inspectTool) // with another file
 	case fault.FileNotFetched:
 		return again(inspectTool, "file_url")
 	case fault.QuoteExpired, fault.QuoteNotFound, fault.ToolNotFound, fault.PreviewsOff, fault.PreviewLimitReached:
 		return again(inspectTool, "upload_id")
+	case fault.FrameRangeTooLarge, fault.InvalidFrameRange:
+		return again(tool, "upload_id", "job_id", "file_url") // with other frames
+	case fault.InsufficientFunds, fault.SpendLimitReached:
+		return again(walletTool)
 	case fault.PriceNotAccepted, fault.LegalRequired:
 		if _, priced := sent["price_cents"]; code == fault.PriceNotAccepted && !priced {
 			break // the person said no
@@ -156,7 +176,7 @@ func badArguments(tool toolName, sent map[string]any, err error) error {
 				WithAction("Call svc_start without price_cents; to bound the price, send max_price_cents.")
 		}
 		if sent["legal_acceptance"] != contract.LegalAcceptance {
-			return fault.New(fault.LegalRequired, "legal_acceptance must be %s.", contract.LegalAcceptance)
+			return fault.New(fault.LegalRequired, "The person has not accepted the price and the terms.")
 		}
 	}
 	text := err.Error()

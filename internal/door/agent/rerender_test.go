@@ -20,7 +20,7 @@ func TestFramesOfAnEndedJobArePricedAgainByTools(t *testing.T) {
 		c.call("svc_quote", again("3")).wantRefusal("invalid_frame_range") // the job has 2 and 4
 		c.call("svc_quote", again("x")).wantRefusal("invalid_frame_range")
 		for _, mixed := range []map[string]any{
-			{}, {"job_id": job}, {"frames": "4"}, {"upload_id": upload}, {"upload_id": upload, "frames": "4"}, {"upload_id": upload, "frame_start": 1},
+			{}, {"job_id": job}, {"frames": "4"}, {"upload_id": upload}, {"upload_id": upload, "frame_start": 1},
 			{"job_id": job, "frames": "4", "upload_id": upload}, {"job_id": job, "frames": "4", "frame_step": 1}, {"job_id": job, "frame_start": 1, "frame_end": 1},
 		} {
 			c.call("svc_quote", mixed).wantRefusal("invalid_request")

@@ -82,7 +82,7 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 		reflect.TypeFor[seconds]():     whole(1, 0),
 		reflect.TypeFor[waitTime]():    whole(1, maxWait),
 		reflect.TypeFor[sha256Hex]():   text(jsonschema.Schema{Pattern: "^[0-9a-f]{64}$"}),
-		reflect.TypeFor[legal]():       constant("string", contract.LegalAcceptance),
+		reflect.TypeFor[legal]():       text(jsonschema.Schema{Enum: []any{contract.LegalAcceptance}}),
 		reflect.TypeFor[address]():     text(jsonschema.Schema{Pattern: "^https://", MaxLength: &longest}),
 		reflect.TypeFor[moment]():      text(jsonschema.Schema{Format: "date-time"}),
 		reflect.TypeFor[toolName]():    text(jsonschema.Schema{Enum: tools}),
@@ -107,6 +107,20 @@ func schemaOf[T any]() *jsonschema.Schema {
 		panic(err) // a programming error
 	}
 	tighten(s)
+	return s
+}
+
+// inputSchema is schemaOf for arguments, in the subset of JSON Schema that the makers of
+// models take: one type for a value, and no constants. An argument that may be left out is
+// not null either; read takes a null for one that was left out.
+func inputSchema[T any]() *jsonschema.Schema {
+	s := schemaOf[T]()
+	for _, member := range s.Properties {
+		if len(member.Types) == 2 && member.Types[0] == "null" {
+			member.Type, member.Types = member.Types[1], nil
+			member.Enum = slices.DeleteFunc(member.Enum, func(value any) bool { return value == nil })
+		}
+	}
 	return s
 }
 

@@ -1,5 +1,5 @@
 // Package agent is the Model Context Protocol (MCP) server at /mcp, with the
-// six tools of spec 4.5 and svc_preview. It calls the same work packages as the HTTP API.
+// six tools of spec 4.5 and some more. It calls the same work packages as the HTTP API.
 //
 // What always holds: a request needs an agent key, which is checked before the
 // body is read. Only svc_start spends, and only the price of a locked quote. A
@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"svc.example/internal/front"
@@ -36,6 +37,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -49,6 +51,7 @@ type Config struct {
 	Artifacts *artifact.Artifacts
 	Watch     *watch.Reader
 	Previews  *preview.Previews
+	Overviews *overview.Overviews
 	Webhooks  *webhook.Hooks
 	Intake    *intake.Intake
 	// Sealed encrypts the webhook secret that a repeated svc_start returns
@@ -167,14 +170,15 @@ func (s *server) message(next http.Handler) front.Handler {
 		if err != nil {
 			return err
 		}
-		r.Body = io.NopCloser(bytes.NewReader(body))
+		body, ids := plainIDs(body)
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 		// The library demands both media types and always sends the first.
 		// Callers that ask for only one of them would be refused for no reason.
 		r.Header.Set("Accept", "application/json, text/event-stream")
 		w.Header().Set("Cache-Control", "no-store")
-		out := &refusalCatcher{ResponseWriter: w}
+		out := &refusalCatcher{ResponseWriter: w, ids: ids}
 		next.ServeHTTP(out, r)
-		return out.error()
+		return out.end(body)
 	}
 }
 
@@ -192,12 +196,13 @@ func messages(body []byte) (int, error) {
 	return len(array), nil
 }
 
-// refusalCatcher is a ResponseWriter that holds back an error in plain text. It
-// passes everything else through unchanged.
+// refusalCatcher is a ResponseWriter that holds back an error in plain text, and a response
+// in which ids have to be put back. It passes everything else through unchanged.
 type refusalCatcher struct {
 	http.ResponseWriter
+	ids givenIDs
 	// refused is set by WriteHeader when the library answers with an error as
-	// plain text; from then on text collects the body.
+	// plain text; from then on text collects the body, as it does where there are ids.
 	refused bool
 	text    bytes.Buffer
 }
@@ -212,7 +217,7 @@ func (w *refusalCatcher) WriteHeader(status int) {
 }
 
 func (w *refusalCatcher) Write(p []byte) (int, error) {
-	if w.refused {
+	if w.refused || w.ids != nil {
 		return w.text.Write(p)
 	}
 	return w.ResponseWriter.Write(p)
@@ -221,13 +226,25 @@ func (w *refusalCatcher) Write(p []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *refusalCatcher) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// error returns what was held back as a fault error; nil when nothing was. The
-// library quotes the message in its text, so it is escaped like any other
-// untrusted text.
-func (w *refusalCatcher) error() error {
-	if !w.refused {
+// end writes what was held back, or returns it as a fault error. The library quotes the
+// message, the body, in its text, so it is escaped like any other untrusted text.
+func (w *refusalCatcher) end(body []byte) error {
+	text := bytes.TrimSpace(w.text.Bytes())
+	switch id := requestID(body); {
+	case !w.refused:
+		if w.ids != nil {
+			_, _ = w.ResponseWriter.Write(w.ids.back(w.text.Bytes())) // a failed write means the caller is gone
+		}
+		return nil
+	case id != nil && bytes.HasPrefix(text, []byte(notHandled)):
+		w.Header().Set("Content-Type", "application/json")
+		message := map[string]any{"jsonrpc": "2.0", "id": id, "error": map[string]any{"code": jsonrpc.CodeMethodNotFound, "message": "There is no such method."}}
+		_, _ = w.ResponseWriter.Write(w.ids.back(unescaped(message)))
 		return nil
 	}
-	text, _ := escapeText(string(bytes.TrimSpace(w.text.Bytes())), longMessage)
-	return fault.New(fault.InvalidRequest, "The message is not understood: %s.", text)
+	shown, _ := escapeText(string(text), longMessage)
+	return fault.New(fault.InvalidRequest, "The message is not understood: %s.", shown)
 }
+
+// notHandled begins what the library says of a method that it does not know.
+const notHandled = "JSON RPC not handled"

@@ -110,7 +110,6 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 		"another type":   {"POST", "text/plain", listTools, 415, "unsupported_media_type"},
 		"too long":       {"POST", "application/json", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
 		"another method": {"GET", "", "", 405, "method_not_allowed"},
-		"unknown method": {"POST", "application/json", `{"jsonrpc":"2.0","id":1,"method":"tools/steal<b>"}`, 400, "invalid_request"},
 	} {
 		res, body := svc.send(c.method, "/mcp", svc.agent, c.kind, c.body)
 		e, _ := body["error"].(map[string]any)

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/overview"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/watch"
 )
@@ -34,7 +35,7 @@ type jobIn struct {
 // statusIn names a job to follow.
 type statusIn struct {
 	jobIn
-	WaitSeconds *waitTime `json:"wait_seconds,omitempty" jsonschema:"Answer when the job has ended, or after so many seconds, and not at once. Only if your client lets a tool take that long."`
+	WaitSeconds *waitTime `json:"wait_seconds,omitempty" jsonschema:"Answer when the job has ended, or after so many seconds. Only if your client lets a tool take that long."`
 }
 
 // jobStatus is a job as an agent needs it: the RenderObject of decisions 5
@@ -55,13 +56,16 @@ type jobStatus struct {
 	ReservedCents     cents              `json:"reserved_cents" jsonschema:"Set aside in the wallet right now."`
 	ChargedCents      cents              `json:"charged_cents" jsonschema:"Really paid; 0 unless completed."`
 	Currency          string             `json:"currency"`
-	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job. Cancel by POST /node/v1/jobs/{job_id}/cancel."`
+	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job; svc_cancel ends it."`
 	WebhookConfigured bool               `json:"webhook_configured"`
 	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown by the start that made the job, and for 24 hours by the same call again. Give it to whoever runs the receiver."`
 	Preview           *string            `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
 	Failure           *failure           `json:"failure" jsonschema:"Why the job failed; null unless it did."`
+	Sheet             bool               `json:"contact_sheet" jsonschema:"This answer shows all frames in one picture."`
 	Findings          []finding          `json:"findings" jsonschema:"Frames that may be wrong, which a person should look at; never a failure."`
 	step
+
+	sheet []byte // a JPEG
 }
 
 // failure says why a job failed. Message is escaped: it can quote Blender, and
@@ -95,14 +99,39 @@ func (s *server) status(ctx context.Context, in statusIn) (jobStatus, error) {
 		return jobStatus{}, err
 	}
 	out := jobOf(o)
+	if o.Status == job.Completed {
+		out.sheet = s.sheet(ctx, o.JobID)
+		out.Sheet = out.sheet != nil
+	}
 	if waited && !o.Status.Terminal() { // the next call waits as well
 		out.Arguments["wait_seconds"], out.PollAfterSeconds = *in.WaitSeconds, nil
 	}
 	return out, nil
 }
 
-// awaitEnd waits until a job has ended, at most most, or until the service stops. waited is
-// false if it did not wait because the job has the maximum number of watchers. Errors:
+// Bounds of the picture in an answer: it must come in time, and a model pays for its pixels.
+const (
+	maxSheetWait = 1500 * time.Millisecond
+	maxSheet     = 1 << 20 // bytes
+)
+
+// sheet returns the contact sheet of a completed job; nil where it cannot be made in time, or
+// is too large: then the answer goes without.
+func (s *server) sheet(ctx context.Context, jobID string) []byte {
+	ctx, cancel := context.WithTimeout(ctx, maxSheetWait)
+	defer cancel()
+	found, err := s.Overviews.Find(ctx, callerOf(ctx).WorkspaceID, jobID, overview.ContactSheet)
+	if err != nil {
+		return nil
+	}
+	if picture, err := found.Content(ctx); err == nil && len(picture) <= maxSheet {
+		return picture
+	}
+	return nil
+}
+
+// awaitEnd waits until a job has ended, most at most, or the service stops. waited is false
+// if it did not wait, because others watch the job already, as many as may. Errors:
 // render_not_found, and what ends the request.
 func (s *server) awaitEnd(ctx context.Context, jobID string, most time.Duration) (waited bool, err error) {
 	workspace := callerOf(ctx).WorkspaceID
@@ -164,13 +193,17 @@ func jobOf(o job.Object) jobStatus {
 	return out
 }
 
-// links implements linked: a completed job points to the preview of its first
-// frame, so that a client can show a picture without fetching the ZIP.
+// links implements linked: a completed job points to the preview of its first frame and shows
+// all of them in one picture, so that a client need not fetch the ZIP to see them.
 func (j jobStatus) links() []mcp.Content {
 	if j.Preview == nil {
 		return nil
 	}
-	return []mcp.Content{&mcp.ResourceLink{URI: *j.Preview, Name: "preview.jpg", Title: "Preview of the first frame", MIMEType: "image/jpeg"}}
+	links := []mcp.Content{&mcp.ResourceLink{URI: *j.Preview, Name: "preview.jpg", Title: "Preview of the first frame", MIMEType: "image/jpeg"}}
+	if j.sheet != nil {
+		links = append(links, &mcp.ImageContent{Data: j.sheet, MIMEType: "image/jpeg"})
+	}
+	return links
 }
 
 // jobStep returns the next call for a job in its state.
@@ -196,10 +229,7 @@ func jobStep(o job.Object) step {
 
 // sameFrames are the arguments of svc_quote for the frames of an ended job.
 func sameFrames(o job.Object) arguments {
-	if strings.Contains(o.FrameList, ",") { // no range
-		return arguments{"job_id": o.JobID, "frames": o.FrameList}
-	}
-	return arguments{"upload_id": o.UploadID, "frame_start": o.FrameStart, "frame_end": o.FrameEnd, "frame_step": o.FrameStep}
+	return arguments{"upload_id": o.UploadID, "frames": o.FrameList}
 }
 
 // failedJobStep returns the next call after a failed job. A retryable failure

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
+	"maps"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -17,8 +18,8 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// The tools of spec 4.5, and svc_preview (decisions 18), in the order in which an agent
-// uses them.
+// The tools of spec 4.5 with svc_preview (decisions 18), in the order in which an agent uses
+// them, and those about a workspace.
 const (
 	inspectTool  toolName = "svc_inspect"
 	quoteTool    toolName = "svc_quote"
@@ -27,19 +28,22 @@ const (
 	statusTool   toolName = "svc_status"
 	downloadTool toolName = "svc_download"
 	receiptTool  toolName = "svc_receipt"
+	cancelTool   toolName = "svc_cancel"
+	jobsTool     toolName = "svc_jobs"
+	walletTool   toolName = "svc_wallet"
 )
 
 // names returns all tools in that order. It is a function, so that a shared
 // slice cannot be changed.
 func names() []toolName {
-	return []toolName{inspectTool, quoteTool, previewTool, startTool, statusTool, downloadTool, receiptTool}
+	return []toolName{inspectTool, quoteTool, previewTool, startTool, statusTool, downloadTool, receiptTool, cancelTool, jobsTool, walletTool}
 }
 
 // instructions is what a client reads about the server before the first call.
 // Many clients put it into the system prompt, so it holds the rules that every
 // call depends on.
 const instructions = `Renders Blender scenes (.blend, Cycles) on GPUs at a locked price of 1 cent a frame, and proves what it did.
-The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_preview (one frame, small and free, before anything is spent) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed).
+The way: svc_inspect (get the file here, see what is in it and what it costs) -> svc_quote (only for other frames than the scene's own) -> svc_preview (one frame, small and free, before anything is spent) -> svc_start (the only tool that spends) -> svc_status (until the job has ended) -> svc_download (the ZIP) -> svc_receipt (what was rendered, signed). svc_cancel, svc_jobs and svc_wallet are for when they are asked for.
 Every answer names the next call in next_tool and next_arguments, and says in poll_after_seconds how long to wait first. A refusal says in error.suggested_action what to do. Every member of an answer is always there; null is what is unknown or does not apply. Amounts are whole cents, times are UTC.
 Before svc_start, tell the person you work for the price and the terms, and start only when they agree.
 ` + notice
@@ -61,6 +65,9 @@ func (s *server) tools() *mcp.Server {
 	add(s, m, texts, statusDef(), s.status)
 	add(s, m, texts, downloadDef(), s.download)
 	add(s, m, texts, receiptDef(), s.receipt)
+	add(s, m, texts, cancelDef(), s.cancel)
+	add(s, m, texts, jobsDef(), s.jobs)
+	add(s, m, texts, walletDef(), s.wallet)
 	s.resources(m)
 	s.prompts(m)
 	m.AddReceivingMiddleware(noSuchTool)
@@ -110,7 +117,7 @@ type linked interface{ links() []mcp.Content }
 // an error of the library would name no next call. Errors of handle become
 // refusals; the text of unknown ones goes to the log.
 func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, handle func(context.Context, In) (Out, error)) {
-	input := schemaOf[In]()
+	input := inputSchema[In]()
 	resolved, err := input.Resolve(nil)
 	if err != nil {
 		panic(err) // a programming error
@@ -124,7 +131,7 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 	m.AddTool(t.tool(input, output), func(ctx context.Context, req *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		in, sent, err := read[In](t.name, resolved, req.Params.Arguments)
 		if err != nil {
-			return refuse(err, callerOf(ctx).requestID, t.name, sent), nil
+			return s.refuse(ctx, err, t.name, sent), nil
 		}
 		question, err := s.ask(ctx, in, req)
 		if question != nil {
@@ -137,7 +144,7 @@ func add[In any, Out answer](s *server, m *mcp.Server, texts described, t def, h
 		if err != nil {
 			err = front.EndReason(ctx, err)
 			s.report(ctx, t.name, err)
-			return refuse(err, callerOf(ctx).requestID, t.name, sent), nil
+			return s.refuse(ctx, err, t.name, sent), nil
 		}
 		r := result(out, strings.TrimSpace(out.lines()+"\n"+out.following().text()), false)
 		if l, ok := any(out).(linked); ok {
@@ -158,13 +165,11 @@ func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessag
 			return in, arguments{}, fault.New(fault.InvalidRequest, "The arguments are no JSON object.")
 		}
 	}
+	maps.DeleteFunc(sent, func(_ string, value any) bool { return value == nil }) // as some clients leave an argument out
 	if err := schema.Validate(map[string]any(sent)); err != nil {
 		return in, sent, badArguments(tool, sent, err)
 	}
-	if len(raw) > 0 {
-		err = json.Unmarshal(raw, &in)
-	}
-	if err != nil { // such as a number that fits the schema but no Go type
+	if err = json.Unmarshal(unescaped(sent), &in); err != nil { // such as a number that fits the schema and no Go type
 		return in, sent, badArguments(tool, sent, err)
 	}
 	return in, sent, nil

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"bytes"
 	"encoding/json"
+	"image/jpeg"
 	"strings"
 	"testing"
 	"time"
@@ -30,9 +31,9 @@ func TestWhatAgentsAreToldIsWhatItWas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A model pays for the list in each conversation: 6,000 tokens are what it may cost. The
+	// A model pays for the list in each conversation: 7,000 tokens are what it may cost. The
 	// o200k encoding has 4.2 bytes of this list in a token.
-	if most := 6000 * 42 / 10; len(compact) > most {
+	if most := 7000 * 42 / 10; len(compact) > most {
 		t.Errorf("the list of tools has %d bytes, more than %d", len(compact), most)
 	}
 }
@@ -66,7 +67,7 @@ func TestNoToolTakesACredential(t *testing.T) {
 			t.Errorf("%s says of spending: %v", tool.Name, spends)
 		}
 	}
-	if got := strings.Join(names, " "); got != "svc_download svc_inspect svc_preview svc_quote svc_receipt svc_start svc_status" {
+	if got := strings.Join(names, " "); got != "svc_cancel svc_download svc_inspect svc_jobs svc_preview svc_quote svc_receipt svc_start svc_status svc_wallet" {
 		t.Errorf("the tools are %s", got)
 	}
 }
@@ -116,6 +117,17 @@ func TestAWholeJobGoesByTools(t *testing.T) {
 		for i, want := range []string{"svc_start", "svc_start", "svc_status", "svc_download", "svc_receipt"} {
 			all[i].want("next_tool", want)
 		}
+		// A finished job shows its frames, all of them and one by one.
+		if _, err := jpeg.Decode(bytes.NewReader(all[3].picture)); err != nil || all[3].at("contact_sheet") != true {
+			svc.t.Errorf("the contact sheet: %v, %v", err, all[3].object)
+		}
+		one := c.call("svc_preview", map[string]any{"job_id": all[3].at("job_id"), "frame": 4})
+		one.want("status", "ready")
+		one.want("preview_id", nil)
+		if _, err := jpeg.Decode(bytes.NewReader(one.picture)); err != nil {
+			svc.t.Error(err)
+		}
+		c.call("svc_preview", map[string]any{"job_id": all[3].at("job_id"), "frame": 3}).wantRefusal("frame_not_found")
 		end := all[len(all)-1]
 		end.want("next_tool", nil)
 		end.want("charged_cents", 2)

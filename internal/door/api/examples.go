@@ -159,7 +159,7 @@ func exampleFramesBody(at links.Links) any {
 	out.Body.Frames = []frameBody{{
 		Frame: 1, File: "frame_0001.png", SHA256: sample.FrameSHA256, PixelSHA256: sample.ArtifactSHA256, SizeBytes: 1651504, Width: 1920, Height: 1080,
 		RenderSeconds: 6.45, RenderDevice: contract.RenderDevice, DeviceName: sample.Device, AcceptedAt: sample.Time(2 * time.Minute),
-		PreviewURL: at.Preview(links.RendersPath, sample.JobID, 1),
+		PreviewURL: at.Preview(links.RendersPath, sample.JobID, 1), FileURL: at.FrameFile(links.RendersPath, sample.JobID, 1),
 	}}
 	return out.Body
 }

@@ -4,12 +4,14 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"svc.example/internal/door/api/operation"
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 )
 
@@ -30,6 +32,7 @@ type frameBody struct {
 	Finding       *string   `json:"finding" enum:"not_finite,black,pink,uniform,blank,repeated" doc:"What a person should look at, as the table of findings says; null for nothing. A frame is found to repeat the one before it once all frames are in."`
 	Checked       *string   `json:"checked" enum:"pixels,structure" doc:"What the service looked at itself: the decoded pixels, or only the file's structure (docs/pictures.md). null for frames of versions that did not say."`
 	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
+	FileURL       string    `json:"file_url" format:"uri" doc:"The frame as it was rendered, for the same key."`
 }
 
 type framesOutput struct {
@@ -40,8 +43,8 @@ type framesOutput struct {
 	}
 }
 
-// previewInput names a frame of a job.
-type previewInput struct {
+// frameInput names a frame of a job.
+type frameInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
 	Frame int    `path:"n" minimum:"1" doc:"The frame's number."`
 	operation.Conditional
@@ -61,7 +64,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 				out.Body.Frames = append(out.Body.Frames, frameBody{
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
 					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: db.Optional(f.Finding), Checked: db.Optional(f.Checked),
-					PreviewURL: s.Links.Preview(d.jobs, in.JobID, f.Frame),
+					PreviewURL: s.Links.Preview(d.jobs, in.JobID, f.Frame), FileURL: s.Links.FrameFile(d.jobs, in.JobID, f.Frame),
 				})
 			}
 			return out, nil
@@ -69,7 +72,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 	preview := d.op("getJobFramePreview", http.MethodGet, "/frames/{n}/preview", "A frame as a small JPEG")
 	preview.Responses = streamed("image/jpeg", "The picture, its longer side at most 480 pixels")
 	preview.Responses["304"] = operation.NotModified()
-	huma.Register(api, preview, func(ctx context.Context, in *previewInput) (*huma.StreamResponse, error) {
+	huma.Register(api, preview, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
 		found, err := s.Watch.Preview(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame)
 		if err != nil {
 			return nil, err
@@ -96,6 +99,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 			_, _ = hc.BodyWriter().Write(picture) // a failed write means the caller is gone
 		}}, nil
 	})
+	s.frameFile(api, d)
 	log := d.op("getJobLog", http.MethodGet, "/log", "What Blender said, frame after frame")
 	log.Responses = streamed("text/plain", "The log of the frames accepted so far")
 	huma.Register(api, log, func(ctx context.Context, in *jobInput) (*huma.StreamResponse, error) {
@@ -110,6 +114,40 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 			if err := s.Watch.WriteLog(ctx, workspace, in.JobID, io.Writer(w)); err != nil && ctx.Err() == nil {
 				s.Log.Error("log stream failed", "job_id", in.JobID, "request_id", operation.RequestID(ctx), "err", err)
 			}
+		}}, nil
+	})
+}
+
+// frameFile registers the route of a frame as it was rendered, from when it is accepted.
+func (s *server) frameFile(api huma.API, d jobRoutes) {
+	op := d.op("getJobFrameFile", http.MethodGet, "/frames/{n}/file", "A frame as it was rendered, from when it is accepted")
+	op.Responses = streamed("application/octet-stream", "The file, under its own name")
+	op.Responses["304"] = operation.NotModified()
+	huma.Register(api, op, func(ctx context.Context, in *frameInput) (*huma.StreamResponse, error) {
+		found, err := s.Watch.Preview(ctx, operation.Caller(ctx).WorkspaceID, in.JobID, in.Frame)
+		if err != nil {
+			return nil, err
+		}
+		tag := `"` + found.SHA256 + `"`
+		if in.Matches(tag) {
+			return &huma.StreamResponse{Body: func(hc huma.Context) {
+				hc.SetHeader("ETag", tag)
+				hc.SetStatus(http.StatusNotModified)
+			}}, nil
+		}
+		file, name, size, err := found.File(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			defer func() { _ = file.Close() }()
+			hc.SetHeader("ETag", tag)
+			// A worker made the file: browsers save it and never open it.
+			hc.SetHeader("Content-Type", "application/octet-stream")
+			hc.SetHeader("Content-Disposition", blob.Attachment(name))
+			hc.SetHeader("Content-Length", strconv.FormatInt(size, 10))
+			hc.SetHeader("Cache-Control", "private, no-cache") // a frame may be rendered again
+			_, _ = io.Copy(hc.BodyWriter(), file)              // a failed write means the caller is gone
 		}}, nil
 	})
 }

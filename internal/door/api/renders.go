@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 
@@ -80,8 +81,9 @@ func (s *server) renders(api huma.API) {
 	parts := frameParts("frame_start", "frame_end", "frame_step", "frame_count")
 	parts["frame_step"].Description, parts["frame_step"].Minimum, parts["frame_step"].Maximum = "Each frame is rendered: 1.", new(1.0), new(1.0)
 	maps.Copy(parts, settingParts())
-	parts["renderer"] = rendererPart()
+	parts["renderer"], parts[maxPriceField] = rendererPart(), maxPricePart()
 	members := settingParts()
+	members[maxPriceField] = maxPricePart()
 	members["upload_id"] = &huma.Schema{Type: huma.TypeString, Description: "From inspect or POST /uploads."}
 	api.OpenAPI().Paths[create.Path].Post.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{
 		"multipart/form-data": fileForm(parts),
@@ -145,11 +147,13 @@ func (s *server) preflight(ctx context.Context, in *preflightInput) (*preflightO
 func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, err error) {
 	out = &objectOutput{}
 	var target webhook.Target
+	var most *int64
 	// hold reserves the price and makes the job. It runs inside the transaction
 	// that locks the quote, which therefore cannot expire in between.
 	hold := func(tx *db.Tx, q quote.Quote) (job.Object, error) {
 		o, err := s.Jobs.Hold(ctx, tx, job.StartRequest{
-			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1, Webhook: target,
+			Principal: operation.Caller(ctx), UploadID: q.UploadID, QuoteID: q.QuoteID, Flow: job.FlowPublicV1,
+			MaxPriceCents: most, Webhook: target,
 		}, q)
 		return o.Through(s.Links, links.RendersPath), err
 	}
@@ -162,6 +166,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		if err != nil {
 			return nil, err
 		}
+		most = asked.MaxPriceCents
 		if target, err = s.target(ctx, asked.OrderSettings); err != nil {
 			return nil, err
 		}
@@ -177,7 +182,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		})
 		return out, err
 	}
-	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count"}, append(settingNames(), "renderer"))
+	f, err := s.readForm(ctx, in, group.sha256(), []string{"frame_start", "frame_end", "frame_step", "frame_count", maxPriceField}, append(settingNames(), "renderer"))
 	if err != nil {
 		return nil, err
 	}
@@ -194,6 +199,9 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 	}
 	if step := f.numbers["frame_step"]; step != nil && *step != 1 {
 		return nil, fault.New(fault.InvalidFrameRange, "frame_step is %d; this route renders each frame. Upload and quote the frames instead.", *step)
+	}
+	if cents := f.numbers[maxPriceField]; cents != nil {
+		most = new(int64(*cents))
 	}
 	frames, err := group.frames(f.numbers["frame_start"], f.numbers["frame_end"], f.numbers["frame_count"])
 	if err != nil {
@@ -216,8 +224,17 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 
 // renderRequest is the JSON form of POST /renders (spec 4.4).
 type renderRequest struct {
-	UploadID string `json:"upload_id"`
+	UploadID      string
+	MaxPriceCents *int64
 	OrderSettings
+}
+
+// maxPriceField is the most that a job may cost, in cents.
+const maxPriceField = "max_price_cents"
+
+// maxPricePart describes it.
+func maxPricePart() *huma.Schema {
+	return &huma.Schema{Type: huma.TypeInteger, Minimum: new(0.0), Description: "The most that the render may cost. A higher price is refused with price_above_max, and nothing is reserved."}
 }
 
 // uploadOf reads the JSON form of POST /renders. It does huma's work by hand,
@@ -235,6 +252,14 @@ func uploadOf(r *http.Request) (asked renderRequest, err error) {
 	var members map[string]any
 	if err := operation.Unmarshal(text, &members); err != nil {
 		return asked, fault.Field("body", "is not valid JSON: %v", err)
+	}
+	if cents, ok := members[maxPriceField]; ok {
+		number, is := cents.(float64)
+		if !is || number < 0 || number != math.Trunc(number) || number > contract.MaxFrames*1e6 {
+			return asked, fault.Field("body."+maxPriceField, "expected a whole number of cents")
+		}
+		asked.MaxPriceCents = new(int64(number))
+		delete(members, maxPriceField)
 	}
 	known := append(settingNames(), "upload_id")
 	for name, value := range members {

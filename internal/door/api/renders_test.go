@@ -148,6 +148,13 @@ func TestTheOlderFlowLeadsToTheSameResults(t *testing.T) {
 			t.Errorf("frames: %v", frames)
 		}
 		s.preview(frames[2].(map[string]any)["preview_url"].(string), 4)
+		last := frames[2].(map[string]any)
+		if got, whole := s.send("GET", path+"/frames/4/file", s.account, nil, nil, ""); got.StatusCode != 200 || got.Header.Get("Content-Disposition") == "" || hashOf(whole) != last["sha256"] || last["file_url"] != s.base+path+"/frames/4/file" {
+			t.Errorf("file of a frame: %d, %v, %v", got.StatusCode, got.Header, last)
+		}
+		if a := s.call("GET", path+"/frames/5/file", s.account, body{}); a.status != 404 || a.code() != fault.FrameNotFound {
+			t.Errorf("file of no frame: %d %s", a.status, a.code())
+		}
 		if a := s.call("GET", path+"/frames/5/preview", s.account, body{}); a.status != 404 || a.code() != fault.FrameNotFound {
 			t.Errorf("preview of no frame: %d %s", a.status, a.code())
 		}

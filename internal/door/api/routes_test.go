@@ -45,6 +45,7 @@ func TestEveryPublishedRouteIsServedAndDescribed(t *testing.T) {
 			{"GET /node/v1/jobs", "agentKey", "200 400 401"},
 			{"GET /node/v1/jobs/{job_id}/frames", "agentKey", "200 401 404"},
 			{"GET /node/v1/jobs/{job_id}/frames/{n}/preview", "agentKey", "200 304 401 404"},
+			{"GET /node/v1/jobs/{job_id}/frames/{n}/file", "agentKey", "200 304 401 404"},
 			{"GET /node/v1/jobs/{job_id}/contact-sheet", "agentKey session", "200 304 401 404"},
 			{"GET /node/v1/jobs/{job_id}/loop", "agentKey session", "200 304 401 404"},
 			{"GET /node/v1/jobs/{job_id}/log", "agentKey", "200 401 404"},

@@ -72,6 +72,7 @@ type startInput struct {
 	Body     struct {
 		QuoteID         string `json:"quote_id" doc:"From inspect or quote."`
 		LegalAcceptance string `json:"legal_acceptance" enum:"SVC_LEGAL_V1" doc:"Accepts the terms."`
+		MaxPriceCents   *int64 `json:"max_price_cents,omitempty" minimum:"0" doc:"The most that the quote may cost. A dearer one is refused with price_above_max, and nothing is started."`
 		OrderSettings
 	}
 }
@@ -122,7 +123,8 @@ func (s *server) uploads(api huma.API) {
 		}
 		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
 			o, err := s.Jobs.Start(ctx, tx, job.StartRequest{
-				Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI, Webhook: target,
+				Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI,
+				MaxPriceCents: in.Body.MaxPriceCents, Webhook: target,
 			})
 			return o.Through(s.Links, links.NodeJobsPath), err
 		})

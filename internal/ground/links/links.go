@@ -32,6 +32,9 @@ func (l Links) To(path string) string { return l.PublicURL + path }
 // Terms returns the address of the text that legal_acceptance accepts.
 func (l Links) Terms() string { return l.To(TermsPath) }
 
+// Wallet returns the page of a person's money.
+func (l Links) Wallet() string { return l.To(WalletPath) }
+
 // Page returns the address of a path with a query, such as the next page of a list.
 // The values are escaped.
 func (l Links) Page(path string, query url.Values) string { return l.To(path) + "?" + query.Encode() }
@@ -62,6 +65,11 @@ func (l Links) JobProof(jobs, jobID string) string { return l.Job(jobs, jobID) +
 // Preview returns where a small picture of a job's frame is read; jobs is as in Job.
 func (l Links) Preview(jobs, jobID string, frame int) string {
 	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/preview"
+}
+
+// FrameFile returns where a job's frame is read as it was rendered; jobs is as in Job.
+func (l Links) FrameFile(jobs, jobID string, frame int) string {
+	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/file"
 }
 
 // ContactSheet and Loop are below the address of a job.

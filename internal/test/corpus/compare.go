@@ -183,8 +183,7 @@ func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	beside.Go(func() { byHand = l.byHand(ctx, r, false) })
 	var kills int
 	beside.Go(func() { cut, kills = l.cut(ctx, scene) })
-	whole := client.Range{Start: quote.FrameStart, End: quote.FrameEnd, Step: quote.FrameStep}
-	orders[Whole] = l.order(ctx, quote.UploadID, []client.Range{whole})
+	orders[Whole] = l.order(ctx, quote.UploadID, []string{quote.FrameList})
 	orders[Alone] = l.order(ctx, quote.UploadID, alone(scene))
 	orders[Ranges] = l.order(ctx, quote.UploadID, halves(scene))
 	beside.Wait()
@@ -272,7 +271,7 @@ func (l *lane) byHand(ctx context.Context, r Row, alone bool) ordered {
 }
 
 // order renders ranges of an upload with one worker.
-func (l *lane) order(ctx context.Context, uploadID string, ranges []client.Range) ordered {
+func (l *lane) order(ctx context.Context, uploadID string, ranges []string) ordered {
 	o := ordered{pictures: pictures{}}
 	for _, part := range ranges {
 		quote, err := l.one.client.Quote(ctx, uploadID, part)
@@ -347,7 +346,7 @@ func hasNeighbours(file string) (found bool) {
 }
 
 // alone is the one frame that is ordered alone.
-func alone(s Scene) []client.Range {
+func alone(s Scene) []string {
 	frames := s.frames()
 	if len(frames) == 0 {
 		return nil
@@ -356,17 +355,17 @@ func alone(s Scene) []client.Range {
 	if s.Alone != 0 {
 		n = s.Alone
 	}
-	return []client.Range{{Start: n, End: n}}
+	return []string{client.Frames(n)}
 }
 
 // halves cuts a scene's frames into two ranges, or one where it has one frame.
-func halves(s Scene) (ranges []client.Range) {
+func halves(s Scene) (ranges []string) {
 	frames := s.frames()
 	if len(frames) == 0 {
 		return nil
 	}
 	for part := range slices.Chunk(frames, (len(frames)+1)/2) {
-		ranges = append(ranges, client.Range{Start: part[0], End: part[len(part)-1], Step: s.Step})
+		ranges = append(ranges, client.Frames(part...))
 	}
 	return ranges
 }

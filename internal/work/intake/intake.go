@@ -176,7 +176,7 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 		return source.err // the cause, whatever blendfile made of it
 	}
 	if err != nil {
-		return refusal(err)
+		return Refusal(err)
 	}
 	c.read(source)
 	r.size, r.sha256 = c.size, c.sha256

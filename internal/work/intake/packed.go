@@ -19,7 +19,7 @@ func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Fa
 	if err == nil || errors.Is(err, errUnknown) {
 		return nil
 	}
-	return refusal(err)
+	return Refusal(err)
 }
 
 // Memory that no budget counts: of each .blend that is open at once 1 MiB and a decoder,

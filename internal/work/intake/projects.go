@@ -109,10 +109,10 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 	r.filename, r.sha256, r.size = name, main.SHA256, main.SizeBytes
 	facts, err := r.in.factsIn(tree, main.Path)
 	if err != nil {
-		return refusal(err)
+		return Refusal(err)
 	}
 	if err := scenefiles.ActiveScene(ctx, tree, main.Path, facts, scenefiles.Options{Memory: r.in.Memory}); err != nil {
-		return refusal(err)
+		return Refusal(err)
 	}
 	if err := r.renderable(ctx, facts); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 	r.scene = SceneOf(facts, r.filename)
 	found, err := scenefiles.Find(ctx, tree, main.Path, scenefiles.Options{Memory: r.in.Memory})
 	if err != nil {
-		return refusal(err)
+		return Refusal(err)
 	}
 	for _, f := range found.Files {
 		if f.Problem != "" && len(f.Unreadable) == 0 && f.Reach == scenefiles.ReachNeeded {

@@ -18,9 +18,10 @@ import (
 // busyPause is when a file may be sent again that found no memory to be read in.
 const busyPause = 10 * time.Second
 
-// refusal translates an error of blendfile into the API's error code. An error that is
-// none of blendfile's own is the service's failure, and its text stays in the log.
-func refusal(err error) error {
+// Refusal translates an error of blendfile into the API's error code: unavailable,
+// unsupported_file or file_damaged. Any other error it passes on: that is the service's
+// failure, and its text stays in the log.
+func Refusal(err error) error {
 	if errors.Is(err, blendfile.ErrBusy) {
 		return fault.New(fault.Unavailable, "Too many large files are being read at once.").After(busyPause)
 	}

@@ -4,29 +4,30 @@ render, downloads the ZIP and verifies the receipt. Standard library only.
     import svc_render
 
     svc = svc_render.Client("https://render.example", key)
-    quote = svc.inspect("scene.blend", frames=(1, 10))
-    job = svc.start(quote, legal_acceptance=svc_render.LEGAL_V1)
-    for event in svc.follow(job["job_id"]):
-        print(event.type, event.data)
-    svc.download(job["job_id"], "scene.zip")
-    svc.verify(job["job_id"], "scene.zip")
+    for frame in svc.render("scene.blend", "out", frames="1-10", max_cents=10,
+                            legal_acceptance=svc_render.LEGAL_V1):
+        print(frame.frame, frame.path)
+    svc_render.verify_folder("out")
 
 Imports within the package are relative, so the folder can be copied into another program,
 such as an add-on, under any name.
 """
 
-from .aio import AsyncClient
+from .aio import AsyncClient, AsyncRendering
 from .client import Client
-from .errors import (ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer, SvcError,
-                     VerificationError, WebhookError)
+from .errors import (ApiError, Cancelled, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer,
+                     JobEnded, SvcError, VerificationError, WebhookError)
+from .folder import verify_folder
 from .proof import Check, Report, verify
+from .save import Rendering, SavedFrame
 from .transport import VERSION as __version__, Retry
 from .webhook import WebhookEvent, verify_webhook
 from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
 
 __all__ = [
-    "ApiError", "Artifact", "AsyncClient", "Check", "Client", "ConnectionFailed", "DownloadChanged", "Event",
-    "FileChanged", "FollowTimeout", "ForeignAnswer", "Job", "LEGAL_V1", "Preview", "Quote", "Report", "Retry",
-    "SigningKey", "SvcError", "TERMINAL", "VerificationError", "Wallet", "WebhookError", "WebhookEvent",
-    "__version__", "verify", "verify_webhook",
+    "ApiError", "Artifact", "AsyncClient", "AsyncRendering", "Cancelled", "Check", "Client", "ConnectionFailed",
+    "DownloadChanged", "Event", "FileChanged", "FollowTimeout", "ForeignAnswer", "Job", "JobEnded", "LEGAL_V1",
+    "Preview", "Quote", "Rendering", "Report", "Retry", "SavedFrame", "SigningKey", "SvcError", "TERMINAL",
+    "VerificationError", "Wallet", "WebhookError", "WebhookEvent", "__version__", "verify", "verify_folder",
+    "verify_webhook",
 ]

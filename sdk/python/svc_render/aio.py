@@ -1,59 +1,231 @@
-"""The same client for asyncio: each call runs in a thread."""
+"""The same client for asyncio. Each call runs in a thread of its own, so that no number of
+waits keeps others from running, and ends when its task is cancelled."""
 
 from __future__ import annotations
 
 import asyncio
+import contextvars
+import ssl
 import threading
-from typing import Any, AsyncIterator, Callable, Dict, Iterator, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, TypeVar, Union
 
+from . import transfer
 from .client import Client
-from .wire import Event, Job
+from .frames import Frames
+from .proof import Report
+from .save import SavedFrame
+from .transport import Cancellation, Retry
+from .wire import Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
 
 T = TypeVar("T")
-_END = object()
+_END: Any = object()
 
 
 class AsyncClient:
     """Has every method of :class:`svc_render.Client`, with the same parameters: those that
-    return a value are awaited, those that yield are used with ``async for``."""
+    return a value are awaited, those that yield are used with ``async for``. Cancelling the
+    task, or leaving the loop, ends the call."""
 
-    def __init__(self, base_url: str, key: Union[str, Callable[[], str]] = "", **options: Any) -> None:
-        self.sync = Client(base_url, key, **options)
+    def __init__(self, base_url: str, key: Union[str, Callable[[], str]] = "", *, timeout: float = 120.0, attempts: int = 6,
+                 user_agent: str = "", ssl_context: Optional[ssl.SSLContext] = None,
+                 on_retry: Optional[Callable[[Retry], None]] = None) -> None:
+        self.sync_client = Client(base_url, key, timeout=timeout, attempts=attempts, user_agent=user_agent,
+                                  ssl_context=ssl_context, on_retry=on_retry)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        method = getattr(self.sync, name)
-        if name.startswith("_") or not callable(method):
-            raise AttributeError(name)
+    async def inspect(self, scene: Union[transfer.Path, bytes], *, frames: Optional[Frames] = None, filename: str = "",
+                      progress: Optional[transfer.Progress] = None) -> Quote:
+        """Client.inspect."""
+        return await self._run(lambda client: client.inspect(scene, frames=frames, filename=filename, progress=progress))
 
-        async def call(*args: Any, **named: Any) -> Any:
-            return await asyncio.to_thread(method, *args, **named)
+    async def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,
+                              frames: Optional[Frames] = None, progress: Optional[transfer.Progress] = None) -> Quote:
+        """Client.inspect_project."""
+        return await self._run(lambda client: client.inspect_project(root, main, paths, frames=frames, progress=progress))
 
-        return call
+    async def quote(self, upload: Union[str, Quote], frames: Frames) -> Quote:
+        """Client.quote."""
+        return await self._run(lambda client: client.quote(upload, frames))
+
+    async def rerender(self, job_id: str, frames: Frames) -> Quote:
+        """Client.rerender."""
+        return await self._run(lambda client: client.rerender(job_id, frames))
+
+    async def preview(self, upload: Union[str, Quote], frame: Optional[int] = None, *, wait: bool = True) -> Preview:
+        """Client.preview."""
+        return await self._run(lambda client: client.preview(upload, frame, wait=wait))
+
+    async def preview_image(self, look: Preview) -> bytes:
+        """Client.preview_image."""
+        return await self._run(lambda client: client.preview_image(look))
+
+    async def sync(self, job_id: str, folder: transfer.Path) -> AsyncIterator[SavedFrame]:
+        """Client.sync."""
+        async for item in self._each(lambda client: client.sync(job_id, folder)):
+            yield item
+
+    async def start(self, quote: Quote, *, legal_acceptance: str, max_cents: Optional[int] = None, webhook_url: str = "",
+                    webhook_secret: str = "", idempotency_key: str = "") -> Job:
+        """Client.start."""
+        return await self._run(lambda client:
+            client.start(quote, legal_acceptance=legal_acceptance, max_cents=max_cents, webhook_url=webhook_url,
+            webhook_secret=webhook_secret, idempotency_key=idempotency_key))
+
+    async def job(self, job_id: str) -> Job:
+        """Client.job."""
+        return await self._run(lambda client: client.job(job_id))
+
+    async def cancel(self, job_id: str) -> Job:
+        """Client.cancel."""
+        return await self._run(lambda client: client.cancel(job_id))
 
     async def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None) -> AsyncIterator[Event]:
-        """Client.follow. A loop that is left ends its thread at the server's next sign of
-        life, a keep-alive at the latest."""
-        stop = threading.Event()
-        try:
-            async for event in _each(self.sync.follow(job_id, after=after, timeout=timeout, stop=stop)):
-                yield event
-        finally:
-            stop.set()
+        """Client.follow."""
+        async for item in self._each(lambda client: client.follow(job_id, after=after, timeout=timeout)):
+            yield item
+
+    async def wait(self, job_id: str, *, timeout: Optional[float] = None) -> Job:
+        """Client.wait."""
+        return await self._run(lambda client: client.wait(job_id, timeout=timeout))
+
+    async def frames(self, job_id: str) -> List[Dict[str, Any]]:
+        """Client.frames."""
+        return await self._run(lambda client: client.frames(job_id))
+
+    async def frame_file(self, job_id: str, frame: int) -> bytes:
+        """Client.frame_file."""
+        return await self._run(lambda client: client.frame_file(job_id, frame))
+
+    async def frame_preview(self, job_id: str, frame: int) -> bytes:
+        """Client.frame_preview."""
+        return await self._run(lambda client: client.frame_preview(job_id, frame))
+
+    async def log(self, job_id: str) -> bytes:
+        """Client.log."""
+        return await self._run(lambda client: client.log(job_id))
+
+    async def artifact(self, job_id: str) -> Artifact:
+        """Client.artifact."""
+        return await self._run(lambda client: client.artifact(job_id))
+
+    async def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
+        """Client.download."""
+        return await self._run(lambda client: client.download(job_id, path, progress=progress))
+
+    async def receipt(self, job_id: str) -> Dict[str, Any]:
+        """Client.receipt."""
+        return await self._run(lambda client: client.receipt(job_id))
+
+    async def proof(self, job_id: str) -> Dict[str, Any]:
+        """Client.proof."""
+        return await self._run(lambda client: client.proof(job_id))
+
+    async def signing_keys(self) -> List[SigningKey]:
+        """Client.signing_keys."""
+        return await self._run(lambda client: client.signing_keys())
+
+    async def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None,
+                     test: bool = False) -> Report:
+        """Client.verify."""
+        return await self._run(lambda client: client.verify(job_id, path, keys=keys, test=test))
 
     async def jobs(self, *, status: str = "", limit: int = 0) -> AsyncIterator[Job]:
         """Client.jobs."""
-        async for job in _each(self.sync.jobs(status=status, limit=limit)):
-            yield job
+        async for item in self._each(lambda client: client.jobs(status=status, limit=limit)):
+            yield item
+
+    async def wallet(self) -> Wallet:
+        """Client.wallet."""
+        return await self._run(lambda client: client.wallet())
+
+    async def set_wallet_alert(self, cents: int) -> Wallet:
+        """Client.set_wallet_alert."""
+        return await self._run(lambda client: client.set_wallet_alert(cents))
 
     async def transactions(self, *, limit: int = 0) -> AsyncIterator[Dict[str, Any]]:
         """Client.transactions."""
-        async for entry in _each(self.sync.transactions(limit=limit)):
-            yield entry
+        async for item in self._each(lambda client: client.transactions(limit=limit)):
+            yield item
+
+    async def health(self) -> Dict[str, Any]:
+        """Client.health."""
+        return await self._run(lambda client: client.health())
+
+    async def capabilities(self) -> Dict[str, Any]:
+        """Client.capabilities."""
+        return await self._run(lambda client: client.capabilities())
+
+    async def limits(self) -> Dict[str, Any]:
+        """Client.limits."""
+        return await self._run(lambda client: client.limits())
+
+    async def call(self, method: str, path: str, value: Any = None, *, idempotency_key: str = "") -> Dict[str, Any]:
+        """Client.call."""
+        return await self._run(lambda client: client.call(method, path, value, idempotency_key=idempotency_key))
+
+    async def read(self, path: str) -> bytes:
+        """Client.read."""
+        return await self._run(lambda client: client.read(path))
+
+    async def render(self, scene: Union[transfer.Path, bytes], folder: transfer.Path, *, legal_acceptance: str,
+                     max_cents: Optional[int] = None, frames: Optional[Frames] = None, filename: str = "") -> AsyncRendering:
+        """Client.render. Iterate over what it returns with ``async for``."""
+        started = await self._run(lambda client: client.render(
+            scene, folder, legal_acceptance=legal_acceptance, max_cents=max_cents, frames=frames, filename=filename))
+        return AsyncRendering(self, started.job, started.folder)
+
+    async def _run(self, call: Callable[[Client], T], cancelled: Optional[Cancellation] = None) -> T:
+        """Makes a call in a thread, which ends with the task."""
+        loop, cancelled = asyncio.get_running_loop(), cancelled or Cancellation()
+        ends: asyncio.Future[T] = loop.create_future()
+        client = self.sync_client._until(cancelled)
+
+        def settle(how: Callable[[Any], None], value: Any) -> None:
+            if not ends.done():
+                how(value)
+
+        def work() -> None:
+            try:
+                how, value = ends.set_result, call(client)  # type: Callable[[Any], None], Any
+            except BaseException as error:
+                how, value = ends.set_exception, error
+            try:
+                loop.call_soon_threadsafe(settle, how, value)
+            except RuntimeError:
+                pass  # the loop has ended, and nobody waits
+
+        threading.Thread(target=contextvars.copy_context().run, args=(work,), name="svc_render", daemon=True).start()
+        try:
+            return await ends
+        except asyncio.CancelledError:
+            cancelled.cancel()
+            raise
+
+    async def _each(self, source: Callable[[Client], Iterator[T]]) -> AsyncIterator[T]:
+        """Yields what a call yields. A loop that is left ends it."""
+        cancelled = Cancellation()
+        items = source(self.sync_client._until(cancelled))
+        try:
+            while True:
+                item = await self._run(lambda _: next(items, _END), cancelled)
+                if item is _END:
+                    return
+                yield item
+        finally:
+            cancelled.cancel()
 
 
-async def _each(source: Iterator[T]) -> AsyncIterator[T]:
-    while True:
-        item: Any = await asyncio.to_thread(lambda: next(source, _END))
-        if item is _END:
-            return
-        yield item
+class AsyncRendering:
+    """A job whose frames come into a folder while somebody iterates over it."""
+
+    def __init__(self, client: AsyncClient, job: Job, folder: str) -> None:
+        self.job, self.folder = job, folder
+        self._frames = client.sync(job["job_id"], folder)
+
+    def __aiter__(self) -> AsyncIterator[SavedFrame]:
+        return self._frames
+
+    async def wait(self) -> str:
+        """Waits for all frames, and returns the folder."""
+        async for _ in self._frames:
+            pass
+        return self.folder

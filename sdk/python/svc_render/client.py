@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import secrets
 import ssl
 import threading
 import time
 import unicodedata
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union, cast
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Union, cast
 from urllib.parse import quote as quoted, urlencode
 
-from . import transfer
+from . import save, transfer
 from .errors import ApiError
+from .frames import Frames, frames_text
 from .proof import Report, verify
 from .stream import Follower
-from .transport import Retry, Transport
+from .save import Rendering, SavedFrame
+from .transport import Cancellation, Retry, Transport
 from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
 
 #: The most that one page of a list has.
 PAGE = 200
-
-Frames = Union[int, Tuple[int, int], Tuple[int, int, int]]
 
 
 class Client:
@@ -50,13 +51,14 @@ class Client:
 
     # Prices. None of these spends.
 
-    def inspect(self, path: transfer.Path, *, frames: Optional[Frames] = None, filename: str = "",
+    def inspect(self, scene: Union[transfer.Path, bytes], *, frames: Optional[Frames] = None, filename: str = "",
                 progress: Optional[transfer.Progress] = None) -> Quote:
-        """Uploads a .blend, or a .zip with one, and returns a locked quote. ``frames`` is a
-        frame, (first, last) or (first, last, step); without it the scene's own range counts.
-        ``progress`` gets the bytes sent and all; a repeated upload begins again at 0."""
-        name = filename or os.path.basename(os.fspath(path))
-        body = transfer.upload_body(path, name, _range(frames), progress)
+        """Uploads a .blend, or a .zip with one, and returns a locked quote. ``scene`` is its path
+        or its bytes. ``frames`` is a list such as "1-50,80", a frame or numbers; without it the
+        scene's own range counts. ``progress`` gets the bytes sent and all; a repeated upload
+        begins again at 0."""
+        name = filename or ("scene.blend" if isinstance(scene, bytes) else os.path.basename(os.fspath(scene)))
+        body = transfer.upload_body(scene, name, _chosen(frames), progress)
         return _quote(self._transport.json("POST", "/node/v1/uploads/inspect", body=body))
 
     def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,
@@ -70,7 +72,7 @@ class Client:
         main = unicodedata.normalize("NFC", main)
         files = transfer.list_project(root, {unicodedata.normalize("NFC", path): at for path, at in places.items()})
         listing: Dict[str, Any] = {"main": main, "files": [
-            {"path": f.path, "size_bytes": f.size, "parts": f.parts} for f in files], **_range(frames)}
+            {"path": f.path, "size_bytes": f.size, "parts": f.parts} for f in files], **_chosen(frames)}
         for rounds in range(1, 6):
             try:
                 return _quote(self._transport.json("POST", "/node/v1/projects", listing))
@@ -84,11 +86,11 @@ class Client:
     def quote(self, upload: Union[str, Quote], frames: Frames) -> Quote:
         """A new locked quote for other frames of an inspected upload."""
         upload_id = upload if isinstance(upload, str) else upload["upload_id"]
-        return _quote(self._transport.json("POST", "/node/v1/uploads/%s/quote" % quoted(upload_id, safe=""), _range(frames)))
+        return _quote(self._transport.json("POST", "/node/v1/uploads/%s/quote" % quoted(upload_id, safe=""), _chosen(frames)))
 
-    def rerender(self, job_id: str, frames: str) -> Quote:
+    def rerender(self, job_id: str, frames: Frames) -> Quote:
         """A locked quote for frames of an ended job once more, such as "3,7-9"."""
-        return _quote(self._transport.json("POST", self._job(job_id, "/rerender"), {"frames": frames}))
+        return _quote(self._transport.json("POST", self._job(job_id, "/rerender"), _chosen(frames)))
 
     def preview(self, upload: Union[str, Quote], frame: Optional[int] = None, *, wait: bool = True) -> Preview:
         """A free look at a frame; without one, the middle of the quoted range. With ``wait``
@@ -110,6 +112,24 @@ class Client:
             raise ValueError("the preview has no picture")
         return self._transport.bytes(address, keyed=False)  # the address is the authorisation
 
+    # All of it.
+
+    def render(self, scene: Union[transfer.Path, bytes], folder: transfer.Path, *, legal_acceptance: str,
+               max_cents: Optional[int] = None, frames: Optional[Frames] = None, filename: str = "") -> Rendering:
+        """Prices a scene, starts it unless it costs more than ``max_cents``, and puts its frames
+        into a folder: iterate over what it returns to get each as it is accepted. At the end the
+        folder has the receipt too, and :func:`verify_folder` has checked all of it.
+        ``legal_acceptance`` is LEGAL_V1."""
+        quote = self.inspect(scene, frames=frames, filename=filename)
+        return Rendering(self, self.start(quote, legal_acceptance=legal_acceptance, max_cents=max_cents), folder)
+
+    def sync(self, job_id: str, folder: transfer.Path) -> Iterator[SavedFrame]:
+        """Puts each frame of a job into a folder when it is accepted, whole or not at all. It
+        ends with the job; when that is complete, the folder has its receipt, and
+        :func:`verify_folder` has checked all of it. The same call again continues. A job that
+        failed or was cancelled raises JobEnded."""
+        return save.sync(self, self._transport, self._job(job_id), job_id, folder)
+
     # A job.
 
     def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None,
@@ -126,6 +146,10 @@ class Client:
         for event in self.follow(job_id, timeout=timeout):
             last = event.data if event.type == "job" else last
         return cast(Job, last)
+
+    def frame_file(self, job_id: str, frame: int) -> bytes:
+        """A frame as it was rendered, from when it is accepted."""
+        return self._transport.bytes(self._job(job_id, "/frames/%d/file" % frame))
 
     def frame_preview(self, job_id: str, frame: int) -> bytes:
         """A small JPEG of an accepted frame."""
@@ -165,13 +189,16 @@ class Client:
 
     # Printed from sdk/methods by go generate; do not edit.
 
-    def start(self, quote: Quote, *, legal_acceptance: str, webhook_url: str = "", webhook_secret: str = "",
+    def start(self, quote: Quote, *, legal_acceptance: str, max_cents: Optional[int] = None, webhook_url: str = "", webhook_secret: str = "",
               idempotency_key: str = "") -> Job:
         """Spends: accepts the quote, reserves its price and queues the job. Starting a quote
         again returns the same job and reserves nothing more. ``legal_acceptance`` is
-        LEGAL_V1. A webhook secret that the service made comes in this answer only; all
-        tries carry one idempotency key, so that it is not lost with a lost answer."""
-        request = {"quote_id": quote["quote_id"], "legal_acceptance": legal_acceptance}
+        LEGAL_V1. The service refuses a quote above ``max_cents``. A webhook secret that the
+        service made comes in this answer only; all tries carry one idempotency key, so that
+        it is not lost with a lost answer."""
+        request: Dict[str, Any] = {"quote_id": quote["quote_id"], "legal_acceptance": legal_acceptance}
+        if max_cents is not None:
+            request["max_price_cents"] = max_cents
         if webhook_url:
             request["webhook_url"] = webhook_url
         if webhook_secret:
@@ -243,6 +270,12 @@ class Client:
         of JSON give a number another form, in which it is not what was signed."""
         return self._transport.bytes(path, accept="application/json")
 
+    def _until(self, cancelled: Cancellation) -> "Client":
+        """The same client, whose calls end with ``cancelled``."""
+        other = copy.copy(self)
+        other._transport = self._transport.until(cancelled)
+        return other
+
     def _job(self, job_id: str, rest: str = "") -> str:
         jobs = self._jobs
         return "%s/%s%s" % (jobs, quoted(job_id, safe=""), rest)
@@ -260,11 +293,8 @@ class Client:
             before = page[-1][key]
 
 
-def _range(frames: Optional[Frames]) -> Dict[str, int]:
-    if frames is None:
-        return {}
-    numbers = (frames, frames) if isinstance(frames, int) else frames
-    return dict(zip(("frame_start", "frame_end", "frame_step"), numbers))
+def _chosen(frames: Optional[Frames]) -> Dict[str, str]:
+    return {} if frames is None else {"frames": frames_text(frames)}
 
 
 def _quote(answer: Dict[str, Any]) -> Quote:

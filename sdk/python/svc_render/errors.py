@@ -58,6 +58,19 @@ class FollowTimeout(SvcError):
     """The job did not end within the time that the caller gave. It goes on."""
 
 
+class JobEnded(SvcError):
+    """A job ended without its frames: it failed or was cancelled, and cost nothing."""
+
+    def __init__(self, job: Any) -> None:
+        failure = job.get("failure") or {}
+        super().__init__("job %s: %s%s" % (job.get("job_id"), job.get("status"), ": " + str(failure["message"]) if failure.get("message") else ""))
+        self.job = job
+
+
+class Cancelled(SvcError):
+    """The caller gave the call up."""
+
+
 class WebhookError(SvcError):
     """A call that is not proven to come from the service. Do not act on it."""
 

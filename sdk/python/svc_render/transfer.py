@@ -39,21 +39,29 @@ def file_chunks(path: Path, start: int, size: int, sent: Callable[[int], None]) 
         raise FileChanged("%s cannot be read: %s" % (os.fspath(path), cause)) from cause
 
 
-def upload_body(path: Path, filename: str, fields: Dict[str, int], progress: Optional[Progress]) -> Callable[[], Body]:
-    """The form of an upload, made anew for each try. The frames stand before the file, so that
+def upload_body(scene: Union[Path, bytes], filename: str, fields: Mapping[str, str], progress: Optional[Progress]) -> Callable[[], Body]:
+    """The form of an upload, made again for each try. The frames stand before the file, so that
     the server knows them while it reads the scene."""
-    size = os.path.getsize(path)
+    size = len(scene) if isinstance(scene, bytes) else os.path.getsize(scene)
     boundary = secrets.token_hex(16)
-    head = "".join('--%s\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%d\r\n' % (boundary, name, value)
+    head = "".join('--%s\r\nContent-Disposition: form-data; name="%s"\r\n\r\n%s\r\n' % (boundary, name, value)
                    for name, value in fields.items())
     safe = filename.replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "")
     head += ('--%s\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n'
              "Content-Type: application/octet-stream\r\n\r\n" % (boundary, safe))
     before, after = head.encode("utf-8"), ("\r\n--%s--\r\n" % boundary).encode("ascii")
 
+    def source(sent: Callable[[int], None]) -> Iterator[bytes]:
+        if not isinstance(scene, bytes):
+            yield from file_chunks(scene, 0, size, sent)
+            return
+        for start in range(0, size, CHUNK):
+            yield scene[start:start + CHUNK]
+            sent(min(start + CHUNK, size))
+
     def chunks() -> Iterator[bytes]:
         yield before
-        yield from file_chunks(path, 0, size, lambda sent: progress(sent, size) if progress else None)
+        yield from source(lambda sent: progress(sent, size) if progress else None)
         yield after
 
     return lambda: Body(chunks(), len(before) + size + len(after), "multipart/form-data; boundary=" + boundary)
@@ -189,6 +197,24 @@ def fetch(transport: Transport, link: str, file: BinaryIO, size: int, progress: 
             have += len(chunk)
             if progress:
                 progress(have, size)
+
+
+def fetch_frame(transport: Transport, url: str, part: str, want: str) -> None:
+    """One try to fetch a frame, whose SHA-256 must be ``want``, into ``part``."""
+    digest = hashlib.sha256()
+    try:
+        with transport.open("GET", url, {"Accept": "*/*"}) as answer, open(part, "wb") as file:
+            if answer.status != 200:
+                raise answer.refusal()
+            for chunk in iter(lambda: answer.read(CHUNK), b""):
+                digest.update(chunk)
+                file.write(chunk)
+        if digest.hexdigest() != want:
+            raise DownloadChanged("the frame has the SHA-256 %s, the service promised %s" % (digest.hexdigest(), want))
+    except BaseException:
+        if os.path.exists(part):
+            os.remove(part)
+        raise
 
 
 def follow_link(transport: Transport, link: str, headers: Dict[str, str]) -> Answer:

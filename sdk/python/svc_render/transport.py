@@ -4,6 +4,7 @@ nobody, so a client may be used by any number of threads."""
 from __future__ import annotations
 
 import base64
+import copy
 import email.utils
 import http.client
 import ipaddress
@@ -11,12 +12,13 @@ import json
 import random
 import socket
 import ssl
+import threading
 import time
 import urllib.request
-from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, TypeVar, Union
+from typing import Any, Callable, Dict, Iterable, NamedTuple, Optional, Set, TypeVar, Union
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from .errors import ApiError, ConnectionFailed, ForeignAnswer, SvcError, passing_status, seconds
+from .errors import ApiError, Cancelled, ConnectionFailed, ForeignAnswer, SvcError, passing_status, seconds
 
 VERSION = "0.1.0"
 
@@ -44,11 +46,54 @@ class Retry(NamedTuple):
     attempt: int  # which try comes next, from 2 on
 
 
+class Cancellation:
+    """Ends calls from another thread: one that waits for the network or for its next try
+    returns at once."""
+
+    def __init__(self) -> None:
+        self._ended, self._lock = threading.Event(), threading.Lock()
+        self._open: Set[http.client.HTTPConnection] = set()
+
+    def cancel(self) -> None:
+        """Ends the calls, those under way and those to come."""
+        self._ended.set()
+        with self._lock:
+            connections = list(self._open)
+        for connection in connections:
+            try:
+                if connection.sock:
+                    connection.sock.shutdown(socket.SHUT_RDWR)  # a close would not wake who reads
+            except OSError:
+                pass  # it has ended already
+
+    def check(self) -> None:
+        """Raises Cancelled after a cancel."""
+        if self._ended.is_set():
+            raise Cancelled("the call was cancelled")
+
+    def sleep(self, seconds: float) -> None:
+        """Waits, or raises Cancelled at once."""
+        self._ended.wait(seconds)
+        self.check()
+
+    def hold(self, connection: http.client.HTTPConnection) -> None:
+        """Has a cancel end the connection."""
+        with self._lock:
+            self._open.add(connection)
+        self.check()
+
+    def drop(self, connection: http.client.HTTPConnection) -> None:
+        """Forgets a connection that has ended."""
+        with self._lock:
+            self._open.discard(connection)
+
+
 class Answer:
     """An open response. Use it in a ``with`` statement: leaving it closes the connection."""
 
-    def __init__(self, call: str, connection: http.client.HTTPConnection, response: http.client.HTTPResponse) -> None:
-        self.call, self._connection, self._response = call, connection, response
+    def __init__(self, call: str, connection: http.client.HTTPConnection, response: http.client.HTTPResponse,
+                 cancelled: Optional[Cancellation] = None) -> None:
+        self.call, self._connection, self._response, self._cancelled = call, connection, response, cancelled
         self.status, self.headers = response.status, response.headers
 
     def __enter__(self) -> "Answer":
@@ -57,6 +102,8 @@ class Answer:
     def __exit__(self, *_: Any) -> None:
         self._response.close()
         self._connection.close()
+        if self._cancelled:
+            self._cancelled.drop(self._connection)
 
     def read(self, most: int) -> bytes:
         """Up to ``most`` bytes, as they come, so that a silence loses none; empty at the end."""
@@ -112,6 +159,20 @@ class Transport:
         own = "svc-render-python/%s" % VERSION
         self.user_agent = "%s %s" % (user_agent, own) if user_agent else own
         self.context, self.on_retry, self.sleep = context, on_retry, sleep
+        self.cancelled: Optional[Cancellation] = None
+
+    @property
+    def test_mode(self) -> bool:
+        """Whether the key is one of test mode, by its form."""
+        return isinstance(self.key, str) and self.key.startswith(("svc_test_", "svc_agent_test_"))
+
+    def until(self, cancelled: Cancellation) -> "Transport":
+        """The same transport, whose calls end with ``cancelled``."""
+        other = copy.copy(self)
+        other.cancelled = cancelled
+        if self.sleep is time.sleep:
+            other.sleep = cancelled.sleep
+        return other
 
     def open(self, method: str, url: str, headers: Optional[Dict[str, str]] = None,
              body: Optional[Body] = None, timeout: Optional[float] = None, keyed: bool = True) -> Answer:
@@ -135,18 +196,25 @@ class Transport:
         connection = self._connection(parts, proxy)
         try:
             connection.connect()
+            if self.cancelled:
+                self.cancelled.hold(connection)
             connection.sock.settimeout(timeout or self.timeout)
             try:
                 connection.request(method, target or "/", body.chunks if body else None, sent)
             except (BrokenPipeError, ConnectionResetError):
                 pass  # the server may have answered and closed before it read the whole body
-            return Answer(call, connection, connection.getresponse())
+            return Answer(call, connection, connection.getresponse(), self.cancelled)
         except (OSError, http.client.HTTPException) as cause:
-            connection.close()
+            self._close(connection)
             raise ConnectionFailed(call, cause, passes(cause)) from cause
         except BaseException:
-            connection.close()
+            self._close(connection)
             raise
+
+    def _close(self, connection: http.client.HTTPConnection) -> None:
+        connection.close()
+        if self.cancelled:
+            self.cancelled.drop(connection)
 
     def _connection(self, parts: SplitResult, proxy: Optional[SplitResult]) -> http.client.HTTPConnection:
         to = proxy or parts
@@ -210,6 +278,8 @@ class Transport:
         wait = wait / 2 + random.random() * wait / 2
         if isinstance(error, ApiError):
             wait = max(wait, error.retry_after)
+        if self.cancelled:
+            self.cancelled.check()
         if error is not None and self.on_retry:
             self.on_retry(Retry(error, wait, attempt + 1))
         self.sleep(wait)

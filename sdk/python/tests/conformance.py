@@ -11,11 +11,11 @@ svc = svc_render.Client(os.environ["SVC_SERVER"], os.environ["SVC_KEY"], attempt
 
 
 def frames(args):
-    return (args["frame_start"], args["frame_end"]) if "frame_start" in args else None
+    return "%d-%d" % (args["frame_start"], args["frame_end"]) if "frame_start" in args else None
 
 
 def render(file, frame_start, frame_end, folder):
-    job = svc.start(svc.inspect(file, frames=(frame_start, frame_end)), legal_acceptance=svc_render.LEGAL_V1)
+    job = svc.start(svc.inspect(file, frames=range(frame_start, frame_end + 1)), legal_acceptance=svc_render.LEGAL_V1)
     followed = follow(job["job_id"])
     os.makedirs(folder)
     path = os.path.join(folder, "frames.zip")

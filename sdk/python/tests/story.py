@@ -21,12 +21,12 @@ svc = svc_render.Client(url, key, attempts=20, timeout=3.0, sleep=sleep, user_ag
 told = {}
 
 progress = []
-quote = svc.inspect(scene, frames=(1, 4), progress=lambda sent, total: progress.append((sent, total)))
+quote = svc.inspect(scene, frames="1-4", progress=lambda sent, total: progress.append((sent, total)))
 told["price_cents"] = quote["price_cents"]
 told["also"] = {"the progress of an upload ends at its size": progress[-1] == (os.path.getsize(scene),) * 2}
 look = svc.preview(quote, 2)
 told["look"] = [look["status"], look["frame"], svc.preview_image(look)[:2].hex()]
-told["frames_of_two"] = svc.quote(quote, (1, 2))["frame_count"]
+told["frames_of_two"] = svc.quote(quote, range(1, 3))["frame_count"]
 
 job = svc.start(quote, legal_acceptance=svc_render.LEGAL_V1)
 told["job_id"] = job["job_id"]
@@ -58,7 +58,7 @@ except svc_render.VerificationError as error:
 
 refused = []
 for attempt in (lambda: svc.job("JOB-none"), lambda: svc.start(quote, legal_acceptance="no"),
-                lambda: svc.quote(quote, (3, 2)), lambda: svc_render.Client(url, "svc_agent_no").wallet()):
+                lambda: svc.quote(quote, "3-2"), lambda: svc_render.Client(url, "svc_agent_no").wallet()):
     try:
         attempt()
     except svc_render.ApiError as error:

@@ -1,9 +1,11 @@
 """What needs no service: the standards' own vectors, and what a server can send wrongly."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import http.server
+import inspect
 import json
 import os
 import subprocess
@@ -17,6 +19,7 @@ from urllib.parse import urlsplit
 
 import svc_render
 from svc_render import ed25519, stream, tree
+from svc_render.frames import frames_text
 from svc_render.transport import proxy_of, retry_after
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -62,6 +65,65 @@ class Tree(unittest.TestCase):
         for index, path in ((4, [left, left]), (4, []), (5, [left]), (-1, [left]), (4, [left[:31]])):
             with self.assertRaises(ValueError):
                 tree.path_root(leaves[4], index, 5, path)
+
+
+class Frames(unittest.TestCase):
+    def test_frames_are_written_in_the_grammar_of_the_service(self):
+        for frames, text in ((7, "7"), ("1-50, 80x5", "1-50, 80x5"), ([1, 3, 5], "1,3,5"), (range(1, 11), "1-10x1"),
+                             (range(10, 1, -3), "4-10x3"), (iter([2]), "2"), (range(4, 5), "4")):
+            self.assertEqual(frames_text(frames), text)
+        for wrong in ((1, 10), [1.0], ["1"], True, [True]):
+            with self.assertRaises(TypeError):
+                frames_text(wrong)
+        with self.assertRaises(ValueError):
+            frames_text([])
+
+
+class Asynchronous(unittest.TestCase):
+    def test_it_has_every_method_with_the_same_parameters(self):
+        def shape(method):
+            return [(p.name, p.kind, p.default) for p in inspect.signature(method).parameters.values() if p.name != "stop"]
+
+        def public(kind):
+            return {name: method for name, method in vars(kind).items() if not name.startswith("_")}
+
+        both = public(svc_render.Client), public(svc_render.AsyncClient)
+        self.assertEqual(*map(set, both))
+        for name, method in both[0].items():
+            self.assertEqual(shape(method), shape(both[1][name]), name)
+
+    def test_a_cancelled_call_ends_at_once_and_many_wait_together(self):
+        silent = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Silent)
+        thread = threading.Thread(target=silent.serve_forever)
+        thread.start()
+        self.addCleanup(lambda: (Silent.release.set(), silent.shutdown(), thread.join(), silent.server_close()))
+
+        async def wait():
+            client = svc_render.AsyncClient("http://127.0.0.1:%d" % silent.server_port, "k")
+            waits = [asyncio.ensure_future(client.job("JOB-%d" % n)) for n in range(20)]
+            while len(Silent.asked) < len(waits):  # all of them, not as many as a pool has threads
+                await asyncio.sleep(0.01)
+            for one in waits:
+                one.cancel()
+            return await asyncio.gather(*waits, return_exceptions=True)
+
+        ended = asyncio.run(asyncio.wait_for(wait(), 60))
+        self.assertEqual({type(one) for one in ended}, {asyncio.CancelledError})
+        while any(t.name.startswith("svc_render") for t in threading.enumerate()):
+            time.sleep(0.01)  # the threads end too: nothing answers, and the time-out is far
+
+
+class Silent(http.server.BaseHTTPRequestHandler):
+    """A server that answers nothing."""
+
+    asked, release = [], threading.Event()
+
+    def do_GET(self):
+        self.asked.append(self.path)
+        self.release.wait()
+
+    def log_message(self, *_):
+        pass
 
 
 class Webhooks(unittest.TestCase):

@@ -1,10 +1,10 @@
 import { type Source } from "./files.js";
+import { type Frames } from "./frames.js";
 import { type Progress, type ProjectFile } from "./project.js";
+import { Rendering, type SavedFrame } from "./save.js";
 import { type Key, type Options } from "./transport.js";
 import { type Report, type TrustedKey } from "./verify.js";
 import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
-/** A frame, [first, last] or [first, last, step]. */
-export type Frames = number | readonly [first: number, last: number] | readonly [first: number, last: number, step: number];
 /** What every call takes: `signal` ends it. */
 export interface Call {
     signal?: AbortSignal;
@@ -36,7 +36,7 @@ export declare class Client {
     /** A new locked quote for other frames of an inspected upload. */
     quote(upload: string | Quote, frames: Frames, { signal }?: Call): Promise<Quote>;
     /** A locked quote for frames of an ended job once more, such as "3,7-9". */
-    rerender(jobId: string, frames: string, { signal }?: Call): Promise<Quote>;
+    rerender(jobId: string, frames: Frames, { signal }?: Call): Promise<Quote>;
     /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
     preview(upload: string | Quote, { frame, wait, signal }?: Call & {
         frame?: number;
@@ -44,6 +44,15 @@ export declare class Client {
     }): Promise<Preview>;
     /** The picture of a preview that is ready, a JPEG. */
     previewImage(look: Preview, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** Prices a scene, starts it unless it costs more than `maxCents`, and puts its frames into a folder: iterate over what it returns to get each as it is accepted. At the end the folder has the receipt too, and {@link verifyFolder} has checked all of it. `legalAcceptance` is LEGAL_V1. */
+    render(scene: Source, folder: string, { legalAcceptance, maxCents, frames, filename, signal }: Call & {
+        legalAcceptance: string;
+        maxCents?: number;
+        frames?: Frames;
+        filename?: string;
+    }): Promise<Rendering>;
+    /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. The same call again continues. A job that failed or was cancelled throws JobEnded. */
+    sync(jobId: string, folder: string, { signal }?: Call): AsyncGenerator<SavedFrame, void>;
     /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId: string, { after, timeout, signal }?: Call & {
         after?: string;
@@ -53,6 +62,8 @@ export declare class Client {
     wait(jobId: string, options?: Call & {
         timeout?: number;
     }): Promise<Job>;
+    /** A frame as it was rendered, from when it is accepted. */
+    frameFile(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** A small JPEG of an accepted frame. */
     framePreview(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Blender's log of the frames accepted so far and of attempts that failed. */
@@ -79,9 +90,10 @@ export declare class Client {
     transactions({ limit, signal }?: Call & {
         limit?: number;
     }): AsyncGenerator<Transaction, void>;
-    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
+    /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
         legalAcceptance: string;
+        maxCents?: number;
         webhookUrl?: string;
         webhookSecret?: string;
         idempotencyKey?: string;

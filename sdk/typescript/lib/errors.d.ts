@@ -1,5 +1,6 @@
 /** What the package throws. Every error is an {@link SvcError}. */
 import type { Report } from "./verify.js";
+import type { Job } from "./wire.js";
 /** The base of all errors of this package. */
 export declare class SvcError extends Error {
     constructor(message: string, options?: ErrorOptions);
@@ -38,6 +39,11 @@ export declare class FileChanged extends SvcError {
 }
 /** The job did not end within the time that the caller gave. It goes on. */
 export declare class FollowTimeout extends SvcError {
+}
+/** A job ended without its frames: it failed or was cancelled, and cost nothing. */
+export declare class JobEnded extends SvcError {
+    readonly job: Job;
+    constructor(job: Job);
 }
 /** A call that is not proven to come from the service. Do not act on it. */
 export declare class WebhookError extends SvcError {

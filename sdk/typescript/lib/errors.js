@@ -57,6 +57,14 @@ export class FileChanged extends SvcError {
 /** The job did not end within the time that the caller gave. It goes on. */
 export class FollowTimeout extends SvcError {
 }
+/** A job ended without its frames: it failed or was cancelled, and cost nothing. */
+export class JobEnded extends SvcError {
+    job;
+    constructor(job) {
+        super(`job ${job.job_id}: ${job.status}${job.failure ? `: ${job.failure.message}` : ""}`);
+        this.job = job;
+    }
+}
 /** A call that is not proven to come from the service. Do not act on it. */
 export class WebhookError extends SvcError {
 }

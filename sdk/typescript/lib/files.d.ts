@@ -5,6 +5,10 @@ interface Disk {
     openAsBlob(path: string): Promise<Blob>;
     promises: {
         open(path: string, flags: string): Promise<Handle>;
+        mkdir(path: string, options: {
+            recursive: boolean;
+        }): Promise<unknown>;
+        writeFile(path: string, content: Uint8Array): Promise<void>;
         rename(from: string, to: string): Promise<void>;
         rm(path: string, options: {
             force: boolean;

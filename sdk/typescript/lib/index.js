@@ -4,7 +4,8 @@
  * Bun and browsers.
  */
 export { Client } from "./client.js";
-export { ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer, SvcError, VerificationError, WebhookError } from "./errors.js";
+export { ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer, JobEnded, SvcError, VerificationError, WebhookError } from "./errors.js";
+export { Rendering, verifyFolder } from "./save.js";
 export { VERSION } from "./transport.js";
 export { verify } from "./verify.js";
 export { verifyWebhook } from "./webhook.js";

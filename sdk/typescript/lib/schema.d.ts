@@ -1713,6 +1713,11 @@ export interface Schemas {
         device_name: string;
         file: string;
         /**
+         * Format: uri
+         * @description The frame as it was rendered, for the same key.
+         */
+        file_url: string;
+        /**
          * @description What a person should look at, as the table of findings says; null for nothing. A frame is found to repeat the one before it once all frames are in.
          * @enum {string|null}
          */
@@ -2333,6 +2338,11 @@ export interface Schemas {
          * @enum {string}
          */
         legal_acceptance: "SVC_LEGAL_V1";
+        /**
+         * Format: int64
+         * @description The most that the quote may cost. A dearer one is refused with price_above_max, and nothing is started.
+         */
+        max_price_cents?: number;
         /** @description From inspect or quote. */
         quote_id: string;
         /** @description Signs what is sent: whsec_ and base64, or any text, at most 512 characters. Without it one is made and shown in the answer, once. */

@@ -71,7 +71,7 @@ declare class Guard {
 export type Key = string | (() => string | Promise<string>);
 /** Calls one server with one key. */
 export declare class Transport {
-    private readonly key;
+    #private;
     readonly base: string;
     readonly attempts: number;
     private readonly timeout;
@@ -79,6 +79,8 @@ export declare class Transport {
     private readonly fetch;
     private readonly options;
     constructor(base: string, key: Key, options: Options);
+    /** Whether the key is one of test mode, by its form. */
+    get testMode(): boolean;
     /** One try. `url` is a path of the server, or a whole address without the key. */
     open(method: string, url: string, asked?: Asked): Promise<Answer>;
     /** An exchange of JSON, with retries: the text of the answer and what it says. All tries carry the same idempotency key: only so does the server know a repetition. */

@@ -112,15 +112,15 @@ class Guard {
 }
 /** Calls one server with one key. */
 export class Transport {
-    key;
     base;
     attempts;
     timeout;
     own = {};
     fetch;
     options;
+    #key; // what prints a client must not see it
     constructor(base, key, options) {
-        this.key = key;
+        this.#key = key;
         this.base = base.replace(/\/+$/, "");
         const address = URL.canParse(this.base) ? new URL(this.base) : undefined;
         if (!address || !/^https?:$/.test(address.protocol) || !/^https?:\/\//i.test(this.base)) {
@@ -138,13 +138,17 @@ export class Transport {
             this.own = { "User-Agent": options.userAgent ? `${options.userAgent} ${own}` : own, "Accept-Encoding": "identity" };
         }
     }
+    /** Whether the key is one of test mode, by its form. */
+    get testMode() {
+        return typeof this.#key === "string" && /^svc_(agent_)?test_/.test(this.#key);
+    }
     /** One try. `url` is a path of the server, or a whole address without the key. */
     async open(method, url, asked = {}) {
         const target = new URL(url.startsWith("/") ? this.base + url : url);
         const call = `${method} ${target.pathname}`; // the query of a link is the right to use it
         const headers = { Accept: "application/json", ...this.own, ...asked.headers };
-        if (!asked.keyless && this.key)
-            headers["Authorization"] = "Bearer " + (typeof this.key === "string" ? this.key : await this.key());
+        if (!asked.keyless && this.#key)
+            headers["Authorization"] = "Bearer " + (typeof this.#key === "string" ? this.#key : await this.#key());
         const guard = new Guard(asked.timeout ?? this.timeout, asked.signal);
         guard.watch((asked.size ?? 0) / 1024);
         try {

@@ -3,7 +3,9 @@ import { SvcError } from "./errors.js";
 import { downloadBlob, downloadFile } from "./download.js";
 import { blobOf, type Source } from "./files.js";
 import { Follower } from "./follow.js";
+import { framesText, type Frames } from "./frames.js";
 import { listProject, missingParts, sendParts, type Progress, type ProjectFile } from "./project.js";
+import { Rendering, sync, type SavedFrame } from "./save.js";
 import { Transport, type Key, type Options } from "./transport.js";
 import { verify, type Report, type TrustedKey } from "./verify.js";
 import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
@@ -11,8 +13,6 @@ import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer,
 /** The most that one page of a list has. */
 const PAGE = 200;
 
-/** A frame, [first, last] or [first, last, step]. */
-export type Frames = number | readonly [first: number, last: number] | readonly [first: number, last: number, step: number];
 /** What every call takes: `signal` ends it. */
 export interface Call {
   signal?: AbortSignal;
@@ -47,7 +47,7 @@ export class Client {
     const content = await blobOf(file);
     const name = filename || (typeof file === "string" ? file.split(/[/\\]/).pop() : "name" in content ? String(content.name) : "") || "scene.blend";
     const form = new FormData(); // the frames stand before the file, so that the server knows them while it reads the scene
-    for (const [field, value] of Object.entries(range(frames))) form.set(field, String(value));
+    for (const [field, value] of Object.entries(chosen(frames))) form.set(field, value);
     form.set("file", content, name);
     return this.transport.json("POST", "/node/v1/uploads/inspect", { body: form, size: content.size, signal });
   }
@@ -56,7 +56,7 @@ export class Client {
   async inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }: Call & { frames?: Frames; progress?: Progress } = {}): Promise<Quote> {
     const listed = await listProject(files);
     const value = {
-      main: main.normalize("NFC"), ...range(frames),
+      main: main.normalize("NFC"), ...chosen(frames),
       files: listed.map(({ path, content, parts }) => ({ path, size_bytes: content.size, parts })),
     };
     for (let rounds = 1; ; rounds++) {
@@ -73,12 +73,12 @@ export class Client {
 
   /** A new locked quote for other frames of an inspected upload. */
   async quote(upload: string | Quote, frames: Frames, { signal }: Call = {}): Promise<Quote> {
-    return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: range(frames), signal });
+    return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: chosen(frames), signal });
   }
 
   /** A locked quote for frames of an ended job once more, such as "3,7-9". */
-  async rerender(jobId: string, frames: string, { signal }: Call = {}): Promise<Quote> {
-    return this.transport.json("POST", this.jobPath(jobId, "/rerender"), { value: { frames }, signal });
+  async rerender(jobId: string, frames: Frames, { signal }: Call = {}): Promise<Quote> {
+    return this.transport.json("POST", this.jobPath(jobId, "/rerender"), { value: chosen(frames), signal });
   }
 
   /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
@@ -98,6 +98,22 @@ export class Client {
     return this.transport.bytes(look.image_url, { keyless: true, signal }); // the address is the authorisation
   }
 
+  // All of it.
+
+  /** Prices a scene, starts it unless it costs more than `maxCents`, and puts its frames into a folder: iterate over what it returns to get each as it is accepted. At the end the folder has the receipt too, and {@link verifyFolder} has checked all of it. `legalAcceptance` is LEGAL_V1. */
+  async render(scene: Source, folder: string, { legalAcceptance, maxCents, frames, filename, signal }:
+    Call & { legalAcceptance: string; maxCents?: number; frames?: Frames; filename?: string }): Promise<Rendering> {
+    const calls = signal ? { signal } : {};
+    const quote = await this.inspect(scene, { ...calls, ...(frames === undefined ? {} : { frames }), ...(filename ? { filename } : {}) });
+    const job = await this.start(quote, { legalAcceptance, ...(maxCents === undefined ? {} : { maxCents }), ...calls });
+    return new Rendering(job, folder, this.sync(job.job_id, folder, calls));
+  }
+
+  /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. The same call again continues. A job that failed or was cancelled throws JobEnded. */
+  sync(jobId: string, folder: string, { signal }: Call = {}): AsyncGenerator<SavedFrame, void> {
+    return sync(this, this.transport, this.jobPath(jobId), jobId, folder, signal);
+  }
+
   // A job.
 
   /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
@@ -110,6 +126,11 @@ export class Client {
     let last: Job | undefined;
     for await (const event of this.follow(jobId, options)) if (event.type === "job") last = event.data;
     return last!;
+  }
+
+  /** A frame as it was rendered, from when it is accepted. */
+  async frameFile(jobId: string, frame: number, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(this.jobPath(jobId, `/frames/${frame}/file`), { signal });
   }
 
   /** A small JPEG of an accepted frame. */
@@ -156,11 +177,11 @@ export class Client {
 
   // Printed from sdk/methods by go generate; do not edit.
 
-  /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, webhookUrl, webhookSecret, idempotencyKey, signal }:
-    Call & { legalAcceptance: string; webhookUrl?: string; webhookSecret?: string; idempotencyKey?: string }): Promise<Job> {
+  /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
+  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, idempotencyKey, signal }:
+    Call & { legalAcceptance: string; maxCents?: number; webhookUrl?: string; webhookSecret?: string; idempotencyKey?: string }): Promise<Job> {
     const value = {
-      quote_id: quote.quote_id, legal_acceptance: legalAcceptance,
+      quote_id: quote.quote_id, legal_acceptance: legalAcceptance, ...(maxCents === undefined ? {} : { max_price_cents: maxCents }),
       ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
     };
     return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`,
@@ -260,10 +281,8 @@ export class Client {
   }
 }
 
-function range(frames: Frames | undefined): { frame_start?: number; frame_end?: number; frame_step?: number } {
-  if (frames === undefined) return {};
-  const [first, last, step] = typeof frames === "number" ? [frames, frames] : frames;
-  return { frame_start: first, frame_end: last, ...(step === undefined ? {} : { frame_step: step }) };
+function chosen(frames: Frames | undefined): { frames?: string } {
+  return frames === undefined ? {} : { frames: framesText(frames) };
 }
 
 function idOf(upload: string | Quote): string {

@@ -1,5 +1,6 @@
 /** What the package throws. Every error is an {@link SvcError}. */
 import type { Report } from "./verify.js";
+import type { Job } from "./wire.js";
 
 /** The base of all errors of this package. */
 export class SvcError extends Error {
@@ -55,6 +56,13 @@ export class FileChanged extends SvcError {}
 
 /** The job did not end within the time that the caller gave. It goes on. */
 export class FollowTimeout extends SvcError {}
+
+/** A job ended without its frames: it failed or was cancelled, and cost nothing. */
+export class JobEnded extends SvcError {
+  constructor(readonly job: Job) {
+    super(`job ${job.job_id}: ${job.status}${job.failure ? `: ${job.failure.message}` : ""}`);
+  }
+}
 
 /** A call that is not proven to come from the service. Do not act on it. */
 export class WebhookError extends SvcError {}

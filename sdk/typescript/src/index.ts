@@ -3,10 +3,12 @@
  * render, downloads the ZIP and verifies the receipt. No dependencies; Node 20 or newer, Deno,
  * Bun and browsers.
  */
-export { Client, type Call, type Frames } from "./client.js";
-export { ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer, SvcError, VerificationError, WebhookError } from "./errors.js";
+export { Client, type Call } from "./client.js";
+export { ApiError, ConnectionFailed, DownloadChanged, FileChanged, FollowTimeout, ForeignAnswer, JobEnded, SvcError, VerificationError, WebhookError } from "./errors.js";
 export type { Source } from "./files.js";
+export type { Frames } from "./frames.js";
 export type { Progress, ProjectFile } from "./project.js";
+export { Rendering, verifyFolder, type SavedFrame } from "./save.js";
 export { VERSION, type Key, type Options, type Retry } from "./transport.js";
 export { verify, type Check, type CheckName, type Document, type Report, type TrustedKey, type VerifyOptions } from "./verify.js";
 export { verifyWebhook, type CallHeaders, type WebhookEvent } from "./webhook.js";

@@ -155,8 +155,10 @@ export class Transport {
   private readonly own: Record<string, string> = {};
   private readonly fetch: typeof fetch;
   private readonly options: Options;
+  readonly #key: Key; // what prints a client must not see it
 
-  constructor(base: string, private readonly key: Key, options: Options) {
+  constructor(base: string, key: Key, options: Options) {
+    this.#key = key;
     this.base = base.replace(/\/+$/, "");
     const address = URL.canParse(this.base) ? new URL(this.base) : undefined;
     if (!address || !/^https?:$/.test(address.protocol) || !/^https?:\/\//i.test(this.base)) {
@@ -175,12 +177,17 @@ export class Transport {
     }
   }
 
+  /** Whether the key is one of test mode, by its form. */
+  get testMode(): boolean {
+    return typeof this.#key === "string" && /^svc_(agent_)?test_/.test(this.#key);
+  }
+
   /** One try. `url` is a path of the server, or a whole address without the key. */
   async open(method: string, url: string, asked: Asked = {}): Promise<Answer> {
     const target = new URL(url.startsWith("/") ? this.base + url : url);
     const call = `${method} ${target.pathname}`; // the query of a link is the right to use it
     const headers: Record<string, string> = { Accept: "application/json", ...this.own, ...asked.headers };
-    if (!asked.keyless && this.key) headers["Authorization"] = "Bearer " + (typeof this.key === "string" ? this.key : await this.key());
+    if (!asked.keyless && this.#key) headers["Authorization"] = "Bearer " + (typeof this.#key === "string" ? this.#key : await this.#key());
     const guard = new Guard(asked.timeout ?? this.timeout, asked.signal);
     guard.watch((asked.size ?? 0) / 1024);
     try {

@@ -24,7 +24,7 @@ const SPKI = "302a300506032b6570032100"; // of Ed25519 (RFC 8410), before the ke
 const MOST_MANIFEST = 16 << 20;
 
 /** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key";
+export type CheckName = "test" | "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "pictures";
 
 /** One step of a verification. */
 export interface Check {

@@ -38,7 +38,12 @@ export type Proof = Schemas["Proof"];
 
 /** What a stream tells of an accepted frame. */
 export interface FrameEvent {
+  job_id: string;
   frame: number;
+  file: string;
+  sha256: string;
+  size_bytes: number;
+  render_seconds: number;
   frames_completed: number;
   [member: string]: unknown;
 }

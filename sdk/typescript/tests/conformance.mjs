@@ -6,13 +6,13 @@ import { createInterface } from "node:readline";
 import { ApiError, Client, DownloadChanged, LEGAL_V1, VerificationError, WebhookError, verifyWebhook } from "../lib/index.js";
 
 const svc = new Client(process.env.SVC_SERVER, process.env.SVC_KEY, { attempts: 10 });
-const frames = ({ frame_start, frame_end }) => (frame_start === undefined ? undefined : [frame_start, frame_end]);
+const frames = ({ frame_start, frame_end }) => (frame_start === undefined ? undefined : `${frame_start}-${frame_end}`);
 
 const verbs = {
   inspect: (args) => svc.inspect(args.file, { frames: frames(args) }),
   quote: (args) => svc.quote(args.upload_id, frames(args)),
   async render({ file, frame_start, frame_end, folder }) {
-    const { job_id } = await svc.start(await svc.inspect(file, { frames: [frame_start, frame_end] }), { legalAcceptance: LEGAL_V1 });
+    const { job_id } = await svc.start(await svc.inspect(file, { frames: `${frame_start}-${frame_end}` }), { legalAcceptance: LEGAL_V1 });
     const followed = await verbs.follow({ job_id });
     mkdirSync(folder);
     const path = join(folder, "frames.zip");

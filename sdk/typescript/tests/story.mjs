@@ -15,7 +15,7 @@ const all = async (list) => {
 };
 const told = {};
 
-const quote = await svc.inspect(scene, { frames: [1, 4] });
+const quote = await svc.inspect(scene, { frames: "1-4" });
 told.price_cents = quote.price_cents;
 const look = await svc.preview(quote, { frame: 2 });
 told.look = [look.status, look.frame, Buffer.from(await svc.previewImage(look)).toString("hex", 0, 2)];
@@ -55,7 +55,7 @@ await verify(lie, await svc.signingKeys()).catch((error) => {
 });
 
 told.refused = [];
-for (const attempt of [() => svc.job("JOB-none"), () => svc.start(quote, { legalAcceptance: "no" }), () => svc.quote(quote, [3, 2]),
+for (const attempt of [() => svc.job("JOB-none"), () => svc.start(quote, { legalAcceptance: "no" }), () => svc.quote(quote, "3-2"),
   () => new Client(url, "svc_agent_no").wallet()]) {
   await attempt().catch((error) => {
     if (!(error instanceof ApiError)) throw error;

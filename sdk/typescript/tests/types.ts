@@ -1,12 +1,13 @@
 // What the compiler must take and must refuse. It is compiled, never run.
-import { ApiError, Client, LEGAL_V1, verify, verifyWebhook, type Event, type Job, type Quote, type Report } from "../lib/index.js";
+import { ApiError, Client, LEGAL_V1, verify, verifyWebhook, type Event, type Job, type Quote, type Rendering, type Report } from "../lib/index.js";
 
 export async function caller(): Promise<void> {
   const svc = new Client("https://render.example", "key", { attempts: 3, onRetry: ({ wait }) => wait.toFixed() });
   new Client("https://render.example", async () => "key");
   // @ts-expect-error a key is a text
   new Client("https://render.example", () => 1);
-  const quote: Quote = await svc.inspect("scene.blend", { frames: [1, 10, 2] });
+  const quote: Quote = await svc.inspect("scene.blend", { frames: "1-10x2" });
+  await svc.inspect("scene.blend", { frames: [1, 3, 5] });
   await svc.inspect(new Blob([]), { filename: "scene.blend" });
   await svc.inspect(new Uint8Array(1));
   const cents: number = quote.price_cents;
@@ -14,8 +15,10 @@ export async function caller(): Promise<void> {
   quote.price_cent;
   // @ts-expect-error the terms must be accepted
   await svc.start(quote, {});
-  // @ts-expect-error frames are numbers
-  await svc.quote(quote, "1-3");
+  // @ts-expect-error frames are numbers, or a list of them
+  await svc.quote(quote, { from: 1 });
+  const rendering: Rendering = await svc.render("scene.blend", "out", { legalAcceptance: LEGAL_V1, maxCents: 100, frames: 7 });
+  for await (const { frame, path } of rendering) path.repeat(frame);
   const job: Job = await svc.start(quote, { legalAcceptance: LEGAL_V1 });
   const ended: boolean = job.status === "completed";
   // @ts-expect-error no job has this status

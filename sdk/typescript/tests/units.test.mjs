@@ -3,9 +3,11 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { inspect } from "node:util";
 import test from "node:test";
 import { ApiError, Client, ConnectionFailed, FollowTimeout, ForeignAnswer, SvcError, WebhookError, verify, verifyWebhook } from "../lib/index.js";
 import { messages } from "../lib/follow.js";
+import { framesText } from "../lib/frames.js";
 import { parseStrictly, same } from "../lib/strictjson.js";
 import { retryAfter } from "../lib/transport.js";
 import { b64, leafHash, nodeHash, openCheckpoint, pathRoot, signedBy, treeRoot, utf8 } from "../lib/tree.js";
@@ -191,4 +193,14 @@ test("keys that are none are refused before anything is believed", async () => {
   for (const key of ["", "-----BEGIN PUBLIC KEY-----\n!\n-----END PUBLIC KEY-----", "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----"]) {
     await assert.rejects(verify("{}", [key]), { name: "VerificationError", check: "key" });
   }
+});
+
+test("frames are written in the grammar of the service", () => {
+  for (const [frames, text] of [[7, "7"], ["1-50, 80x5", "1-50, 80x5"], [[1, 3, 5], "1,3,5"], [new Set([2]), "2"]]) assert.equal(framesText(frames), text);
+  for (const wrong of [[], [1.5], ["1"], NaN]) assert.throws(() => framesText(wrong));
+});
+
+test("what prints a client does not print its key", () => {
+  const client = new Client("https://render.example", "svc_agent_secret");
+  for (const shown of [inspect(client, { depth: 9, showHidden: true }), JSON.stringify(client)]) assert.ok(!shown.includes("secret"), shown);
 });

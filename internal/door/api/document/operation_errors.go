@@ -45,7 +45,7 @@ func operationCodes() map[string][]fault.Code {
 	group := codes{
 		fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch,
 	}
-	money := codes{fault.InsufficientFunds, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
+	money := codes{fault.InsufficientFunds, fault.PriceAboveMax, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached})
@@ -83,8 +83,8 @@ func operationCodes() map[string][]fault.Code {
 		"createUpload":    all(key, archive, once, codes{fault.ContentHashMismatch}),
 		"getRender":       job, "cancelRender": all(job, once, codes{fault.RenderNotCancellable}), "watchRender": all(job, bad), "rerenderRender": rerender,
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
-		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderLog": job,
-		"listJobFrames": job, "getJobFramePreview": preview, "getJobLog": job,
+		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": preview, "getRenderLog": job,
+		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": preview, "getJobLog": job,
 		"getRenderContactSheet": overview, "getRenderLoop": overview, "getJobContactSheet": all(overview, ours), "getJobLoop": all(overview, ours),
 		"downloadArtifact": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 

@@ -3,19 +3,16 @@ package public
 import (
 	"bytes"
 	"net/http"
+	"path"
 	"slices"
-	"sync"
 	"time"
 
 	"svc.example/addons/blender"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 	"svc.example/sdk"
 )
-
-// addOn are the files of the add-on for Blender at this service's version: an extension
-// repository.
-var addOn = sync.OnceValues(func() ([]sdk.Package, error) { return blender.Packages(blender.Version()) })
 
 // sdks builds the page of the SDKs: how each is installed from this service.
 func (s *Site) sdks(*http.Request) (page.Page, error) {
@@ -26,7 +23,7 @@ func (s *Site) sdks(*http.Request) (page.Page, error) {
 // addOnPage builds the page that Blender's repository has for people: how the add-on is
 // installed from this service.
 func (s *Site) addOnPage(*http.Request) (page.Page, error) {
-	files, err := addOn()
+	files, err := s.addOn()
 	archives := slices.DeleteFunc(slices.Clone(files), func(p sdk.Package) bool { return p.Name == blender.Listing })
 	return page.Page{Template: "addon", Title: "Render from Blender", Section: page.GuideSection, Content: archives}, err
 }
@@ -50,4 +47,22 @@ func (s *Site) packages(folder string, all func() ([]sdk.Package, error)) http.H
 		http.ServeContent(w, r, p.Name, time.Time{}, bytes.NewReader(p.Bytes))
 		return nil
 	})
+}
+
+// goProxy serves the Go SDK to the go command, which asks the next proxy for what is not here.
+// Errors: route_not_found.
+func (s *Site) goProxy(w http.ResponseWriter, r *http.Request) error {
+	proxy, err := sdk.Go()
+	if err != nil {
+		return err
+	}
+	content, found := proxy.Files[r.PathValue("path")]
+	if !found {
+		return fault.New(fault.RouteNotFound, "There is no such file of a Go module; %s has %s %s.", links.GoProxyPath, proxy.Module, proxy.Version)
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/octet-stream")
+	h.Set("Cache-Control", "public, no-cache")
+	http.ServeContent(w, r, path.Base(r.URL.Path), time.Time{}, bytes.NewReader(content))
+	return nil
 }

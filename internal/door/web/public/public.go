@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"sync"
 
+	"svc.example/addons/blender"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/door/web/public/reference"
 	"svc.example/internal/ground/links"
@@ -49,12 +50,16 @@ type Proofs interface {
 type Site struct {
 	*page.Base
 	Config
+	addOn func() ([]sdk.Package, error)
 	cards sync.Mutex // one card is drawn at a time: a font keeps its glyphs
 }
 
 // New makes the public pages.
 func New(shared page.Shared, c Config) *Site {
-	return &Site{Base: page.NewBase(shared, pages), Config: c}
+	// The files of the add-on for Blender at this service's version and address: an extension
+	// repository.
+	addOn := func() ([]sdk.Package, error) { return blender.Packages(blender.Version(), shared.Links.PublicURL) }
+	return &Site{Base: page.NewBase(shared, pages), Config: c, addOn: sync.OnceValues(addOn)}
 }
 
 // Routes adds the pages that anybody may read. openAPI returns the document that the API
@@ -70,8 +75,9 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+page.GuidePath+"/{name}", s.Page(s.guide))
 	mux.Handle("GET "+links.SDKPath+"{$}", s.Page(s.sdks))
 	mux.Handle("GET "+links.SDKPath+"{file}", s.packages(links.SDKPath, sdk.Packages))
+	mux.Handle("GET "+links.GoProxyPath+"{path...}", s.Errors.Handle(s.goProxy))
 	mux.Handle("GET "+links.AddOnPath+"{$}", s.Page(s.addOnPage))
-	mux.Handle("GET "+links.AddOnPath+"{file}", s.packages(links.AddOnPath, addOn))
+	mux.Handle("GET "+links.AddOnPath+"{file}", s.packages(links.AddOnPath, s.addOn))
 	mux.Handle("GET "+links.TermsPath, s.Page(s.terms))
 	mux.Handle("GET "+links.UploadPath+"{upload_id}", s.Page(s.handOver))
 	mux.Handle("GET "+links.LeaderboardPath, s.Page(leaderboardPage(s.board)))

@@ -66,7 +66,7 @@ func newUpdated(svc *story.Service) *updated {
 // to updates the service to a version. change changes an archive on its way.
 func (u *updated) to(t *testing.T, version string, change func(archive []byte)) {
 	t.Helper()
-	packages, err := blender.Packages(version)
+	packages, err := blender.Packages(version, "")
 	if err != nil {
 		t.Fatal(err)
 	}

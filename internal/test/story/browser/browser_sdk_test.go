@@ -23,7 +23,7 @@ try {
   const [server, key] = location.hash.slice(1).split(",");
   const svc = new Client(server, key);
   const scene = await (await fetch("/scene.blend")).blob();
-  const quote = await svc.inspect(new File([scene], "shot 010.blend"), { frames: [1, 2] });
+  const quote = await svc.inspect(new File([scene], "shot 010.blend"), { frames: "1-2" });
   told.price = quote.price_cents;
   const look = await svc.preview(quote, { frame: 1 });
   told.look = (await svc.previewImage(look))[0];

@@ -86,7 +86,7 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 			story.WantRefusal(t, ask(), http.StatusNotFound, "render_not_found")
 		}
 		theirs, own := owner.QuoteFrames(1), stranger.QuoteFrames(1)
-		_, err := stranger.Quote(ctx, theirs.UploadID, client.Range{Start: 1, End: 1})
+		_, err := stranger.Quote(ctx, theirs.UploadID, "1")
 		story.WantRefusal(t, err, http.StatusNotFound, "upload_not_found")
 		_, err = stranger.Take(theirs)
 		story.WantRefusal(t, err, http.StatusNotFound, "upload_not_found")

@@ -37,7 +37,7 @@ func conforming(t *testing.T) []conformance.Client {
 // addOnModule is the built add-on, from which Python imports as it is.
 func addOnModule(t *testing.T) string {
 	t.Helper()
-	packages, err := blender.Packages("1.2.3")
+	packages, err := blender.Packages("1.2.3", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -85,7 +85,7 @@ func TestCancelAndClaimHaveOneWinner(t *testing.T) {
 		kinds := []wallet.Kind{wallet.Credited}
 		claims := 0
 		for range rounds {
-			q, err := c.Quote(story.Patient(t), upload.UploadID, client.Range{Start: 1, End: 1})
+			q, err := c.Quote(story.Patient(t), upload.UploadID, "1")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,0 +1,15 @@
+// Package svc has the source of the Go SDK, which the service serves to the go command.
+//
+// It is here because a package embeds only what lies below it. Package sdk makes the module.
+package svc
+
+import "embed"
+
+// GoSDK has package client and all that it imports of this module, with go.mod and the
+// licence. A test of package sdk holds the folders against the imports.
+//
+//go:embed go.mod LICENSE client/*.go
+//go:embed internal/ground/atomicfile/*.go internal/ground/contract/*.go internal/ground/digest/*.go internal/ground/osfile/*.go
+//go:embed internal/ground/plaintext/*.go internal/ground/redact/*.go
+//go:embed internal/render/framelist/*.go internal/render/pixels/*.go internal/work/receipt/*.go
+var GoSDK embed.FS

@@ -1,0 +1,48 @@
+"""A folder that proves itself: what a render left, checked without a network."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Iterable, Optional, Union
+
+from .errors import VerificationError
+from .proof import Check, Report, verify
+from .transfer import sha256_of
+
+RECEIPT, PROOF, KEYS = "receipt.json", "proof.json", "keys.json"
+
+
+def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iterable[Any]] = None, test: bool = False) -> Report:
+    """Verifies a folder that a render filled: the receipt with its key and its place in the log,
+    and the ZIP, the frames next to it, or both. Without ``keys``, those of keys.json in the
+    folder are taken; give the service's own for a folder that somebody else made. It raises
+    VerificationError, also when neither the ZIP nor all frames are there."""
+    def path(name: str) -> str:
+        return os.path.join(os.fspath(folder), name)
+
+    def text(name: str) -> bytes:
+        with open(path(name), "rb") as file:
+            return file.read()
+
+    known = json.loads(text(KEYS))["keys"] if keys is None else list(keys)
+    receipt, proof = text(RECEIPT), text(PROOF)
+    report = verify(receipt, known, proof=proof, test=test)
+    archive = str(report.receipt["artifact"]["filename"])
+    if os.path.basename(archive) == archive and os.path.isfile(path(archive)):
+        report = verify(receipt, known, artifact=path(archive), proof=proof, test=test)
+    checks = list(report.checks)
+    frames = report.receipt["frames"]
+    here = [frame for frame in frames if os.path.isfile(path(frame["file"]))]
+    wrong = [frame["file"] for frame in here if sha256_of(path(frame["file"])) != frame["sha256"]]
+    if wrong:
+        checks.append(Check("pictures", "failed", "not as in the receipt: %s" % ", ".join(wrong[:10])))
+    elif here:
+        checks.append(Check("pictures", "ok", "%d of %d frames are here, with the bytes of the receipt" % (len(here), len(frames))))
+    if len(here) == len(frames):  # then the ZIP has nothing to add
+        checks = [check for check in checks if (check.name, check.status) != ("artifact", "skipped")]
+    report = report._replace(checks=checks)
+    for check in checks:
+        if check.status == "failed" or check.status == "skipped" and check.name in ("artifact", "log", "key"):
+            raise VerificationError(check.name, check.text, report)
+    return report

@@ -1,0 +1,93 @@
+"""Frames of a job in a folder, as they are accepted."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any, Dict, Iterator, NamedTuple, Optional
+
+from . import transfer
+from .errors import DownloadChanged, JobEnded, SvcError
+from .folder import KEYS, PROOF, RECEIPT, verify_folder
+from .transport import Transport
+
+if TYPE_CHECKING:
+    from .client import Client
+    from .wire import Job
+
+
+class SavedFrame(NamedTuple):
+    """A frame that is in the folder."""
+
+    frame: int
+    path: str
+
+
+class Rendering:
+    """A job whose frames come into a folder while somebody iterates over it."""
+
+    def __init__(self, client: Client, job: Job, folder: transfer.Path) -> None:
+        self.job, self.folder = job, os.fspath(folder)
+        self._frames = client.sync(job["job_id"], folder)
+
+    def __iter__(self) -> Iterator[SavedFrame]:
+        return self._frames
+
+    def wait(self) -> str:
+        """Waits for all frames, and returns the folder."""
+        for _ in self._frames:
+            pass
+        return self.folder
+
+
+def sync(client: Client, transport: Transport, path: str, job_id: str, folder: transfer.Path) -> Iterator[SavedFrame]:
+    """Client.sync."""
+    folder = os.fspath(folder)
+    os.makedirs(folder, exist_ok=True)
+    saved: Dict[int, str] = {}
+    job: Dict[str, Any] = {}
+    for event in client.follow(job_id):
+        if event.type == "job":
+            job = event.data
+        elif event.type == "frame":
+            try:
+                frame = _save(transport, path, folder, event.data, saved)
+            except DownloadChanged:
+                continue  # it is rendered again, and comes again
+            if frame:
+                yield frame
+    for entry in client.frames(job_id):
+        frame = _save(transport, path, folder, entry, saved)
+        if frame:
+            yield frame
+    if job.get("status") != "completed":
+        raise JobEnded(job)
+    _write(folder, RECEIPT, client.read(path + "/receipt"))
+    _write(folder, PROOF, client.read(path + "/proof"))
+    _write(folder, KEYS, json.dumps({"ok": True, "keys": client.signing_keys()}).encode("utf-8"))
+    report = verify_folder(folder, test=transport.test_mode)
+    if report.receipt["job_id"] != job_id:
+        raise SvcError("the service sent the receipt of job %s" % report.receipt["job_id"])
+
+
+def _save(transport: Transport, path: str, folder: str, frame: Dict[str, Any], saved: Dict[int, str]) -> Optional[SavedFrame]:
+    """Fetches a frame unless it is there; None for one that was told before."""
+    number, name, want = int(frame["frame"]), str(frame["file"]), str(frame["sha256"])
+    if saved.get(number) == want:
+        return None
+    if name in ("", ".", "..") or os.path.basename(name) != name or "\\" in name:
+        raise SvcError("the service names frame %d %r, which is not a file name" % (number, name))
+    at = os.path.join(folder, name)
+    if not (os.path.exists(at) and transfer.sha256_of(at) == want):
+        part = at + ".part"
+        transport.repeat(lambda: transfer.fetch_frame(transport, "%s/frames/%d/file" % (path, number), part, want))
+        os.replace(part, at)
+    saved[number] = want
+    return SavedFrame(number, at)
+
+
+def _write(folder: str, name: str, content: bytes) -> None:
+    part = os.path.join(folder, name + ".part")
+    with open(part, "wb") as file:
+        file.write(content)
+    os.replace(part, os.path.join(folder, name))

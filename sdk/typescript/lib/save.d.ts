@@ -1,0 +1,32 @@
+/** Frames of a job in a folder, as they are accepted, and a folder that proves itself. */
+import type { Client } from "./client.js";
+import type { Transport } from "./transport.js";
+import { type Report, type TrustedKey } from "./verify.js";
+import type { Job } from "./wire.js";
+/** A frame that is in the folder. */
+export interface SavedFrame {
+    frame: number;
+    path: string;
+}
+/** A job whose frames come into a folder while somebody iterates over it. */
+export declare class Rendering implements AsyncIterable<SavedFrame> {
+    readonly job: Job;
+    readonly folder: string;
+    private readonly saved;
+    constructor(job: Job, folder: string, saved: AsyncGenerator<SavedFrame, void>);
+    [Symbol.asyncIterator](): AsyncGenerator<SavedFrame, void>;
+    /** Waits for all frames, and returns the folder. */
+    wait(): Promise<string>;
+}
+/** Client.sync. `path` is where the job is read. */
+export declare function sync(client: Client, transport: Transport, path: string, jobId: string, folder: string, signal?: AbortSignal): AsyncGenerator<SavedFrame, void>;
+/**
+ * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
+ * the ZIP, the frames next to it, or both. Without `keys`, those of keys.json in the folder are
+ * taken; give the service's own for a folder that somebody else made. It throws
+ * VerificationError, also when neither the ZIP nor all frames are there.
+ */
+export declare function verifyFolder(folder: string, { keys, test }?: {
+    keys?: Iterable<TrustedKey>;
+    test?: boolean;
+}): Promise<Report>;

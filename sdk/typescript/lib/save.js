@@ -1,0 +1,121 @@
+import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
+import { blobOf, disk, sha256 } from "./files.js";
+import { verify } from "./verify.js";
+const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
+/** A job whose frames come into a folder while somebody iterates over it. */
+export class Rendering {
+    job;
+    folder;
+    saved;
+    constructor(job, folder, saved) {
+        this.job = job;
+        this.folder = folder;
+        this.saved = saved;
+    }
+    [Symbol.asyncIterator]() {
+        return this.saved;
+    }
+    /** Waits for all frames, and returns the folder. */
+    async wait() {
+        for await (const _ of this.saved)
+            ;
+        return this.folder;
+    }
+}
+/** Client.sync. `path` is where the job is read. */
+export async function* sync(client, transport, path, jobId, folder, signal) {
+    const { promises } = await disk();
+    await promises.mkdir(folder, { recursive: true });
+    const calls = signal ? { signal } : {};
+    const known = new Map();
+    let job;
+    for await (const event of client.follow(jobId, calls)) {
+        if (event.type === "job") {
+            job = event.data;
+            continue;
+        }
+        try {
+            const saved = await save(transport, path, folder, event.data, known, signal);
+            if (saved)
+                yield saved;
+        }
+        catch (error) {
+            if (!(error instanceof DownloadChanged))
+                throw error; // it is rendered again, and comes again
+        }
+    }
+    for (const frame of await client.frames(jobId, calls)) {
+        const saved = await save(transport, path, folder, frame, known, signal);
+        if (saved)
+            yield saved;
+    }
+    if (job?.status !== "completed")
+        throw new JobEnded(job);
+    await write(`${folder}/${RECEIPT}`, await client.read(`${path}/receipt`, calls));
+    await write(`${folder}/${PROOF}`, await client.read(`${path}/proof`, calls));
+    await write(`${folder}/${KEYS}`, new TextEncoder().encode(JSON.stringify({ ok: true, keys: await client.signingKeys(calls) })));
+    const report = await verifyFolder(folder, { test: transport.testMode });
+    if (report.receipt.job_id !== jobId)
+        throw new SvcError("the service sent the receipt of another job");
+}
+/** Fetches a frame unless it is there; undefined for one that was told before. */
+async function save(transport, path, folder, { frame, file, sha256: want }, known, signal) {
+    if (known.get(frame) === want)
+        return undefined;
+    if (/^\.{0,2}$|[/\\]/.test(file))
+        throw new SvcError(`the service names frame ${frame} ${JSON.stringify(file)}, which is not a file name`);
+    const at = `${folder}/${file}`;
+    const there = await blobOf(at).catch(() => undefined);
+    if (!there || (await sha256(there)) !== want) {
+        const content = new Blob([await transport.bytes(`${path}/frames/${frame}/file`, { signal })]);
+        const found = await sha256(content);
+        if (found !== want)
+            throw new DownloadChanged(`the frame has the SHA-256 ${found}, the service promised ${want}`);
+        await write(at, new Uint8Array(await content.arrayBuffer()));
+    }
+    known.set(frame, want);
+    return { frame, path: at };
+}
+/** Writes a file whole or not at all. */
+async function write(path, content) {
+    const { promises } = await disk();
+    await promises.writeFile(path + ".part", content);
+    await promises.rename(path + ".part", path);
+}
+/**
+ * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
+ * the ZIP, the frames next to it, or both. Without `keys`, those of keys.json in the folder are
+ * taken; give the service's own for a folder that somebody else made. It throws
+ * VerificationError, also when neither the ZIP nor all frames are there.
+ */
+export async function verifyFolder(folder, { keys, test = false } = {}) {
+    const text = async (name) => (await blobOf(`${folder}/${name}`)).text();
+    const trusted = keys ? [...keys] : JSON.parse(await text(KEYS)).keys;
+    const receipt = await text(RECEIPT), options = { proof: await text(PROOF), test };
+    let report = await verify(receipt, trusted, options);
+    const name = report.receipt.artifact.filename;
+    const artifact = /[/\\]/.test(name) ? undefined : await blobOf(`${folder}/${name}`).catch(() => undefined);
+    if (artifact)
+        report = await verify(receipt, trusted, { ...options, artifact });
+    const wrong = [];
+    let here = 0;
+    for (const { file, sha256: want } of report.receipt.frames) {
+        const frame = await blobOf(`${folder}/${file}`).catch(() => undefined);
+        if (!frame)
+            continue;
+        here++;
+        if ((await sha256(frame)) !== want)
+            wrong.push(file);
+    }
+    const all = report.receipt.frames.length;
+    const pictures = wrong.length > 0 ? [{ name: "pictures", status: "failed", text: `not as in the receipt: ${wrong.slice(0, 10).join(", ")}` }]
+        : here > 0 ? [{ name: "pictures", status: "ok", text: `${here} of ${all} frames are here, with the bytes of the receipt` }] : [];
+    // Where all frames are here, the ZIP has nothing to add.
+    const checks = [...report.checks.filter((check) => here < all || check.name !== "artifact" || check.status !== "skipped"), ...pictures];
+    const told = { ...report, checks, notChecked: checks.filter((check) => check.status === "skipped").map((check) => check.name) };
+    for (const { name: check, status, text: why } of checks) {
+        if (status === "failed" || (status === "skipped" && ["artifact", "log", "key"].includes(check)))
+            throw new VerificationError(check, why, told);
+    }
+    return told;
+}
