@@ -167,9 +167,9 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 // jobs, files and webhooks.
 func (a *App) work(p parts, in *intake.Intake, workers *farm.Server) []func(context.Context) {
 	queues := a.queues(p)
-	pack := p.artifacts.Package
+	pack, heard := p.artifacts.Package, workers.Heard
 	if a.test {
-		pack = a.packTested(p)
+		pack, heard = a.packTested(p), nil
 	}
 	return []func(context.Context){
 		a.runner(queues[job.PackageQueue], packParallel, pack).Run,
@@ -177,7 +177,7 @@ func (a *App) work(p parts, in *intake.Intake, workers *farm.Server) []func(cont
 		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
 		workers.WakeWorkers,
 		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
-		a.reaper(queues),
+		a.reaper(queues, heard),
 		a.judge(p),
 		a.sweeper(p.artifacts),
 	}

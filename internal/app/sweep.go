@@ -19,15 +19,14 @@ import (
 	"svc.example/internal/work/preview"
 )
 
-// reaper returns the loop that takes back lapsed leases. It waits one lease's
-// life after the start: holders could not send heartbeats to a server that was
-// down, and would all lose their frames at once.
-func (a *App) reaper(queues map[string]lease.Queue) func(context.Context) {
+// reaper returns the loop that takes back lapsed leases. heard reports whether a worker was
+// heard since the last call; nil for a store whose workers are in this process.
+func (a *App) reaper(queues map[string]lease.Queue, heard func() bool) func(context.Context) {
 	r := lease.Reaper{DB: a.DB, Queues: slices.Collect(maps.Values(queues)), Log: a.Config.Log}
+	if heard != nil {
+		r.Pulse = &lease.Pulse{Heard: heard}
+	}
 	return func(ctx context.Context) {
-		if !pause(ctx, a.Config.LeaseLife) {
-			return
-		}
 		for pause(ctx, reapEvery) {
 			n, err := r.Run(ctx)
 			if err != nil && ctx.Err() == nil {

@@ -27,6 +27,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"svc.example/internal/front"
@@ -76,7 +77,12 @@ type Server struct {
 
 	checks  inputChecks
 	waiters *waitQueue
+	heard   atomic.Bool
 }
+
+// Heard reports whether a worker has reported to this process since the last call, or waits
+// for frames now.
+func (s *Server) Heard() bool { return s.heard.Swap(false) || s.waiters.any() }
 
 // Bounds on what a worker may request and send. Workers run on machines that
 // the service does not trust, so every size has one.
@@ -214,6 +220,7 @@ func (s *Server) worker(ctx context.Context, node identity.NodeKey, workerID str
 	if err != nil {
 		return worker, err
 	}
+	s.heard.Store(true)
 	return worker, s.checkRenderer(worker.Renderer) // the service may have restarted with another setting
 }
 

@@ -99,6 +99,13 @@ func (q *waitQueue) remove(w *waiter) {
 	q.signal()
 }
 
+// any reports whether a worker waits.
+func (q *waitQueue) any() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.waiting)+q.trying > 0
+}
+
 // endTry ends a waiter's claim. The caller holds mu.
 func (q *waitQueue) endTry(w *waiter) {
 	if w.trying {

@@ -47,6 +47,9 @@ RETURNING *;
 -- name: LeaseLock
 SELECT lease_id FROM lease WHERE lease_id = ?1;
 
+-- name: PulseLock
+SELECT * FROM pulse;
+
 -- name: TurnLock
 SELECT * FROM turn WHERE party = ?1;
 

@@ -19,21 +19,21 @@ func TestAuditSeesAChangedLease(t *testing.T) {
 		table  string
 		unseen []string // what nothing else in the store tells
 	}{
-		"waiting": {func(*testing.T, engine) {}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error"}},
+		"waiting": {func(*testing.T, engine) {}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"held": {func(_ *testing.T, e engine) { e.claim("a", 1) }, "lease",
-			[]string{"lease.due_at", "lease.lapses_at", "lease.progress", "lease.last_code", "lease.last_error"}},
+			[]string{"lease.due_at", "lease.lapses_at", "lease.progress", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"failed": {func(_ *testing.T, e engine) { e.fail(frames, e.claim("a", 1)[0]) }, "lease",
-			[]string{"lease.due_at", "lease.last_code", "lease.last_error"}},
+			[]string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"released": {func(t *testing.T, e engine) {
 			l := e.claim("a", 1)[0]
 			e.must(func(tx *db.Tx) error { return lease.Release(t.Context(), tx, l.Ref(), l.Queue) })
-		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error"}},
+		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"due again": {func(t *testing.T, e engine) {
 			e.fail(frames, e.claim("a", 1)[0])
 			e.pass(time.Minute)
 			l := e.claim("a", 1)[0]
 			e.must(func(tx *db.Tx) error { return lease.Reschedule(t.Context(), tx, l.Ref(), l.Queue, time.Now()) })
-		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error"}},
+		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"reopened": {func(t *testing.T, e engine) {
 			l := e.claim("a", 1)[0]
 			e.must(func(tx *db.Tx) error {
@@ -42,13 +42,13 @@ func TestAuditSeesAChangedLease(t *testing.T) {
 				}
 				return lease.Reopen(t.Context(), tx, l.Queue, l.Subject, l.Item, l.Attempt)
 			})
-		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error"}},
+		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"dead": {func(_ *testing.T, e engine) { e.fail(quiet, e.claim("a", 1)[0]) }, "dead_letter", nil},
 		"requeued": {func(t *testing.T, e engine) {
 			l := e.claim("a", 1)[0]
 			e.fail(quiet, l)
 			e.must(func(tx *db.Tx) error { return lease.Requeue(t.Context(), tx, l.ID) })
-		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error"}},
+		}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,12 +9,13 @@
 // attempt number, and every report (heartbeat, finish, fail, release) repeats attempt and
 // holder, so that a report of an earlier claim changes nothing (ErrLost). A lapsed or
 // failed row waits again and keeps its history (Failures, Code). A release is no failure.
+// The holder of a lapsed claim may Resume it while nobody else has claimed the row.
 //
 // A Queue sets how long a lease lives, what happens when it lapses, and after how many
 // failures a row becomes a dead letter, which is not claimed until an operator requeues
 // it. The package knows neither frames nor jobs. All times are those of the transaction.
-// Start reading at Add, Claim and Finish; Runner works on a queue inside the server, and
-// Reaper ends lapsed leases.
+// Start reading at Add, Claim and Finish; Runner works on a queue inside the server,
+// Reaper ends lapsed leases, and Pulse tells outages of the service from silent holders.
 package lease
 
 import (
@@ -289,6 +290,38 @@ func Release(ctx context.Context, tx *db.Tx, r Ref, queue string) error {
 	n, err := tx.LeaseRelease(ctx, query.LeaseReleaseParams{LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt})
 	tx.Announce(Topic(queue))
 	return one("release", r, n, err)
+}
+
+// HasLapsed reports whether a claim lapsed and nobody has claimed the item since.
+func HasLapsed(ctx context.Context, tx *db.Tx, r Ref) (bool, error) {
+	row, err := tx.LeaseGet(ctx, r.ID)
+	if db.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("read lease %s: %w", r.ID, err)
+	}
+	return row.State == "waiting" && row.LapsedHolder == r.Holder && row.Attempt == r.Attempt, nil
+}
+
+// LockLapsed is HasLapsed, and keeps others from claiming the item until tx ends.
+func LockLapsed(ctx context.Context, tx *db.Tx, r Ref) (bool, error) {
+	if _, err := tx.LeaseLock(ctx, r.ID); err != nil && !db.IsNotFound(err) {
+		return false, fmt.Errorf("lock lease %s: %w", r.ID, err)
+	}
+	return HasLapsed(ctx, tx, r)
+}
+
+// Resume gives the holder of a claim that lapsed (LockLapsed) the item back, under the same
+// attempt number. counted says that the lapse counted as a failure, which it no longer does.
+// Error: ErrLost.
+func Resume(ctx context.Context, tx *db.Tx, r Ref, counted bool, life time.Duration) error {
+	p := query.LeaseResumeParams{LeaseID: r.ID, Holder: r.Holder, Attempt: r.Attempt, Now: tx.Now, LapsesAt: tx.Now + life.Microseconds()}
+	if counted {
+		p.Failed = 1
+	}
+	n, err := tx.LeaseResume(ctx, p)
+	return one("resume", r, n, err)
 }
 
 // Lock keeps other transactions from changing an item until tx ends. It does nothing if

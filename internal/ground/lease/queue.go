@@ -27,9 +27,13 @@ type Queue struct {
 	// MaxFailures is the number of failures and lapses that makes an item a dead letter;
 	// 0 if the queue's owner decides when to stop.
 	MaxFailures int64
+	// Remote says that workers hold the leases, and report over the network. Their time
+	// stands still while no worker is heard.
+	Remote bool
 	// OnLapse, when set, ends a lapsed lease in the Reaper's transaction; ErrLost if it is
-	// no longer held. Without it a lapse counts as a failure.
-	OnLapse func(ctx context.Context, tx *db.Tx, l Lease) error
+	// no longer held. blameless says that the holder may not be at fault: see Pulse. Without
+	// it a lapse counts as a failure.
+	OnLapse func(ctx context.Context, tx *db.Tx, l Lease, blameless bool) error
 }
 
 // pause is how long an item waits after that many failures.
@@ -66,25 +70,34 @@ const Lapsed = "lapsed"
 type Reaper struct {
 	DB     *db.DB
 	Queues []Queue
+	Pulse  *Pulse // nil: the service hears everybody at all times
 	Log    *slog.Logger
 }
 
 // Run ends lapsed leases, up to 1000 of each queue, and calls RepairClockSkew. It returns
-// the number of leases that it found lapsed. One that cannot be ended does not stop the
-// others.
+// the number of leases that it ended. One that cannot be ended does not stop the others.
 func (r Reaper) Run(ctx context.Context) (n int, err error) {
+	deaf, err := r.beat(ctx)
+	if err != nil {
+		return 0, err
+	}
 	for _, q := range r.Queues {
 		if broken := RepairClockSkew(ctx, r.DB, q); broken != nil {
 			err = errors.Join(err, broken)
 			continue
 		}
+		if q.Remote && deaf {
+			continue
+		}
 		lapsed, broken := lapsedOf(ctx, r.DB, q.Name)
-		err, n = errors.Join(err, broken), n+len(lapsed)
+		err = errors.Join(err, broken)
 		for _, l := range lapsed {
 			// ErrLost: a heartbeat came after all, or another process was first.
-			if broken := r.endLapsed(ctx, q, l); !errors.Is(broken, ErrLost) {
-				err = errors.Join(err, broken)
+			broken := r.endLapsed(ctx, q, l)
+			if errors.Is(broken, ErrLost) {
+				continue
 			}
+			n, err = n+1, errors.Join(err, broken)
 		}
 	}
 	return n, err
@@ -112,11 +125,18 @@ func (r Reaper) endLapsed(ctx context.Context, q Queue, l Lease) error {
 		if err != nil {
 			return fmt.Errorf("read lease: %w", err)
 		}
-		if q.OnLapse != nil {
-			return q.OnLapse(ctx, tx, l)
+		blameless, err := r.judge(ctx, tx, q, l)
+		if err != nil {
+			return err
 		}
-		dead, err = q.Fail(ctx, tx, l, Lapsed, "the process that worked on it sent no heartbeat in time")
-		return err
+		if q.OnLapse == nil {
+			dead, err = q.Fail(ctx, tx, l, Lapsed, "the process that worked on it sent no heartbeat in time")
+			return err
+		}
+		if err := q.OnLapse(ctx, tx, l, blameless); err != nil {
+			return err
+		}
+		return tx.LeaseRememberLapse(ctx, query.LeaseRememberLapseParams{LeaseID: l.ID, Attempt: l.Attempt, Holder: l.Holder})
 	})
 	if err == nil && dead {
 		logDeath(r.Log, l, errors.New(Lapsed))

@@ -83,7 +83,7 @@ func TestALapseCallsItsQueuesOnLapse(t *testing.T) {
 		e.pass(life + time.Second)
 		broken := errors.New("no")
 		answering := frames
-		answering.OnLapse = func(ctx context.Context, tx *db.Tx, l lease.Lease) error {
+		answering.OnLapse = func(ctx context.Context, tx *db.Tx, l lease.Lease, _ bool) error {
 			if l.Item == 1 {
 				return broken
 			}

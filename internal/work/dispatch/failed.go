@@ -27,6 +27,16 @@ func RecordFailure(ctx context.Context, tx *db.Tx, ref lease.Ref, jobID string, 
 	return nil
 }
 
+// ForgetFailure deletes a failed attempt that was none: its worker is heard again, and
+// renders on. ok is false where there is no such attempt.
+func ForgetFailure(ctx context.Context, tx *db.Tx, ref lease.Ref) (ok bool, err error) {
+	n, err := tx.FailedAttemptForget(ctx, query.FailedAttemptForgetParams{LeaseID: ref.ID, Attempt: ref.Attempt, Holder: ref.Holder})
+	if err != nil {
+		return false, fmt.Errorf("forget a failed attempt: %w", err)
+	}
+	return n > 0, nil
+}
+
 // number is how a truth is stored.
 func number(b bool) int64 {
 	if b {

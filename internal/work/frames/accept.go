@@ -71,6 +71,9 @@ func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, 
 		if err := lease.Check(ctx, tx, p.Lease); !errors.Is(err, lease.ErrLost) {
 			return err
 		}
+		if lapsed, err := lease.HasLapsed(ctx, tx, p.Lease); lapsed || err != nil {
+			return err // it comes late, and nobody else has the frame
+		}
 		return leaseLost(p.Lease.ID)
 	})
 	if err != nil || known {
@@ -113,7 +116,7 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 		return false, f.Refuse(ctx, p.Lease, *bad)
 	}
 	var suspect *framecheck.Failure
-	err = f.DB.Write(ctx, func(tx *db.Tx) error {
+	take := func(tx *db.Tx) error {
 		kept, suspect = false, nil // the transaction may run again after a conflict
 		if known, err := isRepeated(ctx, tx, p); known || err != nil {
 			return err
@@ -130,13 +133,32 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 		}
 		kept, err = f.compare(ctx, tx, p, finding, earlier)
 		return err
-	})
+	}
+	err = f.DB.Write(ctx, take)
+	if fault.Is(err, fault.LeaseLost) {
+		err = f.takeLate(ctx, p.Lease, take)
+	}
 	// The failed attempt is committed by now: an error inside the transaction would have
 	// undone it.
 	if err == nil && suspect != nil {
 		err = fault.New(fault.FrameRejected, "%s", suspect.Message)
 	}
 	return kept && err == nil, err
+}
+
+// takeLate is take for a picture that comes after its lease has lapsed, which counts if
+// nobody else has the frame. Error: lease_lost.
+func (f *Frames) takeLate(ctx context.Context, ref lease.Ref, take func(*db.Tx) error) error {
+	return f.DB.Write(ctx, func(tx *db.Tx) error {
+		resumed, err := f.resume(ctx, tx, []lease.Ref{ref})
+		if err == nil && len(resumed) == 0 {
+			err = leaseLost(ref.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return take(tx)
+	})
 }
 
 // Refuse fails the attempt that delivered a picture. It always returns an error:

@@ -113,43 +113,29 @@ func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	return f.DB.Write(ctx, func(tx *db.Tx) error {
-		var released []string // the job of each released frame
-		for _, ref := range refs {
-			err := lease.Release(ctx, tx, ref, dispatch.FrameQueue)
-			if errors.Is(err, lease.ErrLost) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			released = append(released, jobOf(ref.ID))
-		}
-		for _, jobID := range released { // all leases are locked before any turn
-			record, err := job.Read(ctx, tx, jobID)
-			if err != nil {
-				return err
-			}
-			if err := dispatch.RecordRelease(ctx, tx, job.ForDispatch(record)); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return f.DB.Write(ctx, func(tx *db.Tx) error { return f.release(ctx, tx, refs) })
 }
 
-// Queue defines how the lease engine treats frames. A frame never becomes a dead letter:
-// a final failure fails its job.
-func (f *Frames) Queue() lease.Queue {
-	return lease.Queue{Name: dispatch.FrameQueue, Life: f.LeaseLife, LongestDelay: framecheck.LongestRetryDelay, OnLapse: f.lapse}
-}
-
-// lapse ends the attempt of a worker that stopped sending heartbeats. A report that came
-// first makes it ErrLost, and nothing happens.
-func (f *Frames) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
-	err := f.failFrame(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
-	if fault.Is(err, fault.LeaseLost) {
-		return lease.ErrLost
+func (f *Frames) release(ctx context.Context, tx *db.Tx, refs []lease.Ref) error {
+	var released []string // the job of each released frame
+	for _, ref := range refs {
+		err := lease.Release(ctx, tx, ref, dispatch.FrameQueue)
+		if errors.Is(err, lease.ErrLost) {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		released = append(released, jobOf(ref.ID))
 	}
-	return err
+	for _, jobID := range released { // all leases are locked before any turn
+		record, err := job.Read(ctx, tx, jobID)
+		if err != nil {
+			return err
+		}
+		if err := dispatch.RecordRelease(ctx, tx, job.ForDispatch(record)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

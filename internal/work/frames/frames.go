@@ -11,7 +11,7 @@
 // dispatch, the judgement of pictures to framecheck, states to job, bytes and HTTP to
 // door/farm. Start reading at Frames.Claim, then accept.go; compare.go compares the
 // pictures of several workers, reopen.go reopens accepted frames, fail.go and decide.go
-// handle failed attempts.
+// handle failed attempts, lapse.go those of workers that fell silent.
 package frames
 
 import (
@@ -19,6 +19,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,17 +60,18 @@ type JobFailer interface {
 }
 
 // Heartbeat extends a worker's leases and returns the ids of those that it no longer
-// holds: they lapsed, or their job ended. progress, 0 to 1, belongs to the lease at the
+// holds: others have their frames, or their job ended. progress, 0 to 1, belongs to the lease at the
 // same index. holder replaces the one in each ref: a worker can extend only its own
 // leases. Repeating the call is harmless.
 func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref, progress []float64) (lost []string, err error) {
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
 		lost = []string{} // the transaction may run again after a conflict
+		var gone []lease.Ref
 		for i, ref := range held {
 			ref.Holder = holder
 			err := lease.Beat(ctx, tx, ref, progress[i], f.LeaseLife)
 			if errors.Is(err, lease.ErrLost) {
-				lost = append(lost, ref.ID)
+				gone = append(gone, ref)
 				continue
 			}
 			if err != nil {
@@ -80,7 +82,13 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 				tx.Announce(job.ProgressTopic(jobID))
 			}
 		}
-		return nil
+		resumed, err := f.resume(ctx, tx, gone)
+		for _, ref := range gone {
+			if !slices.Contains(resumed, ref) {
+				lost = append(lost, ref.ID)
+			}
+		}
+		return err
 	})
 	return lost, err
 }
@@ -91,6 +99,9 @@ func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref,
 func (f *Frames) Upload(ctx context.Context, workerID, jobID string) (uploadID string, err error) {
 	err = f.DB.Read(ctx, func(tx *db.Tx) error {
 		held, err := tx.WorkerHolds(ctx, query.WorkerHoldsParams{JobID: jobID, WorkerID: workerID})
+		if err == nil && held == 0 {
+			held, err = tx.WorkerLapsed(ctx, query.WorkerLapsedParams{JobID: jobID, WorkerID: workerID})
+		}
 		if err != nil {
 			return fmt.Errorf("read leases: %w", err)
 		}

@@ -126,20 +126,22 @@ func (p *Previews) Heartbeat(ctx context.Context, holder string, held []lease.Re
 // that is not the worker's any more is skipped.
 func (p *Previews) Release(ctx context.Context, refs []lease.Ref) error {
 	for _, ref := range refs {
-		err := p.DB.Write(ctx, func(tx *db.Tx) error {
-			if _, err := tx.PreviewLock(ctx, Of(ref.ID)); err != nil {
-				return err
-			}
-			if err := lease.Release(ctx, tx, ref, Queue); err != nil {
-				return err
-			}
-			return requeue(ctx, tx, Of(ref.ID))
-		})
+		err := p.DB.Write(ctx, func(tx *db.Tx) error { return release(ctx, tx, ref) })
 		if err != nil && !errors.Is(err, lease.ErrLost) && !db.IsNotFound(err) {
 			return fmt.Errorf("release a preview: %w", err)
 		}
 	}
 	return nil
+}
+
+func release(ctx context.Context, tx *db.Tx, ref lease.Ref) error {
+	if _, err := tx.PreviewLock(ctx, Of(ref.ID)); err != nil {
+		return err
+	}
+	if err := lease.Release(ctx, tx, ref, Queue); err != nil {
+		return err
+	}
+	return requeue(ctx, tx, Of(ref.ID))
 }
 
 // requeue lets a preview whose lease waits again wait too.
@@ -200,12 +202,17 @@ func (p *Previews) fail(ctx context.Context, tx *db.Tx, ref lease.Ref, f framech
 
 // Leases defines how the lease engine treats previews.
 func (p *Previews) Leases() lease.Queue {
-	return lease.Queue{Name: Queue, Life: p.LeaseLife, LongestDelay: framecheck.LongestRetryDelay, OnLapse: p.lapse}
+	return lease.Queue{Name: Queue, Life: p.LeaseLife, LongestDelay: framecheck.LongestRetryDelay, Remote: true, OnLapse: p.lapse}
 }
 
-// lapse ends the attempt of a worker that stopped sending heartbeats.
-func (p *Previews) lapse(ctx context.Context, tx *db.Tx, l lease.Lease) error {
-	err := p.fail(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
+// lapse ends the attempt of a worker that stopped sending heartbeats. A blameless lapse is
+// no failed attempt.
+func (p *Previews) lapse(ctx context.Context, tx *db.Tx, l lease.Lease, blameless bool) (err error) {
+	if blameless {
+		err = release(ctx, tx, l.Ref())
+	} else {
+		err = p.fail(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
+	}
 	if db.IsNotFound(err) {
 		return lease.ErrLost
 	}

@@ -297,6 +297,10 @@ WHERE f.subject = @job_id AND f.code = @code
 -- name: FailedAttemptUndecided :one
 UPDATE failed_attempt SET undecided = @undecided WHERE lease_id = @lease_id AND attempt = @attempt RETURNING *;
 
+-- name: FailedAttemptForget :execrows
+-- The worker of an attempt that counted as lost is back with it.
+DELETE FROM failed_attempt WHERE lease_id = @lease_id AND attempt = @attempt AND holder = @holder;
+
 -- name: FailedAttemptsUndecided :many
 SELECT * FROM failed_attempt f WHERE f.undecided = 1 ORDER BY f.failed_at, f.lease_id LIMIT CAST(@max AS bigint);
 

@@ -38,6 +38,11 @@ SELECT * FROM frame WHERE job_id = @job_id AND frame = @frame;
 -- name: WorkerHolds :one
 SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state = 'held' AND holder = @worker_id;
 
+-- name: WorkerLapsed :one
+-- Frames of a job that lapsed in a worker's hands and that nobody else has: their pictures
+-- may still come.
+SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state = 'waiting' AND lapsed_holder = @worker_id;
+
 -- name: JobScene :one
 -- What inspect found out about a job's scene, JSON.
 SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;

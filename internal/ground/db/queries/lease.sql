@@ -138,6 +138,48 @@ UPDATE lease SET lapses_at = @lapses_at WHERE queue = @queue AND state = 'held' 
 -- name: LeaseRepairWaiting :exec
 UPDATE lease SET due_at = @now WHERE queue = @queue AND state = 'waiting' AND due_at > @due_at;
 
+-- name: LeaseAnyHeld :one
+SELECT count(*) FROM (SELECT lease_id FROM lease WHERE state = 'held' LIMIT 1) AS held;
+
+-- name: LeaseSilence :one
+-- The holders of a queue's leases; how many of them were silent for so long that their
+-- leases lapse soon; and how many leases have lapsed.
+SELECT count(DISTINCT holder) AS holders,
+  CAST(count(DISTINCT CASE WHEN lapses_at <= CAST(@soon AS bigint) THEN holder END) AS bigint) AS silent,
+  CAST(count(CASE WHEN lapses_at <= CAST(@now AS bigint) THEN 1 END) AS bigint) AS lapsed
+FROM lease WHERE queue = @queue AND state = 'held';
+
+-- name: LeaseProlong :execrows
+-- Time did not run for the held leases of a queue: none lapses before a time.
+UPDATE lease SET lapses_at = CAST(@lapses_at AS bigint)
+WHERE queue = @queue AND state = 'held' AND lapses_at < CAST(@lapses_at AS bigint);
+
+-- name: LeaseShiftClaims :exec
+-- The held leases of a queue were claimed later by so much, though not in the future.
+UPDATE lease SET due_at = CASE WHEN due_at + CAST(@by AS bigint) < CAST(@now AS bigint) THEN due_at + CAST(@by AS bigint) ELSE CAST(@now AS bigint) END
+WHERE queue = @queue AND state = 'held' AND due_at < CAST(@now AS bigint);
+
+-- name: LeaseRememberLapse :exec
+UPDATE lease SET lapsed_holder = @holder WHERE lease_id = @lease_id AND state = 'waiting' AND attempt = @attempt;
+
+-- name: LeaseResume :execrows
+-- The holder of the last claim, which lapsed, has it again. A lapse that counted as a
+-- failure counts no more.
+UPDATE lease
+SET state = 'held', holder = @holder, lapsed_holder = '', lapses_at = @lapses_at, progress = 0, due_at = @now,
+  failures = failures - CAST(@failed AS bigint), guard = CAST(attempt AS text) || ' ' || CAST(failures - CAST(@failed AS bigint) AS text) || ' ' || @holder
+WHERE lease_id = @lease_id AND state = 'waiting' AND attempt = @attempt AND lapsed_holder = @holder;
+
+-- name: PulseLock :one
+SELECT * FROM pulse FOR UPDATE;
+
+-- name: PulseGet :one
+SELECT * FROM pulse;
+
+-- name: PulseSet :exec
+INSERT INTO pulse (pulse_id, written_at, heard_at, together_until) VALUES (1, @written_at, @heard_at, @together_until)
+ON CONFLICT (pulse_id) DO UPDATE SET written_at = excluded.written_at, heard_at = excluded.heard_at, together_until = excluded.together_until;
+
 -- name: LeaseGet :one
 SELECT * FROM lease WHERE lease_id = @lease_id;
 

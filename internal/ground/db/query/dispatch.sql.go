@@ -208,6 +208,25 @@ func (q *Queries) FailedAttemptCreate(ctx context.Context, arg FailedAttemptCrea
 	return i, err
 }
 
+const failedAttemptForget = `-- name: FailedAttemptForget :execrows
+DELETE FROM failed_attempt WHERE lease_id = $1 AND attempt = $2 AND holder = $3
+`
+
+type FailedAttemptForgetParams struct {
+	LeaseID string
+	Attempt int64
+	Holder  string
+}
+
+// The worker of an attempt that counted as lost is back with it.
+func (q *Queries) FailedAttemptForget(ctx context.Context, arg FailedAttemptForgetParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, failedAttemptForget, arg.LeaseID, arg.Attempt, arg.Holder)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const failedAttemptUndecided = `-- name: FailedAttemptUndecided :one
 UPDATE failed_attempt SET undecided = $1 WHERE lease_id = $2 AND attempt = $3 RETURNING lease_id, attempt, subject, item, holder, code, message, log, incapable, pixel_sha256, failed_at, row_sum, key_id, final, undecided
 `

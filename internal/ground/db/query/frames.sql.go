@@ -715,7 +715,7 @@ func (q *Queries) FramesFound(ctx context.Context, jobID string) ([]FramesFoundR
 }
 
 const framesOverdue = `-- name: FramesOverdue :many
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease l
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder FROM lease l
 WHERE l.queue = 'frame' AND l.state = 'held' AND l.due_at < CAST($1 AS bigint)
   AND (l.due_at < CAST($2 AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))
   AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.accepted_at >= CAST($1 AS bigint))
@@ -753,6 +753,7 @@ func (q *Queries) FramesOverdue(ctx context.Context, arg FramesOverdueParams) ([
 			&i.LastCode,
 			&i.LastError,
 			&i.Guard,
+			&i.LapsedHolder,
 		); err != nil {
 			return nil, err
 		}
@@ -854,6 +855,24 @@ type WorkerHoldsParams struct {
 
 func (q *Queries) WorkerHolds(ctx context.Context, arg WorkerHoldsParams) (int64, error) {
 	row := q.db.QueryRowContext(ctx, workerHolds, arg.JobID, arg.WorkerID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const workerLapsed = `-- name: WorkerLapsed :one
+SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = $1 AND state = 'waiting' AND lapsed_holder = $2
+`
+
+type WorkerLapsedParams struct {
+	JobID    string
+	WorkerID string
+}
+
+// Frames of a job that lapsed in a worker's hands and that nobody else has: their pictures
+// may still come.
+func (q *Queries) WorkerLapsed(ctx context.Context, arg WorkerLapsedParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, workerLapsed, arg.JobID, arg.WorkerID)
 	var count int64
 	err := row.Scan(&count)
 	return count, err

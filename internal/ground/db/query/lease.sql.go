@@ -274,7 +274,7 @@ func (q *Queries) LeaseAdvance(ctx context.Context, arg LeaseAdvanceParams) (int
 }
 
 const leaseAfter = `-- name: LeaseAfter :many
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease WHERE lease_id > $1 ORDER BY lease_id LIMIT 500
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder FROM lease WHERE lease_id > $1 ORDER BY lease_id LIMIT 500
 `
 
 func (q *Queries) LeaseAfter(ctx context.Context, after string) ([]Lease, error) {
@@ -301,6 +301,7 @@ func (q *Queries) LeaseAfter(ctx context.Context, after string) ([]Lease, error)
 			&i.LastCode,
 			&i.LastError,
 			&i.Guard,
+			&i.LapsedHolder,
 		); err != nil {
 			return nil, err
 		}
@@ -333,6 +334,17 @@ func (q *Queries) LeaseAhead(ctx context.Context, arg LeaseAheadParams) (int64, 
 	var ahead int64
 	err := row.Scan(&ahead)
 	return ahead, err
+}
+
+const leaseAnyHeld = `-- name: LeaseAnyHeld :one
+SELECT count(*) FROM (SELECT lease_id FROM lease WHERE state = 'held' LIMIT 1) AS held
+`
+
+func (q *Queries) LeaseAnyHeld(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, leaseAnyHeld)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const leaseBeat = `-- name: LeaseBeat :execrows
@@ -374,7 +386,7 @@ UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder
 `
 
 type LeaseClaimParams struct {
@@ -418,6 +430,7 @@ func (q *Queries) LeaseClaim(ctx context.Context, arg LeaseClaimParams) ([]Lease
 			&i.LastCode,
 			&i.LastError,
 			&i.Guard,
+			&i.LapsedHolder,
 		); err != nil {
 			return nil, err
 		}
@@ -442,7 +455,7 @@ UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, due_at = $3, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease.lease_id IN (SELECT p.lease_id FROM picked p) AND lease.state = 'waiting' AND lease.due_at <= $3
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder
 `
 
 type LeaseClaimIDsParams struct {
@@ -485,6 +498,7 @@ func (q *Queries) LeaseClaimIDs(ctx context.Context, arg LeaseClaimIDsParams) ([
 			&i.LastCode,
 			&i.LastError,
 			&i.Guard,
+			&i.LapsedHolder,
 		); err != nil {
 			return nil, err
 		}
@@ -512,7 +526,7 @@ UPDATE lease
 SET state = 'held', attempt = attempt + 1, holder = $1, lapses_at = $2, due_at = $3, progress = 0,
   guard = CAST(attempt + 1 AS text) || ' ' || CAST(failures AS text) || ' ' || CAST($1 AS text)
 WHERE lease_id IN (SELECT p.lease_id FROM picked p)
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder
 `
 
 type LeaseClaimOfParams struct {
@@ -561,6 +575,7 @@ func (q *Queries) LeaseClaimOf(ctx context.Context, arg LeaseClaimOfParams) ([]L
 			&i.LastCode,
 			&i.LastError,
 			&i.Guard,
+			&i.LapsedHolder,
 		); err != nil {
 			return nil, err
 		}
@@ -616,7 +631,7 @@ UPDATE lease
 SET state = 'waiting', failures = failures + 1, holder = '', lapses_at = 0, progress = 0,
     due_at = $1, last_code = $2, last_error = $3, guard = CAST(attempt AS text) || ' ' || CAST(failures + 1 AS text) || ' ' || ''
 WHERE lease_id = $4 AND state = 'held' AND holder = $5 AND attempt = $6
-RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard
+RETURNING lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder
 `
 
 type LeaseFailParams struct {
@@ -653,6 +668,7 @@ func (q *Queries) LeaseFail(ctx context.Context, arg LeaseFailParams) (Lease, er
 		&i.LastCode,
 		&i.LastError,
 		&i.Guard,
+		&i.LapsedHolder,
 	)
 	return i, err
 }
@@ -677,7 +693,7 @@ func (q *Queries) LeaseFinish(ctx context.Context, arg LeaseFinishParams) (int64
 }
 
 const leaseGet = `-- name: LeaseGet :one
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease WHERE lease_id = $1
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder FROM lease WHERE lease_id = $1
 `
 
 func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
@@ -698,12 +714,13 @@ func (q *Queries) LeaseGet(ctx context.Context, leaseID string) (Lease, error) {
 		&i.LastCode,
 		&i.LastError,
 		&i.Guard,
+		&i.LapsedHolder,
 	)
 	return i, err
 }
 
 const leaseLapsed = `-- name: LeaseLapsed :many
-SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard FROM lease
+SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder FROM lease
 WHERE queue = $1 AND state = 'held' AND lapses_at <= $2
 ORDER BY lapses_at
 LIMIT 1000
@@ -738,6 +755,7 @@ func (q *Queries) LeaseLapsed(ctx context.Context, arg LeaseLapsedParams) ([]Lea
 			&i.LastCode,
 			&i.LastError,
 			&i.Guard,
+			&i.LapsedHolder,
 		); err != nil {
 			return nil, err
 		}
@@ -774,6 +792,25 @@ func (q *Queries) LeaseNextDue(ctx context.Context, queue string) (int64, error)
 	return due_at, err
 }
 
+const leaseProlong = `-- name: LeaseProlong :execrows
+UPDATE lease SET lapses_at = CAST($1 AS bigint)
+WHERE queue = $2 AND state = 'held' AND lapses_at < CAST($1 AS bigint)
+`
+
+type LeaseProlongParams struct {
+	LapsesAt int64
+	Queue    string
+}
+
+// Time did not run for the held leases of a queue: none lapses before a time.
+func (q *Queries) LeaseProlong(ctx context.Context, arg LeaseProlongParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, leaseProlong, arg.LapsesAt, arg.Queue)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const leaseRelease = `-- name: LeaseRelease :execrows
 UPDATE lease
 SET state = 'waiting', holder = '', lapses_at = 0, progress = 0,
@@ -793,6 +830,21 @@ func (q *Queries) LeaseRelease(ctx context.Context, arg LeaseReleaseParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const leaseRememberLapse = `-- name: LeaseRememberLapse :exec
+UPDATE lease SET lapsed_holder = $1 WHERE lease_id = $2 AND state = 'waiting' AND attempt = $3
+`
+
+type LeaseRememberLapseParams struct {
+	Holder  string
+	LeaseID string
+	Attempt int64
+}
+
+func (q *Queries) LeaseRememberLapse(ctx context.Context, arg LeaseRememberLapseParams) error {
+	_, err := q.db.ExecContext(ctx, leaseRememberLapse, arg.Holder, arg.LeaseID, arg.Attempt)
+	return err
 }
 
 const leaseRemove = `-- name: LeaseRemove :exec
@@ -917,4 +969,130 @@ func (q *Queries) LeaseReschedule(ctx context.Context, arg LeaseRescheduleParams
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const leaseResume = `-- name: LeaseResume :execrows
+UPDATE lease
+SET state = 'held', holder = $1, lapsed_holder = '', lapses_at = $2, progress = 0, due_at = $3,
+  failures = failures - CAST($4 AS bigint), guard = CAST(attempt AS text) || ' ' || CAST(failures - CAST($4 AS bigint) AS text) || ' ' || $1
+WHERE lease_id = $5 AND state = 'waiting' AND attempt = $6 AND lapsed_holder = $1
+`
+
+type LeaseResumeParams struct {
+	Holder   string
+	LapsesAt int64
+	Now      int64
+	Failed   int64
+	LeaseID  string
+	Attempt  int64
+}
+
+// The holder of the last claim, which lapsed, has it again. A lapse that counted as a
+// failure counts no more.
+func (q *Queries) LeaseResume(ctx context.Context, arg LeaseResumeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, leaseResume,
+		arg.Holder,
+		arg.LapsesAt,
+		arg.Now,
+		arg.Failed,
+		arg.LeaseID,
+		arg.Attempt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const leaseShiftClaims = `-- name: LeaseShiftClaims :exec
+UPDATE lease SET due_at = CASE WHEN due_at + CAST($1 AS bigint) < CAST($2 AS bigint) THEN due_at + CAST($1 AS bigint) ELSE CAST($2 AS bigint) END
+WHERE queue = $3 AND state = 'held' AND due_at < CAST($2 AS bigint)
+`
+
+type LeaseShiftClaimsParams struct {
+	By    int64
+	Now   int64
+	Queue string
+}
+
+// The held leases of a queue were claimed later by so much, though not in the future.
+func (q *Queries) LeaseShiftClaims(ctx context.Context, arg LeaseShiftClaimsParams) error {
+	_, err := q.db.ExecContext(ctx, leaseShiftClaims, arg.By, arg.Now, arg.Queue)
+	return err
+}
+
+const leaseSilence = `-- name: LeaseSilence :one
+SELECT count(DISTINCT holder) AS holders,
+  CAST(count(DISTINCT CASE WHEN lapses_at <= CAST($1 AS bigint) THEN holder END) AS bigint) AS silent,
+  CAST(count(CASE WHEN lapses_at <= CAST($2 AS bigint) THEN 1 END) AS bigint) AS lapsed
+FROM lease WHERE queue = $3 AND state = 'held'
+`
+
+type LeaseSilenceParams struct {
+	Soon  int64
+	Now   int64
+	Queue string
+}
+
+type LeaseSilenceRow struct {
+	Holders int64
+	Silent  int64
+	Lapsed  int64
+}
+
+// The holders of a queue's leases; how many of them were silent for so long that their
+// leases lapse soon; and how many leases have lapsed.
+func (q *Queries) LeaseSilence(ctx context.Context, arg LeaseSilenceParams) (LeaseSilenceRow, error) {
+	row := q.db.QueryRowContext(ctx, leaseSilence, arg.Soon, arg.Now, arg.Queue)
+	var i LeaseSilenceRow
+	err := row.Scan(&i.Holders, &i.Silent, &i.Lapsed)
+	return i, err
+}
+
+const pulseGet = `-- name: PulseGet :one
+SELECT pulse_id, written_at, heard_at, together_until FROM pulse
+`
+
+func (q *Queries) PulseGet(ctx context.Context) (Pulse, error) {
+	row := q.db.QueryRowContext(ctx, pulseGet)
+	var i Pulse
+	err := row.Scan(
+		&i.PulseID,
+		&i.WrittenAt,
+		&i.HeardAt,
+		&i.TogetherUntil,
+	)
+	return i, err
+}
+
+const pulseLock = `-- name: PulseLock :one
+SELECT pulse_id, written_at, heard_at, together_until FROM pulse FOR UPDATE
+`
+
+func (q *Queries) PulseLock(ctx context.Context) (Pulse, error) {
+	row := q.db.QueryRowContext(ctx, pulseLock)
+	var i Pulse
+	err := row.Scan(
+		&i.PulseID,
+		&i.WrittenAt,
+		&i.HeardAt,
+		&i.TogetherUntil,
+	)
+	return i, err
+}
+
+const pulseSet = `-- name: PulseSet :exec
+INSERT INTO pulse (pulse_id, written_at, heard_at, together_until) VALUES (1, $1, $2, $3)
+ON CONFLICT (pulse_id) DO UPDATE SET written_at = excluded.written_at, heard_at = excluded.heard_at, together_until = excluded.together_until
+`
+
+type PulseSetParams struct {
+	WrittenAt     int64
+	HeardAt       int64
+	TogetherUntil int64
+}
+
+func (q *Queries) PulseSet(ctx context.Context, arg PulseSetParams) error {
+	_, err := q.db.ExecContext(ctx, pulseSet, arg.WrittenAt, arg.HeardAt, arg.TogetherUntil)
+	return err
 }

@@ -340,20 +340,21 @@ type KeyStanding struct {
 }
 
 type Lease struct {
-	LeaseID   string
-	Queue     string
-	Subject   string
-	Item      int64
-	State     string
-	DueAt     int64
-	Attempt   int64
-	Failures  int64
-	Holder    string
-	LapsesAt  int64
-	Progress  int64
-	LastCode  string
-	LastError string
-	Guard     string
+	LeaseID      string
+	Queue        string
+	Subject      string
+	Item         int64
+	State        string
+	DueAt        int64
+	Attempt      int64
+	Failures     int64
+	Holder       string
+	LapsesAt     int64
+	Progress     int64
+	LastCode     string
+	LastError    string
+	Guard        string
+	LapsedHolder string
 }
 
 type LedgerPosting struct {
@@ -512,6 +513,13 @@ type ProjectContent struct {
 	UploadID    string
 	WorkspaceID string
 	Sha256      string
+}
+
+type Pulse struct {
+	PulseID       int64
+	WrittenAt     int64
+	HeardAt       int64
+	TogetherUntil int64
 }
 
 type Quote struct {

@@ -123,17 +123,19 @@ func (b *Board) BeatReferences(ctx context.Context, held []lease.Ref, progress [
 // that is not the worker's any more is skipped.
 func (b *Board) ReleaseReferences(ctx context.Context, refs []lease.Ref) error {
 	for _, ref := range refs {
-		err := b.DB.Write(ctx, func(tx *db.Tx) error {
-			if err := lease.Release(ctx, tx, ref, ReferenceQueue); err != nil {
-				return err
-			}
-			return requeueReference(ctx, tx, challengeOf(ref.ID))
-		})
+		err := b.DB.Write(ctx, func(tx *db.Tx) error { return releaseReference(ctx, tx, ref) })
 		if err != nil && !errors.Is(err, lease.ErrLost) {
 			return fmt.Errorf("release a reference render: %w", err)
 		}
 	}
 	return nil
+}
+
+func releaseReference(ctx context.Context, tx *db.Tx, ref lease.Ref) error {
+	if err := lease.Release(ctx, tx, ref, ReferenceQueue); err != nil {
+		return err
+	}
+	return requeueReference(ctx, tx, challengeOf(ref.ID))
 }
 
 func requeueReference(ctx context.Context, tx *db.Tx, challengeID string) error {
@@ -161,7 +163,10 @@ func failReference(ctx context.Context, tx *db.Tx, ref lease.Ref, f framecheck.F
 
 // ReferenceLeases defines how the lease engine treats reference renders.
 func (b *Board) ReferenceLeases() lease.Queue {
-	return lease.Queue{Name: ReferenceQueue, Life: b.LeaseLife, LongestDelay: referenceDelay, OnLapse: func(ctx context.Context, tx *db.Tx, l lease.Lease) error {
+	return lease.Queue{Name: ReferenceQueue, Life: b.LeaseLife, LongestDelay: referenceDelay, Remote: true, OnLapse: func(ctx context.Context, tx *db.Tx, l lease.Lease, blameless bool) error {
+		if blameless {
+			return releaseReference(ctx, tx, l.Ref())
+		}
 		return failReference(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
 	}}
 }
