@@ -22,6 +22,7 @@ import (
 	"slices"
 	"time"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/atomicfile"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
@@ -82,6 +83,10 @@ type App struct {
 	// witnesses have the log's checkpoints co-signed; nil when Config.Witnesses is.
 	witnesses *witness.Asker
 	metrics   *metrics.Metrics // nil when Config.MetricsListen is ""
+	// probe finds out whether the store can be written, and outages keeps errors of one that
+	// cannot from filling the log.
+	probe   *storeProbe
+	outages *front.OutageLog
 }
 
 // Open opens the stores and loads the keys, and creates both where they are
@@ -101,7 +106,10 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err := atomicfile.MkdirAll(keys); err != nil {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
-	a := &App{Config: cfg}
+	a := &App{Config: cfg, outages: front.NewOutageLog(cmp.Or(cfg.Log, slog.Default()).Handler())}
+	cfg.Log = slog.New(a.outages)
+	a.Config.Log = cfg.Log
+	a.probe = a.newStoreProbe()
 	// The database comes first: an unreachable database must not leave a folder that
 	// looks like that of a service with another database.
 	a.DB, err = db.Open(ctx, db.Config{URL: cfg.DatabaseURL(), Connections: cfg.DatabaseConnections, Skew: cfg.Skew, AfterCommit: cfg.AfterCommit, Log: cfg.Log})
@@ -121,7 +129,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 		return nil, errors.Join(err, a.DB.Close())
 	}
 	if cfg.MetricsListen != "" {
-		a.metrics = metrics.New(metrics.Config{DB: a.DB, Keys: a.Keys, Folder: cfg.Data, Log: cfg.Log})
+		a.metrics = metrics.New(metrics.Config{DB: a.DB, Keys: a.Keys, Folder: cfg.Data, Probe: a.probe.check, Log: cfg.Log})
 	}
 	a.webhooks = a.openWebhooks()
 	if cfg.Witnesses != nil {

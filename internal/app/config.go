@@ -129,6 +129,9 @@ type Config struct {
 	// StopTimeout is how long running requests may take to end once the service
 	// stops; 0 means 30 seconds.
 	StopTimeout time.Duration
+	// DrainDelay is how long the port stays open once the service stops, with 503 on /readyz,
+	// before it takes no further connection.
+	DrainDelay time.Duration
 	// Rate limits each client of the API; the zero Policy lets every request
 	// pass.
 	Rate ratelimit.Policy

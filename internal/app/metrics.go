@@ -34,7 +34,7 @@ func (a *App) serveMetrics(serving context.Context, errs *front.Errors) (stop fu
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", a.metrics.Handler())
-	front.Probes(serving, mux, errs, a.reachesDatabase)
+	front.Probes(serving, mux, errs, a.ready)
 	server := &http.Server{
 		Handler: mux, ReadHeaderTimeout: headerTimeout, ReadTimeout: metricsTimeout, WriteTimeout: metricsTimeout, IdleTimeout: idleTimeout,
 		ConnState: front.LimitConnections(metricsConnections, 0),

@@ -58,8 +58,8 @@ const (
 // when the listener or the embedded worker ends unexpectedly.
 //
 // The order of a stop: readiness goes off, and long polls and event streams
-// end. The embedded worker finishes its frame or releases it. Running requests
-// get until Config.StopTimeout from the beginning of the stop; what is left is
+// end. The port stays open for Config.DrainDelay. The embedded worker finishes its frame or releases it. Running requests
+// get Config.StopTimeout from then on; what is left is
 // cancelled. The background work ends last.
 func (a *App) Serve(ctx context.Context) error {
 	listener, err := net.Listen("tcp", a.Config.Listen)
@@ -92,7 +92,7 @@ func (a *App) Serve(ctx context.Context) error {
 	defer endRequests(nil)
 	serving, stopServing := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopServing()
-	front.Probes(serving, mux, errs, a.reachesDatabase)
+	front.Probes(serving, mux, errs, a.ready)
 	if a.Config.Routes != nil {
 		a.Config.Routes(mux)
 	}
@@ -130,7 +130,11 @@ func (a *App) Serve(ctx context.Context) error {
 			err = fmt.Errorf("embedded worker: %w", err)
 		}
 	}
+	a.Config.Log.Info("stopping", "stop_timeout", a.Config.StopTimeout)
 	stopServing()
+	if err == nil {
+		a.drain(served)
+	}
 	drained, giveUp := context.WithTimeout(context.WithoutCancel(ctx), a.Config.StopTimeout)
 	defer giveUp()
 	stopWorker()
@@ -141,7 +145,18 @@ func (a *App) Serve(ctx context.Context) error {
 	a.worlds.stop()
 	stopWork()
 	background.Wait()
+	a.Config.Log.Info("stopped")
 	return err
+}
+
+// drain keeps the listener open for a while: /readyz already answers 503, and a balancer
+// that asks it sends no more requests when the port closes.
+func (a *App) drain(served chan error) {
+	select {
+	case <-time.After(a.Config.DrainDelay):
+	case err := <-served:
+		served <- err
+	}
 }
 
 // background returns the work that no request waits for. Each function runs
@@ -159,6 +174,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.checkPublicURL(p.at.PublicURL),
 		a.watchCertificate(p.at.PublicURL),
 		a.askWitnesses,
+		a.watchOutages,
 		a.worlds.tend,
 	)
 }
@@ -201,11 +217,6 @@ func (a *App) cutOff(server *http.Server, cancelRequests context.CancelCauseFunc
 		err = errors.Join(err, server.Close())
 	}
 	a.Config.Log.Warn("requests that did not end in time were cut off", "stop_timeout", a.Config.StopTimeout, "err", err)
-}
-
-// reachesDatabase is the check of the readiness probe.
-func (a *App) reachesDatabase(ctx context.Context) error {
-	return a.DB.Read(ctx, func(*db.Tx) error { return nil })
 }
 
 // prepareLog publishes the signing keys of this process and names the receipt

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/plainjson"
@@ -47,10 +46,7 @@ func (e *Errors) Handle(h Handler) http.Handler {
 // caller gets. A request that was cancelled by a stop or by the end of its
 // credential is answered with that reason, whatever its handler returned.
 func (e *Errors) Answer(w http.ResponseWriter, r *http.Request, err error) {
-	err = EndReason(r.Context(), err)
-	if db.IsFull(err) {
-		err = fault.New(fault.Unavailable, "The service has no space left on a disk. Nothing was stored.").After(retryAfterFull).Wrap(err)
-	}
+	err = duringOutage(EndReason(r.Context(), err))
 	h := w.Header()
 	requestID := h.Get(fault.RequestIDHeader)
 	status, body := fault.Envelope(err, requestID)

@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/fault"
@@ -124,7 +125,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if id := tracing.ID(ctx); id != "" {
 			line = append(line, slog.String("trace_id", id))
 		}
-		f.Log.LogAttrs(ctx, slog.LevelInfo, "request", line...)
+		f.Log.LogAttrs(ctx, levelOf(route, out.status), "request", line...)
 		traced(out.status, workspace())
 	}()
 	if err := f.serve(out, r, route, elsewhere); err != nil {
@@ -177,4 +178,13 @@ func (f *Front) recovered(out *response, r *http.Request, p any) {
 	if out.status == 0 {
 		f.Errors.Answer(out, r, fault.New(fault.Internal, "Something went wrong on our side."))
 	}
+}
+
+// levelOf is the level of a request's log line. Workers report every two seconds: that all is
+// well is told at debug.
+func levelOf(route string, status int) slog.Level {
+	if status < http.StatusBadRequest && strings.HasPrefix(pathOf(route), "/farm/") && strings.HasSuffix(route, "/heartbeat") {
+		return slog.LevelDebug
+	}
+	return slog.LevelInfo
 }

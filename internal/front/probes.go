@@ -4,13 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"time"
 
 	"svc.example/internal/ground/fault"
 )
-
-// probeLimit bounds the query of a readiness probe.
-const probeLimit = 2 * time.Second
 
 // Paths of the probes.
 const (
@@ -20,7 +16,7 @@ const (
 
 // Probes adds two routes to mux. /livez succeeds while the process runs; it
 // does not ask the database, since a restart would not repair one. /readyz
-// fails with 503 from the beginning of a stop, and whenever check fails, so
+// fails with 503 from the beginning of a stop, and whenever check fails, which is quick, so
 // that a load balancer stops sending requests.
 func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check func(context.Context) error) {
 	mux.Handle("GET "+livePath, errs.Handle(func(w http.ResponseWriter, _ *http.Request) error {
@@ -30,10 +26,8 @@ func Probes(serving context.Context, mux *http.ServeMux, errs *Errors, check fun
 		if serving.Err() != nil {
 			return ErrStopping
 		}
-		ctx, cancel := context.WithTimeout(r.Context(), probeLimit)
-		defer cancel()
-		if err := check(ctx); err != nil {
-			return fault.New(fault.Unavailable, "The database does not answer.").Wrap(err).After(retryAfterStop)
+		if err := check(r.Context()); err != nil {
+			return fault.New(fault.Unavailable, "The service cannot write to its database and files.").Wrap(err).After(retryAfterStop)
 		}
 		return writeOK(w)
 	}))

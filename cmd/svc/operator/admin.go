@@ -170,15 +170,19 @@ func (f adminFlags) add(do func(ctx context.Context, tx *db.Tx) error) error {
 
 // write runs do in one transaction of the store and creates the store when there is
 // none: an operator may prepare a service before its first start. It says so on
-// standard error, because usually --data is mistyped. do may run more than once, as
+// standard error, because usually --data is mistyped. It migrates no store: an older
+// service may run on it. do may run more than once, as
 // every transaction may; it must not print.
 func (f adminFlags) write(do func(ctx context.Context, tx *db.Tx) error) error {
 	ctx := context.Background()
-	if err := db.Stored(ctx, db.Config{URL: f.config().DatabaseURL()}); errors.Is(err, db.ErrNoStore) {
+	switch err := db.Stored(ctx, db.Config{URL: f.config().DatabaseURL()}); {
+	case errors.Is(err, db.ErrNoStore):
 		if err := app.CheckNew(ctx, f.config()); err != nil {
 			return terminal.WrongUsage(err)
 		}
 		terminal.Printf(os.Stderr, "svc: there is no service's data in %s; creating it", f.place())
+	case err != nil: // one of another version too: only svc serve migrates, while nobody serves
+		return f.refusal(err)
 	}
 	service, err := app.Open(ctx, f.config())
 	if err != nil {

@@ -52,6 +52,7 @@ type Serve struct {
 	AcceptJobs        bool          `group:"Start, stop and monitoring" env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs are finished."`
 	Synthetic         bool          `group:"Rendering" name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit workers that render nothing, to test the service. Everything they produce is marked."`
 	StopTimeout       time.Duration `group:"Start, stop and monitoring" env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long running requests may take to end after a signal. Then they are cut off."`
+	DrainDelay        time.Duration `group:"Start, stop and monitoring" env:"SVC_DRAIN_DELAY" default:"0s" help:"How long the port stays open after a signal, with 503 on /readyz, before it closes. Set it to the time that a load balancer needs to notice."`
 	Inspecting        terminal.Size `group:"Limits" name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory that reading uploads takes together, beyond 1 MiB each."`
 	ProjectSize       terminal.Size `group:"Limits" name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of all files of a project together."`
 	Unstarted         terminal.Size `group:"Limits" name:"unstarted-storage" env:"SVC_UNSTARTED_STORAGE" default:"5GiB" help:"Most bytes that a workspace stores and that no job pays for: uploads, and what the database keeps about them."`
@@ -153,6 +154,7 @@ func (c *Serve) service() (app.Config, error) {
 			return cfg, err
 		}
 	}
+	cfg.DrainDelay = c.DrainDelay
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)

@@ -76,6 +76,11 @@ func printWorkers(out io.Writer, workers []dispatch.WorkerView) {
 		list.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, sandbox, w.SeenAt.Format(time.DateTime))
 	}
 	list.Print(out)
+	for _, w := range workers {
+		if w.State == dispatch.WorkerUnable {
+			terminal.Printf(out, "%s (%s) cannot work: %s", w.WorkerID, w.Name, w.Unable)
+		}
+	}
 }
 
 // workerShow is svc admin worker show.

@@ -15,9 +15,15 @@ type LogFlags struct {
 func (f LogFlags) Start(w io.Writer) { slog.SetDefault(f.logger(w)) }
 
 func (f LogFlags) logger(w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: f.Level}
-	if f.Format == "json" {
-		return slog.New(slog.NewJSONHandler(w, options))
+	form := func(w io.Writer) slog.Handler {
+		options := &slog.HandlerOptions{Level: f.Level}
+		if f.Format == "json" {
+			return slog.NewJSONHandler(w, options)
+		}
+		return slog.NewTextHandler(w, options)
 	}
-	return slog.New(slog.NewTextHandler(w, options))
+	if isJournal(w) {
+		return slog.New(forJournal(w, form))
+	}
+	return slog.New(form(w))
 }

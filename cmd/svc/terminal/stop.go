@@ -13,7 +13,7 @@ import (
 // copies must not turn an orderly stop into an immediate one.
 const sameSignal = 2 * time.Second
 
-// UntilSignal returns a context that ends with the first SIGINT or SIGTERM. A signal
+// UntilSignal returns a context that ends with the first SIGINT, SIGTERM or SIGHUP. A signal
 // that comes sameSignal or later after the first one ends the process at once, in
 // the way of the operating system. Call stop when there is nothing left to end: it
 // releases the goroutine and gives signals their default effect back.
@@ -21,6 +21,9 @@ func UntilSignal() (ctx context.Context, stop context.CancelFunc) {
 	ctx, cancel := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // nohup keeps a program running
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	go func() {
 		select {
 		case <-signals:

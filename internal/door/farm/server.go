@@ -37,6 +37,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/delivery"
@@ -99,6 +100,8 @@ const (
 	maxMeta = 64 << 10
 	// maxText bounds a log or message, in bytes.
 	maxText = 16 << 10
+	// maxReason bounds why a worker cannot work, in bytes.
+	maxReason = 300
 	// beatsPerLease is the number of heartbeats in the life of a lease. Several
 	// can get lost before the lease lapses. They also carry the progress: by
 	// default one every two seconds, which is 500 small writes a second for a
@@ -345,6 +348,12 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	}
 	if err := s.Previews.Release(r.Context(), refs(req.WorkerID, ofPreviews)); err != nil {
 		return nil, err
+	}
+	// Before the frames wait again, so that it does not get them at once.
+	if reason := plaintext.Line(clip(req.Unable[:min(len(req.Unable), maxReason)])); reason != "" {
+		if err := s.Workers.RecordUnable(r.Context(), req.WorkerID, reason); err != nil {
+			return nil, err
+		}
 	}
 	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, ofFrames)); err != nil || !req.Leaving {
 		return farmapi.OKReply{OK: true}, err

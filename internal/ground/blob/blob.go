@@ -12,7 +12,9 @@ package blob
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"time"
@@ -68,4 +70,23 @@ type Reader interface {
 	// Version changes when the stored bytes are replaced or written to, as far as the
 	// store can detect. "" means that it cannot detect this.
 	Version() string
+}
+
+// Probe writes a blob and deletes it, to see whether the store can be written.
+func Probe(ctx context.Context, s Store) error {
+	key := "probe/" + rand.Text()
+	w, err := s.Create(ctx, key)
+	if err == nil {
+		defer w.Abort()
+		if _, err = w.Write([]byte{1}); err == nil {
+			err = w.Commit()
+		}
+	}
+	if err == nil {
+		err = s.Delete(ctx, key)
+	}
+	if err != nil {
+		return fmt.Errorf("write a file: %w", err)
+	}
+	return nil
 }

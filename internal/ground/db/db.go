@@ -205,7 +205,7 @@ func (d *DB) WritePages(ctx context.Context, do func(tx *Tx, page int64) (int64,
 }
 
 // Write runs do in a read-write transaction and commits it. If do returns an error, the
-// transaction is rolled back and that error is returned unchanged. After any other error
+// transaction is rolled back and that error is returned (IsAway if the connection broke). After any other error
 // nothing is committed either, except after ErrUnknown. do may run several times. The end
 // of ctx stops the queries that receive it, never a commit.
 func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
@@ -218,7 +218,7 @@ func (d *DB) Write(ctx context.Context, do func(*Tx) error) error {
 			return nil
 		}
 		if run == maxRuns || !d.engine.again(err) {
-			return err
+			return marked(err)
 		}
 		select {
 		case <-ctx.Done():
@@ -241,7 +241,7 @@ func (d *DB) writeOnce(ctx context.Context, do func(*Tx) error) error {
 func (d *DB) Read(ctx context.Context, do func(*Tx) error) error {
 	ctx, end := tracing.Child(ctx, "db read")
 	defer end(nil)
-	return d.once(ctx, d.read, false, do)
+	return marked(d.once(ctx, d.read, false, do))
 }
 
 // ReadStatement runs do without a transaction, in half the time of Read. Each statement
@@ -254,12 +254,12 @@ func (d *DB) ReadStatement(ctx context.Context, do func(context.Context, *Tx) er
 	defer end(nil)
 	ctx, queries, now, err := d.engine.alone(ctx)
 	if err != nil {
-		return fmt.Errorf("read the clock: %w", err)
+		return marked(fmt.Errorf("read the clock: %w", err))
 	}
 	if now, err = d.moved(ctx, queries, now); err != nil {
-		return err
+		return marked(err)
 	}
-	return do(ctx, &Tx{Queries: queries, Now: now})
+	return marked(do(ctx, &Tx{Queries: queries, Now: now}))
 }
 
 func (d *DB) once(ctx context.Context, pool *sql.DB, write bool, do func(*Tx) error) error {

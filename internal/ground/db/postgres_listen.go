@@ -112,7 +112,7 @@ func (e *postgresEngine) wakeOthers(ctx context.Context) error {
 func (e *postgresEngine) listen(ctx context.Context, h *hub, log *slog.Logger) {
 	for ctx.Err() == nil {
 		if err := e.listenOnce(ctx, h); err != nil && ctx.Err() == nil {
-			log.Warn("the connection that listens to the database broke; trying again", "err", err)
+			log.Warn("the connection that listens to the database broke; trying again", "err", marked(err))
 			select {
 			case <-ctx.Done():
 			case <-time.After(listenPause):

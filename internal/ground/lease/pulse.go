@@ -163,3 +163,11 @@ func (r Reaper) judge(ctx context.Context, tx *db.Tx, q Queue, l Lease) (blamele
 	}
 	return q.Remote && l.Attempt <= mostBlameless && (tx.Now < last.TogetherUntil || tx.Now-max(last.HeardAt, r.Pulse.idle) > gap), nil
 }
+
+// Probe writes one row, to see whether the database can be written.
+func Probe(ctx context.Context, d *db.DB) error {
+	if err := d.Write(ctx, func(tx *db.Tx) error { return tx.PulseProbe(ctx, tx.Now) }); err != nil {
+		return fmt.Errorf("write to the database: %w", err)
+	}
+	return nil
+}

@@ -65,8 +65,8 @@ func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name strin
 	if err != nil {
 		return fmt.Errorf("read the worker before: %w", err)
 	}
-	if before.SuspendedUntil == drained {
-		before.SuspendedUntil = 0 // a worker is drained until it is started again
+	if before.SuspendedUntil == drained || before.Unable != "" {
+		before.SuspendedUntil = 0 // until it is started again
 	}
 	_, err = changeStanding(ctx, tx, workerID, func(s standing) standing {
 		return standing{before.Faults, before.Suspensions, max(before.SuspendedUntil, s.until)}
@@ -88,6 +88,11 @@ func (w *Workers) RecordGoodFrame(ctx context.Context, tx *db.Tx, workerID strin
 	row, err := tx.WorkerGet(ctx, workerID)
 	if err != nil && !db.IsNotFound(err) {
 		return fmt.Errorf("read worker: %w", err)
+	}
+	if row.Unable != "" {
+		if err := w.recordAble(ctx, tx, workerID); err != nil {
+			return err
+		}
 	}
 	if row.Faults == 0 {
 		return nil // nearly every frame: it locks no row

@@ -9,7 +9,7 @@ import (
 // they cannot be derived from anything else. A worker's sum excludes when it was last seen, which
 // every report changes, and when it left.
 var (
-	workerRows   = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}}
+	workerRows   = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}, Later: []string{"Unable"}}
 	failureRows  = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
 	standingRows = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )

@@ -224,6 +224,7 @@ type WorkerState string
 const (
 	WorkerOffline   WorkerState = "offline"   // no report for WorkerOnline
 	WorkerSetAside  WorkerState = "set_aside" // suspended: it failed what others rendered
+	WorkerUnable    WorkerState = "unable"    // it cannot work, and says why
 	WorkerDraining  WorkerState = "draining"  // drained by an operator, and finishes its frames
 	WorkerDrained   WorkerState = "drained"
 	WorkerRendering WorkerState = "rendering"
@@ -237,6 +238,7 @@ type WorkerView struct {
 	Name           string      `json:"name"`
 	State          WorkerState `json:"state"`
 	AsideUntil     *time.Time  `json:"aside_until"` // null unless it is suspended
+	Unable         string      `json:"unable"`      // why it cannot work; empty where it can
 	Frames         int         `json:"frames"`      // leases that it holds now
 	Device         string      `json:"device"`
 	DeviceName     string      `json:"device_name"`
@@ -275,7 +277,7 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 
 // OnlineStates are the states of a worker that is online.
 func OnlineStates() []WorkerState {
-	return []WorkerState{WorkerIdle, WorkerRendering, WorkerSetAside, WorkerDraining, WorkerDrained}
+	return []WorkerState{WorkerIdle, WorkerRendering, WorkerUnable, WorkerSetAside, WorkerDraining, WorkerDrained}
 }
 
 // CountOnline counts the workers that are online, by their state. A state that no worker is
@@ -298,7 +300,7 @@ func CountOnline(ctx context.Context, tx *db.Tx) (map[WorkerState]int64, error) 
 // viewOf shows a worker that holds so many frames.
 func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 	v := WorkerView{
-		WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Frames: frames, Device: r.Device, DeviceName: r.DeviceName,
+		WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Unable: r.Unable, Frames: frames, Device: r.Device, DeviceName: r.DeviceName,
 		Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox, Lacks: append([]buildoption.Option{}, buildoption.Set(r.Lacks).Options()...),
 		RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
 	}
@@ -309,6 +311,11 @@ func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 		v.State = WorkerDraining
 	case r.SuspendedUntil == drained:
 		v.State = WorkerDrained
+	case r.Unable != "":
+		v.State = WorkerUnable
+		if until := db.Time(r.SuspendedUntil); r.SuspendedUntil > tx.Now {
+			v.AsideUntil = &until
+		}
 	case r.SuspendedUntil > tx.Now:
 		until := db.Time(r.SuspendedUntil)
 		v.State, v.AsideUntil = WorkerSetAside, &until

@@ -90,6 +90,11 @@ func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found disp
 			return Work{}, err
 		}
 	}
+	if first {
+		tx.AfterCommit(func() {
+			f.Log.Info("job rendering", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "worker_id", holder)
+		})
+	}
 	waiting, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), int64(len(leases)))
 	return Work{Job: record, Leases: leases, Waiting: int(waiting), Plays: found.Plays, Scene: scene.Name}, err
 }

@@ -68,7 +68,7 @@ func (f *Frames) recordFailure(ctx context.Context, tx *db.Tx, record *job.Recor
 		}
 		ends, awaits = ends && len(painted) == 0, awaits && len(painted) == 0
 	}
-	f.Log.Warn("frame failed", "job_id", record.JobID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "attempts", h.Attempts,
+	f.Log.Warn("frame failed", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "frame", frame, "worker_id", ref.Holder, "attempt", ref.Attempt, "attempts", h.Attempts,
 		"code", failure.Code, "message", failure.Message, "ends_job", ends, "awaits_other_key", awaits)
 	switch {
 	case ends:
@@ -113,11 +113,12 @@ func (f *Frames) Release(ctx context.Context, refs []lease.Ref) error {
 	if len(refs) == 0 {
 		return nil
 	}
-	return f.DB.Write(ctx, func(tx *db.Tx) error { return f.release(ctx, tx, refs) })
+	return f.DB.Write(ctx, func(tx *db.Tx) error { return f.release(ctx, tx, refs, "its worker gave it back") })
 }
 
-func (f *Frames) release(ctx context.Context, tx *db.Tx, refs []lease.Ref) error {
-	var released []string // the job of each released frame
+// release returns frames for a reason that the log has.
+func (f *Frames) release(ctx context.Context, tx *db.Tx, refs []lease.Ref, reason string) error {
+	var released []lease.Ref
 	for _, ref := range refs {
 		err := lease.Release(ctx, tx, ref, dispatch.FrameQueue)
 		if errors.Is(err, lease.ErrLost) {
@@ -126,16 +127,19 @@ func (f *Frames) release(ctx context.Context, tx *db.Tx, refs []lease.Ref) error
 		if err != nil {
 			return err
 		}
-		released = append(released, jobOf(ref.ID))
+		released = append(released, ref)
 	}
-	for _, jobID := range released { // all leases are locked before any turn
-		record, err := job.Read(ctx, tx, jobID)
+	for _, ref := range released { // all leases are locked before any turn
+		record, err := job.Read(ctx, tx, jobOf(ref.ID))
 		if err != nil {
 			return err
 		}
 		if err := dispatch.RecordRelease(ctx, tx, job.ForDispatch(record)); err != nil {
 			return err
 		}
+		tx.AfterCommit(func() {
+			f.Log.Info("frame returned", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "lease_id", ref.ID, "worker_id", ref.Holder, "attempt", ref.Attempt, "reason", reason)
+		})
 	}
 	return nil
 }

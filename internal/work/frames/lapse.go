@@ -21,13 +21,7 @@ func (f *Frames) Queue() lease.Queue {
 // first makes it ErrLost, and nothing happens. A blameless lapse is no failed attempt.
 func (f *Frames) lapse(ctx context.Context, tx *db.Tx, l lease.Lease, blameless bool) error {
 	if blameless {
-		if err := f.release(ctx, tx, []lease.Ref{l.Ref()}); err != nil {
-			return err
-		}
-		tx.AfterCommit(func() {
-			f.Log.Info("frame returned: its worker fell silent with others", "job_id", l.Subject, "frame", l.Item, "worker_id", l.Holder, "attempt", l.Attempt)
-		})
-		return nil
+		return f.release(ctx, tx, []lease.Ref{l.Ref()}, "its worker fell silent with others")
 	}
 	err := f.failFrame(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})
 	if fault.Is(err, fault.LeaseLost) {
@@ -66,7 +60,7 @@ func (f *Frames) resume(ctx context.Context, tx *db.Tx, lost []lease.Ref) (resum
 			return nil, err
 		}
 		tx.AfterCommit(func() {
-			f.Log.Info("frame resumed: its worker is heard again", "job_id", record.JobID, "lease_id", ref.ID, "worker_id", ref.Holder, "attempt", ref.Attempt)
+			f.Log.Info("frame resumed: its worker is heard again", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "lease_id", ref.ID, "worker_id", ref.Holder, "attempt", ref.Attempt)
 		})
 	}
 	return resumed, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -80,6 +81,7 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
 			return err
 		}
+		j.tell(tx, slog.LevelInfo, "job completed", job.JobID, job.WorkspaceID, "frames", job.FrameCount, "charged_cents", job.PriceCents)
 		return j.log(ctx, tx, job, a)
 	})
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -65,6 +66,7 @@ func (j *Jobs) cancel(ctx context.Context, tx *db.Tx, job Record, reason string)
 	if err := tx.JobCancelled(ctx, query.JobCancelledParams{Reason: reason, Now: tx.Now, JobID: job.JobID}); err != nil {
 		return fmt.Errorf("cancel job: %w", err)
 	}
+	j.tell(tx, slog.LevelInfo, "job cancelled", job.JobID, job.WorkspaceID, "reason", reason)
 	return j.endWithoutResult(ctx, tx, job)
 }
 
@@ -79,7 +81,7 @@ func (j *Jobs) Fail(ctx context.Context, tx *db.Tx, job Record, code fault.Code,
 	if err := tx.JobFailed(ctx, query.JobFailedParams{Code: string(code), Message: message, Now: tx.Now, JobID: job.JobID}); err != nil {
 		return fmt.Errorf("fail job: %w", err)
 	}
-	j.Log.Info("job failed", "job_id", job.JobID, "code", code)
+	j.tell(tx, slog.LevelWarn, "job failed", job.JobID, job.WorkspaceID, "code", code, "message", message)
 	return j.endWithoutResult(ctx, tx, job)
 }
 
@@ -160,4 +162,11 @@ func (j *Jobs) publishEnd(ctx context.Context, tx *db.Tx, jobID string) error {
 		return fmt.Errorf("job %s is %s and has not ended: no event to publish", jobID, o.Status)
 	}
 	return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o, Test: j.Test})
+}
+
+// tell logs a step of a job once its transaction has committed.
+func (j *Jobs) tell(tx *db.Tx, level slog.Level, step, jobID, workspaceID string, more ...any) {
+	tx.AfterCommit(func() {
+		j.Log.Log(context.Background(), level, step, append([]any{"job_id", jobID, "workspace_id", workspaceID}, more...)...)
+	})
 }

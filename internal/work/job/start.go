@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -187,6 +188,7 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if err := wallet.Reserve(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {
 		return "", "", err
 	}
+	j.tell(tx, slog.LevelInfo, "job created", jobID, r.Principal.WorkspaceID, "status", status, "frames", q.FrameCount, "price_cents", q.PriceCents)
 	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
 		return "", "", err
 	}

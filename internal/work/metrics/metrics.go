@@ -42,7 +42,9 @@ type Config struct {
 	DB     *db.DB        // the caller closes it, after Metrics.Close
 	Keys   *signing.Ring // whose end is told
 	Folder string        // the data folder, whose free space is told
-	Log    *slog.Logger
+	// Probe tells whether the database and the store of files can be written.
+	Probe func() (database, files error)
+	Log   *slog.Logger
 }
 
 // Metrics are the metrics of a process. Make one with New and end it with Close. A nil
@@ -86,7 +88,7 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		known:    map[line]prometheus.Observer{},
 		registry: prometheus.NewRegistry(),
-		store:    newStore(func(ctx context.Context) ([]prometheus.Metric, error) { return read(ctx, c) }, c.Log),
+		store:    newStore(func(ctx context.Context) ([]prometheus.Metric, error) { return read(ctx, c) }, c.Probe, c.Log),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "svc_http_seconds", Help: "How long requests took, by route and status. Route is the pattern; - for a request that no route matches.", Buckets: requestBounds,
 		}, []string{"route", "code"}),

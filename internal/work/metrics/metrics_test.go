@@ -78,7 +78,7 @@ func open(t testing.TB, d *db.DB) *metrics.Metrics {
 	if err := d.Write(t.Context(), func(tx *db.Tx) error { return ring.Register(t.Context(), tx) }); err != nil {
 		t.Fatal(err)
 	}
-	m := metrics.New(metrics.Config{DB: d, Keys: ring, Folder: folder, Log: slog.New(slog.DiscardHandler)})
+	m := metrics.New(metrics.Config{DB: d, Keys: ring, Folder: folder, Probe: func() (database, files error) { return nil, nil }, Log: slog.New(slog.DiscardHandler)})
 	t.Cleanup(m.Close)
 	return m
 }

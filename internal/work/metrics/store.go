@@ -25,7 +25,8 @@ const (
 
 // Figures that are read from the store.
 var (
-	storeUp         = figure("svc_store_up", "1 when the database answered the last scrape, 0 when it did not; then the figures of the store are missing.")
+	storeUp         = figure("svc_store_up", "1 when the database could be read and written for the last scrape, else 0; then the figures of the store are missing.")
+	blobsUp         = figure("svc_blobs_up", "1 when a file could be stored for the last scrape, else 0.")
 	framesReady     = figure("svc_frames_ready", "Frames that wait for a worker.")
 	framesLeased    = figure("svc_frames_leased", "Frames that workers hold.")
 	framesOldest    = figure("svc_frames_oldest_seconds", "How long the oldest frame waits that no worker holds; 0 when none does.")
@@ -44,7 +45,7 @@ var (
 
 // storeFigures lists them, for Describe.
 var storeFigures = []*prometheus.Desc{
-	storeUp, framesReady, framesLeased, framesOldest, workersOnline, jobsLive, ledgerCents, reservedOldest,
+	storeUp, blobsUp, framesReady, framesLeased, framesOldest, workersOnline, jobsLive, ledgerCents, reservedOldest,
 	webhooksPending, webhooksLate, deadLetters, auditBreaches, auditEnd, keyEnd, diskFree,
 }
 
@@ -56,8 +57,9 @@ func figure(name, help string, labels ...string) *prometheus.Desc {
 // store is the collector of the figures that are read. Its reads follow one another: while
 // one goes on, every scrape waits for it.
 type store struct {
-	read func(context.Context) ([]prometheus.Metric, error)
-	log  *slog.Logger
+	read  func(context.Context) ([]prometheus.Metric, error)
+	probe func() (database, files error)
+	log   *slog.Logger
 	// running ends with close; reads are those that go on.
 	running context.Context
 	end     context.CancelFunc
@@ -70,8 +72,8 @@ type store struct {
 	failed bool                // so that an outage is logged once
 }
 
-func newStore(read func(context.Context) ([]prometheus.Metric, error), log *slog.Logger) *store {
-	s := &store{read: read, log: log}
+func newStore(read func(context.Context) ([]prometheus.Metric, error), probe func() (database, files error), log *slog.Logger) *store {
+	s := &store{read: read, probe: probe, log: log}
 	s.running, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -89,14 +91,16 @@ func (s *store) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements prometheus.Collector. It takes readLimit at most.
+// Collect implements prometheus.Collector. It takes readLimit and the time of a probe at
+// most.
 func (s *store) Collect(to chan<- prometheus.Metric) {
+	database, files := s.probe()
 	found := s.current()
-	up := 0.0
-	if found != nil {
-		up = 1
+	if database != nil {
+		found = nil
 	}
-	to <- gauge(storeUp, up)
+	to <- gauge(storeUp, truth(found != nil))
+	to <- gauge(blobsUp, truth(files == nil))
 	for _, m := range found {
 		to <- m
 	}
@@ -251,6 +255,14 @@ func (c Config) readKey(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, er
 // gauge is one value of a figure.
 func gauge(of *prometheus.Desc, value float64, labels ...string) prometheus.Metric {
 	return prometheus.MustNewConstMetric(of, prometheus.GaugeValue, value, labels...)
+}
+
+// truth is 1 or 0.
+func truth(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // age is how long ago a time was, in seconds; 0 for no time and for one to come. since is in

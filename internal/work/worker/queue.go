@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"time"
 
 	"svc.example/internal/render/blender"
@@ -440,8 +441,8 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 		log.Info("frame given back", "reason", cause)
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):
-		log.Info("frame given back", "reason", err)
-		w.giveBack(drainCtx, t)
+		log.Warn("frame given back: this machine cannot work now", "reason", err)
+		w.release(drainCtx, strings.TrimPrefix(err.Error(), errUnable.Error()+"\n"), t)
 	case errors.As(err, &failed):
 		w.fail(t, failed)
 	case errors.Is(err, errDamaged): // in transit, or in the service's store: it looks
@@ -451,9 +452,14 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	}
 }
 
-// giveBack releases leases that were not rendered. It calls once: otherwise they
-// expire by themselves.
+// giveBack releases leases that were not rendered.
 func (w *Worker) giveBack(drainCtx context.Context, tasks ...*task) {
+	w.release(drainCtx, "", tasks...)
+}
+
+// release returns leases, and says why this machine cannot work where that is the reason. It
+// calls once: otherwise the leases lapse.
+func (w *Worker) release(drainCtx context.Context, unable string, tasks ...*task) {
 	var held []farmapi.Held
 	for _, t := range tasks {
 		if t.ctx.Err() == nil { // else the lease is lost already
@@ -464,7 +470,7 @@ func (w *Worker) giveBack(drainCtx context.Context, tasks ...*task) {
 	if len(held) == 0 {
 		return
 	}
-	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: held}); err != nil {
+	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: held, Unable: unable}); err != nil {
 		w.log.Warn("leases could not be given back, they lapse by themselves", "leases", len(held), "err", err)
 	}
 }

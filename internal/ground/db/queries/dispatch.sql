@@ -16,7 +16,7 @@ WHERE worker_id = @worker_id AND left_at = 0;
 
 -- name: WorkerPredecessor :one
 -- The newest of a key's workers of that name, but for one.
-SELECT faults, suspensions, suspended_until FROM worker
+SELECT faults, suspensions, suspended_until, unable FROM worker
 WHERE seen_at >= @since AND key_id = @key_id AND name = @name AND worker_id <> @worker_id
 ORDER BY registered_at DESC, worker_id DESC LIMIT 1;
 
@@ -348,6 +348,10 @@ UPDATE worker SET suspended_until = CAST(@until AS bigint) WHERE key_id = @key_i
 -- name: WorkerSuspend :one
 UPDATE worker SET faults = @faults, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id RETURNING *;
 
+-- name: WorkerSetUnable :one
+-- A worker says why it cannot work; '' when it has worked again.
+UPDATE worker SET unable = @unable, suspensions = @suspensions, suspended_until = @suspended_until WHERE worker_id = @worker_id RETURNING *;
+
 -- name: WorkerLock :one
 SELECT * FROM worker WHERE worker_id = @worker_id FOR UPDATE;
 
@@ -391,6 +395,7 @@ SELECT s.state, count(*) AS workers FROM (
   SELECT CAST(CASE
     WHEN o.suspended_until = @drained AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'draining'
     WHEN o.suspended_until = @drained THEN 'drained'
+    WHEN o.unable <> '' THEN 'unable'
     WHEN o.suspended_until > @now THEN 'set_aside'
     WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'rendering'
     ELSE 'idle' END AS text) AS state

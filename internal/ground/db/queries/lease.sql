@@ -180,6 +180,10 @@ SELECT * FROM pulse;
 INSERT INTO pulse (pulse_id, written_at, heard_at, together_until) VALUES (1, @written_at, @heard_at, @together_until)
 ON CONFLICT (pulse_id) DO UPDATE SET written_at = excluded.written_at, heard_at = excluded.heard_at, together_until = excluded.together_until;
 
+-- name: PulseProbe :exec
+INSERT INTO pulse (pulse_id, written_at, heard_at, together_until, probed_at) VALUES (1, 0, 0, 0, @now)
+ON CONFLICT (pulse_id) DO UPDATE SET probed_at = excluded.probed_at;
+
 -- name: LeaseGet :one
 SELECT * FROM lease WHERE lease_id = @lease_id;
 

@@ -1588,7 +1588,7 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 const workerCreate = `-- name: WorkerCreate :one
 INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
 `
 
 type WorkerCreateParams struct {
@@ -1648,6 +1648,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.Colors,
 		&i.Lacks,
 		&i.LeftAt,
+		&i.Unable,
 	)
 	return i, err
 }
@@ -1673,7 +1674,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1699,12 +1700,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Colors,
 		&i.Lacks,
 		&i.LeftAt,
+		&i.Unable,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1730,6 +1732,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Colors,
 		&i.Lacks,
 		&i.LeftAt,
+		&i.Unable,
 	)
 	return i, err
 }
@@ -1752,7 +1755,7 @@ func (q *Queries) WorkerMarkOffline(ctx context.Context, arg WorkerMarkOfflinePa
 }
 
 const workerPredecessor = `-- name: WorkerPredecessor :one
-SELECT faults, suspensions, suspended_until FROM worker
+SELECT faults, suspensions, suspended_until, unable FROM worker
 WHERE seen_at >= $1 AND key_id = $2 AND name = $3 AND worker_id <> $4
 ORDER BY registered_at DESC, worker_id DESC LIMIT 1
 `
@@ -1768,6 +1771,7 @@ type WorkerPredecessorRow struct {
 	Faults         int64
 	Suspensions    int64
 	SuspendedUntil int64
+	Unable         string
 }
 
 // The newest of a key's workers of that name, but for one.
@@ -1779,7 +1783,12 @@ func (q *Queries) WorkerPredecessor(ctx context.Context, arg WorkerPredecessorPa
 		arg.WorkerID,
 	)
 	var i WorkerPredecessorRow
-	err := row.Scan(&i.Faults, &i.Suspensions, &i.SuspendedUntil)
+	err := row.Scan(
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
+		&i.Unable,
+	)
 	return i, err
 }
 
@@ -1798,8 +1807,53 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 	return err
 }
 
+const workerSetUnable = `-- name: WorkerSetUnable :one
+UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
+`
+
+type WorkerSetUnableParams struct {
+	Unable         string
+	Suspensions    int64
+	SuspendedUntil int64
+	WorkerID       string
+}
+
+// A worker says why it cannot work; ” when it has worked again.
+func (q *Queries) WorkerSetUnable(ctx context.Context, arg WorkerSetUnableParams) (Worker, error) {
+	row := q.db.QueryRowContext(ctx, workerSetUnable,
+		arg.Unable,
+		arg.Suspensions,
+		arg.SuspendedUntil,
+		arg.WorkerID,
+	)
+	var i Worker
+	err := row.Scan(
+		&i.WorkerID,
+		&i.KeyID,
+		&i.Name,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Device,
+		&i.DeviceName,
+		&i.Denoise,
+		&i.RegisteredAt,
+		&i.SeenAt,
+		&i.Sandbox,
+		&i.Faults,
+		&i.Suspensions,
+		&i.SuspendedUntil,
+		&i.Renderer,
+		&i.RowSum,
+		&i.Colors,
+		&i.Lacks,
+		&i.LeftAt,
+		&i.Unable,
+	)
+	return i, err
+}
+
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
 `
 
 type WorkerSuspendParams struct {
@@ -1837,6 +1891,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.Colors,
 		&i.Lacks,
 		&i.LeftAt,
+		&i.Unable,
 	)
 	return i, err
 }
@@ -1846,6 +1901,7 @@ SELECT s.state, count(*) AS workers FROM (
   SELECT CAST(CASE
     WHEN o.suspended_until = $1 AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'draining'
     WHEN o.suspended_until = $1 THEN 'drained'
+    WHEN o.unable <> '' THEN 'unable'
     WHEN o.suspended_until > $2 THEN 'set_aside'
     WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'rendering'
     ELSE 'idle' END AS text) AS state
@@ -2145,7 +2201,7 @@ func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error)
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2183,6 +2239,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.Colors,
 			&i.Lacks,
 			&i.LeftAt,
+			&i.Unable,
 		); err != nil {
 			return nil, err
 		}
@@ -2266,7 +2323,7 @@ func (q *Queries) WorkersRegistered(ctx context.Context, arg WorkersRegisteredPa
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2298,6 +2355,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Colors,
 			&i.Lacks,
 			&i.LeftAt,
+			&i.Unable,
 		); err != nil {
 			return nil, err
 		}

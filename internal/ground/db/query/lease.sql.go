@@ -1050,7 +1050,7 @@ func (q *Queries) LeaseSilence(ctx context.Context, arg LeaseSilenceParams) (Lea
 }
 
 const pulseGet = `-- name: PulseGet :one
-SELECT pulse_id, written_at, heard_at, together_until FROM pulse
+SELECT pulse_id, written_at, heard_at, together_until, probed_at FROM pulse
 `
 
 func (q *Queries) PulseGet(ctx context.Context) (Pulse, error) {
@@ -1061,12 +1061,13 @@ func (q *Queries) PulseGet(ctx context.Context) (Pulse, error) {
 		&i.WrittenAt,
 		&i.HeardAt,
 		&i.TogetherUntil,
+		&i.ProbedAt,
 	)
 	return i, err
 }
 
 const pulseLock = `-- name: PulseLock :one
-SELECT pulse_id, written_at, heard_at, together_until FROM pulse FOR UPDATE
+SELECT pulse_id, written_at, heard_at, together_until, probed_at FROM pulse FOR UPDATE
 `
 
 func (q *Queries) PulseLock(ctx context.Context) (Pulse, error) {
@@ -1077,8 +1078,19 @@ func (q *Queries) PulseLock(ctx context.Context) (Pulse, error) {
 		&i.WrittenAt,
 		&i.HeardAt,
 		&i.TogetherUntil,
+		&i.ProbedAt,
 	)
 	return i, err
+}
+
+const pulseProbe = `-- name: PulseProbe :exec
+INSERT INTO pulse (pulse_id, written_at, heard_at, together_until, probed_at) VALUES (1, 0, 0, 0, $1)
+ON CONFLICT (pulse_id) DO UPDATE SET probed_at = excluded.probed_at
+`
+
+func (q *Queries) PulseProbe(ctx context.Context, now int64) error {
+	_, err := q.db.ExecContext(ctx, pulseProbe, now)
+	return err
 }
 
 const pulseSet = `-- name: PulseSet :exec

@@ -520,6 +520,7 @@ type Pulse struct {
 	WrittenAt     int64
 	HeardAt       int64
 	TogetherUntil int64
+	ProbedAt      int64
 }
 
 type Quote struct {
@@ -758,6 +759,7 @@ type Worker struct {
 	Colors         string
 	Lacks          int64
 	LeftAt         int64
+	Unable         string
 }
 
 type Workspace struct {
