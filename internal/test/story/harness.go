@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
+	"svc.example/internal/test/programs"
 	"svc.example/internal/test/s3test"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
@@ -45,6 +46,11 @@ func Run(m *testing.M) int {
 		return serverMain()
 	case WorkerRole:
 		return workerMain()
+	}
+	// A story that waits for the build of svc would have less time for what it shows.
+	if _, err := programs.Build(programs.Svc); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
 	}
 	// The command line, which m.Run reads, has the last word.
 	if err := flag.Set("test.parallel", strconv.Itoa(sideBySide)); err != nil {
