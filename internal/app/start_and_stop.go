@@ -38,9 +38,6 @@ const (
 	sweepEvery = time.Hour
 	// packParallel is how many ZIPs are written at once: the disk is the limit.
 	packParallel = 2
-	// fetchParallel is how many files are fetched at once; the hosts they come
-	// from may be slow.
-	fetchParallel = 8
 	// linkParallel is how many sign-in links are sent at once; a mail server
 	// may be slow.
 	linkParallel = 4
@@ -190,7 +187,7 @@ func (a *App) work(p parts, in *intake.Intake, workers *farm.Server) []func(cont
 	return []func(context.Context){
 		a.runner(queues[job.PackageQueue], packParallel, pack).Run,
 		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
-		a.runner(queues[intake.FetchQueue], fetchParallel, in.Fetch).Run,
+		a.runner(queues[intake.FetchQueue], intake.MostFetches, in.Fetch).Run,
 		workers.WakeWorkers,
 		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
 		a.reaper(queues, heard),

@@ -62,7 +62,8 @@ type Front struct {
 	// told to use only https.
 	HTTPS bool
 
-	pages ratelimit.Local // readers of public pages, by address
+	pages  ratelimit.Local  // readers of public pages, by address
+	shares ratelimit.Shares // of what all callers use up together
 }
 
 // Elsewhere is another service at the same address, with the same routes.
@@ -149,7 +150,7 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, else
 		if err := m.count(r.Context(), 1); err != nil {
 			return err
 		}
-		r = r.WithContext(context.WithValue(r.Context(), meterKey{}, m))
+		r = r.WithContext(f.shares.Of(context.WithValue(r.Context(), meterKey{}, m), m.claim.Address))
 	}
 	if err := checkText(r.URL); err != nil {
 		return err

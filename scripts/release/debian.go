@@ -66,7 +66,11 @@ func (r *publication) packageFiles(binary string) (files []file, err error) {
 	if err != nil {
 		return nil, err
 	}
-	files = append(files, units...)
+	hardening, err := readFolder(filepath.Join(r.source, "packaging", "hardening"), "usr/share/svc")
+	if err != nil {
+		return nil, err
+	}
+	files = append(append(files, units...), hardening...)
 	for _, f := range r.completion {
 		files = append(files, file{"usr/share/" + f.name, f.data, f.mode})
 	}

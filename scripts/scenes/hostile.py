@@ -151,6 +151,25 @@ for name in ("freestyle_line_set", "freestyle_layer_name"):
     (line_set if name == "freestyle_line_set" else layer).name = RUNS_TEXT
     save(name)
 
+# Every node that holds a text, with Python in it: a script of Open Shading Language, a light
+# of IES, and a frame that is a note.
+scene = base()
+text = bpy.data.texts.new("code.py")
+text.from_string(CODE)
+text.use_module = True
+material = bpy.data.materials.new("script")
+material.use_nodes = True
+cube().data.materials.clear()
+cube().data.materials.append(material)
+scene.cycles.shading_system = True
+nodes = material.node_tree.nodes
+nodes.new("ShaderNodeScript").script = text
+nodes.new("NodeFrame").text = text
+light = nodes.new("ShaderNodeTexIES")
+light.ies = text
+material.node_tree.links.new(light.outputs[0], nodes["Principled BSDF"].inputs["Roughness"])
+save("text_nodes")
+
 # Two drivers that wait for each other, without a line of Python.
 base()
 for index, other in ((0, "location.y"), (1, "location.x")):

@@ -34,17 +34,17 @@ func (s *Sandbox) describe(seen Observation, noBwrap error) Report {
 		}
 		r.Namespaces = append(r.Namespaces, "mount")
 		if seen.UID == 0 {
-			r.Lacking = append(r.Lacking, "a user of its own: Blender runs as root without capabilities, because user namespaces are forbidden here")
+			r.Lacking = append(r.Lacking, "namespaces: no user of its own; Blender runs as root without capabilities, because user namespaces are forbidden here")
 		}
 	} else {
-		r.Lacking = append(r.Lacking, "namespaces: "+noBwrap.Error())
+		r.Lacking = append(r.Lacking, layerNamespaces+": "+noBwrap.Error())
 	}
 	if seen.Landlock == 0 {
-		r.Lacking = append(r.Lacking, "landlock: this kernel does not have it switched on")
+		r.Lacking = append(r.Lacking, layerLandlock+": this kernel does not have it switched on")
 	}
 	r.Seccomp = seen.Seccomp
 	if !seen.Seccomp {
-		r.Lacking = append(r.Lacking, "seccomp: this kernel filters no system calls")
+		r.Lacking = append(r.Lacking, layerSeccomp+": this kernel filters no system calls")
 	}
 	if s.groups != nil {
 		r.Cgroup = s.groups.version
@@ -54,7 +54,7 @@ func (s *Sandbox) describe(seen Observation, noBwrap error) Report {
 	if s.groups != nil || s.rootless {
 		r.Limits = append(r.Limits, fmt.Sprintf("%d tasks", l.Tasks))
 	} else {
-		r.Lacking = append(r.Lacking, "a limit on tasks: no control group can be written, and root has no other")
+		r.Lacking = append(r.Lacking, layerLimits+": none on tasks, because no control group can be written and root has no other")
 	}
 	r.Limits = append(r.Limits, "files of "+Size(l.FileSize), Size(l.Disk)+" on disk", fmt.Sprintf("%d open files", l.OpenFiles), fmt.Sprintf("%s of CPU time", l.CPU))
 	return r

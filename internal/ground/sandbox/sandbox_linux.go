@@ -53,6 +53,9 @@ func Open(ctx context.Context, c Config) (*Sandbox, error) {
 		return nil, fmt.Errorf("start a program under resource limits: %w", err)
 	}
 	s.report = s.describe(seen, why)
+	if err := s.report.Missing(); err != nil && c.Mode == Required {
+		return nil, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
 	return s, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -431,5 +432,36 @@ func TestProgramRunsOnItsProcessorsOnly(t *testing.T) {
 	c := sandbox.Command{Path: "/bin/true", Dir: "/", CPUs: []int{1023}}
 	if p, err := open(t, sandbox.Off, sandbox.Limits{}).Start(c); err == nil {
 		t.Errorf("it runs on a processor that is not there: %s", p.Wait())
+	}
+}
+
+// TestEveryLayerHasItsLine: an operator reads of each layer whether it is in force, and
+// required refuses to start without one that nothing stands in for.
+func TestEveryLayerHasItsLine(t *testing.T) {
+	t.Parallel()
+	box := open(t, sandbox.Required, sandbox.Limits{})
+	var names []string
+	for _, l := range box.Report().Layers() {
+		names = append(names, l.Name)
+		if l.Found == "" || (l.Found == "not in force" && l.Lacks == "") {
+			t.Errorf("%+v does not say how it is", l)
+		}
+	}
+	if want := []string{"namespaces", "landlock", "seccomp", "control group", "limits"}; !slices.Equal(names, want) {
+		t.Errorf("layers %q, want %q", names, want)
+	}
+	for _, lack := range box.Report().Lacking {
+		if layer, _, _ := strings.Cut(lack, ":"); !slices.Contains(names, layer) {
+			t.Errorf("%q belongs to no layer", lack)
+		}
+	}
+	whole := sandbox.Report{Mode: sandbox.Required, Landlock: 6, Seccomp: true}
+	for what, r := range map[string]sandbox.Report{"landlock": {Seccomp: true}, "seccomp": {Landlock: 6}} {
+		if err := r.Missing(); err == nil || !strings.Contains(err.Error(), what) || !strings.Contains(err.Error(), "--sandbox auto") {
+			t.Errorf("without %s: %v", what, err)
+		}
+	}
+	if err := whole.Missing(); err != nil {
+		t.Errorf("with both: %v", err)
 	}
 }

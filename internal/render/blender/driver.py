@@ -130,6 +130,15 @@ def refuse_foreign_code():
     sys.addaudithook(judge)
 
 
+def guarded():
+    """Whether foreign code is refused, found out by trying."""
+    try:
+        compile("x", "foreign", "eval")
+    except PermissionError:
+        return True
+    return False
+
+
 # -- devices -----------------------------------------------------------------
 
 
@@ -923,6 +932,7 @@ class Driver:
             denoiser=bool(_cycles.with_openimagedenoise),
             colors=offered_colors(),
             lacks=lacking_options(),
+            guarded=guarded(),
         )
 
     def warm(self):

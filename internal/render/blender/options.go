@@ -75,8 +75,10 @@ type Info struct {
 	Denoiser  bool         `json:"denoiser"`   // built with OpenImageDenoise
 	Colors    colour.Offer `json:"colors"`     // for colour management
 	// Lacks is what scenes may need that this Blender was built without.
-	Lacks   []buildoption.Option `json:"lacks"`
-	Sandbox string               `json:"-"` // the sandbox layers in force, in one line
+	Lacks []buildoption.Option `json:"lacks"`
+	// Guarded reports that Blender's Python has refused code that is not its own.
+	Guarded bool   `json:"guarded"`
+	Sandbox string `json:"-"` // the sandbox layers in force, in one line
 	// Synthetic reports that this is not Blender; only package synthetic sets it.
 	Synthetic bool `json:"-"`
 }

@@ -67,6 +67,9 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 	if err := p.call(ctx, nil, "ready", &p.info); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
+	if !p.info.Guarded {
+		return nil, errors.Join(errors.New("this Blender's Python runs code that is not its own: its audit hook does not work"), p.Close())
+	}
 	p.info.Sandbox = opts.Sandbox.Report().String()
 	return p, nil
 }

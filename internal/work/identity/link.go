@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // LinkQueue is the lease queue of sign-in links to send. The subject is the address,
@@ -27,10 +28,14 @@ const (
 // RequestLink queues a one-time link for an address. The answer never reveals whether
 // the address is known, or has reached its limit: in that case nothing is queued and no
 // error returned. Repeating the request while a link waits to be sent sends one. Error:
-// invalid_request when the address is malformed.
+// invalid_request when the address is malformed; rate_limited when the caller's network
+// address has asked for too many, so that nobody else's mail waits behind them.
 func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 	email, err := address(email)
 	if err != nil {
+		return err
+	}
+	if err := ratelimit.Share(ctx, ratelimit.SignInMail); err != nil {
 		return err
 	}
 	sent, err := tx.SignInLinksOf(ctx, query.SignInLinksOfParams{Email: email, Since: tx.Now - linksWindow.Microseconds()})

@@ -3,6 +3,7 @@ package identity_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 )
 
@@ -53,6 +55,33 @@ func (h service) sent(d *deliveries) (pieces int) {
 			})
 		}
 	}
+}
+
+// TestOneAddressFillsNoMailQueue: whoever asks for mails to hundreds of people delays nobody.
+func TestOneAddressFillsNoMailQueue(t *testing.T) {
+	each(t, func(h service) {
+		var shares ratelimit.Shares
+		ask := func(address, email string) error {
+			return h.write(func(ctx context.Context, tx *db.Tx) error {
+				return identity.RequestLink(shares.Of(ctx, address), tx, email)
+			})
+		}
+		queued := 0
+		for n := range 240 {
+			err := ask("198.51.100.1", fmt.Sprintf("%d@example.com", n))
+			if err == nil {
+				queued++
+			} else if !fault.Is(err, fault.RateLimited) {
+				h.t.Fatal(err)
+			}
+		}
+		if most := ratelimit.PoolShares()[ratelimit.SignInMail].Burst; queued > 2*most {
+			h.t.Errorf("%d mails of one address wait, want about %d", queued, most)
+		}
+		if err := ask("198.51.100.2", "customer@example.com"); err != nil {
+			h.t.Errorf("a customer: %v", err)
+		}
+	})
 }
 
 // TestLinkIsMadeForAnAddressOnly keeps an operator from passing on a link that

@@ -65,7 +65,7 @@ func (a *Archive) SHA256() string { return a.zip.sha256 }
 // Quote or Abort. Errors: invalid_archive, invalid_project_path, main_file_ambiguous,
 // storage_limit_reached, and those of ReceiveProject.
 func (a *Archive) Unpack(ctx context.Context, main string) (*Received, error) {
-	leave, err := a.in.enterProject(ctx)
+	leave, err := a.in.enterProject(ctx, a.workspaceID)
 	if err != nil {
 		return nil, err
 	}

@@ -45,6 +45,9 @@ func badSource(refused *outbound.Refused) error {
 	return fault.New(fault.InvalidFileURL, "The file is not fetched from this address: %s.", refused.Reason)
 }
 
+// fetchLater is when a fetch is tried again whose workspace has its share in progress.
+const fetchLater = 5 * time.Second
+
 // fetchTries bounds how often a fetch is started again after its process died.
 const fetchTries = 3
 
@@ -69,6 +72,13 @@ func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 	if l.Failures >= fetchTries {
 		return in.recordRefusal(ctx, row.UploadID, notFetched("The file could not be fetched in %d tries.", fetchTries), &ref)
 	}
+	leave, ok := in.places().fetches.Try(row.WorkspaceID)
+	if !ok {
+		return in.DB.Write(ctx, func(tx *db.Tx) error {
+			return lease.Reschedule(ctx, tx, ref, FetchQueue, tx.Time().Add(fetchLater))
+		})
+	}
+	defer leave()
 	err = in.fetch(ctx, row, ref)
 	// A fetch that this process's stop has broken off is no refusal: another process
 	// repeats it.

@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/sharing"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/work/dispatch"
@@ -67,10 +68,28 @@ type Intake struct {
 
 	arrivals arrivals
 	unpaid   unpaid
-	projects struct {
-		once   sync.Once
-		places chan struct{}
-	}
+	once     sync.Once
+	pools    pools
+}
+
+// pools are what all workspaces use together in a process.
+type pools struct{ projects, fetches sharing.Places }
+
+// Of MostFetches at once, and of the projects that are inspected at once, a workspace has
+// its share: slow hosts and large projects of one keep nobody else waiting.
+const (
+	MostFetches  = 8
+	fetchShare   = 2
+	projectShare = 2
+)
+
+// places returns the pools, with their sizes.
+func (in *Intake) places() *pools {
+	in.once.Do(func() {
+		in.pools.projects.Most, in.pools.projects.Share = maxProjects, projectShare
+		in.pools.fetches.Most, in.pools.fetches.Share = MostFetches, fetchShare
+	})
+	return &in.pools
 }
 
 // terms are those that new quotes and upload links get.

@@ -28,7 +28,7 @@ func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l proj
 	if err := l.Check(in.projectSize()); err != nil {
 		return nil, err
 	}
-	leave, err := in.enterProject(ctx)
+	leave, err := in.enterProject(ctx, workspaceID)
 	if err != nil {
 		return nil, err
 	}
@@ -59,15 +59,10 @@ func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l proj
 	return r, gone(r.inspectProject(ctx, project.NewTree(ctx, in.Blobs, m, keys)))
 }
 
-// enterProject waits for one of maxProjects places. Call leave to give it back.
-func (in *Intake) enterProject(ctx context.Context) (leave func(), err error) {
-	in.projects.once.Do(func() { in.projects.places = make(chan struct{}, maxProjects) })
-	select {
-	case in.projects.places <- struct{}{}:
-		return func() { <-in.projects.places }, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
+// enterProject waits for one of maxProjects places, of which a workspace has a share. Call
+// leave to give it back.
+func (in *Intake) enterProject(ctx context.Context, workspaceID string) (leave func(), err error) {
+	return in.places().projects.Enter(ctx, workspaceID)
 }
 
 // projectSize is ProjectSize with its default.

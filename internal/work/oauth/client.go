@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/plaintext"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/seal"
 )
 
@@ -128,7 +129,8 @@ func (c *Clients) undescribed(id string) (client Client, is bool) {
 func path(u *url.URL) string { return u.JoinPath().Path }
 
 // Get returns the program with a client id. It reads the description at that address, or
-// takes one that is up to five minutes old. Error: invalid_request, for the person.
+// takes one that is up to five minutes old. Errors, for the person:
+// invalid_request, rate_limited.
 func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
 	if err := c.Known(id); err != nil {
 		return Client{}, fault.New(fault.InvalidRequest, "The program that sent you here does not say who it is: %s.", err.(*Error).Description)
@@ -141,6 +143,9 @@ func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
 	c.mu.Unlock()
 	if ok && time.Now().Before(kept.until) {
 		return kept.client, nil
+	}
+	if err := ratelimit.Share(ctx, ratelimit.Descriptions); err != nil {
+		return Client{}, err
 	}
 	client, reason := c.read(ctx, id)
 	if reason != "" {

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 )
 
@@ -65,13 +66,16 @@ func plainUserCode(typed string) string {
 }
 
 // Begin begins the sign-in of a device. Errors: *Error; rate_limited while too many devices
-// wait.
+// wait, or too many of the caller's address.
 func (s *Server) Begin(ctx context.Context, form url.Values) (d Device, err error) {
 	client, err := single(form, "client_id")
 	if err == nil {
 		err = s.Clients.Known(client)
 	}
 	if err != nil {
+		return d, err
+	}
+	if err := ratelimit.Share(ctx, ratelimit.DeviceCodes); err != nil {
 		return d, err
 	}
 	text, err := single(form, "scope")

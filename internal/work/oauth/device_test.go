@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/oauth"
 )
 
@@ -129,6 +130,25 @@ func TestADeviceGetsTokensOnceHoweverOftenItAsksAtOnce(t *testing.T) {
 		all.Wait()
 		if given.Load() != 1 || len(s.keys()) != 1 {
 			s.t.Errorf("%d got tokens, %d keys", given.Load(), len(s.keys()))
+		}
+	})
+}
+
+// TestOneAddressLocksNoOthersDevicesOut asks for as many codes as the service keeps.
+func TestOneAddressLocksNoOthersDevicesOut(t *testing.T) {
+	each(t, func(s service) {
+		var shares ratelimit.Shares
+		begin := func(address string) error {
+			_, err := s.Begin(shares.Of(s.t.Context(), address), url.Values{"client_id": {oauth.CommandLine}})
+			return err
+		}
+		for range oauth.MaxDevices {
+			if err := begin("198.51.100.1"); err != nil && !fault.Is(err, fault.RateLimited) {
+				s.t.Fatal(err)
+			}
+		}
+		if err := begin("198.51.100.2"); err != nil {
+			s.t.Errorf("a device of another address: %v", err)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func (e Examination) blender(ctx context.Context) []Finding {
 	if device.Verdict == Fail && e.Sandbox != nil {
 		device.Do = e.outside(ctx, opts, device.Do)
 	}
-	found := []Finding{e.version(t), device, e.denoiser(t.Info)}
+	found := []Finding{auditHook(), e.version(t), device, e.denoiser(t.Info)}
 	if f, needed := parts(t.Info); needed {
 		found = append(found, f)
 	}
@@ -44,6 +44,11 @@ func (e Examination) blender(ctx context.Context) []Finding {
 		found = append(found, f)
 	}
 	return append(found, e.trial(t, err))
+}
+
+// auditHook reports the layer inside Blender, which does not start without it.
+func auditHook() Finding {
+	return Finding{"audit hook", OK, "Python that is not Blender's is refused", ""}
 }
 
 // version compares Blender's version with the contract's. Frames of one job may come

@@ -14,7 +14,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 	"time"
 
 	"svc.example/internal/ground/osfile"
@@ -80,7 +79,7 @@ const (
 // could be opened, or none was asked for: a worker would not start it either. The first
 // run with a GPU may take minutes, while kernels compile; the end of ctx stops it.
 func (e Examination) Examine(ctx context.Context) []Finding {
-	found := []Finding{e.user(), e.disk(), e.sandbox()}
+	found := append([]Finding{e.user(), e.disk()}, e.sandbox()...)
 	if e.BlenderErr != nil {
 		found = append(found, Finding{"blender", Fail, e.BlenderErr.Error(), "run scripts/install-blender, or name one with --blender PATH"})
 	} else if e.SandboxErr == nil {
@@ -123,16 +122,23 @@ func (e Examination) disk() Finding {
 	return f
 }
 
-// sandbox reports which layers are in force. A missing layer is a warning: where the
+// sandbox reports each layer around Blender. A missing layer is a warning: where the
 // chosen mode requires it, sandbox.Open has failed.
-func (e Examination) sandbox() Finding {
+func (e Examination) sandbox() []Finding {
 	if e.SandboxErr != nil {
-		return Finding{"sandbox", Fail, e.SandboxErr.Error(), "install bubblewrap and allow it namespaces (docs/sandbox.md), or choose --sandbox auto or off"}
+		return []Finding{{"sandbox", Fail, e.SandboxErr.Error(), "install bubblewrap and allow it namespaces (docs/sandbox.md), or choose --sandbox auto or off"}}
 	}
 	r := e.Sandbox.Report()
-	f := Finding{"sandbox", OK, r.String(), ""}
-	if !r.Complete() {
-		f.Verdict, f.Found, f.Do = Warn, r.String()+"; without "+strings.Join(r.Lacking, "; without "), "docs/sandbox.md says what each layer is for"
+	if r.Mode == sandbox.Off {
+		return []Finding{{"sandbox", Warn, "off", "leave out --sandbox off unless every file is your own"}}
 	}
-	return f
+	var found []Finding
+	for _, l := range r.Layers() {
+		f := Finding{l.Name, OK, l.Found, ""}
+		if l.Lacks != "" {
+			f.Verdict, f.Found, f.Do = Warn, l.Found+": "+l.Lacks, "docs/sandbox.md says what each layer is for"
+		}
+		found = append(found, f)
+	}
+	return found
 }
