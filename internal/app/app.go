@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/ground/rowsum"
 	"svc.example/internal/ground/seal"
 	"svc.example/internal/work/alert"
@@ -87,6 +88,7 @@ type App struct {
 	// cannot from filling the log.
 	probe   *storeProbe
 	outages *front.OutageLog
+	ledger  *ratelimit.Ledger // of what callers cost this process
 }
 
 // Open opens the stores and loads the keys, and creates both where they are
@@ -106,7 +108,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err := atomicfile.MkdirAll(keys); err != nil {
 		return nil, fmt.Errorf("prepare the data folder: %w", err)
 	}
-	a := &App{Config: cfg, outages: front.NewOutageLog(cmp.Or(cfg.Log, slog.Default()).Handler())}
+	a := &App{Config: cfg, ledger: &ratelimit.Ledger{Most: cfg.WorkPerHour}, outages: front.NewOutageLog(cmp.Or(cfg.Log, slog.Default()).Handler())}
 	cfg.Log = slog.New(a.outages)
 	a.Config.Log = cfg.Log
 	a.probe = a.newStoreProbe()

@@ -135,6 +135,9 @@ type Config struct {
 	// Rate limits each client of the API; the zero Policy lets every request
 	// pass.
 	Rate ratelimit.Policy
+	// WorkPerHour is how long the requests of a workspace or an address may work a process
+	// within an hour; 0 is no limit.
+	WorkPerHour time.Duration
 	// FarmRate limits each key of the workers' API.
 	FarmRate ratelimit.Policy
 	// TrustedHops is how many proxies in front of the service are trusted to

@@ -99,7 +99,7 @@ func (a *App) connectionShare() int {
 // front makes what every request passes on its way to a handler.
 func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Errors, counter *ratelimit.Counter, open *identity.OpenRequests, https bool) *front.Front {
 	return &front.Front{
-		Routes: mux, Elsewhere: a.worlds, Errors: errs, Log: a.Config.Log, Count: counter.Take,
+		Routes: mux, Elsewhere: a.worlds, Errors: errs, Log: a.Config.Log, Count: counter.Take, WorkspaceOf: counter.WorkspaceOf, Ledger: a.ledger,
 		Rate: a.Config.Rate, FarmRate: a.Config.FarmRate, TrustedHops: a.Config.TrustedHops,
 		Serving: serving, Follow: open.Follow, Observe: a.metrics.Request, WriteStall: a.Config.WriteStall, HTTPS: https,
 	}
@@ -144,6 +144,7 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 			Leave: a.leave, UploadStall: a.Config.UploadStall,
 		},
 		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms},
+		Ledger: a.ledger,
 	}
 	if a.Config.OpenID != nil {
 		c.OpenIDStart = links.OpenIDStartPath

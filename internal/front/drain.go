@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 )
 
@@ -54,6 +55,7 @@ type requestBody struct {
 	io.ReadCloser
 	ctx   context.Context // of the request
 	left  int64           // bytes still to come; negative while the length is unknown
+	got   int64           // bytes that were read
 	begun bool
 	most  int64 // bytes to read of it after a refusal
 	ended bool  // by its end or by an error
@@ -79,13 +81,24 @@ func (b *requestBody) Read(p []byte) (int, error) {
 		return 0, cause
 	}
 	b.begun = true
+	began := time.Now()
 	n, err := b.ReadCloser.Read(p)
+	ratelimit.Idle(b.ctx, began)
+	b.got += int64(n)
 	b.left -= int64(n)
 	b.ended = b.ended || err != nil
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		err = fault.New(fault.BodyTruncated, "The body ends before its announced length.").Wrap(err)
 	}
 	return n, err
+}
+
+// received is how many bytes of the body were read; 0 of a request without one.
+func (b *requestBody) received() int64 {
+	if b == nil {
+		return 0
+	}
+	return b.got
 }
 
 // Close implements io.Closer and does nothing. The server closes the body after the

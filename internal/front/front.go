@@ -14,6 +14,7 @@
 package front
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -46,6 +47,10 @@ type Front struct {
 	// Rate is the policy of each client of the API, FarmRate that of the workers'
 	// API. The zero Policy lets every request pass.
 	Rate, FarmRate ratelimit.Policy
+	// Ledger is told what each request has cost, and says who has spent too much; nil is told
+	// nothing. WorkspaceOf returns the workspace of a claim that Count has just taken.
+	Ledger      *ratelimit.Ledger
+	WorkspaceOf func(ratelimit.Claim) string
 	// Follow follows a request until done, and calls end when its credential has
 	// ended: see identity.OpenRequests. nil follows none.
 	Follow func(ctx context.Context, end func(cause error)) (followed context.Context, done func())
@@ -103,6 +108,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer done()
 		ctx = followed
 	}
+	out.account = &ratelimit.Account{}
+	ctx = out.account.With(ctx)
 	ctx, traced := tracing.Request(ctx, r, route)
 	r = r.WithContext(ctx)
 	out.body = trackBody(r)
@@ -115,6 +122,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if f.Observe != nil && !elsewhere {
 			f.Observe(route, out.status, time.Since(began))
 		}
+		f.Ledger.Charge(out.account.Spent(cmp.Or(workspace(), addressOf(r, f.TrustedHops)), began, out.body.received()))
 		line := []slog.Attr{
 			slog.String("method", r.Method), slog.String("route", pathOf(route)),
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
@@ -137,7 +145,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // serve passes the request to its route. The rate limit comes before everything
 // that costs: a client beyond its limit must not even cause a query.
 //
-// Errors: those of meter.count, checkText and checkEncoding, route_not_found, method_not_allowed.
+// Errors: those of meter.count, meter.spends, checkText and checkEncoding, route_not_found, method_not_allowed.
 func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, elsewhere bool) error {
 	f.setHeaders(w.Header(), r.URL.Path)
 	if anyOrigin(r.URL.Path) {
@@ -148,6 +156,9 @@ func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, else
 	}
 	if m := f.meterOf(w.Header(), r); m != nil {
 		if err := m.count(r.Context(), 1); err != nil {
+			return err
+		}
+		if err := m.spends(); err != nil {
 			return err
 		}
 		r = r.WithContext(f.shares.Of(context.WithValue(r.Context(), meterKey{}, m), m.claim.Address))

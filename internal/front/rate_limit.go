@@ -105,6 +105,25 @@ func hold(ctx context.Context, d time.Duration) {
 	}
 }
 
+// spends refuses a request whose workspace or address has had its share of this process's
+// time in this hour. Workers are needed, whatever they cost. Error: rate_limited.
+func (m *meter) spends() error {
+	if m.class == "farm" {
+		return nil
+	}
+	who, whose := m.claim.Address, "network address"
+	if of := m.front.WorkspaceOf; of != nil && m.class != pages {
+		if workspace := of(m.claim); workspace != "" {
+			who, whose = workspace, "workspace"
+		}
+	}
+	retry, refused := m.front.Ledger.Refuses(who)
+	if !refused {
+		return nil
+	}
+	return fault.New(fault.RateLimited, "The requests of your %s have worked this service for %s in this hour, the most they may.", whose, m.front.Ledger.Most).After(retry)
+}
+
 type meterKey struct{}
 
 // Charge counts a request as n more, because it asks for the work of that many. A

@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"svc.example/internal/ground/ratelimit"
 )
 
 const (
@@ -39,6 +41,8 @@ type response struct {
 	status int
 	// bytes counts the body, for the log line.
 	bytes int64
+	// account is told how long the caller took to read.
+	account *ratelimit.Account
 	// body is the request's; nil for none.
 	body *requestBody
 	// refused says that an error went out before the whole body was read.
@@ -75,7 +79,9 @@ func (r *response) Write(p []byte) (n int, err error) {
 		if err := r.moveDeadline(); err != nil {
 			return n, err
 		}
+		began := time.Now()
 		m, err := r.ResponseWriter.Write(piece)
+		r.account.Idle(began)
 		n += m
 		r.bytes += int64(m)
 		if err != nil {
@@ -105,7 +111,9 @@ func (r *response) ReadFrom(src io.Reader) (n int64, err error) {
 		if err := r.moveDeadline(); err != nil {
 			return n, err
 		}
+		began := time.Now()
 		m, err := connection.ReadFrom(&piece)
+		r.account.Idle(began)
 		n += m
 		r.bytes += m
 		rest.N -= m

@@ -3,9 +3,11 @@ package front
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/identity"
 )
 
@@ -40,10 +42,12 @@ type servingKey struct{}
 // timeout. Call cancel at the end of the wait.
 func Waiting(ctx context.Context) (waiting context.Context, cancel context.CancelFunc) {
 	waiting, end := context.WithCancelCause(ctx)
+	since := time.Now()
+	idle := sync.OnceFunc(func() { ratelimit.Idle(ctx, since) })
 	serving, ok := ctx.Value(servingKey{}).(context.Context)
 	if !ok {
-		return waiting, func() { end(nil) }
+		return waiting, func() { idle(); end(nil) }
 	}
 	unwatch := context.AfterFunc(serving, func() { end(ErrStopping) })
-	return waiting, func() { unwatch(); end(nil) }
+	return waiting, func() { unwatch(); idle(); end(nil) }
 }

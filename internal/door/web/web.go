@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/door/web/operate"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/door/web/public"
+	"svc.example/internal/ground/ratelimit"
 )
 
 // Config holds what the pages are made from. All fields but Shared.OpenIDStart and Terms are
@@ -25,6 +26,7 @@ type Config struct {
 	page.Shared
 	Console console.Config
 	Public  public.Config
+	Ledger  *ratelimit.Ledger
 }
 
 // Site serves all pages. It is safe for concurrent use.
@@ -40,7 +42,7 @@ type Site struct {
 func New(c Config) *Site {
 	s := &Site{
 		console: console.New(c.Shared, c.Console),
-		operate: operate.New(c.Shared, operate.Config{Jobs: c.Console.Jobs, Board: c.Public.Board}),
+		operate: operate.New(c.Shared, operate.Config{Jobs: c.Console.Jobs, Board: c.Public.Board, Ledger: c.Ledger}),
 		public:  public.New(c.Shared, c.Public),
 	}
 	s.Base = s.console.Base

@@ -98,6 +98,17 @@ func (c *Counter) Take(ctx context.Context, class string, l Limits, claim Claim,
 	return c.ask(ctx, limits, n)
 }
 
+// WorkspaceOf returns the workspace of a claim that was taken a moment ago; "" where it has
+// none or is not known. It asks no database.
+func (c *Counter) WorkspaceOf(claim Claim) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if k := c.senders[secretOf(claim)]; k != nil {
+		return k.workspace
+	}
+	return ""
+}
+
 // senderOf returns the sender of a claim. A claim that shows only an address needs no
 // database.
 func (c *Counter) senderOf(ctx context.Context, claim Claim) (of sender, err error) {

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/project"
 )
 
@@ -221,6 +222,7 @@ func (in *Intake) usage(ctx context.Context, tx *db.Tx, workspaceID string) (usa
 // other processes have stored. The caller has locked the workspace's row. added is what the
 // transaction adds. Errors: storage_limit_reached.
 func (in *Intake) checkStored(ctx context.Context, tx *db.Tx, workspaceID string, added int64) error {
+	ratelimit.Store(ctx, added)
 	u, err := in.usage(ctx, tx, workspaceID)
 	switch {
 	case err != nil:

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
@@ -35,8 +36,9 @@ var pages = page.Templates(files, nil)
 // Config holds what the operators' pages are made from. All fields are required. The package
 // closes none of them.
 type Config struct {
-	Jobs  *job.Jobs
-	Board *leaderboard.Board
+	Jobs   *job.Jobs
+	Board  *leaderboard.Board
+	Ledger *ratelimit.Ledger
 }
 
 // Site serves the operators' pages. It is safe for concurrent use.
@@ -129,6 +131,8 @@ type overviewView struct {
 	Workers                   []stateCount
 	Paused                    []dispatch.PausedKey
 	DeadLetters               int64
+	// Spenders cost this process the most in this hour.
+	Spenders []ratelimit.Spent
 	// Rendering are the jobs that workers render, the newest.
 	Rendering []job.Summary
 	// Audit is the last one; nil before the first.
@@ -169,6 +173,7 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		v.Acts, err = operator.Acts(ctx, tx, "", shownActs)
 		return err
 	})
+	v.Spenders = s.Ledger.Top(shownParties)
 	return page.Page{Template: "admin", Title: "Operate", Content: v, Reload: 30}, err
 }
 

@@ -1,0 +1,53 @@
+package front
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/ratelimit"
+)
+
+func TestAWorkspaceThatHasSpentItsHourIsRefusedAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	mux := http.NewServeMux()
+	ok := func(w http.ResponseWriter, r *http.Request) { ratelimit.Store(r.Context(), 42) }
+	mux.HandleFunc("GET /v1/thing", ok)
+	mux.HandleFunc("GET /farm/v1/thing", ok)
+	f := newFront(mux, slog.DiscardHandler)
+	f.Rate = ratelimit.Policy{PerMinute: 60, Burst: 20}
+	f.FarmRate = f.Rate
+	f.Count = func(context.Context, string, ratelimit.Limits, ratelimit.Claim, int) (ratelimit.Decision, error) {
+		return ratelimit.Decision{Allowed: true}, nil
+	}
+	f.WorkspaceOf = func(c ratelimit.Claim) string {
+		if c.Bearer == "greedy" {
+			return "WSP-1"
+		}
+		return ""
+	}
+	f.Ledger = &ratelimit.Ledger{Most: time.Minute}
+	f.Ledger.Charge(ratelimit.Spent{Who: "WSP-1", Busy: time.Minute})
+	ask := func(path, key string) *httptest.ResponseRecorder {
+		r := httptest.NewRequest("GET", path, nil)
+		r.Header.Set("Authorization", "Bearer "+key)
+		w := httptest.NewRecorder()
+		f.ServeHTTP(w, r)
+		return w
+	}
+	if w := ask("/v1/thing", "greedy"); w.Code != 429 || w.Header().Get("Retry-After") == "" || w.Header().Get("RateLimit") == "" {
+		t.Errorf("the greedy one: %d %v", w.Code, w.Header())
+	}
+	if w := ask("/farm/v1/thing", "greedy"); w.Code != 200 {
+		t.Errorf("a worker: %d", w.Code)
+	}
+	if w := ask("/v1/thing", "modest"); w.Code != 200 {
+		t.Errorf("another one: %d", w.Code)
+	}
+	if top := f.Ledger.Top(2); len(top) != 2 || top[0].Who != "WSP-1" || top[1].Requests != 3 || top[1].Stored != 84 {
+		t.Errorf("the ledger has %+v", top)
+	}
+}

@@ -1,0 +1,58 @@
+package ratelimit_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"svc.example/internal/ground/ratelimit"
+)
+
+func TestWhoeverHasWorkedTheServiceForTooLongWaitsForTheNextHour(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 1, 10, 40, 0, 0, time.UTC)
+	l := &ratelimit.Ledger{Most: 10 * time.Minute, Clock: func() time.Time { return now }}
+	l.Charge(ratelimit.Spent{Who: "WSP-1", Busy: 9 * time.Minute, Stored: 5, Received: 7})
+	if _, refused := l.Refuses("WSP-1"); refused {
+		t.Error("refused below the limit")
+	}
+	l.Charge(ratelimit.Spent{Who: "WSP-1", Busy: time.Minute})
+	l.Charge(ratelimit.Spent{Who: "198.51.100.7", Busy: time.Second})
+	if retry, refused := l.Refuses("WSP-1"); !refused || retry != 20*time.Minute {
+		t.Errorf("at the limit: %s, %v", retry, refused)
+	}
+	if _, refused := l.Refuses("198.51.100.7"); refused {
+		t.Error("another one is refused")
+	}
+	top := l.Top(1)
+	if want := (ratelimit.Spent{Who: "WSP-1", Busy: 10 * time.Minute, Stored: 5, Received: 7, Requests: 2}); len(top) != 1 || top[0] != want {
+		t.Errorf("the top spender is %+v", top)
+	}
+	now = now.Add(20 * time.Minute)
+	if _, refused := l.Refuses("WSP-1"); refused || len(l.Top(5)) != 0 {
+		t.Errorf("in the next hour: %v, %+v", refused, l.Top(5))
+	}
+}
+
+func TestALedgerIsBounded(t *testing.T) {
+	t.Parallel()
+	l := &ratelimit.Ledger{Most: time.Hour}
+	for n := range 20_000 {
+		l.Charge(ratelimit.Spent{Who: fmt.Sprint(n), Busy: time.Second})
+	}
+	if top := l.Top(20_000); len(top) > 10_001 || top[0].Who != "others" {
+		t.Errorf("%d spenders are kept, the first is %+v", len(top), top[0])
+	}
+}
+
+func TestWaitingCostsNothing(t *testing.T) {
+	t.Parallel()
+	var a ratelimit.Account
+	began := time.Now().Add(-time.Hour)
+	ctx := a.With(t.Context())
+	ratelimit.Idle(ctx, began)
+	ratelimit.Store(ctx, 42)
+	if s := a.Spent("WSP-1", began, 7); s.Busy > time.Minute || s.Stored != 42 || s.Received != 7 {
+		t.Errorf("spent %+v", s)
+	}
+}
