@@ -8,7 +8,7 @@ import (
 )
 
 // LimitConnections returns the http.Server.ConnState that lets most connections be open at
-// once, and share of them from one address (/64 for IPv6); 0 means no share. A further caller
+// once, and share of them from one address (/48 for IPv6, as much as one customer has); 0 means no share. A further caller
 // is connected by the system and waits there until a place is free: net/http calls the
 // function for a new connection before it accepts the next one. A further connection of an
 // address is closed. Those from this machine have no share: a proxy sends everyone's.
@@ -59,12 +59,18 @@ func LimitConnections(most, share int) func(net.Conn, http.ConnState) {
 	}
 }
 
-// connectedFrom is the address at the other end, in the form of the rate limit; "" for this
-// machine.
+// connectedFrom is the address at the other end, of IPv6 the site; "" for this machine.
 func connectedFrom(c net.Conn) string {
 	at, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err == nil && at.Addr().Unmap().IsLoopback() {
+	if err != nil {
+		return wide(c.RemoteAddr().String())
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	if ip.IsLoopback() {
 		return ""
 	}
-	return wide(c.RemoteAddr().String())
+	if site, err := ip.Prefix(48); err == nil && ip.Is6() {
+		return site.String()
+	}
+	return ip.String()
 }

@@ -3,6 +3,7 @@ package ratelimit
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -80,6 +81,9 @@ func (l *Ledger) Charge(s Spent) {
 	l.now()
 	sum := l.spent[s.Who]
 	if sum == nil && len(l.spent) >= ledgerMost {
+		l.forgetCheap()
+	}
+	if sum == nil && len(l.spent) >= ledgerMost {
 		s.Who = others
 		sum = l.spent[others]
 	}
@@ -92,6 +96,18 @@ func (l *Ledger) Charge(s Spent) {
 	sum.Received += s.Received
 	sum.Requests++
 }
+
+// forgetCheap makes room by forgetting whoever has cost next to nothing, so that a crowd of
+// addresses hides nobody. The caller holds mu.
+func (l *Ledger) forgetCheap() {
+	maps.DeleteFunc(l.spent, func(_ string, s *Spent) bool { return s.Busy < cheap && s.Received+s.Stored < cheapBytes })
+}
+
+// What is next to nothing.
+const (
+	cheap      = time.Second
+	cheapBytes = 1 << 20
+)
 
 // Top returns those who have spent the most in this hour, the first of all first.
 func (l *Ledger) Top(n int) []Spent {

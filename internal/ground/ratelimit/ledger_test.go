@@ -45,6 +45,18 @@ func TestALedgerIsBounded(t *testing.T) {
 	}
 }
 
+func TestACrowdHidesNobody(t *testing.T) {
+	t.Parallel()
+	l := &ratelimit.Ledger{Most: time.Hour}
+	for n := range 25_000 {
+		l.Charge(ratelimit.Spent{Who: fmt.Sprint(n), Busy: time.Millisecond})
+	}
+	l.Charge(ratelimit.Spent{Who: "WSP-1", Busy: 2 * time.Hour})
+	if _, refused := l.Refuses("WSP-1"); !refused {
+		t.Errorf("the crowd hides it: %+v", l.Top(2))
+	}
+}
+
 func TestWaitingCostsNothing(t *testing.T) {
 	t.Parallel()
 	var a ratelimit.Account

@@ -2,6 +2,7 @@ package ratelimit
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -58,10 +59,31 @@ func Share(ctx context.Context, pool Pool) error {
 	}
 	p := PoolShares()[pool]
 	d := caller.of.local(pool).Take(p, caller.address, 1)
+	if site := siteOf(caller.address); d.Allowed && site != "" {
+		p = p.Times(siteShares)
+		d = caller.of.local(pool).Take(p, site, 1)
+	}
 	if d.Allowed {
 		return nil
 	}
 	return fault.New(fault.RateLimited, "Your network address has asked for too many of these; more than %d at once, or %d a minute, are refused.", p.Burst, p.PerMinute).After(max(d.Retry, time.Second))
+}
+
+// siteShares is how many shares a site has. One customer has a whole /48 or /56 of IPv6: with
+// a share for each /64 of it, one customer would have all.
+const siteShares = 4
+
+// siteOf is the /48 around a subnet of IPv6; "" for an address of IPv4.
+func siteOf(address string) string {
+	subnet, err := netip.ParsePrefix(address)
+	if err != nil {
+		return ""
+	}
+	site, err := subnet.Addr().Prefix(48)
+	if err != nil {
+		return ""
+	}
+	return site.String()
 }
 
 // local returns the counts of a pool.

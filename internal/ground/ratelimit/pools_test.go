@@ -2,6 +2,7 @@ package ratelimit_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 
 	"svc.example/internal/ground/fault"
@@ -28,6 +29,19 @@ func TestAnAddressHasItsShareOfEachPool(t *testing.T) {
 		if err := ratelimit.Share(other, pool); err != nil {
 			t.Errorf("%s: another address: %v", pool, err)
 		}
+	}
+	var s ratelimit.Shares
+	got := 0
+	for subnet := range 10_000 {
+		if ratelimit.Share(s.Of(t.Context(), fmt.Sprintf("2001:db8:1:%x::/64", subnet)), ratelimit.DeviceCodes) == nil {
+			got++
+		}
+	}
+	if share := ratelimit.PoolShares()[ratelimit.DeviceCodes]; got > 8*share.Burst {
+		t.Errorf("the subnets of one site get %d of 10,000", got)
+	}
+	if err := ratelimit.Share(s.Of(t.Context(), "2001:db8:2:1::/64"), ratelimit.DeviceCodes); err != nil {
+		t.Errorf("another site: %v", err)
 	}
 	if err := ratelimit.Share(context.Background(), ratelimit.DeviceCodes); err != nil {
 		t.Errorf("what no request asks for: %v", err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
 	"syscall"
 
 	"github.com/landlock-lsm/go-landlock/landlock"
@@ -16,8 +17,8 @@ import (
 // observeArg, in place of an order, has it print what it sees in force.
 const observeArg = "sight"
 
-// order is what Exec applies before it becomes the program. It is passed as an
-// argument: a sandboxed process cannot read it from anywhere else.
+// order is what Exec applies before it becomes the program. It comes in a descriptor, which
+// is closed by then: it names folders of the machine.
 type order struct {
 	Read    []string `json:"read"` // folders and files; those that are not there are left out
 	Write   []string `json:"write"`
@@ -48,8 +49,8 @@ func become(args []string) error {
 	if len(args) < 2 {
 		return errors.New("an order and a program are required")
 	}
-	var o order
-	if err := json.Unmarshal([]byte(args[0]), &o); err != nil {
+	o, err := readOrder(args[0])
+	if err != nil {
 		return fmt.Errorf("read the order: %w", err)
 	}
 	// Wait first: what is done before the control group is set is not limited by
@@ -73,6 +74,20 @@ func become(args []string) error {
 		return fmt.Errorf("filter system calls: %w", err)
 	}
 	return fmt.Errorf("start %s: %w", args[1], syscall.Exec(args[1], args[1:], os.Environ()))
+}
+
+// readOrder reads an order from a descriptor, and closes it.
+func readOrder(fd string) (o order, err error) {
+	n, err := strconv.Atoi(fd)
+	if err != nil {
+		return o, err
+	}
+	file := os.NewFile(uintptr(n), "order")
+	if file == nil {
+		return o, os.ErrInvalid
+	}
+	defer file.Close()
+	return o, json.NewDecoder(file).Decode(&o)
 }
 
 // await returns once the parent has put this process into its control group.

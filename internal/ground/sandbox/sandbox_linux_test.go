@@ -465,3 +465,16 @@ func TestEveryLayerHasItsLine(t *testing.T) {
 		t.Errorf("with both: %v", err)
 	}
 }
+
+// TestNoProcessInsideNamesTheMachinesFolders: not even the first one, whose command line the
+// program can read.
+func TestNoProcessInsideNamesTheMachinesFolders(t *testing.T) {
+	t.Parallel()
+	hidden := t.TempDir()
+	for _, file := range []string{"/proc/1/cmdline", "/proc/1/environ", "/proc/self/environ", "/proc/self/cmdline"} {
+		e, said := run(t, open(t, sandbox.Required, sandbox.Limits{}), sandbox.Command{Read: []string{hidden}}, "read", file)
+		if strings.Contains(said, hidden) || (e.Status == 0 && strings.Contains(said, "--ro-bind")) {
+			t.Errorf("%s tells %q", file, said)
+		}
+	}
+}

@@ -177,11 +177,19 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	if err != nil {
 		return "", nil, fmt.Errorf("write the sandbox's order: %w", err)
 	}
-	inner := append(append(append(s.self[:len(s.self):len(s.self)], string(text)), c.Path), c.Args...)
+	orderFD, err := h.attach("order", text)
+	if err != nil {
+		return "", nil, err
+	}
+	inner := append(append(append(s.self[:len(s.self):len(s.self)], strconv.Itoa(orderFD)), c.Path), c.Args...)
 	if s.bwrap == "" {
 		return inner[0], inner[1:], nil
 	}
-	return s.bwrap, append(append(s.bubblewrap(c, h), "--"), inner...), nil
+	argsFD, err := h.attach("arguments", []byte(strings.Join(s.bubblewrap(c, h), "\x00")+"\x00"))
+	if err != nil {
+		return "", nil, err
+	}
+	return s.bwrap, append([]string{"--args", strconv.Itoa(argsFD), "--"}, inner...), nil
 }
 
 // PID returns the program's process id, as this process sees it. While bubblewrap
@@ -250,17 +258,17 @@ type handshake struct {
 	info, ready     *os.File // our ends; nil where not wanted
 	theirs          []*os.File
 	infoFD, readyFD int // in the program; 0 where not wanted
+	next            int // the program's descriptor that is free
 }
 
 // newHandshake opens the pipes that are wanted and numbers the program's ends:
 // descriptors from 3 on are those of Command.Pass, then these.
 func newHandshake(passed int, info, ready bool) (*handshake, error) {
-	h := &handshake{}
-	next := 3 + passed
+	h := &handshake{next: 3 + passed}
 	add := func(fd *int, theirs *os.File) {
 		h.theirs = append(h.theirs, theirs)
-		*fd = next
-		next++
+		*fd = h.next
+		h.next++
 	}
 	if info {
 		r, w, err := os.Pipe()
@@ -280,6 +288,24 @@ func newHandshake(passed int, info, ready bool) (*handshake, error) {
 		add(&h.readyFD, r)
 	}
 	return h, nil
+}
+
+// attach hands the program a file in memory, and returns its descriptor there.
+func (h *handshake) attach(name string, content []byte) (fd int, err error) {
+	own, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return 0, fmt.Errorf("hand the sandbox its %s: %w", name, err)
+	}
+	file := os.NewFile(uintptr(own), name)
+	h.theirs = append(h.theirs, file)
+	if _, err = file.Write(content); err == nil {
+		_, err = file.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("hand the sandbox its %s: %w", name, err)
+	}
+	h.next++
+	return h.next - 1, nil
 }
 
 // settleTime is how long bubblewrap may take to make its first process.
