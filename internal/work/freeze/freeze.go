@@ -1,10 +1,11 @@
 // Package freeze keeps a workspace from starting anything: it owes money, or it breaks the
 // terms.
 //
-// What always holds: a frozen workspace starts no job and orders no free look; what it has
-// goes on, and stays readable. The reason is for its people. A freeze for a debt ends with
-// the debt; an operator's ends when an operator lifts it, and an operator may lift either.
-// Who freezes is left to packages operator and wallet. Start reading at Require.
+// What always holds: a frozen workspace starts no job and orders no free preview; its
+// running jobs continue, and everything stays readable. The reason is for its people. A
+// freeze for a debt ends with the debt; an operator's ends when an operator lifts it, and
+// an operator may lift either. Packages operator and wallet decide whom to freeze. Start
+// reading at Require.
 package freeze
 
 import (
@@ -19,7 +20,7 @@ import (
 	"svc.example/internal/ground/rowsum"
 )
 
-// Who freezes. The texts are stored.
+// Origins of a freeze. The texts are stored.
 const (
 	byOperator = "operator"
 	byDebt     = "debt"
@@ -114,8 +115,8 @@ func Require(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return err
 }
 
-// Erase removes the words of an erased workspace's freeze: such a workspace starts nothing
-// anyway.
+// Erase removes the reason of an erased workspace's freeze: such a workspace starts
+// nothing anyway.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := tx.FreezeLift(ctx, workspaceID); err != nil {
 		return fmt.Errorf("lift freeze: %w", err)

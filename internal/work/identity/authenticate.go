@@ -22,8 +22,8 @@ type NodeKey struct {
 
 // bearer extracts the secret of an Authorization header. It checks the kind by the
 // prefix, so that a key of another kind is refused without a query, although it may be
-// valid elsewhere (decisions 2). The length tells account keys from the other kinds,
-// whose prefixes begin with theirs.
+// valid elsewhere (decisions 2). The length distinguishes account keys from the other
+// kinds, whose prefixes begin with theirs.
 func bearer(header, prefix string) (string, error) {
 	scheme, secret, _ := strings.Cut(header, " ")
 	secret = strings.TrimSpace(secret)

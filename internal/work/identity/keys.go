@@ -27,8 +27,8 @@ type NewKey struct {
 }
 
 // newKey checks the name, 1 to contract.MaxKeyName characters after trimming, and draws
-// the secret. It stores nothing. Eight random characters are shown: enough to tell keys
-// apart, and 35 unknown ones, more than 200 bits, remain.
+// the secret. It stores nothing. Eight random characters are shown, which is enough to
+// distinguish keys. The 35 others, more than 200 bits, stay secret.
 func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 1 || n > contract.MaxKeyName || !utf8.ValidString(name) {
@@ -108,7 +108,8 @@ type AgentTerms struct {
 	Resources []string
 	// Test makes a key of test mode.
 	Test bool
-	// OnlyTokens makes a key that nobody knows: package oauth gives out tokens of it.
+	// OnlyTokens makes a key whose secret is not known to anyone: package oauth gives
+	// out tokens for it.
 	OnlyTokens bool
 }
 
@@ -239,11 +240,11 @@ type Key struct {
 	// SpentCents is what an agent key has spent in this calendar month (UTC); 0 of
 	// another key.
 	SpentCents int64
-	ExpiresAt  *time.Time // when an agent key ends by itself; nil when it does not
+	ExpiresAt  *time.Time // when an agent key expires; nil for never
 }
 
 // Test reports whether it is a key of test mode. The key itself says so, so no column can
-// say otherwise.
+// contradict it.
 func (k Key) Test() bool {
 	return strings.HasPrefix(k.MaskedPrefix, contract.TestAgentKeyPrefix) || strings.HasPrefix(k.MaskedPrefix, contract.TestAccountKeyPrefix)
 }

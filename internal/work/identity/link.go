@@ -19,7 +19,8 @@ import (
 // so that a person who asks twice at once gets one link.
 const LinkQueue = "sign_in_link"
 
-// Bound on the links of one address, so that nobody fills another person's mailbox.
+// Bound on the links for one address, so that a caller cannot fill another person's
+// mailbox.
 const (
 	linksPerAddress = 3
 	linksWindow     = contract.SignInLinkLife
@@ -49,7 +50,7 @@ func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 }
 
 // CreateSignInLink makes the one-time token of a link. It is valid for
-// contract.SignInLinkLife and signs anybody in who has it, so pass it only to the
+// contract.SignInLinkLife and signs in anyone who has it, so pass it only to the
 // address or to the operator. Error: invalid_request when the address is malformed:
 // using such a link could not create a person.
 func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token string, err error) {

@@ -10,8 +10,8 @@ import (
 )
 
 // Login is what an OpenID Connect issuer asserts about a person. Subject identifies the
-// person at Issuer for ever; the address may change and may pass to somebody else,
-// which is why it counts at the first sign-in only.
+// person at Issuer forever. The address may change and may pass to someone else, so it
+// counts only at the first sign-in.
 type Login struct {
 	Issuer        string
 	Subject       string

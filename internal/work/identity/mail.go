@@ -34,13 +34,13 @@ type Mail struct {
 }
 
 // mailTimeout bounds one message, from dialling to the server's acceptance. A silent
-// server then costs one of the few senders half a minute, and the person who waits gets
-// a new try.
+// server then costs one of the few senders half a minute, and the waiting person gets
+// another attempt.
 const mailTimeout = 30 * time.Second
 
 // NewMail reads the server from smtp://[user:password@]host[:587], which must offer
 // STARTTLS, or smtps://…[:465]. from is the sender's address, with or without a name.
-// It connects to nobody: a mail server that is down does not stop the service.
+// It opens no connection: a mail server that is down does not stop the service.
 func NewMail(server, from string) (*Mail, error) {
 	u, err := url.Parse(server)
 	if err != nil || (u.Scheme != "smtp" && u.Scheme != "smtps") || u.Hostname() == "" {
@@ -89,8 +89,8 @@ func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 	return nil
 }
 
-// connect opens an SMTP session under TLS. The end of ctx breaks it, whatever it waits
-// for. A local server without STARTTLS is accepted: its traffic stays on this machine.
+// connect opens an SMTP session under TLS. The end of ctx breaks it at any point. A
+// local server without STARTTLS is accepted: its traffic stays on this machine.
 func (m *Mail) connect(ctx context.Context) (*smtp.Client, error) {
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", net.JoinHostPort(m.host, m.port))
 	if err != nil {

@@ -32,9 +32,9 @@ const lookMost = 500
 // credential, and ends those whose credential has ended: revoked by any process, signed
 // out, or expired. Long polls, event streams and downloads would otherwise outlive it.
 //
-// It asks the database instead of waiting for a word of the process that revokes, so that
-// no word can get lost. That is one statement at a look, whatever the number of requests,
-// and none while there are none. Its memory is bounded by the open connections.
+// It asks the database instead of waiting for a message from the process that revokes,
+// because messages can get lost. Each check is one statement for any number of requests,
+// and none while there are no requests. Its memory is bounded by the open connections.
 //
 // It also bounds how many requests a workspace has open here at once: event streams and
 // slow uploads cost nothing in the rate limit while they last. It is safe for concurrent

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Person is somebody who signs in. A person has one workspace; Email is in the spelling
+// Person is a person who signs in. A person has one workspace; Email is in the spelling
 // of address.
 type Person struct {
 	PersonID    string
@@ -24,9 +24,9 @@ type Person struct {
 }
 
 // address returns the canonical spelling of an e-mail address, so that one address is
-// one person: without spaces around it, in lower case. The part before the @ may differ
-// by case in theory; servers that use that are rarer than people who type capitals.
-// Error: invalid_request.
+// one person: without spaces around it, in lower case. In theory the part before the @
+// is case-sensitive, but such servers are rarer than people who type capitals. Error:
+// invalid_request.
 func address(email string) (string, error) {
 	const longest = 254 // RFC 5321 4.5.3.1.3, without the angle brackets
 	parsed, err := mail.ParseAddress(strings.TrimSpace(email))

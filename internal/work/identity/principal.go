@@ -10,8 +10,8 @@
 // unknown secret is unauthenticated from the next call on, in every process, because
 // nothing is cached; OpenRequests ends the requests that run.
 //
-// The package leaves to others what a principal may do. Start reading at Principal,
-// then at Agent.
+// Other packages decide what a principal may do. Start reading at Principal, then at
+// Agent.
 package identity
 
 import (
@@ -22,7 +22,7 @@ import (
 )
 
 // Principal is the caller of a request. A door makes one of a credential, once. The
-// packages behind it check the Principal and never read the credential again. The zero
+// packages below it check the Principal and never read the credential again. The zero
 // Principal has no workspace and no scopes, and may do nothing.
 type Principal struct {
 	WorkspaceID string
@@ -95,7 +95,7 @@ func scopesOf(text string) Scopes {
 // credential that may spend but not read must name only the one.
 func (s Scopes) Has(scope Scope) bool { return slices.Contains(s, scope) }
 
-// Require refuses a principal that lacks a scope. The check belongs to the work that
+// Require refuses a principal without a scope. The check belongs to the work that
 // the scope protects, not to the door, so that no second door can forget it. Errors:
 // insufficient_scope.
 func (p Principal) Require(scope Scope) error {

@@ -29,7 +29,7 @@ func IsTestKey(header string) bool {
 	return strings.HasPrefix(secret, contract.TestAgentKeyPrefix) || strings.HasPrefix(secret, contract.TestAccountKeyPrefix)
 }
 
-// secretOf is what stands behind the scheme of an Authorization header.
+// secretOf is what follows the scheme in an Authorization header.
 func secretOf(header string) string {
 	_, secret, _ := strings.Cut(header, " ")
 	return strings.TrimSpace(secret)
@@ -57,8 +57,8 @@ type Guest struct {
 	Secret string
 }
 
-// noEnd is the end of a session in a test world: the real store says when it ends, and no
-// moved clock does.
+// noEnd is the end of a session in a test world: the real store decides when it ends, not
+// a moved clock.
 var noEnd = db.Micros(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
 
 // Enter makes a caller known in the store of its workspace's test world: the workspace with

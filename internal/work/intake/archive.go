@@ -179,7 +179,7 @@ func (r *Received) unpackFile(ctx context.Context, f *archive.File, keys map[str
 	return c.sha256, key, nil
 }
 
-// archived is a file of an archive, whose errors are told to its sender.
+// archived is a file of an archive, whose errors are reported to its sender.
 type archived struct{ io.Reader }
 
 func (a archived) Read(p []byte) (int, error) {
@@ -235,8 +235,8 @@ func chooseMain(ctx context.Context, tree *project.Tree, m project.Manifest, ask
 		With(map[string][]string{"candidates": candidates[:min(len(candidates), 100)]})
 }
 
-// linksOf lists, for each .blend, the libraries in the tree that it comes from. Of one that
-// cannot be read nothing is known: it stays a candidate, and is refused when it is chosen.
+// linksOf lists, for each .blend, the libraries in the tree that it comes from. Nothing is
+// known of an unreadable one: it stays a candidate, and is refused if it is chosen.
 func linksOf(ctx context.Context, tree *project.Tree, blends []string) map[string][]string {
 	linked := map[string][]string{}
 	for _, from := range blends {

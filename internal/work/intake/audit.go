@@ -57,8 +57,8 @@ func Audit(ctx context.Context, tx *db.Tx, book contract.Book, breach func(rule,
 	}
 }
 
-// strangeUpload says in what an upload is not one that Quote stores; "" in nothing. Its
-// project and its first quote are of the same transaction.
+// strangeUpload says how an upload contradicts what Quote stores; "" if it does not.
+// Its project and its first quote are of the same transaction.
 func strangeUpload(r query.AuditUploadsRow, now int64) string {
 	u := r.Upload
 	var scene quote.Scene
@@ -79,7 +79,8 @@ func strangeUpload(r query.AuditUploadsRow, now int64) string {
 	return ""
 }
 
-// strangeAwaited says in what an awaited upload is not one that Await makes; "" in nothing.
+// strangeAwaited says how an awaited upload contradicts what Await makes; "" if it does
+// not.
 func strangeAwaited(r query.AuditAwaitedRow, book contract.Book) string {
 	a := r.AwaitedUpload
 	terms, published := book.OfLink(a.TermsVersion)

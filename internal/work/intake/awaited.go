@@ -89,8 +89,8 @@ func (in *Intake) Awaited(ctx context.Context, workspaceID, uploadID string) (a 
 	return a, err
 }
 
-// Linked reads an awaited upload for whoever has its signed link, and whether its file is
-// here. Error: upload_not_found.
+// Linked reads an awaited upload for the holder of its signed link, and whether its file
+// has arrived. Error: upload_not_found.
 func (in *Intake) Linked(ctx context.Context, uploadID string) (a Awaited, arrived bool, err error) {
 	err = in.DB.Read(ctx, func(tx *db.Tx) error {
 		row, err := awaited(ctx, tx, uploadID)
@@ -136,8 +136,8 @@ func refusedAs(row query.AwaitedUpload) *fault.Error {
 }
 
 // ReceiveAwaited receives the file of an upload link. A refused file leaves the link
-// open for a better one; an accepted file ends it. Of several files at once the first
-// to be stored wins, and the others get link_invalid. Errors: upload_not_found,
+// open for a better one; an accepted file ends it. If several files come at once, the
+// first to be stored wins, and the others get link_invalid. Errors: upload_not_found,
 // link_invalid, and those of Receive and Quote.
 func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID string, f File) (Inspection, error) {
 	var row query.AwaitedUpload
@@ -161,14 +161,14 @@ func (in *Intake) ReceiveAwaited(ctx context.Context, uploadID string, f File) (
 	}
 	i, err := in.accept(ctx, row, f, nil)
 	// Only the file's own faults are stored. A failure of the service says nothing
-	// about the file, and a used link says it to the one who used it.
+	// about the file, and a used link is reported to its user.
 	if fault.Of(err) != fault.Internal && !fault.Is(err, fault.LinkInvalid) && err != nil {
 		err = errors.Join(err, in.recordRefusal(ctx, uploadID, err, nil))
 	}
 	return i, err
 }
 
-// linkUsed refuses a second file: the upload's id stands for the first one for ever.
+// linkUsed refuses a second file: the upload's id stands for the first one forever.
 func linkUsed() error {
 	return fault.New(fault.LinkInvalid, "The upload link has already received its file.")
 }

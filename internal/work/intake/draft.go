@@ -54,7 +54,8 @@ func (in *Intake) beginKnown(workspaceID string) *draft {
 }
 
 // beginOne makes a draft of one content. sha256 is the hash that it is said to have, ""
-// for none: what the workspace has is not written again. Errors: storage_limit_reached.
+// for none: content that the workspace has is not written again. Errors:
+// storage_limit_reached.
 func (in *Intake) beginOne(ctx context.Context, workspaceID, sha256 string, announced int64, isPart bool) (*draft, *content, error) {
 	if sha256 != "" {
 		known, err := in.knows(ctx, workspaceID, sha256)
@@ -123,7 +124,7 @@ func (c *content) abort() {
 	}
 }
 
-// errUnknown reports that bytes which the workspace was said to have are not there.
+// errUnknown reports that bytes which the workspace claimed to have are not there.
 var errUnknown = errors.New("the workspace does not have this content")
 
 // open reads what arrived, from its beginning: the blob, which is committed for it, or the
@@ -168,9 +169,9 @@ func (c *content) read(from *capped) {
 // run it twice. On an error nothing is kept. Errors: those of inTx, and unavailable when
 // content that the workspace had was removed meanwhile.
 //
-// Blobs are committed before the transaction: a crash in between leaves a blob
-// without a row, which the sweep removes. The other order could leave a row without its
-// file, which nothing could mend.
+// Blobs are committed before the transaction: a crash in between leaves a blob without a
+// row, which the sweep removes. The other order could leave a row without its file, which
+// nothing could repair.
 func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 	for _, c := range d.contents {
 		if err := c.commitUnknown(ctx, d.workspaceID); err != nil {
@@ -178,7 +179,7 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 		}
 	}
 	return d.place.settle(func() (added int64, err error) {
-		defer func() { // before the place is left, so that nobody counts bytes on the disk twice
+		defer func() { // before the place is left, so that bytes on the disk are not counted twice
 			for _, c := range d.contents {
 				if !errors.Is(err, db.ErrUnknown) {
 					c.abort()
@@ -198,8 +199,8 @@ func (d *draft) write(ctx context.Context, inTx func(*db.Tx) error) error {
 	})
 }
 
-// try runs the transaction of write. What it has added is taken back where it fails; of one
-// whose end is not known it stands.
+// try runs the transaction of write. If it fails, what it added is taken back; if its
+// outcome is unknown, that stays.
 func (d *draft) try(ctx context.Context, inTx func(*db.Tx) error) error {
 	none := func() {
 		for _, c := range d.contents {

@@ -125,7 +125,7 @@ func dropUnpaid(ctx context.Context, tx *db.Tx, uploadID string) error {
 }
 
 // deleteBlobs deletes blobs after their rows: the sweep finds a blob without a row, but
-// nobody could mend a row without its blob.
+// nothing could repair a row without its blob.
 func deleteBlobs(ctx context.Context, blobs blob.Store, keys []string) (err error) {
 	for _, key := range keys {
 		err = errors.Join(err, blobs.Delete(context.WithoutCancel(ctx), key))

@@ -144,9 +144,9 @@ func (c bodyErrors) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// sourceName chooses the name of a fetched file: from the answer's headers, else from
-// the address, else a default. A name that CleanName refuses is passed over, so the
-// name of a download page never makes a good file fail.
+// sourceName chooses the name of a fetched file: from the answer's headers, otherwise
+// from the address, otherwise a default. A name that CleanName refuses is passed
+// over, so the name of a download page never makes a good file fail.
 func sourceName(from *url.URL, h http.Header) string {
 	_, params, _ := mime.ParseMediaType(h.Get("Content-Disposition")) // a malformed header counts as absent
 	for _, name := range []string{params["filename"], path.Base(from.Path)} {

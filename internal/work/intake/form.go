@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// maxEpilogue bounds what a form may have behind its last boundary, in bytes.
+// maxEpilogue bounds what a form may have after its last boundary, in bytes.
 const maxEpilogue = 64 << 10
 
 // Form reads an upload's form part by part, for every door that takes one.
@@ -36,8 +36,8 @@ func OpenForm(r *http.Request) (*Form, error) {
 	return &Form{multipart.NewReader(r.Body, parameters["boundary"]), r.Body}, nil
 }
 
-// Next returns the next part, io.EOF behind the last one. By then the whole body has
-// arrived. Errors: body_truncated, invalid_request, and the body's own, such as
+// Next returns the next part, or io.EOF after the last one. By then the whole body
+// has arrived. Errors: body_truncated, invalid_request, and the body's own, such as
 // upload_too_slow.
 func (f *Form) Next() (*multipart.Part, error) {
 	part, err := f.parts.NextPart()

@@ -5,8 +5,8 @@
 // leaves nothing behind. An acknowledged upload is durable, and its quote is locked
 // in the same transaction. Intake spends no money.
 //
-// It leaves the file format to blendfile, the price to quote, the files of an upload
-// to project, and starting a job to job. Start reading at Intake.Receive.
+// Package blendfile knows the file format, quote the price, project the files of an
+// upload, and job starts jobs. Start reading at Intake.Receive.
 package intake
 
 import (
@@ -46,7 +46,7 @@ type Intake struct {
 	Envelope quote.Envelope // bound on a frame's work
 	// Book has the terms that quotes and upload links get; nil means contract.Published.
 	Book contract.Book
-	// FrameTime is how long a worker may render a frame. Callers are told with the price.
+	// FrameTime is how long a worker may render a frame. Callers see it with the price.
 	FrameTime time.Duration
 	// Unstarted bounds the bytes that a workspace stores and that no job pays for: uploads,
 	// and rows about them. Equal bytes of files count once. 0 means contract.UnstartedStorage. Several processes hold it
@@ -107,8 +107,8 @@ type File struct {
 	// Announced is how many bytes will come at least, as far as the sender has said;
 	// 0 when it has not.
 	Announced int64
-	// SHA256 is the hash that the sender says the bytes have, in lower-case hex; ""
-	// when it does not say. Content that the workspace has is then not written again
+	// SHA256 is the hash that the sender claims for the bytes, in lower-case hex; ""
+	// if it claims none. Content that the workspace has is then not written again
 	// and costs no storage. The caller compares it with Received.SHA256.
 	SHA256 string
 }
@@ -187,9 +187,9 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 		// What is refused is not kept, and takes no room.
 		source.blob, source.take = io.Discard, func(int) error { return nil }
 	}
-	// The facts, or what is wrong with them, may be known before the file ends. What is
-	// too large is refused for that, whatever it holds, and a caller that sends a whole
-	// file before it reads the answer gets one.
+	// The facts, or what is wrong with them, may be known before the file ends. A file
+	// that is too large is refused for that, whatever it contains, and a caller that
+	// sends a whole file before it reads the answer gets one.
 	_, _ = io.Copy(io.Discard, source) // an error is source.err
 	if source.err != nil {
 		return source.err // the cause, whatever blendfile made of it
@@ -246,9 +246,9 @@ func (r *Received) Size() int64 { return r.size }
 func (r *Received) Abort() { r.abort() }
 
 // OpenQuote returns a quote of an upload that a job can accept, in the caller's
-// transaction: the newest one while it is open, else a new one for the same frames at
-// today's price. An accepted one is replaced as well, so the same upload can be
-// rendered again. Errors: upload_not_found.
+// transaction: the newest one while it is open, otherwise a new one for the same
+// frames at today's price. An accepted one is replaced as well, so the same upload
+// can be rendered again. Errors: upload_not_found.
 func (in *Intake) OpenQuote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string) (quote.Quote, error) {
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {
@@ -317,7 +317,7 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 	return out, err
 }
 
-// farmOf is what a quote tells of the workers that are online.
+// farmOf is what a quote says about the online workers.
 func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
 	o, err := dispatch.Offered(ctx, tx)
 	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser, Lacks: o.Lacks}
@@ -359,7 +359,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 }
 
 // capped passes on at most left bytes, and hashes and stores them on the way. After the
-// first error it returns that error for ever, so that no reader goes on behind a gap.
+// first error it always returns that error, so that no reader continues after a gap.
 type capped struct {
 	body     io.Reader
 	left     int64
@@ -413,8 +413,8 @@ const maxNameBytes = 255
 
 // CleanName returns the last element of a caller's file name, without blanks before it.
 // The name appears in receipts and becomes a file on a worker, so it never contains a
-// folder or a character that nobody sees. It ends with .blend in any case and has at most
-// 255 bytes. Bytes that are no UTF-8 are read as ISO-8859-1. Error: unsupported_file.
+// folder or an invisible character. It ends with .blend in any case and has at most 255
+// bytes. Bytes that are not UTF-8 are read as ISO-8859-1. Error: unsupported_file.
 func CleanName(filename string) (string, error) {
 	if !utf8.ValidString(filename) {
 		filename = fromLatin1(filename)

@@ -11,8 +11,8 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// optionOf is what Blender must be built with to read a file; ok is false where every Blender
-// reads it. Blender, too, tells caches apart by their extension.
+// optionOf is what Blender must be built with to read a file; ok is false if every Blender
+// reads it. Blender also distinguishes caches by their extension.
 func optionOf(kind scenefiles.Kind, name string) (o buildoption.Option, ok bool) {
 	switch extension := strings.ToLower(path.Ext(name)); {
 	case kind == scenefiles.KindMovie:

@@ -62,7 +62,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		_ = p.connection.SetReadDeadline(time.Time{}) // the connection may serve other requests
 	case err != nil && !time.Now().Before(end):
-		// The deadline stays: nobody waits for the rest of this body.
+		// The deadline stays: the rest of this body is not read.
 		err = fault.New(fault.UploadTooSlow, "The upload is slower than 1 KiB/s over a minute, or nothing came for %s.", p.stall).Wrap(err)
 	}
 	return n, err

@@ -11,7 +11,7 @@ import (
 
 // complete adds to the facts of a file what the libraries that are packed in it say. Only a
 // .blend's end tells which of its bytes are libraries, so they are read from the blob, which
-// is committed for it. Where the sender named other bytes than those that came, the caller
+// is committed for it. If the sender announced other bytes than those that came, the caller
 // finds that out. Errors: unavailable when others hold Memory.
 func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Facts) error {
 	err := scenefiles.Complete(ctx, facts, r.filename, func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) },
@@ -22,8 +22,8 @@ func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Fa
 	return Refusal(err)
 }
 
-// Memory that no budget counts: of each .blend that is open at once 1 MiB and a decoder,
-// and of the answer and the names that lead to it as much as the facts may have.
+// Memory that no budget counts: 1 MiB and a decoder for each .blend that is open at
+// once; as much for the answer and the names that lead to it as the facts may have.
 const (
 	packedOpen   = 2
 	packedAnswer = 2 << 20

@@ -13,8 +13,8 @@ import (
 // Rerender locks a price for frames of a job that has ended, over the upload that the job
 // rendered, in the caller's transaction. It changes nothing in that job and spends
 // nothing: the new job begins when the quote is started. Errors: render_not_found,
-// render_not_completed while the job goes on, invalid_frame_range for a frame that the
-// job does not have, upload_not_found when the upload is gone.
+// render_not_completed while the job runs, invalid_frame_range for a frame that the job
+// does not have, upload_not_found when the upload is gone.
 func (in *Intake) Rerender(ctx context.Context, tx *db.Tx, workspaceID, jobID string, frames framelist.List) (Inspection, error) {
 	record, err := job.Find(ctx, tx, workspaceID, jobID)
 	if err != nil {

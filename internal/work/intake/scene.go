@@ -80,7 +80,7 @@ func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 // scenes of Cycles, the others are a warning. What renders no scene goes by its own engine.
 func renderableEngines(f *blendfile.Facts) error {
 	refused := func(scene, engine, how string) error {
-		if engine == "" { // stands for the old internal renderer
+		if engine == "" { // means the old internal renderer
 			engine = "Blender Internal"
 		}
 		return fault.New(fault.EngineNotSupported, "The scene %q%s renders with %s; this service renders with Cycles only.", scene, how, engine).

@@ -40,8 +40,8 @@ func (r *Received) Quote(ctx context.Context, requested quote.RequestedFrames, i
 	return out, err
 }
 
-// storeIn writes the rows of an upload. The lock of the workspace comes first: of two
-// files at once, in whatever processes, the second sees what the first has stored.
+// storeIn writes the rows of an upload. The lock of the workspace comes first: if two
+// files come at once, in any processes, the second sees what the first has stored.
 func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, requested quote.RequestedFrames) (out Inspection, err error) {
 	if err := identity.LockWorkspace(ctx, tx, r.workspaceID); err != nil {
 		return out, err
@@ -80,8 +80,8 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	if err := r.in.checkStored(ctx, tx, r.workspaceID, added+int64(len(scene))); err != nil {
 		return out, err
 	}
-	// Scheduled with the upload itself, so that no crash leaves one that nobody
-	// removes.
+	// Scheduled with the upload itself, so that a crash cannot leave one that
+	// is never removed.
 	return out, lease.Add(ctx, tx, lease.ExpireQueue, ExpireUpload+"/"+r.uploadID, 0, tx.Time().Add(contract.UploadRetention))
 }
 

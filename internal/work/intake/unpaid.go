@@ -13,7 +13,7 @@ import (
 
 // unpaid is what all workspaces without a payment store together, as this process last read
 // it, and what it has stored for them since. Anyone can make such a workspace, so a bound for
-// each bounds nothing. The zero value is ready.
+// each would bound nothing. The zero value is ready.
 type unpaid struct {
 	bytes   atomic.Int64
 	reading sync.Mutex // of the fields below
@@ -28,7 +28,8 @@ const (
 	unpaidShare = 20
 )
 
-// refresh reads the sum again when it is old. Whoever finds it being read uses the old one.
+// refresh reads the sum again when it is old. A caller that finds it being read uses the
+// old one.
 func (all *unpaid) refresh(ctx context.Context, tx *db.Tx) error {
 	if !all.reading.TryLock() {
 		return nil

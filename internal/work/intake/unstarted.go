@@ -21,8 +21,8 @@ type arrivals struct {
 	unpaid int64 // held by workspaces that never paid
 }
 
-// arriving is what one workspace sends at the moment. What is on disk for it and paid
-// for by nobody is at most stored + held.
+// arriving is what one workspace sends at the moment. What is on disk for it and
+// unpaid is at most stored + held.
 type arriving struct {
 	stored int64 // unstarted bytes of content and rows, as last read from the database
 	loose  int64 // parts without a project, likewise
@@ -31,8 +31,8 @@ type arriving struct {
 	held   int64 // bytes of all its places
 	places int   // without any the entry goes after figureAge
 	// settling is held for reading while a file moves from held to stored, and for
-	// writing while stored is read anew. Otherwise a file could be counted in both or
-	// in neither.
+	// writing while stored is read again. Otherwise a file could be counted in both
+	// or in neither.
 	settling sync.RWMutex
 }
 
@@ -53,7 +53,7 @@ type place struct {
 // Meanwhile other processes can add what arrives within that time.
 const figureAge = time.Second
 
-// roomy reports whether a part fits without a look at the database. The caller holds
+// roomy reports whether a part fits without asking the database. The caller holds
 // arrivals.mu.
 func (in *Intake) roomy(a *arriving) bool {
 	return time.Since(a.readAt) < figureAge && a.stored+a.held <= in.limit()/2 && a.loose <= contract.MaxLooseParts/2
@@ -128,7 +128,7 @@ func (p *place) grow(n int64) bool {
 	return true
 }
 
-// growExactly is grow by what the database says is stored now.
+// growExactly is grow with what the database says is stored now.
 func (p *place) growExactly(ctx context.Context, n int64) error {
 	p.of.settling.Lock()
 	defer p.of.settling.Unlock()
@@ -179,7 +179,7 @@ func (p *place) leave(added int64) {
 	defer p.in.arrivals.mu.Unlock()
 	a.stored += added
 	if added > 0 {
-		a.loose++ // of an upload it is one too many, until it is read anew
+		a.loose++ // for an upload it is one too many, until it is read again
 	}
 	a.held -= p.held
 	p.in.arrivals.unpaid -= p.unpaid

@@ -12,9 +12,9 @@ import (
 // from the machine's clock, which may be set back.
 const clockSlack = 3_600_000_000 // an hour, in microseconds
 
-// Audit reads every job, page by page, and holds it against what else the store says of
-// it: its quote, its upload, its money, its receipt, its event, its frames and its key. It
-// reports jobs that differ, and jobs that no lease will ever move on. It returns the number
+// Audit reads every job, page by page, and compares it with what else the store says of it:
+// its quote, its upload, its money, its receipt, its event, its frames and its key. It
+// reports jobs that differ, and jobs that no lease will ever advance. It returns the number
 // of jobs. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, book contract.Book, breach func(rule, subject, format string, args ...any)) (jobs int, err error) {
 	for after := ""; ; {

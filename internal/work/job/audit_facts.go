@@ -8,7 +8,7 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// page is what the store says of a page of jobs, beside their rows.
+// page is what the store says of a page of jobs, in addition to their rows.
 type page struct {
 	quotes   map[string]query.Quote // by id
 	uploads  map[string]query.AuditJobUploadsRow
@@ -19,7 +19,7 @@ type page struct {
 	frames   map[string]query.AuditJobFramesRow
 	newest   map[string]query.AuditJobLastFramesRow
 	doubts   map[string]int64
-	expiries map[string]bool // jobs whose artifact somebody will remove
+	expiries map[string]bool // jobs whose artifact is due to be removed
 	erased   map[string]bool // erased workspaces
 }
 
@@ -47,8 +47,8 @@ func (p page) of(job Record) facts {
 	}
 }
 
-// readFacts reads what belongs to the jobs behind after, up to last: a statement for each
-// table, whatever the number of jobs.
+// readFacts reads what belongs to the jobs after the one named after, up to last: one
+// statement for each table, for any number of jobs.
 func readFacts(ctx context.Context, tx *db.Tx, after, last string) (p page, err error) {
 	p = page{keys: map[string]string{}, expiries: map[string]bool{}, erased: map[string]bool{}}
 	erased, err := tx.AuditJobErased(ctx, query.AuditJobErasedParams{After: after, Last: last})

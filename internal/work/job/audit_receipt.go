@@ -10,8 +10,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Differs says in what a job's row is not what its receipt states; "" in nothing. The
-// receipt is signed, so it is the row that is wrong.
+// Differs says how a job's row contradicts its receipt; "" if it does not. The
+// receipt is signed, so the row is the one that is wrong.
 func Differs(job Record, r receipt.Receipt) string {
 	for _, c := range []struct {
 		what          string

@@ -126,8 +126,8 @@ func auditState(f facts, breach func(rule, subject, format string, args ...any))
 	auditFlow(j, unclaimed, want)
 }
 
-// auditFlow checks that a job was submitted as its flow has it. unclaimed tells one that an
-// operator failed before a worker claimed it.
+// auditFlow checks that a job was submitted as its flow requires. unclaimed marks one that
+// an operator failed before a worker claimed it.
 func auditFlow(j Record, unclaimed bool, want func(held bool, format string, args ...any)) {
 	status := Status(j.Status)
 	switch Flow(j.Flow) {

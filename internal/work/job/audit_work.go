@@ -39,7 +39,7 @@ func auditTimes(f facts, breach func(rule, subject, format string, args ...any))
 			updated = max(updated, j.UpdatedAt)
 		}
 		// Frames that are accepted at once commit in another order than they began: the
-		// last one's time may lie behind another's.
+		// last one's time may be later than another's.
 		if f.frames.Frames > 1 && j.UpdatedAt < updated && j.UpdatedAt >= updated-clockSlack {
 			updated = j.UpdatedAt
 		}
@@ -58,8 +58,8 @@ func auditTimes(f facts, breach func(rule, subject, format string, args ...any))
 	}
 }
 
-// auditEndOfFrames checks that nothing but moves of its state came behind the last frame of
-// a job whose frames are all in.
+// auditEndOfFrames checks that only state changes came after the last frame of a job whose
+// frames are all in.
 func auditEndOfFrames(f facts, breach func(rule, subject, format string, args ...any)) {
 	j, behind := f.job, int64(1)
 	switch Status(j.Status) {
@@ -113,8 +113,8 @@ func changes(j Record) int64 {
 	return n
 }
 
-// auditFrames holds what a job sums up against its frames. What a completed job says of
-// its devices is its receipt's to confirm.
+// auditFrames compares a job's totals with its frames. The devices of a completed job
+// are compared with its receipt elsewhere.
 func auditFrames(f facts, breach func(rule, subject, format string, args ...any)) {
 	j, status := f.job, Status(f.job.Status)
 	wrong := func(format string, args ...any) { breach("a job sums up its frames", j.JobID, format, args...) }

@@ -33,7 +33,7 @@ type Artifact struct {
 }
 
 // errPackedTwice means that another process has completed the job. Only the state
-// tells: the wallet takes a second capture for a repeat of the first.
+// shows this: the wallet treats a second capture as a repeat of the first.
 var errPackedTwice = errors.New("the job is no longer in packaging")
 
 // Complete is the one transaction in which a job becomes completed: capture, receipt,

@@ -54,7 +54,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) ([]Record, error)
 }
 
 // eraseReceipt replaces a job's receipt, if it has one, by its leaf. A receipt that cannot
-// be opened is an error: nobody would know which leaf was its own.
+// be opened is an error: its leaf would be unknown.
 func eraseReceipt(ctx context.Context, tx *db.Tx, jobID string, keys []receipt.PublicKey) error {
 	row, err := tx.ReceiptByJob(ctx, jobID)
 	if db.IsNotFound(err) {

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// EstimateBasis says what eta_seconds rests on.
+// EstimateBasis says what eta_seconds is based on.
 type EstimateBasis string
 
 // What an estimate rests on, the best first.
@@ -31,7 +31,7 @@ const (
 var EstimateBases = []EstimateBasis{JobFrames, FreePreview, SimilarScenes, FirstFrames}
 
 const (
-	// enoughFrames is how many frames of a job tell its pace.
+	// enoughFrames is how many frames of a job show its pace.
 	enoughFrames = 3
 	// fewFrames is how many frames make a mean that one of them does not spoil.
 	fewFrames = 12
@@ -58,7 +58,8 @@ func foreseeable(view query.JobViewsRow) bool {
 	return Status(view.Job.Status) == Rendering && (view.Held > 0 || view.Job.FramesCompleted > 0)
 }
 
-// foreseen is how long the frames of a job take, by something else than its own frames.
+// foreseen is the estimated frame time of a job, from something other than its own
+// frames.
 type foreseen struct {
 	dispatch.FrameTime               // zero where nothing is known
 	basis              EstimateBasis // FreePreview or SimilarScenes
@@ -69,13 +70,13 @@ func foreseenBy(basis EstimateBasis, meanUs, lowUs, highUs int64) foreseen {
 	return foreseen{dispatch.FrameTime{Mean: micros(meanUs), Low: micros(lowUs), High: micros(highUs)}, basis}
 }
 
-// mostChange is how much more or less work a frame of an edited scene may be until what it
-// took before says nothing.
+// mostChange is how much more or less work a frame of an edited scene may be before
+// earlier times become useless.
 const mostChange = 16
 
 // edited is what the frames of a scene take after an edit, by the work of both in pixels and
-// samples. The edit may also have changed what no number tells, so the range is wider. Both
-// scenes are JSON.
+// samples. The edit may also have changed what these numbers do not show, so the range is
+// wider. Both scenes are JSON.
 func (t foreseen) edited(then, now string) (foreseen, error) {
 	var scenes [2]quote.Scene
 	for i, text := range []string{then, now} {
@@ -97,7 +98,7 @@ func (t foreseen) edited(then, now string) (foreseen, error) {
 }
 
 // similarTimes keeps how long frames took in free previews and in similar jobs as long as
-// an outlook lives, for all who look at the same jobs. The zero value is empty.
+// an outlook lives, for all callers that look at the same jobs. The zero value is empty.
 type similarTimes struct {
 	mu      sync.Mutex
 	outlook *dispatch.Outlook
@@ -213,7 +214,8 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	if each.High > 0 {
 		o.SecondsPerFrameLow, o.SecondsPerFrameHigh = new(each.Low.Seconds()), new(each.High.Seconds())
 	}
-	// Who holds a frame is there, also where the outlook is from before it came.
+	// A worker that holds a frame is available, even if the outlook is older
+	// than the worker.
 	if (s.outlook.Online == 0 && view.Held == 0) || (o.WaitingReason != nil && *o.WaitingReason != WorkersBusy) {
 		return
 	}
@@ -242,7 +244,7 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	if !ok {
 		return
 	}
-	// However many workers share the rest, one renders the last frame.
+	// However many workers share the rest, a single one renders the last frame.
 	least := max(leastETA, restOfFrame(view, begun)*each.Mean.Seconds())
 	eta = roundToTenth(max(eta, least))
 	o.ETASeconds, o.ETABasis = &eta, &basis
@@ -257,9 +259,9 @@ func restOfFrame(view query.JobViewsRow, begun float64) float64 {
 	return 1 - begun/float64(view.Held)
 }
 
-// typicalShare is the median render time of frames beside their mean, 1 at most. Of a few
-// frames one that took long, such as the first one of a scene that Blender prepares, would
-// else make all the others look as long.
+// typicalShare is the median render time of frames divided by their mean, 1 at most. With
+// few frames, one that took long, such as the first one of a scene that Blender prepares,
+// would otherwise make all the others look as long.
 func typicalShare(frames []acceptedFrame) float64 {
 	took := make([]time.Duration, 0, len(frames))
 	for _, f := range frames {

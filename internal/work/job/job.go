@@ -47,8 +47,9 @@ type Jobs struct {
 	Cosigned func() *receiptlog.Cosigned
 	// Accepting reports whether the service accepts new jobs; nil means always.
 	Accepting func() bool
-	// Refusal is asked before a job is made of a quote, and its error is the answer; nil
-	// refuses nothing. Test mode brings with it what else needs another workspace.
+	// Refusal is called before a job is made from a quote, and its error is the answer;
+	// nil refuses nothing. Test mode uses it to simulate refusals that otherwise need
+	// another workspace.
 	Refusal func(ctx context.Context, tx *db.Tx, q quote.Quote) error
 	// Test marks jobs, receipts and events as those of test mode.
 	Test bool
@@ -57,8 +58,8 @@ type Jobs struct {
 	// for jobs that complete later; the expiry that callers see of earlier ones is
 	// computed with the new value.
 	ArtifactLife time.Duration
-	// Queue foresees whose turn comes when; nil reads the queue anew for each view of a
-	// job that waits.
+	// Queue predicts which job comes when; nil reads the queue again for each view of a
+	// waiting job.
 	Queue *dispatch.Outlooks
 	Log   *slog.Logger
 
@@ -167,7 +168,8 @@ func notFound(jobID string) error {
 	return fault.New(fault.RenderNotFound, "There is no render %s in this workspace.", jobID)
 }
 
-// nowhere is notFound for who asks about all workspaces, such as an operator.
+// nowhere is notFound for callers that ask about all workspaces, such as an
+// operator.
 func nowhere(jobID string) error {
 	return fault.New(fault.RenderNotFound, "There is no render %s.", jobID).WithAction("Check the job id.")
 }

@@ -61,7 +61,7 @@ type Object struct {
 	ETASeconds      *float64           `json:"eta_seconds" doc:"Seconds until the last frame is in, the wait for other jobs included; null when unknown, never 0."`
 	ETARange        *dispatch.ETARange `json:"eta_range" doc:"Where the end lies in eight cases of ten; null when unknown."`
 	ETABasis        *EstimateBasis     `json:"eta_basis" doc:"What eta_seconds rests on: three or more frames of the job, free previews of its upload, the workspace's last completed job over the same file or an edited one, or fewer frames of the job; null when it is." enum:"job_frames,preview,similar_scenes,first_frames"`
-	// Of the frames that the estimate rests on.
+	// Facts about the frames that the estimate is based on.
 	SecondsPerFrameLow  *float64 `json:"seconds_per_frame_low" doc:"The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known."`
 	SecondsPerFrameHigh *float64 `json:"seconds_per_frame_high" doc:"The longest render time among them; null when none is known."`
 	RenderSeconds       float64  `json:"render_seconds" doc:"Sum over the frames rendered so far."`
@@ -89,7 +89,7 @@ type Object struct {
 	CancelReason *string     `json:"cancel_reason"`
 	UpdatedAt    time.Time   `json:"updated_at"`
 	Failure      *JobFailure `json:"failure"`
-	// Of frames that were accepted: what a person should look at. It never fails a job.
+	// Findings about accepted frames that a person should check. They never fail a job.
 	Findings framecheck.Findings `json:"findings" nullable:"false" doc:"What a person should look at in the accepted frames, the worst first; empty for nothing. See the table of findings."`
 	// The links of a completed job. Receipt and proof stay when the artifact is
 	// removed.
@@ -97,7 +97,7 @@ type Object struct {
 	DownloadURL       *string    `json:"download_url" doc:"Authorises itself for one hour; made anew at each read; null until completed."`
 	ReceiptURL        *string    `json:"receipt_url"`
 	ProofURL          *string    `json:"proof_url"`
-	// Also of a job that goes on, once it has a frame.
+	// Also set while a job runs, once it has a frame.
 	ContactSheetURL *string `json:"contact_sheet_url" doc:"The frames in one picture, for the key that read this; null while there is no frame to show, and once the artifact is removed."`
 	LoopURL         *string `json:"loop_url" doc:"The frames as a small loop that plays, for the key that read this; null when contact_sheet_url is."`
 }

@@ -90,13 +90,13 @@ func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) 
 	return job, nil
 }
 
-// AddFinding tells a locked job what one more of its frames looks like.
+// AddFinding adds the findings about one more frame to a locked job.
 func AddFinding(ctx context.Context, tx *db.Tx, job Record, code string, frame int) error {
 	return SetFindings(ctx, tx, job.JobID, framecheck.ReadFindings(job.Findings).With(code, frame))
 }
 
-// SetFindings tells a locked job what its frames look like. It changes no state and
-// raises no seq: it goes with a frame that does.
+// SetFindings sets the findings about the frames of a locked job. It changes no
+// state and raises no seq: it accompanies a frame that does.
 func SetFindings(ctx context.Context, tx *db.Tx, jobID string, found framecheck.Findings) error {
 	if err := tx.JobFindings(ctx, query.JobFindingsParams{Findings: found.Stored(), JobID: jobID}); err != nil {
 		return fmt.Errorf("tell a job of its frames: %w", err)

@@ -24,7 +24,7 @@ func (j *Jobs) Accepts() bool { return j.Accepting == nil || j.Accepting() }
 // mostVersions bounds the versions that discovery shows.
 const mostVersions = 16
 
-// Discovered is what discovery says of the queue and of who works it off, over all
+// Discovered is what discovery says about the queue and its workers, over all
 // workspaces (decisions 12). It says nothing about a particular job.
 type Discovered struct {
 	Queue    QueueState

@@ -29,10 +29,10 @@ func (j *Jobs) Receipt(ctx context.Context, workspaceID, jobID string) (o Object
 	return o, s, err
 }
 
-// Proof reads a completed job with its receipt and the proof that the log holds it. The
-// proof is made anew for the log as it is now, or as its witnesses have signed it last, and
-// its checkpoint is signed by the key that is current. Errors: render_not_found, render_not_completed; signing.ErrNoKey
-// when this process cannot sign.
+// Proof reads a completed job with its receipt and the proof that the log holds it. The proof is
+// made for the log as it is now, or as its witnesses have signed it last, and its checkpoint is
+// signed by the key that is current. Errors: render_not_found, render_not_completed;
+// signing.ErrNoKey when this process cannot sign.
 func (j *Jobs) Proof(ctx context.Context, workspaceID, jobID string) (o Object, s Signed, p receipt.Inclusion, err error) {
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
 		if o, s, err = j.receipt(ctx, tx, workspaceID, jobID); err != nil {
@@ -44,7 +44,7 @@ func (j *Jobs) Proof(ctx context.Context, workspaceID, jobID string) (o Object, 
 	return o, s, p, err
 }
 
-// Public is what anybody may see who knows a receipt's id.
+// Public is what anyone may see who knows a receipt's id.
 type Public struct {
 	Signed
 	Inclusion receipt.Inclusion
@@ -104,7 +104,7 @@ func (j *Jobs) receipt(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 }
 
 // openReceipt decodes a receipt and verifies it: an altered row is an error, never an
-// answer. A caller would find the same defect later, and could not tell whose it is.
+// answer. A caller would find the same defect later, without knowing its cause.
 func openReceipt(ctx context.Context, tx *db.Tx, receiptID, envelope string) (s Signed, err error) {
 	keys, err := signing.PublicKeys(ctx, tx)
 	if err != nil {

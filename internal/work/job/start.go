@@ -74,7 +74,7 @@ func (j *Jobs) Start(ctx context.Context, tx *db.Tx, r StartRequest) (Object, er
 	if err != nil {
 		return Object{}, err
 	}
-	// A quote that a job has accepted leads to that job, whatever has become of it.
+	// A quote that a job has accepted leads to that job, in whatever state it is.
 	if q.JobID != "" {
 		return j.objectOf(ctx, tx, r.Principal.WorkspaceID, q.JobID)
 	}
@@ -247,7 +247,7 @@ func FramesOf(r Record) (first, last, step int, err error) {
 	return all[0], all[len(all)-1], max(1, step), nil
 }
 
-// spanOf is the frames of a job by what its row says.
+// spanOf is the frames of a job according to its row.
 func spanOf(start, end, step, count int64, list string) (dispatch.Span, error) {
 	span := dispatch.Span{First: start, Step: step, Count: count}
 	frames, err := quote.ListOf(start, end, step, count, list)
@@ -283,7 +283,8 @@ func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 
 // spendLimit is the most that a principal may spend in a calendar month, in cents:
 // what it came with or what its key says now, whichever is less. The key's row stays
-// locked, so that of two starts by one key the second sees what the first has spent.
+// locked, so that with two starts by one key the second sees what the first has
+// spent.
 func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit int64, limited bool, err error) {
 	if who.Credential.KeyID == "" {
 		return 0, false, nil // a person, whom the wallet bounds
@@ -293,7 +294,7 @@ func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit i
 		return 0, false, fmt.Errorf("read spend limit: %w", err)
 	}
 	// The row's limit is -1 for none. A key without a row here is an account key.
-	limited = err == nil && limit >= 0 // else not an agent key, or one without limit
+	limited = err == nil && limit >= 0 // otherwise not an agent key, or one without limit
 	if own := who.SpendLimitCents; own != nil && (!limited || *own < limit) {
 		limit, limited = *own, true
 	}

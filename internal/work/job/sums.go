@@ -17,9 +17,9 @@ var jobRows = rowsum.Table[query.Job]{
 	},
 }
 
-// erasedJobRows is for jobs of erased workspaces: nothing of them changes any more, and
-// without receipt and event nothing else confirms them, so the sum covers the whole row
-// but for what frames and quote confirm.
+// erasedJobRows is for jobs of erased workspaces: they never change again, and without
+// receipt and event nothing else confirms them, so the sum covers the whole row except
+// what frames and quote confirm.
 var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf"}}
 
 // erasedReceiptRows are what stays of receipts. The sum covers the whole row.

@@ -16,11 +16,11 @@ type WaitingReason string
 // Reasons to wait. There is none while a worker is about to take a frame.
 const (
 	NoWorkerOnline  WaitingReason = "no_worker_online"  // suspended ones do not count
-	NoCapableWorker WaitingReason = "no_capable_worker" // those online lack what its scene needs, failed its frames, or await another's word
+	NoCapableWorker WaitingReason = "no_capable_worker" // those online cannot render its scene, failed its frames, or await another key's result
 	WorkersBusy     WaitingReason = "workers_busy"      // all that may take one render others
 )
 
-// farthestPosition is the highest queue_position: it stands for itself or more.
+// farthestPosition is the highest queue_position: it means itself or more.
 const farthestPosition = 1000
 
 // surroundings are what the view of some jobs needs beyond their own rows.

@@ -1,15 +1,14 @@
-// Package metrics tells Prometheus how the service does.
+// Package metrics reports the state of the service to Prometheus.
 //
-// What always holds: what is true of the whole service (what waits, who works, whose money)
-// is read from the database when it is asked for, at most once a second, and never counted by
-// a process; what a process does itself (requests, pictures, calls) it counts, and Prometheus
-// adds the processes up. No label names a workspace, a job or a path: each label has a known,
-// small number of values. A database that does not answer delays a scrape by readLimit, and
-// one read waits for it, however many scrapes come.
+// What always holds: what is true of the whole service (what waits, which workers are there,
+// how much money) is read from the database on request, at most once a second, and never
+// counted by a process; each process counts what it does itself (requests, pictures, calls),
+// and Prometheus adds the processes up. No label names a workspace, a job or a path: each
+// label has a known, small number of values. A database that does not answer delays a scrape
+// by readLimit, and one read waits for it, however many scrapes come.
 //
-// The package owns no table. It leaves to app where /metrics is served, and the thresholds
-// to deploy/prometheus. docs/metrics.md tells what each metric means. Start reading at
-// Metrics, then store.go.
+// The package owns no table. Package app serves /metrics, and deploy/prometheus has the
+// thresholds. docs/metrics.md explains each metric. Start reading at Metrics, then store.go.
 package metrics
 
 import (
@@ -48,7 +47,7 @@ type Config struct {
 }
 
 // Metrics are the metrics of a process. Make one with New and end it with Close. A nil
-// *Metrics counts nothing, for a process that nobody watches. It is safe for concurrent use.
+// *Metrics counts nothing, for a process without metrics. It is safe for concurrent use.
 type Metrics struct {
 	registry    *prometheus.Registry
 	store       *store
@@ -66,7 +65,7 @@ type Metrics struct {
 	known map[line]prometheus.Observer
 }
 
-// line is what tells the lines of requests apart.
+// line is what distinguishes the time series of requests.
 type line struct {
 	route  string
 	status int
@@ -122,7 +121,7 @@ func New(c Config) *Metrics {
 	return m
 }
 
-// Close waits for a read that goes on.
+// Close waits for a read that is in progress.
 func (m *Metrics) Close() {
 	if m != nil {
 		m.store.close()
@@ -154,12 +153,12 @@ func (m *Metrics) lineOf(l line) prometheus.Observer {
 	o = m.requests.WithLabelValues(cmp.Or(l.route, "-"), strconv.Itoa(l.status))
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.known[l] = o // the same one, if somebody else was faster
+	m.known[l] = o // the same one, if another goroutine was faster
 	return o
 }
 
 // FrameAccepted counts an accepted frame, the time that Blender took for it, and its parts
-// where its worker tells them.
+// if its worker reports them.
 func (m *Metrics) FrameAccepted(render time.Duration, times receipt.Times) {
 	if m == nil {
 		return
@@ -197,9 +196,9 @@ func (m *Metrics) SetCertificateEnd(end time.Time) {
 	}
 }
 
-// CertificateEnd asks who listens at an https URL for its certificates, and returns when the
-// first of them ends. It does not check them, so that one that has ended is told, and sends
-// nothing besides. The zero time: the URL is not of https.
+// CertificateEnd asks the server at an https URL for its certificates, and returns when the
+// first of them expires. It does not verify them, so that it can report an expired one, and
+// sends nothing else. It returns the zero time if the URL is not https.
 func CertificateEnd(ctx context.Context, address string) (end time.Time, err error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" {

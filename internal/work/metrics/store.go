@@ -19,7 +19,7 @@ import (
 const (
 	// readLimit is how long a read of the store may take, and a scrape wait for it.
 	readLimit = 2 * time.Second
-	// readLife is how long the figures of a read are told.
+	// readLife is how long the figures of a read are reused.
 	readLife = time.Second
 )
 
@@ -55,7 +55,7 @@ func figure(name, help string, labels ...string) *prometheus.Desc {
 }
 
 // store is the collector of the figures that are read. Its reads follow one another: while
-// one goes on, every scrape waits for it.
+// one is in progress, every scrape waits for it.
 type store struct {
 	read  func(context.Context) ([]prometheus.Metric, error)
 	probe func() (database, files error)
@@ -68,7 +68,7 @@ type store struct {
 	mu     sync.Mutex
 	at     time.Time           // when found was read, or failed to be
 	found  []prometheus.Metric // nil: the last read failed
-	ending chan struct{}       // closed when the read that goes on has ended; nil for none
+	ending chan struct{}       // closed when the read in progress has ended; nil for none
 	failed bool                // so that an outage is logged once
 }
 
@@ -78,7 +78,7 @@ func newStore(read func(context.Context) ([]prometheus.Metric, error), probe fun
 	return s
 }
 
-// close ends a read that goes on, and waits for it.
+// close ends a read in progress, and waits for it.
 func (s *store) close() {
 	s.end()
 	s.reads.Wait()
@@ -123,7 +123,7 @@ func (s *store) current() []prometheus.Metric {
 	defer limit.Stop()
 	select {
 	case <-ending:
-	case <-limit.C: // the read does not even end when it is told to
+	case <-limit.C: // the read does not even end on request
 		return nil
 	}
 	s.mu.Lock()

@@ -20,9 +20,9 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// A program may show that it is who it says by a signed statement (private_key_jwt, RFC
-// 7523), whose keys are in its description. One whose description does not offer to ask
-// without must do so.
+// A program may prove its identity by a signed statement (private_key_jwt, RFC 7523),
+// whose keys are in its description. It must do so unless its description offers
+// requests without one.
 const (
 	signedMethod  = "private_key_jwt"
 	publicMethod  = "none"
@@ -55,10 +55,10 @@ func subjectOf(assertion string) string {
 	return claims.Subject
 }
 
-// authenticate checks that a request for tokens is its program's, as far as its description
-// says how. The description is read only for a program that holds what a person gave it; of
-// any other the request is refused later, for the code or token that is none. Errors:
-// invalid_client; unavailable when the description cannot be read.
+// authenticate checks that a request for tokens is its program's, in the way that its
+// description says. The description is read only for a program that holds something a
+// person gave it; any other request is refused later, because its code or token is invalid.
+// Errors: invalid_client; unavailable when the description cannot be read.
 func (s *Server) authenticate(ctx context.Context, r tokenRequest) error {
 	if _, is := s.Clients.undescribed(r.client); is {
 		if r.assertion != "" {

@@ -28,9 +28,9 @@ type Request struct {
 var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // Read reads the parameters of /oauth/authorize. An *Error goes back to the program
-// (Request.Refused); any other error stays here, because nothing says that the address to
-// send it to is the program's: sending it would make this service a redirector for anybody.
-// Errors: *Error; invalid_request.
+// (Request.Refused); any other error stays here, because nothing proves that the address is
+// the program's: sending it there would make this service an open redirector. Errors:
+// *Error; invalid_request.
 func (s *Server) Read(ctx context.Context, values url.Values) (r Request, err error) {
 	id, errID := single(values, "client_id")
 	redirect, errRedirect := single(values, "redirect_uri")
@@ -47,9 +47,9 @@ func (s *Server) Read(ctx context.Context, values url.Values) (r Request, err er
 	if r.State, err = single(values, "state"); err == nil {
 		err = s.readRest(&r, values)
 	}
-	// Anybody can register any address without a trace: a browser goes there by a person's
-	// answer only (RFC 9700 4.11.2).
-	// Nor does a description on another host prove that the address is the program's.
+	// Anyone can register any address without a trace, so a browser goes there only by a
+	// person's answer (RFC 9700 4.11.2). A description on another host does not prove that
+	// the address is the program's either.
 	if refused, is := errors.AsType[*Error](err); is && (r.Client.Registered || !r.Client.owns(redirect)) {
 		return r, fault.New(fault.InvalidRequest, "The program that sent you here asks in a wrong way: %s.", refused.Description)
 	}
@@ -76,13 +76,13 @@ func (s *Server) readRest(r *Request, values url.Values) (err error) {
 	return err
 }
 
-// Refused is the address that tells a program of an error.
+// Refused is the address that reports an error to a program.
 func (s *Server) Refused(r Request, err *Error) string {
 	return s.answer(r, url.Values{"error": {err.Code}, "error_description": {err.Description}})
 }
 
 // answer is the program's address with parameters, its own state and this issuer (RFC
-// 9207), by which it can tell from which server the answer comes.
+// 9207), which shows it which server the answer comes from.
 func (s *Server) answer(r Request, values url.Values) string {
 	if r.State != "" {
 		values.Set("state", r.State)

@@ -22,8 +22,8 @@ import (
 	"svc.example/internal/ground/seal"
 )
 
-// The client ids that are no addresses. Any program can claim them; they lead to this
-// computer or to a device only, and the consent page says so.
+// The client ids that are not addresses. Any program can claim them; they lead to
+// this computer or to a device only, and the consent page says so.
 const (
 	// CommandLine is svc login.
 	CommandLine = "svc"
@@ -52,7 +52,8 @@ type Client struct {
 	Name string
 	// Redirects are the addresses to which its answers may go.
 	Redirects []string
-	// Registered says that it registered by itself: what it says of itself is its word alone.
+	// Registered says that the program registered automatically: its description is only its
+	// own claim.
 	Registered bool
 
 	keys     oidc.KeySet // that its statements are signed with; nil for none
@@ -160,7 +161,7 @@ func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
 	return client, nil
 }
 
-// read reads a description. reason says why there is none, in words for the person.
+// read reads a description. reason explains to the person why there is none.
 func (c *Clients) read(ctx context.Context, id string) (client Client, reason string) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, id, nil)
 	if err != nil {

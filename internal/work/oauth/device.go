@@ -17,7 +17,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// Device is what a device is told (RFC 8628 3.2).
+// Device is the answer to a device (RFC 8628 3.2).
 type Device struct {
 	DeviceCode      string `json:"device_code"`
 	UserCode        string `json:"user_code"`
@@ -28,8 +28,8 @@ type Device struct {
 }
 
 // letters of a user code: without vowels it spells no word, and without look-alikes it is
-// typed as it is read. Eight of them are 34 bits, for a quarter of an hour, behind the limit
-// of requests.
+// typed as it is read. Eight of them are 34 bits, for a quarter of an hour, under the rate
+// limit.
 const letters = "BCDFGHJKLMNPQRSTVWXZ"
 
 // newUserCode draws a code such as BCDF-GHJK.
@@ -176,8 +176,8 @@ func waiting(ctx context.Context, tx *db.Tx, typed string) (query.OauthRequest, 
 	return row, nil
 }
 
-// AllowDevice records a person's yes to the device with a code. client is who the page said
-// that it is. Errors: invalid_request, key_limit_reached.
+// AllowDevice records a person's yes to the device with a code. client is the program that
+// the page named. Errors: invalid_request, key_limit_reached.
 func (s *Server) AllowDevice(ctx context.Context, typed string, client Client, terms Terms) error {
 	if err := terms.check(); err != nil {
 		return err

@@ -10,11 +10,11 @@
 // but one may sign its requests (assertion.go); a code works once, within a minute; each
 // refresh token works once, but for a repetition within a minute, and a later use revokes the
 // key; a token works at the resources that it was made for. Secrets are stored as hashes. A
-// description of a program is read only for a person who is signed in, or for a program that
-// holds what such a person gave it, through the guard of package outbound. Where the operator
-// lets programs register by themselves (register.go), nothing is stored for them.
+// program's description is read only for a signed-in person, or for a program that holds
+// something such a person gave it, through the guard of package outbound. If the operator
+// lets programs register automatically (register.go), nothing is stored for them.
 //
-// It leaves pages and the form of answers to the doors. Start reading at Server.
+// The doors have the pages and the form of answers. Start reading at Server.
 package oauth
 
 import (

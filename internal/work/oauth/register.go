@@ -8,7 +8,8 @@ import (
 	"svc.example/internal/ground/plainjson"
 )
 
-// Registration is the answer to a program that registers by itself (RFC 7591 3.2.1).
+// Registration is the answer to a program that registers automatically (RFC 7591
+// 3.2.1).
 type Registration struct {
 	ClientID      string   `json:"client_id"`
 	IssuedAt      int64    `json:"client_id_issued_at"` // Unix seconds
@@ -20,7 +21,7 @@ type Registration struct {
 }
 
 // A registered program's client id is its description, sealed with the service's key. So
-// nothing is stored, nobody can fill a table, and every process knows every program.
+// nothing is stored, no table can be filled, and every process knows every program.
 const (
 	registeredPrefix = "registered."
 	registeredPlace  = "oauth client id"
@@ -29,15 +30,15 @@ const (
 	maxRegistered = 1000
 )
 
-// registered is what a client id says.
+// registered is the content of a client id.
 type registered struct {
 	Name      string   `json:"n"`
 	Redirects []string `json:"r"`
 }
 
 // Register reads a program's description of itself, JSON of at most MaxDescription bytes,
-// and returns its client id. Whatever else the description asks for, the program gets what
-// every program here has: a public client with PKCE. Errors: *Error.
+// and returns its client id. Whatever the description asks for, the program gets the same
+// as every program here: a public client with PKCE. Errors: *Error.
 func (c *Clients) Register(description []byte, now time.Time) (Registration, error) {
 	if c.registry == nil {
 		return Registration{}, wrong(InvalidRequest, "programs do not register here: client_id is the https address of the program's description (client id metadata document)")
@@ -66,7 +67,8 @@ func (c *Clients) Register(description []byte, now time.Time) (Registration, err
 	}, nil
 }
 
-// registeredBy returns the program that registered by itself under a client id.
+// registeredBy returns the program that registered automatically under a client
+// id.
 func (c *Clients) registeredBy(id string) (client Client, is bool) {
 	sealed, prefixed := strings.CutPrefix(id, registeredPrefix)
 	if c.registry == nil || !prefixed {

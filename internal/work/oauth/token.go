@@ -101,7 +101,7 @@ func (s *Server) redeem(ctx context.Context, tx *db.Tx, r tokenRequest) (t Token
 		return t, nil, fmt.Errorf("read code: %w", err)
 	}
 	if row.Status == "used" {
-		// Somebody else has the code too (RFC 6749 4.1.2): what it gave ends.
+		// Someone else has the code too (RFC 6749 4.1.2): what it gave ends.
 		return t, wrong(InvalidGrant, "the code was used before; what it gave is revoked"), revoke(ctx, tx, row.KeyID)
 	}
 	sum := sha256.Sum256([]byte(r.verifier))
@@ -194,8 +194,8 @@ const familyLength = len(refreshPrefix) + contract.KeySecretLength
 
 // refresh changes a refresh token into new tokens. The token before the newest gets the same
 // answer for a while, because the program's windows refresh at once. Any other token of the
-// family was used before, by a thief or by the program: the key is revoked, because nobody
-// can tell who of the two asks now.
+// family was used before, by a thief or by the program: the key is revoked, because it is
+// unknown which of the two asks now.
 func (s *Server) refresh(ctx context.Context, tx *db.Tx, r tokenRequest) (t Tokens, refused, err error) {
 	unknown := wrong(InvalidGrant, "the refresh token is unknown, or its key is revoked or past its end")
 	if len(r.refresh) != familyLength+contract.KeySecretLength {
@@ -256,8 +256,8 @@ func revoke(ctx context.Context, tx *db.Tx, keyID string) error {
 }
 
 // Revoke ends the key of a token, access or refresh (RFC 7009). An unknown token, and one of
-// another client, changes nothing: who asks learns nothing. Error: *Error for a malformed
-// request.
+// another client, changes nothing, and the answer reveals nothing. Error: *Error for a
+// malformed request.
 func (s *Server) Revoke(ctx context.Context, form url.Values) error {
 	token, err := single(form, "token")
 	if err != nil {

@@ -70,7 +70,7 @@ func FailJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID, reason strin
 	}}, nil
 }
 
-// endWords say which job ends.
+// endWords name the job that ends.
 func endWords(record job.Record) string {
 	return fmt.Sprintf("end %s of %s (%s, %d of %s) and give %s back", record.JobID, record.WorkspaceID, record.Status,
 		record.FramesCompleted, count(int(record.FrameCount), "frame"), wallet.Money(record.PriceCents))
@@ -156,9 +156,9 @@ func RemoveTestWorld(ctx context.Context, tx *db.Tx, workspaceID string) (Act, e
 	}, err
 }
 
-// HideResults takes benchmark results off every page, with a reason that their pages say;
-// changed, unless nil, gets how many. Errors: result_not_found, invalid_request for the
-// reason.
+// HideResults removes benchmark results from every page, with a reason that their own
+// pages show; changed, unless nil, gets how many. Errors: result_not_found,
+// invalid_request for the reason.
 func HideResults(ctx context.Context, tx *db.Tx, resultIDs []string, reason string, changed *int64) (Act, error) {
 	reason, err := why.Of(reason)
 	if err != nil {
@@ -243,9 +243,9 @@ func CreateNodeKey(name string, made *identity.NewKey) Act {
 	}
 }
 
-// EndSigningKey ends a key that signs receipts, after a while; when says the while in
-// words, such as "now". reason is receipt.Superseded or receipt.Compromised. Errors of the
-// act: key_not_found, last_signing_key, invalid_request for the reason.
+// EndSigningKey ends a key that signs receipts, after a while; when is the delay in words,
+// such as "now". reason is receipt.Superseded or receipt.Compromised. Errors of the act:
+// key_not_found, last_signing_key, invalid_request for the reason.
 func EndSigningKey(keyID string, after time.Duration, when, reason string) Act {
 	return Act{
 		What: fmt.Sprintf("end the signing key %s %s, as %s; what it has signed stays valid", keyID, when, reason),

@@ -2,13 +2,13 @@
 // results and keys of the whole service, and the record of who did what (decisions 24).
 //
 // What always holds: an act and its entry in the record happen in one transaction, so
-// nothing is done that the record does not tell. Only an Actor acts, and only a person who
-// is an operator, or who can read the store, is one. An entry never changes, but for an
-// erased workspace, whose words and addresses go.
+// nothing is done that the record does not show. Only an Actor acts, and only a person who
+// is an operator, or who can read the store, is one. An entry never changes, except for an
+// erased workspace, whose words and addresses are removed.
 //
-// Each package does its own part; this one says in words what an act does, before it is
-// done. The console and svc admin ask with the same words. What an act prints is left to
-// them. Start reading at Act, then acts.go.
+// Each package does its own part; this one describes an act in words before it is done.
+// The console and svc admin ask with the same words. They print the result of an act.
+// Start reading at Act, then acts.go.
 package operator
 
 import (
@@ -35,7 +35,7 @@ const (
 	Command Way = "command" // by svc admin, on a machine that reads the store
 )
 
-// Actor is who acts. The zero Actor may do nothing.
+// Actor is the person or account that acts. The zero Actor may do nothing.
 type Actor struct {
 	name string
 	way  Way
@@ -50,8 +50,8 @@ func Person(who identity.Principal) (Actor, error) {
 	return Actor{who.Credential.Email, Console}, nil
 }
 
-// Account is the actor of svc admin: the account on the machine that runs it. Whoever can
-// write the store may act.
+// Account is the actor of svc admin: the account on the machine that runs it. Anyone who
+// can write the store may act.
 func Account(name string) Actor {
 	return Actor{cmp.Or(plaintext.Line(name), "unknown"), Command}
 }
@@ -59,9 +59,9 @@ func Account(name string) Actor {
 // Act is one thing that an operator may do. A function of this package makes it of what it
 // reads, and fails where the act would.
 type Act struct {
-	// What says what the act does, in words that follow "This will".
+	// What describes the act, in words that follow "This will".
 	What string
-	// WorkspaceID is the workspace whose thing it is; "" for nobody's.
+	// WorkspaceID is the workspace that owns the target; "" for none.
 	WorkspaceID string
 	// Reason is the operator's own words; "" where the act has none.
 	Reason string
@@ -94,11 +94,11 @@ type Done struct {
 	Actor       string    `json:"actor"` // an e-mail address, or an account on a machine
 	Way         Way       `json:"way"`
 	What        string    `json:"what"`
-	WorkspaceID string    `json:"workspace_id"` // "" for nobody's
+	WorkspaceID string    `json:"workspace_id"` // "" for none
 	Reason      string    `json:"reason"`       // "" for none
 }
 
-// Acts reads a page of the record, the newest first, behind the act before; "" starts at
+// Acts reads a page of the record, the newest first, after the act before; "" starts at
 // the newest.
 func Acts(ctx context.Context, tx *db.Tx, before string, limit int) ([]Done, error) {
 	rows, err := tx.Acts(ctx, query.ActsParams{Before: cmp.Or(before, id.Behind(id.Act)), Max: int64(limit)})

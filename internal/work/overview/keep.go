@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/work/result"
 )
 
-// errDamaged says that a kept overview is not what was kept.
+// errDamaged says that a kept overview has changed.
 var errDamaged = errors.New("its bytes are not those of its name")
 
 // kept returns the kept overview; nil when there is none. One whose bytes are not those of
@@ -61,8 +61,8 @@ func (o *Overviews) read(ctx context.Context, key string) ([]byte, error) {
 }
 
 // keep stores an overview of a completed job in place of those of its kind that another
-// version or other limits have made. That it cannot be kept fails nobody: it is there, and
-// the next call makes it again.
+// version or other limits have made. A failure to keep it is not an error: the overview
+// exists, and the next call makes it again.
 func (o *Overviews) keep(ctx context.Context, v Overview, content []byte) {
 	sum := sha256.Sum256(content)
 	key := v.prefix() + v.Tag + "-" + hex.EncodeToString(sum[:]) + v.Kind.extension()

@@ -3,12 +3,12 @@
 //
 // What always holds: an overview is made from the small previews of accepted frames, and
 // only its job's workspace reads it; it is bounded in frames, pixels and bytes (Limits and
-// the contract's); of each job one is made at a time. That of a completed job is made once
-// and kept beside its ZIP, under a key that ends in the SHA-256 of its bytes, and goes with
-// the ZIP. One of a job that goes on shows what there is, and is not kept. It can always be
-// made again, so no row names it: one that is lost or damaged is made anew.
+// the contract's); one at a time is made for each job. That of a completed job is made once
+// and kept next to its ZIP, under a key that ends in the SHA-256 of its bytes, and is
+// removed with the ZIP. One of a running job shows what there is, and is not kept. It can
+// always be made again, so no row names it: a lost or damaged one is made again.
 //
-// It leaves previews to watch and the removal of files to artifact. Start reading at
+// Package watch makes previews, and artifact removes files. Start reading at
 // Overviews.Find, then Overview.Content; sheet.go and loop.go draw.
 package overview
 
@@ -151,8 +151,8 @@ func noFrames(jobID string) error {
 	return fault.New(fault.FrameNotFound, "There is no frame of %s to show.", jobID).WithAction("Ask again once frames_completed has grown.")
 }
 
-// fpsOf is the speed of a scene, in frames a second; Blender's own default when the scene
-// does not say it, or is gone with its upload.
+// fpsOf is the speed of a scene, in frames a second; Blender's own default if the scene
+// does not say it, or was removed with its upload.
 func fpsOf(scene string) float64 {
 	const usual = 24
 	var s quote.Scene
@@ -188,14 +188,15 @@ func (v *Overview) tag() string {
 	return hex.EncodeToString(sum.Sum(nil))[:32]
 }
 
-// longest bounds the making of an overview that goes on when its caller has left.
+// longest bounds the making of an overview that continues after its caller has
+// left.
 const longest = 10 * time.Minute
 
-// Content returns the overview's bytes, at most contract.OverviewBytes. It reads the kept
-// overview, or makes it: that takes a processor for a moment for each frame, and up to 100
-// MiB. Of each job one is made at a time, no more at once in this process than AtOnce, and calls for the same share one. One that is kept is made to its end when
-// its caller leaves, so that a proxy's patience does not decide whether it ever is. Errors:
-// frame_not_found when no frame can be shown, artifact_expired, result_damaged.
+// Content returns the overview's bytes, at most contract.OverviewBytes. It reads the kept overview,
+// or makes it: that takes a processor for a moment for each frame, and up to 100 MiB. One at a time
+// is made for each job, at most AtOnce in this process, and calls for the same share one. One that
+// will be kept is completed even if its caller leaves, so that a proxy's timeout cannot prevent it
+// for good. Errors: frame_not_found when no frame can be shown, artifact_expired, result_damaged.
 func (v Overview) Content(ctx context.Context) ([]byte, error) {
 	o := v.overviews
 	if content := o.kept(ctx, v); content != nil {

@@ -60,7 +60,7 @@ func (p *Payments) Read(ctx context.Context, topUpID string, event *Event) error
 	})
 }
 
-// strange says why a page cannot be that of a row; "" when it can.
+// strange says why a page cannot belong to a row; "" if it can.
 func strange(row query.TopUp, s State) string {
 	switch {
 	case s.TopUpID != row.TopUpID:
@@ -73,7 +73,7 @@ func strange(row query.TopUp, s State) string {
 	return ""
 }
 
-// apply moves a row on to what the provider says. Each of its steps happens once, and none
+// apply advances a row to the provider's state. Each of its steps happens once, and none
 // undoes another, so an older state after a newer one changes nothing.
 func apply(ctx context.Context, tx *db.Tx, row query.TopUp, s State) error {
 	if s.PaymentID != "" {
@@ -135,7 +135,7 @@ func refund(ctx context.Context, tx *db.Tx, row *query.TopUp, s State) error {
 	return wallet.TakeRefund(ctx, tx, row.WorkspaceID, fmt.Sprint(row.TopUpID, " refund ", row.RefundedCents), cents)
 }
 
-// book takes back what a bank took, and adds what it gave again: the sum that was taken,
+// book takes back what a bank took, and adds what it returned: the sum that was taken,
 // whatever the provider says then.
 func book(ctx context.Context, tx *db.Tx, row *query.TopUp, s State, d Dispute) error {
 	reference := row.TopUpID + " " + d.ID
@@ -172,7 +172,8 @@ func share(row query.TopUp, s State, cents int64) int64 {
 
 // Bounds of the sweep.
 const (
-	// sweepAge is how long the service waits for an event before it asks by itself.
+	// sweepAge is how long the service waits for an event before it asks on its
+	// own.
 	sweepAge = time.Hour
 	// sweepPage is how many top-ups a sweep asks about.
 	sweepPage = 100

@@ -21,8 +21,8 @@ const MaxEventBytes = 64 << 10
 // tolerance is how old an event's signature may be.
 const tolerance = 5 * time.Minute
 
-// Event is what the provider calls with: which of its objects changed, and how it calls
-// that. Nothing else of it is believed.
+// Event is the body of a provider's call: which of its objects changed, and the name of
+// the change. Nothing else in it is trusted.
 type Event struct {
 	ID   string `json:"id"`
 	Type string `json:"type"`
@@ -36,8 +36,8 @@ type Event struct {
 	} `json:"data"`
 }
 
-// Ring takes an event in: it checks the signature over the raw body, finds the top-up and
-// reads its state. An event of something else is taken and does nothing. Errors:
+// Ring receives an event: it checks the signature over the raw body, finds the top-up and
+// reads its state. An event about something else is accepted and does nothing. Errors:
 // payments_unavailable without a provider; invalid_signature; unavailable when the provider
 // does not answer, and should send the event again.
 func (p *Payments) Ring(ctx context.Context, body []byte, signature string) error {
@@ -73,8 +73,8 @@ func (p *Payments) signed(body []byte, signature string) bool {
 	return false
 }
 
-// topUpOf finds the top-up whose page or payment an event tells of; "" for none. Where no
-// row has the payment yet, because the event overtook that of the page, the provider knows
+// topUpOf finds the top-up whose page or payment an event is about; "" for none. If no row
+// has the payment yet, because the event overtook that of the page, the provider knows
 // whose it is.
 func (p *Payments) topUpOf(ctx context.Context, event Event) (topUpID string, err error) {
 	object := event.Data.Object

@@ -1,5 +1,5 @@
 // Package payment brings money in: top-ups of wallets that a payment provider collects, and
-// what is taken back of them.
+// their reversals.
 //
 // What always holds: a top-up's row comes before anything at the provider, and its id names
 // it there, so that a call whose answer is lost is repeated and not doubled. Amount and
@@ -9,8 +9,8 @@
 // not at all; the sweep reads the state of open top-ups again. Money is credited once, and
 // only when the provider says that it was paid. No page credits anything.
 //
-// The package moves money through wallet only. What the provider is asked in which words is
-// left to stripeapi. Start reading at Create, then Read in apply.go.
+// The package moves money through wallet only. Package stripeapi makes the provider's
+// calls. Start reading at Create, then Read in apply.go.
 package payment
 
 import (
@@ -27,7 +27,7 @@ import (
 	"svc.example/internal/ground/id"
 )
 
-// Status is where a top-up stands. The texts are stored and appear in answers.
+// Status is the state of a top-up. The texts are stored and appear in answers.
 type Status string
 
 // States of a top-up. Money is in the wallet from Paid on.
@@ -36,13 +36,13 @@ const (
 	Open     Status = "open"     // waits for its person, or for the bank
 	Paid     Status = "paid"     // credited
 	Failed   Status = "failed"   // the bank refused
-	Expired  Status = "expired"  // nobody paid in time
+	Expired  Status = "expired"  // not paid in time
 	Refunded Status = "refunded" // credited, and all of it given back
 	Disputed Status = "disputed" // credited, and taken back by a bank, for now or for good
 )
 
 // Provider is what the package needs of a payment provider. Errors of a provider that does
-// not answer are of no fault.
+// not answer have no fault code.
 type Provider interface {
 	// Create makes the page where a person pays. Repeating it for the same top-up returns
 	// the same page.
@@ -59,7 +59,7 @@ type Provider interface {
 type Order struct {
 	TopUpID     string
 	AmountCents int64
-	CustomerID  string // how the provider calls who pays; "" for somebody new
+	CustomerID  string // the provider's id of the payer; "" for a new one
 	SuccessURL  string
 	CancelURL   string
 }
@@ -84,7 +84,7 @@ type Phase int
 
 // Phases of a page.
 const (
-	Waiting Phase = iota // nobody paid yet, or the bank is not done
+	Waiting Phase = iota // not paid yet, or the bank is not done
 	Collected
 	Refused
 	Ended // the time to pay is over
@@ -108,7 +108,7 @@ type Payments struct {
 	// Secrets sign the provider's events; two while one replaces the other.
 	Secrets []string
 	Log     *slog.Logger
-	// Rung, unless nil, is told of each event that was worked on.
+	// Rung, unless nil, is called for each event that was processed.
 	Rung func()
 }
 
@@ -230,7 +230,7 @@ func Get(ctx context.Context, tx *db.Tx, workspaceID, topUpID string) (TopUp, er
 	return topUpOf(row), nil
 }
 
-// List reads a workspace's top-ups, the newest first, behind the top-up before; "" starts at
+// List reads a workspace's top-ups, the newest first, after the top-up before; "" starts at
 // the newest. limit is 1 or more.
 func List(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]TopUp, error) {
 	found, err := tx.TopUpsOfWorkspace(ctx, query.TopUpsOfWorkspaceParams{WorkspaceID: workspaceID, Before: cmp.Or(before, id.Behind(id.TopUp)), Max: int64(limit)})

@@ -42,7 +42,7 @@ func (p *Payments) Reconcile(ctx context.Context, since, until time.Time) (r Rec
 	var twice []Difference
 	err = p.Provider.List(ctx, since.Add(-margin), until.Add(margin), func(s State) error {
 		if !id.Valid(id.TopUp, s.TopUpID) {
-			return nil // of something else that the account sells
+			return nil // for something else that the account sells
 		}
 		if first, known := states[s.TopUpID]; known {
 			twice = append(twice, Difference{s.TopUpID, s.SessionID, "the provider has a second page of it, beside " + first.SessionID})
@@ -120,7 +120,7 @@ func (r *Reconciled) count(row query.TopUp) {
 	r.DisputedCents += row.DisputedCents
 }
 
-// differences says in words how a row differs from its page and from the ledger.
+// differences describes how a row differs from its page and from the ledger.
 func differences(row query.TopUp, s State, known bool, has query.AuditTopUpEntriesRow) (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	paid := int64(0)
@@ -168,7 +168,7 @@ func owing(row query.TopUp, s State) (refunded, disputed int64) {
 	return refunded, min(disputed, row.AmountCents-refunded)
 }
 
-// String says how far a page is, in words.
+// String describes the state of a page.
 func (p Phase) String() string {
 	return map[Phase]string{Waiting: "waiting", Collected: "paid", Refused: "failed", Ended: "expired"}[p]
 }

@@ -116,7 +116,7 @@ func check(got *Picture) (jpg bytes.Buffer, finding string, bad *framecheck.Fail
 		return refuse("The picture cannot be read: %v.", err)
 	}
 	got.Seen = &seen
-	// Of what the scene says of its pictures only the size is smaller.
+	// Only the size of the picture differs from what the scene says.
 	if bad := framecheck.Reject(got.Picture, framecheck.Scene{OutputFormat: "PNG", Width: seen.Width, Height: seen.Height}); bad != nil {
 		return bytes.Buffer{}, "", bad
 	}
@@ -238,8 +238,8 @@ func (p *Previews) open(ctx context.Context, row query.Preview) (blob.Reader, er
 	return file, err
 }
 
-// FullFrame is what a frame of the scene takes beside its preview, as the worker's Blender
-// says: estimates rest on it, and nothing else does.
+// FullFrame is what a frame of the scene takes compared with its preview, as the worker's
+// Blender reports it. Only estimates are based on it.
 type FullFrame struct {
 	Width, Height int // pixels of a frame
 	Samples       int // of a pixel, at most
@@ -250,7 +250,7 @@ type FullFrame struct {
 // mostSamples is above what Cycles takes, 2^24.
 const mostSamples = 1 << 24
 
-// check says what cannot be; "" nothing.
+// check says what is impossible; "" for nothing.
 func (w FullFrame) check(width, height int, took time.Duration) string {
 	switch {
 	case w.Width < width || w.Height < height || max(w.Width, w.Height) > 65536:
@@ -280,5 +280,5 @@ func (w FullFrame) frameTime(width, height int, took time.Duration) (low, mean, 
 	return at((rest + fewest) * narrower), at(rest + math.Sqrt(fewest*most)), at((rest + most) * wider)
 }
 
-// mostFrameTime bounds an estimate: a hostile scene may say any number.
+// mostFrameTime bounds an estimate: a hostile scene may report any number.
 const mostFrameTime = 30 * 24 * time.Hour

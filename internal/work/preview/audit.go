@@ -49,8 +49,8 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	return nil
 }
 
-// strange says in what a preview is not one that Order makes, or a worker ends; "" in
-// nothing.
+// strange says how a preview contradicts what Order makes, or a worker ends; "" if it
+// does not.
 func strange(r query.AuditPreviewsRow, now int64) string {
 	p := r.Preview
 	switch {
@@ -72,7 +72,7 @@ func strange(r query.AuditPreviewsRow, now int64) string {
 	return ""
 }
 
-// strangeState says what contradicts a preview's status; "" nothing.
+// strangeState says what contradicts a preview's status; "" for nothing.
 func strangeState(r query.AuditPreviewsRow) string {
 	p := r.Preview
 	lease := map[Status]string{Queued: "waiting", Rendering: "held", Ready: "", Failed: "", Expired: ""}

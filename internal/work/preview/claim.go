@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/work/framecheck"
 )
 
-// Work is a preview that a worker is to render.
+// Work is a preview for a worker to render.
 type Work struct {
 	PreviewID   string
 	InputSHA256 string // of the upload's main file
@@ -22,9 +22,9 @@ type Work struct {
 }
 
 // Claim leases the next preview to a worker for which no frame waits and that holds no
-// other preview: the first one of each workspace, then the second of each, and of these
-// the one that was ordered first. ok is false when there is none. A crash after the commit
-// leaves a lease that nobody works on; it lapses.
+// other preview: the first one of each workspace, then the second of each, each time in
+// the order of ordering. ok is false when there is none. A crash after the commit leaves
+// an abandoned lease, which lapses.
 func (p *Previews) Claim(ctx context.Context, holder string) (w Work, ok bool, err error) {
 	var waiting int64
 	err = p.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -154,12 +154,12 @@ func requeue(ctx context.Context, tx *db.Tx, previewID string) error {
 // Attempts that fail until a preview fails. Another worker may do better, but a person
 // waits, and nothing is paid.
 const (
-	mostFailures     = 2 // of the file, as far as one worker can tell
+	mostFailures     = 2 // caused by the file, as far as one worker can tell
 	mostWorkerFaults = 3 // of workers that vanish, or cannot get at the file or their GPU
 )
 
-// Fail ends an attempt that a worker could not finish. Another one follows, unless further
-// ones are of no use. Error: lease_lost.
+// Fail ends an attempt that a worker could not finish. Another attempt follows, unless it
+// would be useless. Error: lease_lost.
 func (p *Previews) Fail(ctx context.Context, ref lease.Ref, f framecheck.Failure) error {
 	return p.DB.Write(ctx, func(tx *db.Tx) error {
 		err := p.fail(ctx, tx, ref, f)

@@ -17,8 +17,8 @@ import (
 )
 
 // Order queues a preview of a frame of an upload, in the caller's transaction; frame nil
-// means the middle of the quoted range. One of the same frame that goes on, or whose
-// picture is there, is returned instead: an upload never changes. Errors: previews_off,
+// means the middle of the quoted range. A preview of the same frame that is in progress
+// or done is returned instead: an upload never changes. Errors: previews_off,
 // workspace_frozen, upload_not_found, invalid_frame_range, free_preview_limit_reached.
 func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame *int) (View, error) {
 	if p.Limits.Off() {

@@ -1,18 +1,18 @@
 // Package preview shows one frame of an upload before its price is accepted: small,
 // coarse, and free.
 //
-// What always holds: a preview is no job; it moves no money and has no receipt, no webhook
-// and no turn. A worker gets one only when no frame waits for it, holds one at a time, and
-// ends it when a frame comes. A workspace has so many an upload and so many a day (Limits),
-// in all processes together; what no worker has begun does not count. Repeating an order
-// while its preview goes on or is there returns that one. A picture is on disk before its
-// row names it, and goes after contract.PreviewRetention, or with its upload. A
-// transaction locks the workspace's row before the upload's, that before the previews',
-// and leases last.
+// What always holds: a preview is not a job; it moves no money and has no receipt, no
+// webhook and no queue position. A worker gets one only when no frame waits for it, holds
+// one at a time, and abandons it when a frame comes. Limits bound the previews for each
+// upload and each day, in all processes together; a preview that no worker has begun does
+// not count. Repeating an order while its preview is in progress or done returns that one.
+// A picture is on disk before its row names it, and is removed after
+// contract.PreviewRetention, or with its upload. A transaction locks the workspace's row
+// before the upload's, that before the previews', and leases last.
 //
-// The package owns the table preview. It leaves the choice of frames to dispatch, files to
-// project, the judgement of pictures to framecheck, and HTTP to the doors. Start reading
-// at Previews.Order, then claim.go and accept.go; estimate.go foresees what a frame takes.
+// The package owns the table preview. Package dispatch chooses frames, project has the
+// files, framecheck judges pictures, and the doors speak HTTP. Start reading at
+// Previews.Order, then claim.go and accept.go; estimate.go estimates what a frame takes.
 package preview
 
 import (
@@ -48,7 +48,7 @@ const (
 	Expired   Status = "expired" // no worker had time, or the picture or the upload is gone
 )
 
-// Limits bound what a workspace may look at for free.
+// Limits bound the free previews of a workspace.
 type Limits struct {
 	Upload int // previews of an upload
 	Day    int // previews of a workspace within 24 hours
@@ -72,8 +72,8 @@ type Previews struct {
 }
 
 const (
-	// longestHold bounds the time from a claim to its report, whatever heartbeats come: the
-	// files are fetched in it, and then contract.PreviewTime is for rendering.
+	// longestHold bounds the time from a claim to its report, despite heartbeats: it
+	// includes fetching the files, and then contract.PreviewTime for rendering.
 	longestHold = 10 * time.Minute
 	// day is the time within which Limits.Day counts.
 	day = 24 * time.Hour

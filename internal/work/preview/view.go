@@ -57,7 +57,7 @@ type Cause struct {
 // Reasons why a queued preview waits.
 const (
 	NoWorkerOnline  = "no_worker_online"
-	NoCapableWorker = "no_capable_worker" // the Blenders of those online lack what the scene needs
+	NoCapableWorker = "no_capable_worker" // no online Blender has what the scene needs
 	WorkersBusy     = "workers_busy"
 )
 
@@ -156,8 +156,8 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	if v.Findings == nil {
 		v.Findings = []quote.Warning{}
 	}
-	// The worker that ended the preview is in it: the estimate of a picture that is ready
-	// does not say that nobody is there.
+	// This includes the worker that ended the preview: the estimate of a finished picture
+	// does not claim that no worker is available.
 	outlook, err := p.Outlooks.Since(ctx, tx, row.EndedAt)
 	if err != nil {
 		return v, err

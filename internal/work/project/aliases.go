@@ -12,10 +12,10 @@ import (
 const MaxAliases = MaxFiles
 
 // Alias is a further name of a file: the .blend looks at At for the file at Path. Workers put
-// it there too. It is no file of its own: no hash and no receipt has it.
+// it there too. It is not a file of its own: no hash and no receipt includes it.
 type Alias struct {
 	Path string `json:"path"`
-	At   string `json:"at"` // as alias.Alias says
+	At   string `json:"at"` // in the form of alias.Alias
 }
 
 // SetAliases gives the project the aliases that its rules allow, and leaves out others: names
@@ -69,7 +69,7 @@ func (p places) take(path string) {
 	}
 }
 
-// add registers an alias, or says why there can be none.
+// add registers an alias, or says why it is impossible.
 func (p places) add(a Alias) error {
 	inside := strings.TrimPrefix(a.At, "/")
 	for strings.HasPrefix(inside, "../") && !strings.HasPrefix(a.At, "/") {

@@ -83,7 +83,7 @@ func auditProjects(ctx context.Context, tx *db.Tx, breach func(rule, thing, form
 // uses content that is younger than itself.
 const overlap = int64(time.Hour / time.Microsecond)
 
-// strange says in what a project is not that of its upload; "" in nothing.
+// strange says how a project contradicts its upload; "" if it does not.
 func strange(row query.AuditProjectsRow, uses []query.AuditUsesRow) string {
 	p := row.Project
 	m, err := decode(p.Manifest)

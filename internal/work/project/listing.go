@@ -16,8 +16,8 @@ import (
 // MaxParts bounds the parts that a listing names.
 const MaxParts = 2 * MaxFiles
 
-// Listing is a project as its sender lists it: without the hashes of whole files, which the
-// parts tell.
+// Listing is a project as its sender lists it: without the hashes of whole files, which
+// follow from the parts.
 type Listing struct {
 	Main  string
 	Files []Listed
@@ -152,7 +152,7 @@ func (m Manifest) checkRepeats(stored map[string]Content) error {
 	for _, f := range m.Files {
 		list := strings.Join(f.Parts, "")
 		if len(f.Parts) < 2 || files[list] {
-			continue // it needs no hashing, or not again
+			continue // it needs no hashing, or no further hashing
 		}
 		files[list] = true
 		whole += f.SizeBytes

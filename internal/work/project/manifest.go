@@ -39,7 +39,7 @@ type File struct {
 }
 
 // SingleFile is the project of a .blend without further files. The file is one part,
-// whatever its size, because it was hashed once while it arrived.
+// of any size, because it was hashed once while it arrived.
 func SingleFile(filename, sha256 string, size int64) Manifest {
 	return Manifest{Main: filename, Files: []File{{Path: filename, SHA256: sha256, SizeBytes: size, Parts: []string{sha256}}}}
 }
@@ -56,7 +56,7 @@ func (m Manifest) Parts() []string {
 }
 
 // Check refuses a manifest that breaks a rule; the error names the first one. It looks
-// at the text only: whether the parts are stored is for Create's statements to find.
+// at the text only: Create's statements find out whether the parts are stored.
 func (m Manifest) Check() error {
 	if len(m.Files) == 0 || len(m.Files) > MaxFiles {
 		return fmt.Errorf("a project has 1 to %d files, not %d", MaxFiles, len(m.Files))
@@ -115,7 +115,7 @@ func CheckPath(path string) error {
 
 // claim registers a path and its folders. Two paths that differ only by case are one
 // file on some systems, and a file cannot also be a folder. A folder is registered with
-// a slash behind it, which tells it from a file.
+// a slash at its end, which distinguishes it from a file.
 func claim(taken map[string]string, path string) error {
 	if other, ok := taken[fold(path)]; ok {
 		return fmt.Errorf("the paths %q and %q are the same where case does not count", other, path)

@@ -30,8 +30,8 @@ func Unstarted(ctx context.Context, tx *db.Tx, workspaceID string) (Waiting, err
 	return Waiting{Bytes: row.Bytes, Loose: row.Loose}, nil
 }
 
-// Stored returns what a workspace has of some content, by hash, and which it lacks. It takes
-// no lock.
+// Stored returns which of some content a workspace has, by hash, and which is missing. It
+// takes no lock.
 func Stored(ctx context.Context, tx *db.Tx, workspaceID string, hashes []string) (has map[string]Content, lacks []string, err error) {
 	rows, err := tx.ContentsOf(ctx, query.ContentsOfParams{WorkspaceID: workspaceID, Hashes: jsonOf(hashes)})
 	return sorted(rows, hashes, err)
@@ -68,8 +68,8 @@ func jsonOf(hashes []string) string {
 	return `["` + strings.Join(hashes, `","`) + `"]`
 }
 
-// Renew gives a part that no project has its whole life again. Of other content it does
-// nothing. Keep has locked it in the same transaction.
+// Renew gives a part that no project has its whole life again. It does nothing to other
+// content. Keep has locked it in the same transaction.
 func Renew(ctx context.Context, tx *db.Tx, workspaceID, sha256 string) error {
 	row, err := tx.ContentRenew(ctx, query.ContentRenewParams{Now: tx.Now, WorkspaceID: workspaceID, Sha256: sha256})
 	if _, err := contentRows.Changed(ctx, tx, row, err); err != nil {

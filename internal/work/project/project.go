@@ -142,8 +142,8 @@ func ManifestOf(ctx context.Context, tx *db.Tx, uploadID string) (m Manifest, er
 
 // Scene names what an upload renders: uploads of one workspace with the same files and aliases
 // have the same name, and no others do. What makes it the workspace's own is the key under
-// which that keeps the main file, which is random: the name tells nobody whose it is, and
-// nobody who has the same files. After the last upload is removed, the next one has another.
+// which that keeps the main file, which is random: the name does not reveal whose it is, or
+// who has the same files. After the last upload is removed, the next one gets another name.
 // Error: ErrNoContent.
 func (s Store) Scene(ctx context.Context, uploadID string, m Manifest) (string, error) {
 	main := slices.IndexFunc(m.Files, func(f File) bool { return f.Path == m.Main })
@@ -166,7 +166,7 @@ func (s Store) Scene(ctx context.Context, uploadID string, m Manifest) (string, 
 var ErrNoContent = errors.New("the project has no such content")
 
 // Open opens content of an upload's project. The caller closes the reader. Content of
-// other projects cannot be reached, whoever knows its hash. Errors: ErrNoContent;
+// other projects cannot be reached, even by its hash. Errors: ErrNoContent;
 // blob.ErrNotFound and blob.ErrDamaged when the content is lost.
 func (s Store) Open(ctx context.Context, uploadID, sha256 string) (blob.Reader, error) {
 	key, err := s.Key(ctx, uploadID, sha256)

@@ -34,7 +34,7 @@ func Audit(ctx context.Context, tx *db.Tx, book contract.Book, breach func(rule,
 	}
 }
 
-// strange says in what a quote is not one that Lock writes; "" in nothing.
+// strange says how a quote contradicts what Lock writes; "" if it does not.
 func strange(r query.AuditQuotesRow, book contract.Book) string {
 	q := r.Quote
 	switch {

@@ -29,9 +29,9 @@ func (s Scene) neededOf(options buildoption.Set) []NeededOption {
 	return slices.DeleteFunc(slices.Clone(s.BuildOptions), func(n NeededOption) bool { return !options.Has(n.Option) })
 }
 
-// lacks is what keeps every worker that is online from a scene that needs some options: what
-// all of them lack; where each lacks something else, what any does. 0 where one has all, or
-// none is online.
+// lacks is what keeps every online worker from a scene that needs some options: the options
+// that none of them has, or, if each is missing different ones, all that any is missing. It
+// is 0 if one worker has all, or none is online.
 func (f Farm) lacks(needs buildoption.Set) buildoption.Set {
 	common, some := needs, buildoption.Set(0)
 	for _, lacks := range f.Lacks {

@@ -38,7 +38,7 @@ type ColorLack struct {
 	Name    string `json:"name"`
 	UsedBy  string `json:"used_by,omitempty"` // scene, output, sequencer, an image, a movie clip, a strip or a node
 	Instead string `json:"instead"`           // what Blender renders
-	// Workers is how many of those that are online lack it; 0 where that is judged by the
+	// Workers is how many online workers do not have it; 0 if that is judged by the
 	// version.
 	Workers int `json:"workers,omitempty"`
 }
@@ -50,7 +50,7 @@ const (
 	asItsFiles = "the default of its files"
 )
 
-// lacks compares with what a Blender has. It tells what is rendered instead, as Blender
+// lacks compares with what a Blender has. It says what is rendered instead, as Blender
 // 3.4.1 does it.
 func (c ColorManagement) lacks(o colour.Offer) (all []ColorLack) {
 	display, ok := o.Display(c.Display)
@@ -84,7 +84,7 @@ func (c ColorManagement) lacks(o colour.Offer) (all []ColorLack) {
 }
 
 // colorLacks lists what the Blender that will render does not have: any of the workers'
-// that told what theirs have, else the renderer's version.
+// that reported what theirs have, or otherwise the renderer's version.
 func (f Farm) colorLacks(c *ColorManagement) (all []ColorLack) {
 	if c == nil {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/render/framelist"
 )
 
-// Farm is what a quote tells of the workers that are online. The zero value is a farm
+// Farm is what a quote says about the online workers. The zero value is a farm
 // without workers.
 type Farm struct {
 	// BlenderVersion is that of all workers; "" when they differ or there is none.
@@ -22,8 +22,8 @@ type Farm struct {
 	// Colors is what the Blenders of workers have for colour management, of those that
 	// told it.
 	Colors []Colors
-	// Lacks is what the Blenders of workers were built without: an entry for each
-	// combination.
+	// Lacks is what the Blenders of workers were built without: one entry for
+	// each combination.
 	Lacks []buildoption.Set
 }
 
@@ -33,9 +33,9 @@ type Colors struct {
 	Workers int
 }
 
-// Renderer returns the version of the Blender that will render: that of the workers
-// where all have one, else the contract's. The number is as files encode versions: 4.1
-// is 401.
+// Renderer returns the version of the Blender that will render: that of the workers if
+// all have the same, otherwise the contract's. The number is as files encode versions:
+// 4.1 is 401.
 func (f Farm) Renderer() (text string, number int) {
 	if n, ok := versionNumber(f.BlenderVersion); ok {
 		return f.BlenderVersion, n

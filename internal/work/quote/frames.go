@@ -123,8 +123,8 @@ func (s Selection) count() int {
 	return s.Frames.Count()
 }
 
-// ListOf returns the frames of a quote or a job by what its row says; list is "" for the
-// range. A row that no quote writes gives an error.
+// ListOf returns the frames of a quote or a job from its row; list is "" for the range.
+// A row that no quote writes gives an error.
 func ListOf(start, end, step, count int64, list string) (framelist.List, error) {
 	if start < contract.MinFrames || step < 1 || count < 1 || count > contract.MaxFrames || end != start+(count-1)*step && list == "" {
 		return nil, fmt.Errorf("frames %d to %d by %d are not %d", start, end, step, count)
@@ -197,8 +197,8 @@ func (a RequestedFrames) Resolve(scene Frames) (f Frames, skipped int, err error
 	return f, skipped, nil
 }
 
-// rangeDetail is the detail of both errors. It shows the scene's range beside the
-// requested one, so that a caller can choose a range that fits.
+// rangeDetail is the detail of both errors. It shows the scene's range next to
+// the requested one, so that a caller can choose a range that fits.
 type rangeDetail struct {
 	Scene Frames `json:"scene"`
 	Asked Frames `json:"asked"`

@@ -59,7 +59,7 @@ type Quote struct {
 	// JobID is the job that accepted the quote; "" before.
 	JobID string `json:"-"`
 
-	list string // FrameList where it is no range, else ""
+	list string // FrameList if it is not a range, otherwise ""
 }
 
 // Gaps returns the frames of a quote whose frames are no range; "" of a range.
@@ -127,10 +127,10 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	return of(row, upload, tx.Now)
 }
 
-// Take locks a quote's row for the job that is being started: of two starts at once,
-// the second waits and then finds the first one's JobID. An accepted quote has its
-// JobID, also after its upload was removed, so that a repeated start returns the job.
-// Startable decides whether it may be started. Errors: upload_not_found,
+// Take locks a quote's row for the job that is being started: if two starts come at
+// once, the second waits and then finds the first one's JobID. An accepted quote has
+// its JobID, also after its upload was removed, so that a repeated start returns the
+// job. Startable decides whether it may be started. Errors: upload_not_found,
 // quote_not_found.
 func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string) (Quote, error) {
 	upload, err := Upload(ctx, tx, workspaceID, uploadID)

@@ -23,7 +23,8 @@ type Scene struct {
 	FileVersion          string        `json:"file_version" doc:"Version of the Blender that saved the file, such as 4.1."`
 	MissingFiles         []MissingFile `json:"missing_files" doc:"Files that the picture needs and that are not packed into the upload."`
 	LinkedLibraries      []string      `json:"linked_libraries" doc:"Paths of the .blend files that the picture needs data of, as written."`
-	// Files is nil of a .blend that was sent alone: MissingFiles and LinkedLibraries say what it lacks.
+	// Files is nil for a .blend that was uploaded alone: MissingFiles and LinkedLibraries say what
+	// is missing.
 	Files              []SceneFile      `json:"files,omitzero" doc:"What the scene of a project names, with what its libraries name; absent of a .blend that was sent alone."`
 	FilesPartial       bool             `json:"files_partial,omitempty" doc:"True when the project has more than the search for files goes through; what is listed is right."`
 	UnreadableFiles    []UnreadableFile `json:"unreadable_files,omitempty" doc:"Files of the project that the scene names and Blender cannot read, as far as their first bytes tell."`

@@ -5,8 +5,8 @@ import (
 	"svc.example/internal/ground/rowsum"
 )
 
-// A quote carries a checksum. It leaves out who accepted it: the audit holds that against
-// the job.
+// A quote carries a checksum. It excludes which job accepted the quote: the audit
+// compares that with the job.
 var quoteRows = rowsum.Table[query.Quote]{Name: "quote", Key: 1, Except: []string{"AcceptedAt", "JobID"}}
 
 // Sums lists the tables of this package whose rows carry checksums.

@@ -313,8 +313,8 @@ type Warning struct {
 	Detail          any         `json:"detail,omitempty"`
 }
 
-// IsWarning reports whether a code is one of the table: free previews have findings of
-// their own beside these.
+// IsWarning reports whether a code is one of the table: free previews also have
+// findings of their own.
 func IsWarning(code WarningCode) bool {
 	return slices.ContainsFunc(WarningTable(), func(r WarningRow) bool { return r.Code == code })
 }

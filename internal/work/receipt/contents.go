@@ -101,7 +101,7 @@ func readPictures(frames []Frame, entries map[string]*zip.File) []picture {
 }
 
 // readPicture reads a frame once: the hash and the decoder see the same bytes. The
-// bytes behind the picture's end are hashed too, so nothing hides there. The size in
+// bytes after the picture's end are hashed too, so nothing hides there. The size in
 // the directory is compared first, so that a false one costs no reading.
 func readPicture(frame Frame, entry *zip.File) picture {
 	p := picture{name: entry.Name}
@@ -204,9 +204,9 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 	}
 	for i, p := range pictures {
 		// The receipt has no sizes. For a picture that Go cannot decode the manifest's
-		// is taken.
+		// size is used.
 		want.Frames[i].Width, want.Frames[i].Height = found.Frames[i].Width, found.Frames[i].Height
-		if p.found.Width > 0 { // else only the manifest knows the size
+		if p.found.Width > 0 { // otherwise only the manifest knows the size
 			want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
 		}
 		if found.Frames[i] != want.Frames[i] {

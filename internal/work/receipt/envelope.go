@@ -22,8 +22,9 @@ const (
 	PayloadType   = "application/vnd.in-toto+json"
 	StatementType = "https://in-toto.io/Statement/v1"
 	PredicateType = "https://svc.example/receipt/v1"
-	// TestPredicateType is that of a receipt of test mode. It is no version of the other:
-	// who knows only receipts must not take one of these for one.
+	// TestPredicateType is that of a receipt of test mode. It is not a version of the
+	// other: a program that knows only receipts must not accept one of these as a
+	// receipt.
 	TestPredicateType = "https://svc.example/test-receipt/v1"
 )
 
@@ -241,8 +242,8 @@ func (r Receipt) consistent() error {
 	return nil
 }
 
-// listed returns which frame belongs at an index: that of the list where there is one,
-// else of the range.
+// listed returns which frame belongs at an index: that of the list if there is one,
+// otherwise of the range.
 func (r Receipt) listed() (belongs func(i int) int, err error) {
 	if r.FrameList == "" {
 		return func(i int) int { return r.FrameStart + i*r.FrameStep }, nil

@@ -9,8 +9,8 @@ import (
 
 // Reasons for the end of a key.
 const (
-	Superseded  = "superseded"  // another key took its place; nobody else has had it
-	Compromised = "compromised" // somebody else may have it
+	Superseded  = "superseded"  // another key took its place; it was not disclosed
+	Compromised = "compromised" // someone else may have it
 )
 
 // End is the end of a key, by its place in the log: the key may have signed leaves before
@@ -30,8 +30,8 @@ type DatedKey struct {
 	End *End
 }
 
-// History is every key that a service has published. Whoever uses it trusts its source as
-// that of a key.
+// History is every key that a service has published. Using it means trusting its source
+// like that of a key.
 type History []DatedKey
 
 // publishedKey is a key in the answer of /v1/signing-keys, as far as a verifier needs it.
@@ -45,8 +45,8 @@ type publishedKey struct {
 }
 
 // ParseHistory reads a saved answer of /v1/signing-keys. It refuses a list that contradicts
-// itself: a key whose id is another key's, a reason that nobody gave, and a checkpoint of an
-// end that is not signed by a key which is good for it, or is of another size. Answers of
+// itself: a key whose id is another key's, an unknown reason, and a checkpoint of an end
+// that is not signed by a key which is good for it, or is of another size. Answers of
 // services that kept no ends give keys without an end.
 func ParseHistory(document []byte) (History, error) {
 	var answer struct {

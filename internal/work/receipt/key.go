@@ -103,8 +103,8 @@ func (k Key) Public() PublicKey {
 	return PublicKey{raw: k.private.Public().(ed25519.PublicKey)}
 }
 
-// SignRaw signs bytes as they are. Whoever calls it makes sure that they are nothing that
-// means something else by another rule.
+// SignRaw signs bytes as they are. The caller makes sure that the bytes have no other
+// meaning under another rule.
 func (k Key) SignRaw(data []byte) ([]byte, error) { return k.sign(data) }
 
 // ParseKeyPEM reads one Ed25519 private key in PKCS#8 and refuses any further data.

@@ -1,6 +1,6 @@
 package receipt
 
-// Layout of the ZIP: the frames in one folder, and two descriptions beside it.
+// Layout of the ZIP: the frames in one folder, and two descriptions next to it.
 // Entries are stored without compression, because pictures are compressed already.
 const (
 	ManifestEntry  = "manifest.json"
@@ -11,9 +11,9 @@ const (
 // FrameEntry returns the path in the ZIP of a frame's bare file name.
 func FrameEntry(file string) string { return frameFolder + file }
 
-// Manifest is the content of [ManifestEntry]: it describes the ZIP for readers who
-// have only the ZIP. It has no signature of its own; the receipt's artifact hash
-// covers it.
+// Manifest is the content of [ManifestEntry]: it describes the ZIP for readers
+// that have only the ZIP. It has no signature of its own; the receipt's artifact
+// hash covers it.
 type Manifest struct {
 	JobID      string          `json:"job_id"`
 	FrameStart int             `json:"frame_start"`

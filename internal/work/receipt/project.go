@@ -19,7 +19,7 @@ type Input struct {
 	// Files are sorted by path.
 	Files []InputFile `json:"files,omitempty"`
 	// ProjectSHA256 is the SHA-256 of the lines "SHA256  path", one for each of Files, each
-	// with a line feed: of what sha256sum prints.
+	// with a line feed, as sha256sum prints them.
 	ProjectSHA256 string `json:"project_sha256,omitempty"`
 }
 
@@ -98,7 +98,7 @@ func (r *Report) InProject(dir fs.FS) {
 	r.add("project", OK, "%s as rendered", counted(int64(len(files)), "file"))
 }
 
-// differs says how a file in a folder is another; "" where it is the same.
+// differs says how a file in a folder differs; "" if it is the same.
 func (f InputFile) differs(dir fs.FS) string {
 	file, err := dir.Open(f.Path)
 	if err != nil {

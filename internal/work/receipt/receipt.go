@@ -2,9 +2,9 @@
 // delivered, signs that statement, and checks it again without a network.
 //
 // What always holds:
-//   - A receipt is an in-toto Statement v1 in a DSSE envelope, signed with one
-//     Ed25519 key. Its subjects are the artifact and the input, by SHA-256; of a
-//     project all its files.
+//   - A receipt is an in-toto Statement v1 in a DSSE envelope, signed with one Ed25519
+//     key. Its subjects are the artifact and the input, by SHA-256; for a project, all
+//     its files.
 //   - The same receipt and key always give the same bytes.
 //   - Reading is strict: a document counts only if it says exactly what Sign
 //     would have written. Unknown or repeated members, other encodings of the
@@ -38,8 +38,8 @@ type Receipt struct {
 	Input    Input `json:"input"`
 	Artifact File  `json:"artifact"`
 	// Frames are in rising order: FrameStart, then each FrameStep further, up to
-	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames. Where they are no
-	// such range, FrameList has them, such as "3,7-9", and FrameStep is 1.
+	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames. If they are not
+	// such a range, FrameList has them, such as "3,7-9", and FrameStep is 1.
 	Frames     []Frame  `json:"frames"`
 	FrameStart int      `json:"frame_start"`
 	FrameEnd   int      `json:"frame_end"`
@@ -66,11 +66,11 @@ type Receipt struct {
 	// transaction that completed the job; both in UTC, to the microsecond.
 	StartedAt   time.Time `json:"started_at"`
 	CompletedAt time.Time `json:"completed_at"`
-	// LogIndex is the receipt's leaf in the append-only log, from 0; null where the
+	// LogIndex is the receipt's leaf in the append-only log, from 0; null if the
 	// service has no log.
 	LogIndex *int64 `json:"log_index"`
-	// Test says that it is a receipt of test mode: nothing was rendered, and nobody has
-	// paid. Its type says so too ([TestPredicateType]); absent in every other receipt.
+	// Test says that it is a receipt of test mode: nothing was rendered or paid. Its
+	// type says so too ([TestPredicateType]); absent in every other receipt.
 	Test bool `json:"test,omitempty"`
 	// FrameSet is a signed statement about the tree over Frames, with which one of them can
 	// be shown without the others ([ProveFrame]); absent in receipts of earlier versions.
@@ -101,8 +101,8 @@ type Frame struct {
 	// Checked is what the service looked at itself: "pixels" where it decoded them,
 	// "structure" where it only walked through the file; absent in older receipts.
 	Checked string `json:"checked,omitempty"`
-	// Times are where the time of the accepted attempt went; absent where its worker did not
-	// tell.
+	// Times are where the time of the accepted attempt went; absent if its worker did not
+	// report them.
 	Times Times `json:"times,omitempty,omitzero"`
 }
 

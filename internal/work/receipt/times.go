@@ -7,8 +7,9 @@ import (
 )
 
 // Times are the parts of an attempt at a frame in seconds, to the microsecond, none of them
-// in another; the zero value is of one whose worker did not tell. They are what the worker
-// says: the service only bounds them. Sync, Render and Encode are the frame's RenderSeconds.
+// in another; the zero value means that the worker did not report them. They are the
+// worker's claims: the service only bounds them. Sync, Render and Encode are the frame's
+// RenderSeconds.
 type Times struct {
 	Load     float64 `json:"load"`     // Blender opened the file; 0 where it was open
 	Sync     float64 `json:"sync"`     // until the first sample

@@ -15,8 +15,8 @@ import (
 // ErrBadArtifact reports that the ZIP is not the one in the receipt.
 var ErrBadArtifact = errors.New("bad artifact")
 
-// ErrTestReceipt reports a receipt of test mode: nothing was rendered, and nobody has paid.
-// A verifier takes none unless it is told to ([Report.TakeTest]).
+// ErrTestReceipt reports a receipt of test mode: nothing was rendered or paid. A verifier
+// accepts none unless asked to ([Report.TakeTest]).
 var ErrTestReceipt = errors.New("a receipt of test mode")
 
 // testCheck is the check that only a receipt of test mode has, and fails.
@@ -58,9 +58,9 @@ type Report struct {
 	entry   Entry // of the receipt, for the log
 }
 
-// Err returns nil when nothing failed, else the first failure: an [ErrBadSignature], an
-// [ErrBadArtifact], an [ErrNotInLog] or an [ErrTestReceipt]. A Skipped check is no failure: callers that
-// need it look at Checks.
+// Err returns nil if nothing failed, otherwise the first failure: an [ErrBadSignature], an
+// [ErrBadArtifact], an [ErrNotInLog] or an [ErrTestReceipt]. A Skipped check is no failure: callers
+// that care look at Checks.
 func (r Report) Err() error {
 	for _, c := range r.Checks {
 		if c.Status == Failed {
@@ -70,8 +70,8 @@ func (r Report) Err() error {
 	return nil
 }
 
-// TakeTest has the report take a receipt of test mode for what it is: the check that says so
-// does not fail any more, and goes on saying it. Other receipts are as they were.
+// TakeTest makes the report accept a receipt of test mode as such: the check that reports it
+// no longer fails, but still reports it. Other receipts are not affected.
 func (r *Report) TakeTest() {
 	for i, c := range r.Checks {
 		if c.Name == testCheck {
@@ -160,8 +160,8 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 		return Receipt{}, r.distrust("statement", err)
 	}
 	frames := counted(int64(receipt.FrameCount), "frame")
-	// A synthetic render is signed like any other. Whoever reads the report must see it
-	// at once.
+	// A synthetic render is signed like any other. Readers of the report must see it at
+	// once.
 	if receipt.Renderer.ID == contract.SyntheticRenderer {
 		frames += ", NOT rendered but painted by a " + contract.SyntheticApplication
 	}

@@ -1,11 +1,10 @@
 // Package release is the signed list of the files of a release: how it is signed when
-// svc is published, and how whoever downloads svc checks it.
+// svc is published, and how anyone who downloads svc checks it.
 //
 // What always holds: a file passes only if the list names it, the list is the one that
-// was signed, and the file's SHA-256 is the one in the list; a file that is not there
-// is reported as skipped; a list can name no file outside of its own folder. It leaves
-// to package receipt the form of the signature, which is that of receipts. Start reading
-// at Verify.
+// was signed, and the file's SHA-256 is the one in the list; a missing file is reported
+// as skipped; a list can name no file outside its own folder. The signature has the form
+// of receipts, which package receipt defines. Start reading at Verify.
 package release
 
 import (
@@ -20,7 +19,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Names of the two files beside what they describe.
+// Names of the two files that lie next to what they describe.
 const (
 	SumsFile      = "SHA256SUMS"
 	SignatureFile = SumsFile + ".dsse"

@@ -25,7 +25,7 @@ type Report struct {
 	err    error // the first failure
 }
 
-// Err returns nil when nothing failed, else the first failure: a
+// Err returns nil if nothing failed, otherwise the first failure: a
 // [receipt.ErrBadSignature], a [receipt.ErrBadArtifact] or an [ErrNothingChecked].
 func (r Report) Err() error { return r.err }
 
@@ -86,8 +86,8 @@ func unseal(signature []byte, keys []receipt.PublicKey) (signed []byte, keyID st
 	return nil, "", err
 }
 
-// sameList returns the files of the text if it is the signed list. It makes the signed
-// bytes anew from the text, so nothing in them can be overlooked.
+// sameList returns the files of the text if it is the signed list. It rebuilds the
+// signed bytes from the text, so nothing in them can be overlooked.
 func sameList(sums, signed []byte) ([]File, error) {
 	files, err := ParseSums(sums)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// OpenFrame opens a frame's bytes: its own file while that exists, else the entry in the
-// ZIP. Trying the file first makes the change from one to the other invisible. Errors:
-// frame_not_found, artifact_expired, result_damaged. The caller closes the result. Its
-// bytes are those that were accepted.
+// OpenFrame opens a frame's bytes: its own file while that exists, otherwise the entry
+// in the ZIP. Trying the file first makes the change from one to the other invisible.
+// Errors: frame_not_found, artifact_expired, result_damaged. The caller closes the
+// result. Its bytes are those that were accepted.
 func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
 	own, err := openBegun(ctx, whole, blobs, f)
 	damaged := errors.Is(err, blob.ErrDamaged)

@@ -7,8 +7,8 @@
 // synthetic (blender.Info), so that registration, job, receipt, log and manifest say
 // so. Only requested faults occur.
 //
-// The package leaves to the workers' API whether such a worker may register. Start
-// reading at Renderer.
+// The workers' API decides whether such a worker may register. Start reading at
+// Renderer.
 package synthetic
 
 import (
@@ -31,7 +31,7 @@ import (
 // DeviceName is the device name of a synthetic renderer.
 const DeviceName = contract.SyntheticApplication
 
-// version stands in the place of Blender's version.
+// version is used in place of Blender's version.
 const version = "none"
 
 // Renderer starts synthetic sessions. The zero value paints at once. It is a value without
@@ -58,7 +58,7 @@ const (
 	Crash Fault = "crash" // the frame fails as when Blender crashes
 	Hang  Fault = "hang"  // the frame never ends
 	Black Fault = "black" // the picture is all black
-	Half  Fault = "half"  // the file lacks its second half
+	Half  Fault = "half"  // the second half of the file is missing
 	Small Fault = "small" // the picture has half the width and height
 )
 

@@ -16,13 +16,13 @@ const MostMoved = 10 * 366 * 24 * time.Hour
 // Clock is the clock of a test world. It only goes forward, as times in the store do.
 type Clock struct{ DB *db.DB }
 
-// Time is what a clock says.
+// Time is the reading of a clock.
 type Time struct {
 	Now   time.Time
 	Moved time.Duration // by how much it is ahead
 }
 
-// Read returns what the clock says.
+// Read returns the time of the clock.
 func (c *Clock) Read(ctx context.Context) (t Time, err error) {
 	err = c.DB.Read(ctx, func(tx *db.Tx) error {
 		t, err = read(ctx, tx)

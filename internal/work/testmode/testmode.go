@@ -1,4 +1,4 @@
-// Package testmode has what makes a test world out of a service: which file names bring
+// Package testmode has what makes a test world out of a service: which file names cause
 // which failures, the clock that callers move, and the list of the workspaces that have a
 // world. Package script has its worker.
 //
@@ -6,8 +6,8 @@
 // makes it and leads requests there (docs/adr/0047). So nothing here marks rows or filters
 // queries: what a world does cannot reach the real store, because it has no handle of it.
 //
-// What always holds: a file name means something only where this package is asked, which is
-// in test worlds. The list of worlds is the only thing about them in the real store.
+// What always holds: a file name has an effect only where this package is used, which is in
+// test worlds. The list of worlds is the only thing about them in the real store.
 //
 // Start reading at Trick.
 package testmode
@@ -89,8 +89,8 @@ const (
 	removedAfter = 3 * time.Minute
 )
 
-// End ends a workspace's world, if it has one. Nobody opens it from now on, and its store is
-// removed some minutes later.
+// End ends a workspace's world, if it has one. It cannot be opened from now on, and its
+// store is removed some minutes later.
 func End(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	row, err := tx.TestWorldEnd(ctx, query.TestWorldEndParams{Now: tx.Now, WorkspaceID: workspaceID})
 	if _, err = rows.Changed(ctx, tx, row, err); err != nil {
@@ -99,7 +99,7 @@ func End(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// EndUnused ends worlds that nobody has used for so long, a hundred at most.
+// EndUnused ends worlds that were unused for so long, at most a hundred.
 func EndUnused(ctx context.Context, tx *db.Tx, keep time.Duration) error {
 	unused, err := tx.TestWorldsUnused(ctx, tx.Now-keep.Microseconds())
 	if err != nil {

@@ -69,7 +69,7 @@ func OfFrames() []fault.Code {
 	}
 }
 
-// OfJobs are the failures that end a job whatever its workers say.
+// OfJobs are the failures that end a job whatever its workers report.
 func OfJobs() []fault.Code {
 	return []fault.Code{fault.GPUUnavailable, fault.InputDamaged, fault.EndedByOperator}
 }

@@ -12,7 +12,7 @@ import (
 
 // Audit reads the ledger and the wallets page by page and reports entries whose postings
 // are not those of their kind, wallets that differ from what the ledger says, and refunds
-// that nobody has paid. It returns the number of wallets. Whether a job settled what it
+// without a payment. It returns the number of wallets. Whether a job settled what it
 // reserved is for the job package to check: the wallet knows no states of jobs. An error
 // means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) (wallets int, err error) {
@@ -74,7 +74,8 @@ func auditLedger(ctx context.Context, tx *db.Tx, breach func(rule, subject, form
 	return nil
 }
 
-// strange says in what an entry is not one that this package writes; "" in nothing.
+// strange says how an entry contradicts what this package writes; "" if it does
+// not.
 func strange(row query.LedgerTransaction, postings map[string]int64) string {
 	from, to := accountsOf(Kind(row.Kind), row.WorkspaceID)
 	ofJob := !slices.Contains([]Kind{Credited, TopUp, TopUpRefunded, ChargedBack, ChargebackWon, Settled}, Kind(row.Kind))

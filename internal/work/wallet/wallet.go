@@ -3,13 +3,13 @@
 //
 // What always holds: a balance is never negative. The postings of every ledger
 // transaction add up to zero. A transaction happens once for its kind and reference,
-// however often it is requested. When a job has ended, reserved = captured +
-// released, and captured never exceeds reserved. A workspace that owes has nothing
-// available: what comes in pays its debt first, and it is frozen until nothing is owed.
+// however often it is requested. When a job has ended, reserved = captured + released,
+// and captured never exceeds reserved. A workspace in debt has nothing available: what
+// comes in pays its debt first, and it is frozen until nothing is owed.
 //
 // All amounts are in cents (USD), 1 to MaxCents. Every function runs in the caller's
-// transaction, so that money moves together with its reason. The package leaves
-// prices to quote and jobs to job. Start reading at Reserve.
+// transaction, so that money moves together with its reason. Package quote has prices,
+// and job has jobs. Start reading at Reserve.
 package wallet
 
 import (
@@ -98,7 +98,7 @@ func Credit(ctx context.Context, tx *db.Tx, workspaceID, reference string, cents
 	})
 }
 
-// NewReference is a reference for an entry that nobody names: entries with two such
+// NewReference is a reference for an entry without a name: entries with two such
 // references are two.
 func NewReference() string { return "operator " + id.New(id.Transaction) }
 
@@ -181,8 +181,8 @@ type entry struct {
 
 // move writes the ledger first and the wallet second. The ledger's unique reference
 // then decides whether the entry happens at all: a repeat finds the row and stops
-// before the wallet. The wallet's statement refuses to go below zero by itself, without
-// a read before it that another transaction could overtake.
+// before the wallet. The wallet's statement itself refuses to go below zero, without an
+// earlier read that another transaction could overtake.
 func move(ctx context.Context, tx *db.Tx, e entry) error {
 	if e.cents < 1 || e.cents > MaxCents {
 		return fmt.Errorf("%s %s: %d cents, wanted 1 to %d", e.kind, e.reference, e.cents, int64(MaxCents))
@@ -261,8 +261,8 @@ func exists(ctx context.Context, tx *db.Tx, kind Kind, reference string) (bool, 
 }
 
 // checkRepeat accepts a repeated entry when it equals the first in every respect. A
-// reference that stands for two entries is a defect of the caller, and going on would
-// lose one of them.
+// reference that stands for two entries is a defect of the caller, and continuing
+// would lose one of them.
 func checkRepeat(ctx context.Context, tx *db.Tx, e entry) error {
 	r, err := tx.LedgerGet(ctx, query.LedgerGetParams{Kind: string(e.kind), Reference: e.reference})
 	if err != nil {
@@ -275,7 +275,7 @@ func checkRepeat(ctx context.Context, tx *db.Tx, e entry) error {
 }
 
 // insufficient explains why the wallet refused. Only a reservation can fail for lack of
-// money by a caller's doing; for every other kind a negative balance would mean a
+// money because of a caller; for every other kind a negative balance would mean a
 // defect.
 func insufficient(ctx context.Context, tx *db.Tx, e entry) error {
 	b, err := Get(ctx, tx, e.workspace)
@@ -302,7 +302,7 @@ func Money(cents int64) string {
 }
 
 // Transaction is a ledger entry as its workspace sees it. AmountCents is positive
-// whatever the direction; Kind tells it. JobID is "" for what is of no job.
+// in either direction, which Kind gives. JobID is "" for entries without a job.
 type Transaction struct {
 	ID          string
 	Kind        Kind
@@ -331,7 +331,7 @@ func (t Transaction) effect() int64 {
 type Entry struct {
 	Transaction
 	// EffectCents is by how much it changed what is available, and AvailableCents
-	// what was available behind it.
+	// what was available after it.
 	EffectCents, AvailableCents int64
 }
 
@@ -361,7 +361,7 @@ func Entries(ctx context.Context, tx *db.Tx, workspaceID, before string, limit i
 
 // Transactions lists a workspace's entries, newest first, after the entry before; ""
 // starts at the newest. limit is 1 or more. Ids grow with time, so a page never repeats
-// an entry of the one before, whatever is added meanwhile.
+// an entry of the previous one, even if entries are added meanwhile.
 func Transactions(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Transaction, error) {
 	if before == "" {
 		before = id.Behind(id.Transaction)

@@ -26,7 +26,7 @@ type feed struct {
 
 	// mu guards the fields down to closing.
 	mu              sync.Mutex
-	previewWatchers int           // watchers who want previews
+	previewWatchers int           // watchers that want previews
 	events          []*Event      // the newest published ones, never changed in place: watchers share slices of it
 	first           int           // the number of events before those
 	grown           chan struct{} // closed and replaced when events are added
@@ -60,7 +60,7 @@ const (
 	// feedReread is the longest time between two reads. Some changes are not announced:
 	// that a worker came online, or that all are busy.
 	feedReread = 5 * time.Second
-	// retryAfterFull is when a watcher may come again who was one too many.
+	// retryAfterFull is when a watcher beyond the limit may come again.
 	retryAfterFull = 5 * time.Second
 )
 
@@ -139,7 +139,7 @@ func (f *feed) mark() int {
 }
 
 // eventsFrom returns the events from mark on. grown is closed when more are added; behind
-// means that the feed no longer has some of them. The caller must not change the slice.
+// means that the feed has dropped some of them. The caller must not change the slice.
 // After the job's last event grown is never closed again; the caller has seen Last by
 // then. err comes only after all events before it.
 func (f *feed) eventsFrom(mark int) (events []*Event, grown <-chan struct{}, behind bool, err error) {
@@ -202,8 +202,8 @@ func (f *feed) run(ctx context.Context) {
 	moved, stopMoved := f.reader.DB.Listen(job.ProgressTopic(f.jobID))
 	defer stopMoved()
 	var previews sync.WaitGroup
-	// Previews are made beside the reads: a large picture must not delay the events of
-	// frames.
+	// Previews are made concurrently with the reads: a large picture must not delay
+	// the events of frames.
 	previews.Go(func() { f.makePreviews(ctx) })
 	defer previews.Wait()
 	defer f.close()

@@ -54,9 +54,9 @@ func (r *Reader) Preview(ctx context.Context, workspaceID, jobID string, frame i
 // JPEG makes the preview, at most 480 pixels wide or high, from the frame's file or from
 // the artifact. Errors: frame_not_found (also for formats without previews, and for
 // pictures that take more than 32 MiB to read), artifact_expired. It reads the whole
-// picture, which takes a processor for a while: of each job one at a time, and calls for
-// the same preview share one. Other errors are those of the store, and of a picture that
-// is damaged.
+// picture, which takes a processor for a while, so it makes one at a time for each job,
+// and calls for the same preview share one. Other errors are those of the store, and of
+// a picture that is damaged.
 func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }

@@ -69,7 +69,7 @@ type FrameView struct {
 
 // Frames lists a job's accepted frames by number. Errors: render_not_found. A job without
 // accepted frames gives nil. A job of another workspace is render_not_found too. Once all
-// frames are there, those that repeat the frame before say so as their finding.
+// frames are there, those that repeat the previous frame have that as their finding.
 func (r *Reader) Frames(ctx context.Context, workspaceID, jobID string) (out []FrameView, err error) {
 	err = r.DB.Read(ctx, func(tx *db.Tx) error {
 		record, err := job.Find(ctx, tx, workspaceID, jobID)

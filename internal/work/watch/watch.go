@@ -24,7 +24,7 @@ const (
 )
 
 // Event is one change of a job. All watchers share it: it is read and encoded once, and
-// nobody changes it.
+// must not be changed.
 type Event struct {
 	Kind Kind
 	// Seq is the job's number of durable changes at that time. A job event repeats a
@@ -69,7 +69,8 @@ type Watcher struct {
 	From     Cursor // where to begin; Watch works on a copy
 	Previews bool   // whether PreviewEvents are wanted
 	// Send receives events in order, each with the cursor after it. It is called by one
-	// goroutine at a time; an error of it ends Watch. While it blocks, other watchers go on.
+	// goroutine at a time; an error of it ends Watch. While it blocks, other watchers
+	// continue.
 	Send func([]Delivery) error
 	// Idle is called after idleAfter without an event, to keep a connection alive.
 	Idle func() error
@@ -207,8 +208,8 @@ func (w *Watcher) live(ctx context.Context, f *feed, mark int) (over bool, err e
 	}
 }
 
-// send sends the events that the watcher does not have yet, and moves its cursor.
-// The cursor moves before Send is called: after an error Watch ends, and nobody uses it
+// send sends the events that the watcher does not have yet, and moves its cursor. The
+// cursor moves before Send is called: after an error Watch ends, and it is not used
 // again.
 func (w *Watcher) send(events []*Event) (over bool, err error) {
 	var sent []Delivery

@@ -124,8 +124,8 @@ func auditDeliveries(ctx context.Context, tx *db.Tx, breach func(rule, subject, 
 	}
 }
 
-// strangeAddress says in what a delivery differs from its event or its endpoint; "" in
-// nothing. A delivery that was added later is younger than its event.
+// strangeAddress says how a delivery differs from its event or its endpoint; "" if it
+// does not. A delivery that was added later is younger than its event.
 func strangeAddress(r query.AuditWebhookDeliveriesRow) string {
 	d := r.WebhookDelivery
 	switch {
@@ -143,11 +143,12 @@ func strangeAddress(r query.AuditWebhookDeliveriesRow) string {
 	return ""
 }
 
-// strangeState says what of a delivery's state its attempts do not explain; "" nothing.
+// strangeState says what in a delivery's state its attempts do not explain; "" for
+// nothing.
 func strangeState(r query.AuditWebhookDeliveriesRow, now int64) string {
 	d := r.WebhookDelivery
 	taken := r.LastStatus >= 200 && r.LastStatus <= 299
-	// A redelivery starts the schedule anew and sets its own time.
+	// A redelivery restarts the schedule and sets its own time.
 	again := d.Tries > 0 && d.NextAt != r.LastNextAt
 	switch {
 	case d.Tries != r.Attempts:

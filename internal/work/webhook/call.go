@@ -38,8 +38,8 @@ type attempt struct {
 	at       time.Time // by the database's clock, which the signature's timestamp uses
 }
 
-// outcome is the result of one attempt. An outcome with took == 0 stands for a delivery
-// that was not called, because its endpoint was disabled meanwhile.
+// outcome is the result of one attempt. An outcome with took == 0 means that the
+// delivery was not called, because its endpoint was disabled meanwhile.
 type outcome struct {
 	attempt
 	// took is the time from the start of the call to the end of the answer's body, by
@@ -77,9 +77,9 @@ func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	return o
 }
 
-// post signs with the time of the attempt, so that a receiver can refuse an old request
-// that somebody replays. A try therefore never reuses the signature of the one before;
-// only id and body stay the same. On success the caller closes the body.
+// post signs with the time of the attempt, so that a receiver can refuse a replayed old
+// request. A try therefore never reuses the signature of the one before; only id and
+// body stay the same. On success the caller closes the body.
 func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
 	at := a.at
 	if h.SignedAt != nil {

@@ -46,8 +46,8 @@ type Attempt struct {
 type deliveryRow = query.WebhookDeliveryGetRow
 
 // deliveriesOf adds the attempts to deliveries. It reads the attempts of all
-// deliveries in one query, so that a page costs the same number of queries whatever
-// its length.
+// deliveries in one query, so that a page of any length costs the same number of
+// queries.
 func deliveriesOf(ctx context.Context, tx *db.Tx, rows []deliveryRow) ([]Delivery, error) {
 	out, ids, at := make([]Delivery, len(rows)), make([]string, len(rows)), map[string]int{}
 	for i, r := range rows {
@@ -168,7 +168,7 @@ type EndpointDeliveries struct {
 }
 
 // Overview lists the endpoints of a workspace, newest first, each with at most each
-// (1 or more) of its newest deliveries. It takes three queries whatever the number of
+// (1 or more) of its newest deliveries. It takes three queries for any number of
 // endpoints, because the webhook page shows all of them at once.
 func (h *Hooks) Overview(ctx context.Context, workspaceID string, each int) (all []EndpointDeliveries, err error) {
 	err = h.DB.Read(ctx, func(tx *db.Tx) error {

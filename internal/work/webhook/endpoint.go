@@ -249,7 +249,7 @@ func (h *Hooks) withLocked(ctx context.Context, workspaceID, endpointID string, 
 }
 
 // owned refuses an endpoint of another workspace, a job's own target and a deleted
-// endpoint, all with the same answer: nobody learns what exists elsewhere.
+// endpoint, all with the same answer, which does not reveal what exists elsewhere.
 func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string) error {
 	if db.IsNotFound(err) || (err == nil && (row.WorkspaceID != workspaceID || row.JobID != "" || row.DeletedAt != 0)) {
 		return fault.New(fault.EndpointNotFound, "There is no webhook endpoint %s in this workspace.", endpointID)
@@ -271,7 +271,7 @@ func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, deliveryReas
 	return err
 }
 
-// read returns an endpoint as the transaction has left it, whoever owns it.
+// read returns an endpoint of any owner, as the transaction has left it.
 func read(ctx context.Context, tx *db.Tx, endpointID string) (Endpoint, error) {
 	row, err := tx.WebhookEndpointGet(ctx, endpointID)
 	if err != nil {

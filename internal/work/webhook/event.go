@@ -21,14 +21,14 @@ type Event struct {
 	JobID       string // "" for a test
 	Type        string // contract.EventCompleted and the other Event constants
 	Data        any    // encoded as JSON
-	Test        bool   // of test mode: the body says so
+	Test        bool   // of test mode, which the body states
 }
 
 // Publish writes the event of a job that ends, with a delivery for each endpoint of its
 // workspace and for the job's own target. It runs in the transaction that ends the job:
 // either both are stored, or neither.
 //
-// It stores the event even where nobody listens: an endpoint that is created later can
+// It stores the event even without a listener: an endpoint that is created later can
 // ask for it by RedeliverSince, and the audit can tell that no end was lost. Call it
 // once a job; the audit reports a second event.
 func Publish(ctx context.Context, tx *db.Tx, e Event) error {
@@ -57,7 +57,7 @@ func Publish(ctx context.Context, tx *db.Tx, e Event) error {
 //
 // An event of a job is the next in its workspace's order. The transaction has moved the
 // job's money before and so holds the workspace's wallet, which makes the order that of
-// the commits: who has read one number has seen all lower ones. A second event with the
+// the commits: a reader of one number has seen all lower ones. A second event with the
 // same number would break a unique index.
 func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err error) {
 	body, err := plainjson.Marshal(struct {
@@ -107,8 +107,8 @@ func deliveryID(eventID, endpointID string) string {
 	return id.Delivery + strings.TrimPrefix(eventID, id.Event) + strings.TrimPrefix(endpointID, id.Endpoint)
 }
 
-// laneOf names the lane of one receiver. The workspace comes first, so that
-// workspaceOf needs no query.
+// laneOf names the delivery queue of one receiver. The workspace comes first,
+// so that workspaceOf needs no query.
 func laneOf(workspaceID, receiver string) string { return workspaceID + "/" + receiver }
 
 // workspaceOf is the reverse of laneOf. A workspace's id contains no slash.

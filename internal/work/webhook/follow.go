@@ -17,7 +17,7 @@ const Oldest = "0"
 const (
 	followPage = 100             // events of one read
 	followIdle = 5 * time.Second // without an event before Idle: shorter than the idle timeouts of common proxies
-	// followRetry is when a follower may come again who was one too many.
+	// followRetry is when a follower beyond the limit may come again.
 	followRetry = 5 * time.Second
 )
 
@@ -77,11 +77,11 @@ func (h *Hooks) Place(ctx context.Context, workspaceID, after string) (p Place, 
 
 // Follow sends f each event of the workspace behind its place, once and in order, first
 // the kept ones, then new ones, until ctx ends. Tests of endpoints are no events here.
-// Errors: rate_limited before anything is sent, when the workspace has as many followers
-// in this process as it may; those of f and of ctx.
+// Errors: rate_limited before anything is sent, when the workspace has the maximum
+// number of followers in this process; those of f and of ctx.
 //
-// No event is passed over: the numbers of a workspace's events grow in the order of
-// their commits (storeEvent).
+// No event is skipped: the numbers of a workspace's events grow in the order of their
+// commits (storeEvent).
 func (h *Hooks) Follow(ctx context.Context, workspaceID string, f Follower) error {
 	if !h.join(workspaceID) {
 		return fault.New(fault.RateLimited, "The workspace has %d event streams, as many as it may have at once.", h.Followers).After(followRetry)
@@ -116,7 +116,7 @@ func (h *Hooks) Follow(ctx context.Context, workspaceID string, f Follower) erro
 	}
 }
 
-// sendBehind sends all events behind the follower's place, page by page.
+// sendBehind sends all events after the follower's place, page by page.
 func (h *Hooks) sendBehind(ctx context.Context, workspaceID string, f *Follower) (sent bool, err error) {
 	for {
 		var rows []query.WebhookEventsBehindRow
@@ -142,7 +142,7 @@ func (h *Hooks) sendBehind(ctx context.Context, workspaceID string, f *Follower)
 	}
 }
 
-// join counts a follower of the workspace, unless it has as many as it may.
+// join counts a follower of the workspace, unless it has the maximum.
 func (h *Hooks) join(workspaceID string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -101,7 +101,7 @@ func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error
 
 // fill starts calls for due deliveries, up to perLane at once. It reads the database
 // only when it has nothing left to start or what it read is older than pollInterval: a
-// lane with a backlog would otherwise read it anew after every call.
+// lane with a backlog would otherwise read it again after every call.
 func (d *laneDriver) fill(ctx, calls context.Context) error {
 	slots := perLane - len(d.open)
 	if slots == 0 {
@@ -208,15 +208,15 @@ func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, 
 }
 
 // finishIfIdle ends the run when nothing is due. A false result means that a delivery
-// became due in between; the run goes on.
+// became due in between; the run continues.
 func (d *laneDriver) finishIfIdle(ctx context.Context) (settled bool, err error) {
 	return d.record(ctx, nil)
 }
 
-// releaseLane finishes the lane's lease when nothing waits, else reschedules it for
-// the next due delivery. It reports false when a delivery is due already. The lease's
-// row is locked by now. An event that is written at the same moment is therefore
-// either seen here, or its own wakeLane adds the lane again.
+// releaseLane finishes the lane's lease when nothing waits, otherwise reschedules it
+// for the next due delivery. It reports false when a delivery is due already. The
+// lease's row is locked by now. An event that is written at the same moment is
+// therefore either seen here, or its own wakeLane adds the lane again.
 func (d *laneDriver) releaseLane(ctx context.Context, tx *db.Tx) (settled bool, err error) {
 	next, err := tx.WebhookNext(ctx, d.lease.Subject)
 	switch {

@@ -32,7 +32,7 @@ const MaxNotices = 60
 
 // Notify handles a lease of NoticeQueue. It sends nothing when the endpoint was enabled
 // or deleted in the meantime. An error leaves the lease to the runner, which tries
-// again later; people who had their mail then get it a second time.
+// again later; people who got their mail then get it a second time.
 func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 	var endpoint query.WebhookEndpoint
 	var people []string

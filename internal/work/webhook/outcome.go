@@ -61,8 +61,8 @@ func (o outcome) verdict() Verdict {
 
 // failureGap is the longest time between two failures that still counts as one period
 // of failure. It is longer than any pause of the schedule, so that an endpoint with few
-// events does not look healthy between two tries. After a longer silence the period
-// starts anew: nobody knows whether the receiver worked in between.
+// events does not look healthy between two tries. After a longer silence a new period
+// starts: it is unknown whether the receiver worked in between.
 const failureGap = 36 * time.Hour
 
 // recordAttempt stores the outcome of one attempt and updates the endpoint's health.
@@ -165,7 +165,7 @@ func (d *laneDriver) updateHealth(ctx context.Context, tx *db.Tx, o outcome) err
 
 // disableFailing disables an endpoint that its owner did not disable, and queues a
 // notice to the owner. When the endpoint is disabled already it does nothing more, so
-// an owner gets one mail, whatever the number of calls that fail at once.
+// an owner gets one mail, however many calls fail at once.
 func (d *laneDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID string, why Reason) error {
 	d.due = nil // what waits for this endpoint is not called any more
 	disabled, err := disable(ctx, tx, endpointID, why, WasDisabled)

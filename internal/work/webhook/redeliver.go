@@ -9,11 +9,11 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// Redeliver sends a delivery of a job again, whatever its status. It starts at once
-// with the whole schedule ahead, and keeps the webhook-id, so that the receiver can
-// recognise a repetition. The log keeps the earlier tries; their numbers go on. A
-// delivery that waits is due at once. Errors: webhook_delivery_not_found,
-// webhook_endpoint_disabled.
+// Redeliver sends a delivery of a job again, in any status. It starts at once with
+// the whole schedule ahead, and keeps the webhook-id, so that the receiver can
+// recognise a repetition. The log keeps the earlier attempts; their numbers
+// continue. A delivery that waits is due at once. Errors:
+// webhook_delivery_not_found, webhook_endpoint_disabled.
 func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID string) (d Delivery, err error) {
 	err = h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookDeliveryGet(ctx, deliveryID)
@@ -62,9 +62,9 @@ const pageOfEvents = 500
 // accepted: events that failed or wait, and events from before it existed or while it
 // was disabled. Deleted events are not sent. It returns how many there are.
 //
-// It works page by page, each in its own transaction, so that nobody else waits for
-// long. Completed pages stay done when a later one fails; a repeated call counts what
-// is then still missing. Errors: webhook_endpoint_not_found,
+// It works page by page, each in its own transaction, so that other transactions do
+// not wait for long. Completed pages stay done when a later one fails; a repeated
+// call counts what is then still missing. Errors: webhook_endpoint_not_found,
 // webhook_endpoint_disabled.
 func (h *Hooks) RedeliverSince(ctx context.Context, workspaceID, endpointID string, since time.Time) (n int64, err error) {
 	page := query.WebhookEventsSinceParams{WorkspaceID: workspaceID, Since: db.Micros(since), Max: pageOfEvents}
@@ -97,7 +97,7 @@ func (h *Hooks) RedeliverSince(ctx context.Context, workspaceID, endpointID stri
 
 // redeliverPage sends what an endpoint has not accepted of one page of events, and
 // advances the cursor. Two statements cover the two cases: a delivery that exists and
-// was not accepted starts its schedule anew, and an event without a delivery to this
+// was not accepted restarts its schedule, and an event without a delivery to this
 // endpoint gets one. It wakes the lane only when there is something to send.
 func redeliverPage(ctx context.Context, tx *db.Tx, to query.WebhookEndpoint, page *query.WebhookEventsSinceParams) (sent int64, err error) {
 	events, err := tx.WebhookEventsSince(ctx, *page)

@@ -46,7 +46,7 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 	case !utf8.ValidString(given):
 		return "", false, fault.Field("body.webhook_secret", "is not UTF-8")
 	}
-	// The decoder of base64 passes over line ends, so a secret of nothing else is an empty key.
+	// The base64 decoder skips line ends, so a secret of only those is an empty key.
 	if strings.ContainsFunc(given, unicode.IsControl) || strings.TrimSpace(given) == "" {
 		return "", false, fault.Field("body.webhook_secret", "has a control character or nothing but spaces")
 	}
@@ -60,8 +60,8 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 	return given, false, nil
 }
 
-// signer accepts base64 after whsec_, as the Standard Webhooks specification has it,
-// and any other text as it stands (decisions 9).
+// signer accepts base64 after whsec_, as in the Standard Webhooks specification, and
+// any other text as it is (decisions 9).
 func signer(secret string) (*standardwebhooks.Webhook, error) {
 	if strings.HasPrefix(secret, contract.WebhookSecretPrefix) {
 		return standardwebhooks.NewWebhook(secret)

@@ -17,7 +17,7 @@ import (
 	"svc.example/internal/ground/outbound"
 )
 
-// Target is the checked webhook of a single job. The zero Target stands for none. It
+// Target is the checked webhook of a single job. The zero Target means none. It
 // holds the secret in plain, so it lives only from the check of a request to its
 // transaction.
 type Target struct {

@@ -17,8 +17,8 @@
 // Delivery is at least once: a process that dies between a call and its record makes
 // the next process call again, with the same webhook-id.
 //
-// The package leaves to job what a job is, and to the doors who may ask. Start
-// reading at Hooks, then Publish, then Drive.
+// Package job knows what a job is, and the doors decide who may ask. Start reading at
+// Hooks, then Publish, then Drive.
 package webhook
 
 import (
@@ -56,8 +56,8 @@ const (
 	perWorkspace = 64
 )
 
-// Config is what Hooks need. Every field is required, but those that say so. With a zero Life, Forget would
-// delete an event as soon as all its deliveries have ended.
+// Config is what Hooks need. Every field is required unless it says otherwise. With a zero Life,
+// Forget would delete an event as soon as all its deliveries have ended.
 type Config struct {
 	// DB holds endpoints, events, deliveries and the lanes' leases. The caller closes
 	// it, after the last Drive has returned.

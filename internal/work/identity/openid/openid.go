@@ -4,11 +4,10 @@
 // What always holds: an answer of the issuer counts only in the browser that began the
 // sign-in and kept its flow, only once, because the issuer accepts a code once, and
 // only when the issuer's published keys signed it for this client. The issuer is
-// contacted only when somebody signs in, so the service starts while the issuer is
-// down.
+// contacted only for a sign-in, so the service starts while the issuer is down.
 //
-// The package leaves sessions and people to identity, and the cookie that keeps the
-// flow to the door. Start reading at Issuer.Start, then Finish.
+// Package identity has sessions and people, and the door the cookie that keeps the
+// flow. Start reading at Issuer.Start, then Finish.
 package openid
 
 import (
@@ -54,15 +53,14 @@ type Issuer struct {
 const timeout = 10 * time.Second
 
 // New returns an issuer that sends people back to callback, an absolute URL that the
-// issuer knows. It contacts nobody.
+// issuer knows. It opens no connection.
 func New(cfg Config, callback string) *Issuer {
 	return &Issuer{cfg: cfg, callback: callback, client: &http.Client{Timeout: timeout}}
 }
 
 // Start returns the address at the issuer to send a browser to, and the flow that this
-// browser must keep until Finish and that nobody else may see: it holds the secrets
-// that tie the answer to this browser. Each call begins a new sign-in. Errors:
-// unavailable.
+// browser must keep secret until Finish: it holds the secrets that tie the answer to
+// this browser. Each call begins a new sign-in. Errors: unavailable.
 func (i *Issuer) Start(ctx context.Context) (address, flow string, err error) {
 	provider, err := i.discovered(ctx)
 	if err != nil {

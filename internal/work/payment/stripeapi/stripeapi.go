@@ -31,7 +31,7 @@ type Stripe struct {
 }
 
 // New makes the provider of an account's secret key. url is where Stripe's API is; "" means
-// Stripe's own. name is what the page says that is paid for.
+// Stripe's own. name is what the page shows as the thing being paid for.
 func New(key, url, name string) *Stripe {
 	c := &stripe.BackendConfig{
 		HTTPClient: &http.Client{Timeout: timeout}, MaxNetworkRetries: stripe.Int64(2), EnableTelemetry: stripe.Bool(false),

@@ -64,7 +64,7 @@ type auditor struct {
 }
 
 // leaves walks the rows in order, so that neither an index nor the size that a damaged row
-// gives decides how long it takes. Behind a gap it only passes entries on.
+// gives decides how long it takes. After a gap it only passes entries on.
 func (a *auditor) leaves(ctx context.Context, tx *db.Tx) error {
 	for next := int64(0); ; {
 		rows, err := tx.LogLeavesFrom(ctx, next)

@@ -13,9 +13,9 @@
 // The row stores the roots of the complete subtrees (frontier). An append reads and
 // writes that row and adds the leaf, and every 256 leaves one hash more.
 //
-// The package leaves to receipt what a proof looks like, to signing which key signs,
-// and to the doors HTTP. Start reading at Append, then read.go. walk.go is for
-// readers who do not trust this database.
+// Package receipt defines the form of a proof, signing chooses the key, and the
+// doors speak HTTP. Start reading at Append, then read.go. walk.go is for readers
+// that do not trust this database.
 package receiptlog
 
 import (

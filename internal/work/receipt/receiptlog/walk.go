@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Defects of a log, beside a checkpoint that no known key has signed
+// Defects of a log, in addition to a checkpoint that no known key has signed
 // (receipt.ErrNotInLog).
 var (
 	// ErrFork: the log differs from a checkpoint that it signed before.

@@ -16,7 +16,7 @@ const commandTime = 10 * time.Second
 
 // Command is a receipt.Signer that runs a program for each signature, such as one that asks a
 // hardware module or a service for keys. The program gets the data on standard input and
-// writes the 64 bytes of the signature, and nothing else, to standard output.
+// writes only the 64 bytes of the signature to standard output.
 type Command struct {
 	Words []string // the program and its arguments
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // A key ends at a place in the log. The place is recorded under the log's lock, with the
-// first leaf after the end, so no receipt of the key can come behind it.
+// first leaf after the end, so no receipt of the key can come after it.
 
 // noLeafSince is the end_size of a key that has not ended, or since whose end no leaf came.
 const noLeafSince = -1

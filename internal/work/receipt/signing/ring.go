@@ -120,8 +120,8 @@ func (r *Ring) Current(ctx context.Context, tx *db.Tx) (receipt.Key, error) {
 		return receipt.Key{}, fmt.Errorf("read the signing keys: %w", err)
 	}
 	for _, row := range rows {
-		// A published key has no future start: a clock that was set back must not
-		// stop signing.
+		// A published key never starts in the future: a clock that was set back
+		// must not stop signing.
 		if ended(tx, row) {
 			continue
 		}
@@ -187,8 +187,8 @@ func (r *Ring) Holds(id string) bool {
 	return err == nil
 }
 
-// fileName is the file name of a key that rotation creates. 16 hex digits tell keys of
-// one folder apart; find still compares the whole id.
+// fileName is the file name of a key that rotation creates. 16 hex digits distinguish
+// the keys of one folder; find still compares the whole id.
 func fileName(id string) string { return "signing-" + id[:16] + ".pem" }
 
 // keys returns a copy of the keys at hand, in no order, so that callers need no lock.

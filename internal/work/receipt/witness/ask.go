@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	askEvery = 2 * time.Second  // between two looks at the log
-	freshen  = time.Hour        // after which an unchanged checkpoint is co-signed anew
+	askEvery = 2 * time.Second  // between two checks of the log
+	freshen  = time.Hour        // after which an unchanged checkpoint is co-signed again
 	askTime  = 10 * time.Second // for one witness
 )
 
@@ -69,7 +69,7 @@ func (a *Asker) Run(ctx context.Context) {
 }
 
 // Round asks each witness once for the log as it is now, unless it is witnessed already. Too
-// few signatures are no error: they are logged when that changes, and the service goes on.
+// few signatures are no error: they are logged when that changes, and the service continues.
 func (a *Asker) Round(ctx context.Context) error {
 	var head receipt.Checkpoint
 	var text []byte
@@ -126,7 +126,7 @@ func (a *Asker) Round(ctx context.Context) error {
 	return nil
 }
 
-// tell logs who signs and who does not, when that changes.
+// tell logs which witnesses sign and which do not, when that changes.
 func (a *Asker) tell(met bool, by, away []string) {
 	said := fmt.Sprint(met, by, away)
 	if said == a.away {
@@ -150,7 +150,8 @@ func (a *Asker) ask(ctx context.Context, w Party, head receipt.Checkpoint, text 
 	defer done()
 	size = a.signed[w.Name]
 	line, err = a.send(ctx, w, size, head, text)
-	// After a restart, or beside another process, the witness knows better.
+	// After a restart, or with another process running, the witness knows
+	// better.
 	if stale, ok := errors.AsType[staleError](err); ok && stale.size != size {
 		size = stale.size
 		line, err = a.send(ctx, w, size, head, text)
@@ -158,7 +159,7 @@ func (a *Asker) ask(ctx context.Context, w Party, head receipt.Checkpoint, text 
 	if err != nil {
 		return nil, size, err
 	}
-	// A note has its lines behind those of the log.
+	// A note has its lines after those of the log.
 	if _, err := w.Key.Check(slices.Concat(text, line)); err != nil {
 		return nil, size, err
 	}

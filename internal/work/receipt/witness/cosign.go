@@ -8,10 +8,10 @@
 //
 // What always holds: a witness keeps a checkpoint on disk before it signs it, and signs no
 // other of the same size, none that is shorter, and none that does not continue it. A
-// service goes on when its witnesses are away.
+// service continues when its witnesses are away.
 //
-// It leaves to others: the log (receiptlog), what a receipt's proof looks like (receipt),
-// who serves what (the doors, app). Start reading at Witness.
+// Other packages keep the log (receiptlog), define the form of a proof (receipt), and
+// serve both (the doors, app). Start reading at Witness.
 package witness
 
 import (
@@ -90,7 +90,7 @@ func cosigned(text []byte, seconds uint64) []byte {
 	return fmt.Appendf(nil, "cosignature/v1\ntime %d\n%s", seconds, text)
 }
 
-// ErrNotCosigned reports that a checkpoint lacks a witness's good signature.
+// ErrNotCosigned reports that a checkpoint has no good signature by a witness.
 var ErrNotCosigned = errors.New("the checkpoint is not co-signed by the witness")
 
 // Check returns when a witness has co-signed a checkpoint, a signed note. Error:

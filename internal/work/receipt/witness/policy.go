@@ -120,7 +120,8 @@ func (p *Policy) addGroup(name, most string, members []string) error {
 	return nil
 }
 
-// Met reports whether those who signed, by their names in the policy, are enough.
+// Met reports whether the witnesses that signed, by their names in the policy,
+// are enough.
 func (p Policy) Met(signed []string) bool { return p.quorum == none || p.met(p.quorum, signed) }
 
 func (p Policy) met(name string, signed []string) bool {

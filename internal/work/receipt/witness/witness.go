@@ -28,7 +28,7 @@ import (
 const AddPath = "/add-checkpoint"
 
 const (
-	sizeType  = "text/x.tlog.size" // of a response that tells the size that the witness has
+	sizeType  = "text/x.tlog.size" // of a response with the size that the witness has
 	mostProof = 63                 // hashes
 	mostBody  = 64 << 10           // bytes of a request or a response
 )
@@ -43,7 +43,7 @@ var (
 	ErrProof      = errors.New("the proof does not show that the checkpoint continues the last one")
 )
 
-// staleError tells the size of the checkpoint that the witness signed last.
+// staleError has the size of the checkpoint that the witness signed last.
 type staleError struct{ size int64 }
 
 func (e staleError) Error() string {
@@ -62,7 +62,7 @@ type Witness struct {
 	mu sync.Mutex
 }
 
-// ServeHTTP answers POST /add-checkpoint as C2SP tlog-witness says.
+// ServeHTTP answers POST /add-checkpoint as defined by C2SP tlog-witness.
 func (w *Witness) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if r.URL.Path != AddPath || r.Method != http.MethodPost {
 		http.NotFound(out, r)

@@ -1,5 +1,5 @@
 // Package script is the worker of a test world: it paints in place of Blender, and fails as
-// a file's name says.
+// a file's name asks.
 //
 // Start reading at Script.
 package script
@@ -26,7 +26,7 @@ import (
 const MostPixels = 8192 * 4320
 
 // Script is the worker of a test world, on both its sides: a worker.Renderer that paints, and
-// a worker.Farm that vanishes when a file's name says so. It is safe for concurrent use.
+// a worker.Farm that vanishes if a file's name asks for it. It is safe for concurrent use.
 type Script struct {
 	worker.Farm // of the world
 	// LeaseLife is how long a frame stays with a worker that is silent.
@@ -34,7 +34,7 @@ type Script struct {
 	// Pace waits until the world may paint another frame.
 	Pace func(ctx context.Context) error
 	// Room returns an error when the world has no room for another picture; the error is
-	// for the caller. Stored is told of each picture, in bytes.
+	// for the caller. Stored is called with the size of each picture, in bytes.
 	Room   func(ctx context.Context) error
 	Stored func(bytes int64)
 	// End ends a job with a failure that no worker reports.
@@ -97,8 +97,8 @@ func (s *Script) Project(ctx context.Context, workerID, jobID string) (farmapi.P
 }
 
 // Heartbeat implements worker.Farm. It leaves out the frames about which the worker is silent,
-// and once their leases have lapsed, it says that they are lost: a worker that vanished
-// reports nothing, and this one goes on with other frames.
+// and once their leases have lapsed, it reports them lost: a worker that vanished reports
+// nothing, and this one continues with other frames.
 func (s *Script) Heartbeat(ctx context.Context, r farmapi.HeartbeatRequest) (farmapi.HeartbeatReply, error) {
 	heard, lapsed := s.speak(r.Leases)
 	r.Leases = heard
@@ -181,7 +181,8 @@ func (s *session) RenderFresh(ctx context.Context, frame int, progress func(floa
 	return s.Render(ctx, frame, progress)
 }
 
-// Render implements worker.Session: it paints, unless the file's name says otherwise.
+// Render implements worker.Session: it paints, unless the file's name asks for
+// something else.
 func (s *session) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	if err := s.script.Pace(ctx); err != nil {
 		return blender.Frame{}, ended(ctx)
