@@ -33,7 +33,7 @@ func TestBrokenUploadIsSentAgainWhole(t *testing.T) {
 		Progress: func(sent, total int64) {
 			last = sent
 			if total != int64(len(file)) {
-				t.Errorf("total is told as %d, the file has %d bytes", total, len(file))
+				t.Errorf("total is reported as %d, the file has %d bytes", total, len(file))
 			}
 		},
 	})

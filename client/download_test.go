@@ -54,7 +54,7 @@ func TestDownloadResumesWhereItBroke(t *testing.T) {
 			rt.Fatalf("%d of %d bytes, error %v", len(got), len(s.zip), err)
 		}
 		if names := listed(t, folder); len(names) != 1 {
-			rt.Fatalf("left behind: %v", names)
+			rt.Fatalf("left over: %v", names)
 		}
 	})
 }
@@ -77,7 +77,7 @@ func TestAnswerThatEndsEarlyWithoutAnErrorIsResumed(t *testing.T) {
 	s.zip = picture(5000)
 	s.faults["GET /artifacts/{id}"] = []fault{func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
 		w.Write(s.zip[:2000])
-		http.NewResponseController(w).Flush() // no length is told, so none is missed
+		http.NewResponseController(w).Flush() // no length is announced, so none is missed
 	}}
 	if _, err := c.Download(t.Context(), "JOB-1", filepath.Join(t.TempDir(), "a.zip"), nil); err != nil {
 		t.Error(err)

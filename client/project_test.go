@@ -20,7 +20,8 @@ import (
 	"svc.example/client"
 )
 
-// parts speaks the wire of projects: it keeps what it gets, and asks for what it lacks.
+// parts speaks the wire protocol of projects: it keeps what it gets, and asks for what
+// is missing.
 type parts struct {
 	*httptest.Server
 	lock  sync.Mutex
@@ -171,7 +172,7 @@ func TestACutPartIsSentAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(s.sent) != 4 || last != 40<<20+27 || retries != 3 {
-		t.Errorf("%d parts arrived, %d bytes are told, and %d retries", len(s.sent), last, retries)
+		t.Errorf("%d parts arrived, %d bytes are reported, and %d retries", len(s.sent), last, retries)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"svc.example/client"
 )
 
-// TestPartsOfAZIPAreItsBytes reads across blocks, backwards, at the end and behind it.
+// TestPartsOfAZIPAreItsBytes reads across blocks, backwards, at the end and after it.
 func TestPartsOfAZIPAreItsBytes(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)

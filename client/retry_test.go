@@ -40,13 +40,14 @@ var (
 	errNoDNS   = &net.OpError{Op: "dial", Err: &net.DNSError{Name: "svc.example", Err: "server misbehaving", IsTemporary: true}}
 )
 
-// told is a try that was told of, after so many waits.
+// told is an attempt that was reported, after so many waits.
 type told struct {
 	client.Retry
 	waits int
 }
 
-// over returns a client of url whose network fails so, and what it tells about tries.
+// over returns a client of url whose network fails so, and what it reports about
+// attempts.
 func over(t *testing.T, url string, failures ...error) (*client.Client, *waits, *[]told) {
 	t.Helper()
 	all, w := &[]told{}, &waits{}
@@ -65,7 +66,7 @@ func TestEachTryThatIsRepeatedIsToldBeforeTheWait(t *testing.T) {
 	c, _, told := over(t, "http://127.0.0.1:1", errRefused, errNoDNS, errRefused, errRefused, errRefused, errRefused)
 	_, err := c.Job(t.Context(), "JOB-1")
 	if !errors.Is(err, syscall.ECONNREFUSED) || len(*told) != 5 {
-		t.Fatalf("%d are told, %v", len(*told), err)
+		t.Fatalf("%d are reported, %v", len(*told), err)
 	}
 	for i, r := range *told {
 		if r.waits != i || r.Try != i+2 || r.Attempts != 6 || r.Err == nil || r.Wait <= 0 || r.Wait > 10*time.Second {
@@ -107,7 +108,7 @@ func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
 		failure error
 	}{
 		"an unknown host":                {"http://nowhere.invalid", errNoHost},
-		"a certificate of nobody":        {encrypted.URL, nil},
+		"an untrusted certificate":       {encrypted.URL, nil},
 		"TLS where there is none":        {"https" + strings.TrimPrefix(plain.URL, "http"), nil},
 		"no TLS header":                  {"https://127.0.0.1:1", tls.RecordHeaderError{Msg: "not TLS"}},
 		"another protocol":               {"http://" + other.Addr().String(), nil},

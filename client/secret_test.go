@@ -25,13 +25,13 @@ func TestNoErrorTellsASignedLinkOrTheKey(t *testing.T) {
 	}
 	query := "?expires=1768485600&signature=" + signature
 	for name, link := range map[string]string{
-		"a server that is gone":    nobody + "/v1/artifacts/JOB-1" + query,
-		"an unreadable address":    "http://127.0.0.1/%zz" + query,
-		"an unknown scheme":        "ftp://127.0.0.1/JOB-1" + query,
-		"a redirect to nobody":     "/redirect?to=" + nobody + "/x" + query,
-		"an unreadable redirect":   "/redirect?to=http://%25zz/" + query,
-		"a redirect without end":   "/redirect",
-		"a connection that breaks": "/broken" + query,
+		"a server that is gone":        nobody + "/v1/artifacts/JOB-1" + query,
+		"an unreadable address":        "http://127.0.0.1/%zz" + query,
+		"an unknown scheme":            "ftp://127.0.0.1/JOB-1" + query,
+		"a redirect to a dead address": "/redirect?to=" + nobody + "/x" + query,
+		"an unreadable redirect":       "/redirect?to=http://%25zz/" + query,
+		"a redirect without end":       "/redirect",
+		"a connection that breaks":     "/broken" + query,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -18,8 +18,8 @@ import (
 	"svc.example/client"
 )
 
-// service speaks the wire of the job API over a job that has already happened:
-// its events stand in a list, its ZIP in memory. Faults come before it.
+// service speaks the wire protocol of the job API over a job that has already
+// happened: its events are in a list, its ZIP in memory. Faults come before it.
 type service struct {
 	*httptest.Server
 	lock     sync.Mutex
@@ -28,7 +28,7 @@ type service struct {
 	uploads  [][]byte
 	ranges   []string // the frame fields that stood before each upload's file
 	holds    map[string]string
-	events   []string // as they stand on the wire; number i has id i+1
+	events   []string // as they are on the wire; number i has id i+1
 	polled   []string // RenderObjects that status reads give, the last for ever
 	zip      []byte
 	linkRead int
@@ -249,7 +249,7 @@ func (c *cutting) Write(p []byte) (int, error) {
 // Unwrap lets a proxy flush.
 func (c *cutting) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// waits stands for the time between tries: it passes at once.
+// waits replaces the time between attempts: it passes at once.
 type waits struct {
 	lock  sync.Mutex
 	taken []time.Duration

@@ -52,7 +52,8 @@ func FuzzReadMessages(f *testing.F) {
 		if cut < 0 || cut > len(text) {
 			return
 		}
-		// A stream that breaks tells nothing that the whole would not have told.
+		// A stream that breaks delivers nothing that the whole would not have
+		// delivered.
 		part := collect(t, text[:cut])
 		if len(part) > len(whole) {
 			t.Fatalf("a part told %d messages, the whole %d", len(part), len(whole))

@@ -34,6 +34,6 @@ func TestNextTryNeverSharesTheFileWithTheLast(t *testing.T) {
 		t.Error("closed while a read was under way")
 	}
 	if _, err := body.Read(make([]byte, 4)); err == nil || file.Len() != 6 {
-		t.Errorf("a closed body went on to read: error %v, %d bytes left of 6", err, file.Len())
+		t.Errorf("a closed body continued to read: error %v, %d bytes left of 6", err, file.Len())
 	}
 }

@@ -226,7 +226,7 @@ func TestDiscoveryNeedsNoKey(t *testing.T) {
 }
 
 // TestWebhookEventsMissNothingWhereTheLineIsCut puts a proxy between, which cuts the
-// first connections: behind the place where the stream begins, within an event, and
+// first connections: after the place where the stream begins, within an event, and
 // between two.
 func TestWebhookEventsMissNothingWhereTheLineIsCut(t *testing.T) {
 	t.Parallel()
@@ -302,7 +302,7 @@ func TestWebhookEventsOfAWrongKeyOrServerEnd(t *testing.T) {
 		}
 	}
 	if failed != 1 {
-		t.Errorf("a server that nobody serves: %d errors", failed)
+		t.Errorf("a server that is down: %d errors", failed)
 	}
 }
 

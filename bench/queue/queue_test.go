@@ -44,7 +44,7 @@ func TestAWorkspaceOfOneFrameWaitsForNoFilmUnderFairTurns(t *testing.T) {
 		t.Errorf("under fair turns: %+v", fair[1])
 	}
 	if inOrder[1].Unbegun != inOrder[1].Jobs {
-		t.Errorf("in order, behind a job that takes longer than the horizon: %+v", inOrder[1])
+		t.Errorf("in order, after a job that takes longer than the horizon: %+v", inOrder[1])
 	}
 }
 

@@ -199,8 +199,8 @@ func (s *scriptService) silent(ts *testscript.TestScript, name string) {
 	ts.Setenv(name, server.URL)
 }
 
-// unavailable NAME starts a server that answers like a proxy without a service behind it.
-// It counts requests as received.
+// unavailable NAME starts a server that answers like a proxy without its service. It
+// counts requests as received.
 func (s *scriptService) unavailable(ts *testscript.TestScript, name string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		s.verified.Add(1)

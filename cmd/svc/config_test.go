@@ -10,7 +10,7 @@ import (
 )
 
 // A configuration file that is there and cannot be read stops the commands that need it,
-// and no others, a worker beside a service among them; --config names another one.
+// and no others, including a worker next to a service; --config names another one.
 func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -22,7 +22,7 @@ func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
 		return path
 	}
 	good, mistyped := write("good.json", `{"data": "/srv/svc"}`), write("mistyped.json", `{"dta": "/srv/svc"}`)
-	broken, missing, unreadable := write("broken.json", `{"data":`), filepath.Join(folder, "missing.json"), folder // nobody can read a folder as a file
+	broken, missing, unreadable := write("broken.json", `{"data":`), filepath.Join(folder, "missing.json"), folder // a folder cannot be read as a file
 	for _, c := range []struct{ system, line, want string }{
 		{good, "admin audit", ""},
 		{missing, "admin audit", ""},

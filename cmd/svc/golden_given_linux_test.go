@@ -192,8 +192,8 @@ func unsound(r *take) {
 	}
 }
 
-// heldStore is ownStore in PostgreSQL, where somebody holds the benchmark results: whoever
-// reads them waits for as long as the test lasts.
+// heldStore is ownStore in PostgreSQL with the benchmark results locked: every reader
+// waits for as long as the test lasts.
 func heldStore(r *take) {
 	noStore(r)
 	database := dbtest.URL(r.t, "postgres")
@@ -204,8 +204,8 @@ func heldStore(r *take) {
 	r.hold(database)
 }
 
-// heldDatabase gives the run an empty data folder, and an empty PostgreSQL of which
-// somebody holds that table.
+// heldDatabase gives the run an empty data folder, and an empty PostgreSQL in which
+// that table is locked.
 func heldDatabase(r *take) {
 	noStore(r)
 	r.hold(dbtest.URL(r.t, "postgres"))
@@ -225,7 +225,7 @@ func (r *take) hold(database string) {
 		r.t.Fatal(err)
 	}
 	r.ready = func() {
-		await.Until(r.t, "somebody who waits for the table", func() bool {
+		await.Until(r.t, "a waiter for the table", func() bool {
 			var waiting int
 			err := pool.QueryRow(`SELECT count(*) FROM pg_locks
 				WHERE NOT granted AND relation = 'benchmark_receipt'::regclass AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`).Scan(&waiting)

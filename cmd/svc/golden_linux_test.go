@@ -47,12 +47,12 @@ const (
 
 // line is a command line as a person types it.
 type line struct {
-	args string // behind the words; {NAME} is one of take.names
+	args string // after the words; {NAME} is one of take.names
 	exit int
 	with func(*take) // what is prepared, each time
 	// types are pairs: what is waited for, as the golden file has it, and what is then typed.
 	types []string
-	plain bool // it has no --json beside
+	plain bool // it has no --json form
 	loose bool // what it prints has other lengths in each run: its lines are joined
 }
 

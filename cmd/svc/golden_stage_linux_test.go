@@ -42,7 +42,7 @@ type stage struct {
 	url    string
 	folder string            // of all runs; its name always has the same length
 	admin  string            // a backup, for svc admin
-	names  map[string]string // what {NAME} in a command line stands for
+	names  map[string]string // what {NAME} in a command line means
 	main   apptest.Workspace
 	ahead  atomic.Int64 // of the clock, a time.Duration
 	runs   atomic.Int64
@@ -105,7 +105,7 @@ func (s *stage) operatorsThings() {
 	}
 	s.names["RESULT"] = submitted.ResultID
 	s.write(func(ctx context.Context, tx *db.Tx) error {
-		// Of a queue that nothing in the service claims from.
+		// For a queue that nothing in the service claims from.
 		queue := lease.Queue{Name: "golden", MaxFailures: 1, Life: time.Hour}
 		if err := lease.Add(ctx, tx, queue.Name, "UPL-golden", 0, time.Time{}); err != nil {
 			return err
@@ -198,7 +198,7 @@ func (s *stage) nodeKey(name string) (key identity.NewKey) {
 	return key
 }
 
-// begin brings who is there in a phase.
+// begin starts the workers of a phase.
 func (s *stage) begin(when phase) {
 	s.t.Helper()
 	switch when {

@@ -51,10 +51,10 @@ func native(condition string) (bool, error) {
 	return false, nil
 }
 
-// writeResult FOLDER writes what svc render leaves behind for a job of three
-// frames: the ZIP, the receipt, its proof and the key. It adds the frames, another key, and the
-// proof and checkpoint of a log that differs in its last leaf, and the proof that the
-// service gives once the other key signs.
+// writeResult FOLDER writes what svc render leaves for a job of three frames: the ZIP, the
+// receipt, its proof and the key. It adds the frames, another key, and the proof and checkpoint
+// of a log that differs in its last leaf, and the proof that the service gives once the other
+// key signs.
 func writeResult(ts *testscript.TestScript, _ bool, args []string) {
 	folder := ts.MkAbs(args[0])
 	ts.Check(os.MkdirAll(folder, 0o755))

@@ -19,8 +19,8 @@ import (
 	"svc.example/internal/test/winetest"
 )
 
-// TestTheWindowsProgramRunsTheScripts runs the scripts of people who render and verify with
-// the Windows program as svc. What Windows does otherwise has the condition wine there.
+// TestTheWindowsProgramRunsTheScripts runs the scripts for rendering and verifying with the
+// Windows program as svc. Where Windows differs, they have the condition wine.
 func TestTheWindowsProgramRunsTheScripts(t *testing.T) {
 	windows := winetest.Open(t, "svc")
 	for _, scripts := range []testscript.Params{verifyScripts(), callerScripts(), accountScripts(t)} {

@@ -93,7 +93,7 @@ func TestABackupOfARunningServiceIsRestoredOnEitherDatabase(t *testing.T) {
 	})
 }
 
-// privateKeys checks that nobody else can read the keys.
+// privateKeys checks that only the owner can read the keys.
 func privateKeys(t *testing.T, folder string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -123,7 +123,7 @@ func TestOnlyAWholeBackupIsRestored(t *testing.T) {
 }
 
 // TestABackupIsNotRestoredIntoTheStoreOfAnother restores over S3: a store of another service
-// is refused as it is, one with files of the same backup goes on.
+// is refused as it is, one with files of the same backup is resumed.
 func TestABackupIsNotRestoredIntoTheStoreOfAnother(t *testing.T) {
 	t.Parallel()
 	s := start(t, app.Config{})
@@ -206,9 +206,9 @@ func TestACopyThatIsInterruptedLeavesNothing(t *testing.T) {
 	})
 }
 
-// interruptEach runs something again and again, and ends it at the first word of each of
-// its parts, until it comes to its end or check says that it did. Of the tables, which are
-// copied alike, the short run takes every sixteenth.
+// interruptEach runs something again and again, and interrupts it at the first report of
+// each of its parts, until it completes or check says that it did. The short run takes
+// every sixteenth table, because all are copied alike.
 func interruptEach(t *testing.T, run func(context.Context, app.BackupProgress) error, check func(part string, err error) (done bool)) {
 	t.Helper()
 	seen, tables := map[string]bool{}, 0

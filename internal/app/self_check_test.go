@@ -10,7 +10,7 @@ import (
 )
 
 // TestThePublicURLMustLeadToThisService calls the service itself, another one, a server
-// that is none, and nobody.
+// that is not svc, and a dead address.
 func TestThePublicURLMustLeadToThisService(t *testing.T) {
 	t.Parallel()
 	s, other := start(t, app.Config{}), start(t, app.Config{})

@@ -136,7 +136,7 @@ func (s *service) stopping() (ended <-chan struct{}) {
 	for {
 		res, err := http.Get(s.base + "/readyz")
 		if err != nil {
-			return over // nobody listens any more
+			return over // no caller listens any more
 		}
 		_ = res.Body.Close()
 		if res.StatusCode != http.StatusOK {
@@ -205,7 +205,7 @@ func TestAStopDoesNotWaitForWatchers(t *testing.T) {
 		ended := s.stopping()
 		told, err := io.ReadAll(stream.Body)
 		if err != nil || !strings.HasSuffix(string(told), "retry: 1000\n\n") {
-			t.Errorf("a watcher is told %q, %v", told, err)
+			t.Errorf("a watcher gets %q, %v", told, err)
 		}
 		await.Next(t, ended, "the end of the stop")
 	})

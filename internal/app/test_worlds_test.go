@@ -62,7 +62,7 @@ func refusedWith(err error, code fault.Code) bool {
 }
 
 // TestAServiceThatNobodyTestsHasNoTestWorld: nothing is made before the first request of test
-// mode, and what is made goes with its workspace, or when nobody uses it.
+// mode, and it is removed with its workspace, or when it is unused.
 func TestAServiceThatNobodyTestsHasNoTestWorld(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
@@ -119,7 +119,7 @@ func TestAServiceThatNobodyTestsHasNoTestWorld(t *testing.T) {
 			t.Error("a world is removed in the moment in which it ends")
 		}
 		ahead.Add(int64(10 * time.Minute))
-		await.Until(t, "the world that nobody uses is gone", func() bool { return gone(unused) })
+		await.Until(t, "the unused world is gone", func() bool { return gone(unused) })
 		if _, err := inspected(t, other, 1); err != nil {
 			t.Errorf("a new world in its place: %v", err)
 		}

@@ -102,7 +102,7 @@ func TestARefusalOfAChunkedBodyReachesItsClient(t *testing.T) {
 	}
 }
 
-// A caller that goes on sending holds its connection for a bounded time and a bounded
+// A caller that keeps sending holds its connection for a bounded time and a bounded
 // number of bytes.
 func TestADrainEnds(t *testing.T) {
 	t.Parallel()

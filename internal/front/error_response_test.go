@@ -98,7 +98,7 @@ func TestABrowserIsToldOfAnErrorByAPageAndAProgramByJSON(t *testing.T) {
 	}
 }
 
-// TestWhatAStopCutsOffIsToldToComeBack: whatever the handler made of its
+// TestWhatAStopCutsOffIsToldToComeBack: whatever the handler did with its
 // cancelled context.
 func TestWhatAStopCutsOffIsToldToComeBack(t *testing.T) {
 	t.Parallel()

@@ -56,7 +56,7 @@ func TestMissesAndPanicsWearTheEnvelope(t *testing.T) {
 			t.Errorf("%s %s: %d %+v", c.method, c.path, w.Code, body)
 		}
 		if strings.Contains(w.Body.String(), "secret") {
-			t.Errorf("%s %s tells a secret: %s", c.method, c.path, w.Body)
+			t.Errorf("%s %s reveals a secret: %s", c.method, c.path, w.Body)
 		}
 		if allow := w.Header().Get("Allow"); (c.status == 405) != (allow == "GET, HEAD, POST") {
 			t.Errorf("%s %s: Allow is %q", c.method, c.path, allow)

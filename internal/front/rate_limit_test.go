@@ -18,7 +18,7 @@ import (
 )
 
 // counted serves one request at a front whose clients have no request left, and
-// tells what was counted.
+// returns what was counted.
 func counted(t *testing.T, r *http.Request, hops int) (w *httptest.ResponseRecorder, class string, claim ratelimit.Claim) {
 	t.Helper()
 	mux := http.NewServeMux()
@@ -208,9 +208,9 @@ func TestAClientIsItsKeyItsSessionOrItsAddress(t *testing.T) {
 		want              string
 	}{
 		"direct":                     {"192.0.2.7:99", "198.51.100.1", 0, "192.0.2.7"},
-		"behind one proxy":           {"10.0.0.1:99", "203.0.113.9, 198.51.100.1", 1, "198.51.100.1"},
-		"behind two":                 {"10.0.0.1:99", "203.0.113.9, 198.51.100.1", 2, "203.0.113.9"},
-		"fewer hops than are said":   {"10.0.0.1:99", "203.0.113.9", 3, "203.0.113.9"},
+		"one proxy in front":         {"10.0.0.1:99", "203.0.113.9, 198.51.100.1", 1, "198.51.100.1"},
+		"two in front":               {"10.0.0.1:99", "203.0.113.9, 198.51.100.1", 2, "203.0.113.9"},
+		"fewer hops than configured": {"10.0.0.1:99", "203.0.113.9", 3, "203.0.113.9"},
 		"a proxy that says nothing":  {"10.0.0.1:99", "", 1, "10.0.0.1"},
 		"IPv6, any of its subnet":    {"[2001:db8:1:2:3:4:5:6]:99", "", 0, "2001:db8:1:2::/64"},
 		"IPv4 in IPv6":               {"[::ffff:192.0.2.7]:99", "", 0, "192.0.2.7"},
@@ -289,6 +289,6 @@ func TestALogLineTellsTheRouteAndNoSecret(t *testing.T) {
 		}
 	}
 	if strings.Contains(text.String(), "s3cret") || strings.Contains(text.String(), "JOB-1") {
-		t.Errorf("the log tells too much: %s", text.String())
+		t.Errorf("the log reveals too much: %s", text.String())
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/test/await"
 )
 
-// connection stands where net/http's response stands, and notes what reaches it.
+// connection replaces net/http's response, and notes what reaches it.
 type connection struct {
 	http.ResponseWriter
 	steps []string
@@ -86,8 +86,8 @@ func TestAFileReachesTheConnectionAsAFile(t *testing.T) {
 	}
 }
 
-// TestTheDeadlineMovesWithEachPieceOfAnAnswer: a caller may be slow, and may not
-// stand still.
+// TestTheDeadlineMovesWithEachPieceOfAnAnswer: a caller may be slow, but must
+// not stall.
 func TestTheDeadlineMovesWithEachPieceOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	f := file(t, 5*writeChunk)
@@ -141,5 +141,5 @@ func TestACallerWhoTakesNothingIsCutOff(t *testing.T) {
 	if _, err := io.WriteString(c, "GET /endless HTTP/1.1\r\nHost: svc\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	await.Next(t, ended, "the end of an answer that nobody takes")
+	await.Next(t, ended, "the end of an answer that is never read")
 }

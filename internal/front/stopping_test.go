@@ -62,7 +62,7 @@ func TestAStopEndsWhatOnlyWaits(t *testing.T) {
 	w := httptest.NewRecorder()
 	f.ServeHTTP(w, httptest.NewRequest("GET", "/farm/wait", nil))
 	if w.Code != 503 || w.Header().Get("Retry-After") != "1" {
-		t.Errorf("who waits is told %d %v", w.Code, w.Header())
+		t.Errorf("a waiting caller gets %d %v", w.Code, w.Header())
 	}
 }
 
@@ -79,7 +79,7 @@ func TestAWaitEndsWithItsRequest(t *testing.T) {
 }
 
 // TestAnEndedRequestIsToldWhyOrCutOff ends requests that wait, that answer afterwards, that
-// stream, and that send a file to a caller who reads nothing.
+// stream, and that send a file to a caller that reads nothing.
 func TestAnEndedRequestIsToldWhyOrCutOff(t *testing.T) {
 	t.Parallel()
 	large := bytes.Repeat([]byte("x"), 64<<20) // more than the buffers of a connection
@@ -134,13 +134,13 @@ func TestAnEndedRequestIsToldWhyOrCutOff(t *testing.T) {
 	a := await.Next(t, waits, "the answer to what waited")
 	text, _ := io.ReadAll(a.Body)
 	if a.StatusCode != http.StatusUnauthorized || !strings.Contains(string(text), "unauthenticated") {
-		t.Errorf("who waited is told %s %s", a.Status, text)
+		t.Errorf("a waiting caller gets %s %s", a.Status, text)
 	}
 	for _, path := range []string{"/farm/stream", "/farm/file"} {
 		answer := await.Next(t, begin(path), path)
 		await.Next(t, ends, "a request")(identity.ErrEnded)
 		if err := await.Next(t, ended, "the end of "+path); err == nil {
-			t.Errorf("%s goes on", path)
+			t.Errorf("%s continues", path)
 		}
 		if _, err := io.ReadAll(answer.Body); err == nil {
 			t.Errorf("%s reads as whole", path)

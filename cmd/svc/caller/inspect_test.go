@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/render/blendfile"
 )
 
-// scenes are files that Blender made, with its own answers beside them.
+// scenes are files that Blender made, with its own answers next to them.
 const scenes = "../../../internal/render/blendfile/testdata"
 
 func TestInspectPrintsTheSceneAndItsPrice(t *testing.T) {
@@ -90,7 +90,7 @@ func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 			}
 		}
 		if strings.Contains(text.String(), "other.png") {
-			t.Errorf("%s: what the scene does not use is told:\n%s", c.file, text.String())
+			t.Errorf("%s: what the scene does not use is reported:\n%s", c.file, text.String())
 		}
 	}
 }

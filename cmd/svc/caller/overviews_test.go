@@ -50,7 +50,7 @@ func TestTheOverviewsLieBesideTheFrames(t *testing.T) {
 	}
 }
 
-// What goes wrong with them is said, and the render is complete.
+// Their failures are reported, and the render is complete.
 func TestAnOverviewThatFailsFailsNoRender(t *testing.T) {
 	t.Parallel()
 	d := startFakeService(t)

@@ -217,7 +217,7 @@ func TestRenderLeavesProvenFramesBehind(t *testing.T) {
 			t.Errorf("%q was not shown:\n%s", want, seen)
 		}
 	}
-	// What was kept verifies by itself, later and elsewhere.
+	// What was kept can be verified alone, later and elsewhere.
 	found, err := (&proof.Verify{Receipt: result.Receipt}).Check()
 	if err != nil || !found.OK || found.Artifact != result.ZIP {
 		t.Errorf("found %+v, error %v", found, err)

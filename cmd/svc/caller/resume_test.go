@@ -42,7 +42,7 @@ func TestTheSameCommandGoesOnWithTheSameJob(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(*jobFile){
 		"killed before the answer to the start": func(*jobFile) {},
-		"killed behind it":                      func(j *jobFile) { j.State, j.JobID = stateStarted, "JOB-1" },
+		"killed after it":                       func(j *jobFile) { j.State, j.JobID = stateStarted, "JOB-1" },
 		"killed with everything fetched": func(j *jobFile) {
 			j.State, j.JobID = stateStarted, "JOB-1"
 			if err := errors.Join(os.MkdirAll(j.folder, 0o755), os.WriteFile(filepath.Join(j.folder, "frame_0001.png.part"), []byte("half"), 0o644)); err != nil {

@@ -143,7 +143,7 @@ func TestAgentSendsASceneWithItsFiles(t *testing.T) {
 	}
 	for _, w := range a.Warnings {
 		if w.Code == "missing_cache" {
-			t.Errorf("%+v", w) // its folder lies beside it
+			t.Errorf("%+v", w) // its folder lies next to it
 		}
 	}
 	if err := os.Rename(filepath.Join(folder, "tex"), filepath.Join(folder, ".tex")); err != nil {

@@ -10,7 +10,7 @@ func TestAnExitCodeHasOneMeaning(t *testing.T) {
 	seen := map[int]bool{}
 	for _, row := range Codes() {
 		if seen[row.Code] || row.Means == "" {
-			t.Errorf("%d stands twice, or means nothing", row.Code)
+			t.Errorf("%d is listed twice, or has no meaning", row.Code)
 		}
 		seen[row.Code] = true
 	}

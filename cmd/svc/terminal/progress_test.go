@@ -64,7 +64,7 @@ func TestTimeLeftFollowsThePaceSinceTheFirstMove(t *testing.T) {
 	var p pace
 	p.move(begin, 10, 40) // a job that is joined late
 	if got := p.text(); got != "" {
-		t.Errorf("one move tells no pace, got %q", got)
+		t.Errorf("one move gives no pace, got %q", got)
 	}
 	p.move(begin.Add(20*time.Second), 20, 40)
 	if got := p.text(); got != "40s left" {

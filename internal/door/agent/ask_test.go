@@ -49,7 +49,8 @@ func TestAPersonIsAskedForThePriceWhereTheClientCanAsk(t *testing.T) {
 		if asked.Load() != 3 {
 			t.Errorf("the person was asked %d times", asked.Load())
 		}
-		// Nothing more is spent, so nobody is asked; nor by a client that cannot.
+		// Nothing more is spent, so the person is not asked; nor by a client that
+		// cannot ask.
 		c.call("svc_start", start).want("job_id", first.at("job_id"))
 		svc.client(svc.agent).call("svc_start", start).want("job_id", first.at("job_id"))
 		if asked.Load() != 3 || svc.balance().ReservedCents != 2 {

@@ -3,7 +3,7 @@ package agent
 import "github.com/google/jsonschema-go/jsonschema"
 
 // AnswerSchemas returns all that holds of the answers of each tool, of which the published
-// schemas tell a part.
+// schemas describe a part.
 func AnswerSchemas() map[string]*jsonschema.Schema {
 	return map[string]*jsonschema.Schema{
 		string(inspectTool): answerSchema[inspected](), string(quoteTool): answerSchema[inspected](), string(previewTool): answerSchema[looked](),

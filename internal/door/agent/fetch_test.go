@@ -124,7 +124,7 @@ func TestOnlyPublicAddressesAreFetched(t *testing.T) {
 }
 
 // TestAFetchOutlivesTheServer ends the server in the middle of a fetch: the next
-// one begins it anew.
+// one begins it again.
 func TestAFetchOutlivesTheServer(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
@@ -138,7 +138,7 @@ func TestAFetchOutlivesTheServer(t *testing.T) {
 		await.Next(t, e.asked, "the first fetch")
 		svc.stop()
 		svc.serve()
-		await.Next(t, e.asked, "the fetch anew")
+		await.Next(t, e.asked, "the repeated fetch")
 		close(e.release)
 		a = svc.client(svc.agent).arrived(a)
 		a.want("status", "inspected")

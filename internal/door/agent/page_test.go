@@ -52,7 +52,7 @@ func TestAPersonSendsTheFileOnThePageBehindTheLink(t *testing.T) {
 			t.Errorf("the page has the headers %v", header)
 		}
 		if strings.Contains(page, svc.workspace) || strings.Contains(page, "svc_agent_") {
-			t.Error("the page tells whose it is")
+			t.Error("the page reveals whose it is")
 		}
 		kind, body := form(t, "<b>scene</b>.blend", []byte("no Blender file"))
 		if status, page, _ = browse(http.MethodPost, path, kind, body); status != http.StatusOK || !strings.Contains(page, `role="alert"`) || !strings.Contains(page, "multipart/form-data") || strings.Contains(page, "<b>scene") {

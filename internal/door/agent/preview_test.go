@@ -11,8 +11,8 @@ import (
 	"svc.example/internal/test/apptest"
 )
 
-// look calls svc_preview and what its answers say to call next, far sooner than it is
-// told to, until the preview has ended.
+// look calls svc_preview and what its answers say to call next, far sooner than asked
+// to, until the preview has ended.
 func (c *client) look(with map[string]any) answer {
 	c.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)
@@ -23,7 +23,7 @@ func (c *client) look(with map[string]any) answer {
 			return a
 		}
 		if with, _ = a.at("next_arguments").(map[string]any); with == nil || a.at("poll_after_seconds") == nil {
-			c.t.Fatalf("a preview that goes on does not say how to ask again: %v", a.object)
+			c.t.Fatalf("a preview in progress does not say how to ask again: %v", a.object)
 		}
 		select {
 		case <-tick.C:

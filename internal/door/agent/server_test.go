@@ -69,10 +69,10 @@ func TestOnlyAnAgentKeyOpensTheDoor(t *testing.T) {
 			return identity.RevokeAgentKey(ctx, tx, svc.workspace, keys[0].KeyID) // the newest
 		})
 		for who, key := range map[string]string{"nobody": "", "an account key": svc.account, "a worker": node.Secret, "a revoked key": revoked, "a guess": "svc_agent_guess"} {
-			res, body := svc.post("/mcp", key, "text/strange", listTools) // refused before it is looked at
+			res, body := svc.post("/mcp", key, "text/strange", listTools) // refused before it is parsed
 			e, _ := body["error"].(map[string]any)
 			if told := strings.Contains(res.Header.Get("WWW-Authenticate"), `error="invalid_token"`); told != (key != "") {
-				t.Errorf("%s is told %s", who, res.Header.Get("WWW-Authenticate"))
+				t.Errorf("%s gets %s", who, res.Header.Get("WWW-Authenticate"))
 			}
 			if res.StatusCode != 401 || !strings.HasPrefix(res.Header.Get("WWW-Authenticate"), "Bearer resource_metadata=") || fmt.Sprint(body["ok"]) != "false" || e["code"] != "unauthenticated" || e["request_id"] == "" {
 				t.Errorf("%s: %d %v %v", who, res.StatusCode, res.Header, body)

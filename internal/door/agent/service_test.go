@@ -51,7 +51,8 @@ func rendering(c *app.Config) {
 	c.Embedded = &app.EmbeddedWorker{Renderer: synthetic.Renderer{}}
 }
 
-// The services that tests share: in some a worker renders, in the others nobody does.
+// The services that tests share: in some a worker renders, in the others there is
+// none.
 var (
 	idleWorlds      = apptest.Share(nil)
 	renderingWorlds = apptest.Share(rendering)

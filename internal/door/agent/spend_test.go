@@ -127,7 +127,8 @@ func TestAStartIsToldToAWebhook(t *testing.T) {
 		if len(secret) < 16 {
 			svc.t.Errorf("the secret is %q", secret)
 		}
-		// The answer may have been lost: the same call tells it again, no other one does.
+		// The answer may have been lost: the same call returns it again, no other one
+		// does.
 		c.call("svc_start", start).want("webhook_secret", secret)
 		c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID)).want("webhook_secret", nil)
 		c.call("svc_start", terms(i.UploadID, i.Quote.QuoteID, "webhook_url", "https://1.1.1.1/other")).want("webhook_secret", nil)

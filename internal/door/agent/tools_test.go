@@ -72,7 +72,7 @@ func TestNoToolTakesACredential(t *testing.T) {
 	}
 }
 
-// tellAll makes a whole job and returns what was said on the way.
+// tellAll runs a whole job and returns the answers on the way.
 func (c *client) tellAll(upload string) []answer {
 	c.t.Helper()
 	all := []answer{c.call("svc_inspect", map[string]any{"upload_id": upload})}
@@ -86,7 +86,7 @@ func (c *client) tellAll(upload string) []answer {
 	return all
 }
 
-// await asks for a job until it is completed, far sooner than it is told to.
+// await asks for a job until it is completed, far sooner than asked to.
 func (c *client) await(job map[string]any) answer {
 	c.t.Helper()
 	tick := time.NewTicker(20 * time.Millisecond)

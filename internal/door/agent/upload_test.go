@@ -94,7 +94,7 @@ func TestARefusedFileSaysWhatToDoAndLeavesTheLinkOpen(t *testing.T) {
 			a.want("next_tool", "svc_inspect")
 		}
 		if res, answer := svc.send("PUT", path, "", "", string(demo.Scene())); res.StatusCode != 200 {
-			t.Fatalf("the mended file: %d %v", res.StatusCode, answer)
+			t.Fatalf("the repaired file: %d %v", res.StatusCode, answer)
 		}
 		c.call("svc_inspect", map[string]any{"upload_id": upload}).want("status", "inspected")
 	})

@@ -38,7 +38,7 @@ func TestStatusWaitsNoLongerThanItIsToldTo(t *testing.T) {
 		asked := time.Now()
 		queued := c.call("svc_status", job)
 		if waited := time.Since(asked); waited < time.Second {
-			svc.t.Errorf("it has waited %s for a job that goes on, not a second", waited)
+			svc.t.Errorf("it has waited %s for a running job, not a second", waited)
 		}
 		queued.want("status", "queued")
 		queued.want("next_tool", "svc_status")

@@ -49,8 +49,8 @@ func each(t *testing.T, test func(t *testing.T, s *service)) {
 	})
 }
 
-// eachAlone is each for tests that look at the queue, or work it off: nobody else has
-// jobs in their service.
+// eachAlone is each for tests that look at the queue, or work it off: no other test
+// has jobs in their service.
 func eachAlone(t *testing.T, test func(t *testing.T, s *service)) {
 	dbtest.EachURL(t, func(t *testing.T, url string) {
 		s := start(t, url)
@@ -86,7 +86,7 @@ func join(t *testing.T, w *apptest.World) *service {
 	}
 }
 
-// somebody is the address of a person whom the service does not know yet.
+// somebody is the address of a person that the service does not know yet.
 func somebody() string { return id.New("person-") + "@example.com" }
 
 // serve runs a process of cfg's service until the test ends.
@@ -249,7 +249,7 @@ func TestBadRequestsMeetTheirCode(t *testing.T) {
 				t.Errorf("%s: %d %s, want %d %s (%v)", name, a.status, a.code(), c.status, c.code, a.body)
 			}
 			if text := fmt.Sprint(a.body); strings.Contains(text, "json:") || strings.Contains(text, "Go ") {
-				t.Errorf("%s: it tells how it is made: %s", name, text)
+				t.Errorf("%s: it reveals how it is made: %s", name, text)
 			}
 			if id, _ := a.body["error"].(map[string]any)["request_id"].(string); id == "" || id != a.header.Get("X-Request-Id") {
 				t.Errorf("%s: request id %q", name, id)

@@ -148,7 +148,7 @@ func TestTheMainFileOfAnArchiveIsChosenOrAskedFor(t *testing.T) {
 		links := packed(t, "shots/010/shot.blend", library("shots/010/shot.blend"), "lib/props/prop.blend", library("lib/props/prop.blend"),
 			"lib/mat/materials.blend", library("lib/mat/materials.blend"), "lib/mat/tex/wood.png", "x", "lib/props/old/prop.blend", scene)
 		if a := s.inspectZIP(links, ""); a.status != 200 || a.text("filename") != "shot.blend" {
-			t.Errorf("beside libraries: %d %v", a.status, a.body)
+			t.Errorf("next to libraries: %d %v", a.status, a.body)
 		}
 		s.sound()
 	})

@@ -164,8 +164,8 @@ var (
 	foreign         = outcome{403, fault.CrossOriginRefused}
 )
 
-// TestEveryRouteLetsInWhomItSaysAndNobodyElse walks the document: whatever is
-// added to it is asked, by everybody who must be refused and by the owner.
+// TestEveryRouteLetsInWhomItSaysAndNobodyElse walks the document: every
+// operation in it is called by all who must be refused and by the owner.
 func TestEveryRouteLetsInWhomItSaysAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
@@ -224,7 +224,7 @@ func (w *world) public(op operation) []string {
 		takes, entry = "a signed address", unauthenticated.String()
 		site = entry
 		if plain != unauthenticated {
-			w.t.Errorf("%s by an address signed by nobody: %s %s", op.id, plain, plain.code)
+			w.t.Errorf("%s by an unsigned address: %s %s", op.id, plain, plain.code)
 		}
 	} else if !plain.letIn() {
 		w.t.Errorf("%s: %s %s", op.id, plain, plain.code)
@@ -274,7 +274,7 @@ func (w *world) others(op operation) string {
 	cell := "own only"
 	for _, k := range op.takes {
 		if op.id == "signOut" {
-			break // ends the caller's own session, whoever it is
+			break // ends the session of any caller
 		}
 		got, text := w.ask(op, k, w.stranger[k], false)
 		if op.names {
@@ -313,7 +313,7 @@ func (w *world) mine(op operation, k kind) {
 	theirs, _ := w.ask(op, k, w.stranger[k], false)
 	got, _ := w.ask(op, k, w.owner[k], k != sessionKind)
 	if op.id == "deleteWebhookEndpoint" {
-		w.path["endpoint_id"] = w.endpoint() // another for who comes next
+		w.path["endpoint_id"] = w.endpoint() // another for the next caller
 	}
 	if op.id == "revokeAgentKey" {
 		w.keys["/v1/agent-keys"] = w.signedIn(w.service.owner).do("POST", "/v1/agent-keys", jsonBody(`{"name":"to be revoked"}`)).text("key_id")

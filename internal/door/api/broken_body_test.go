@@ -57,8 +57,8 @@ func TestABodyThatBreaksOffIsRefused(t *testing.T) {
 	}
 }
 
-// sendRaw sends a request whose body is what it is, and ends its half of the
-// connection behind it.
+// sendRaw sends a request with this exact body, and then ends its half of the
+// connection.
 func (w *world) sendRaw(op operation, k kind, contentType string, broken [2]string) (*http.Response, []byte) {
 	w.t.Helper()
 	base, err := url.Parse(w.base)

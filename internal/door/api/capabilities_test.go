@@ -71,7 +71,7 @@ func TestHealthTellsTheTimeOfTheService(t *testing.T) {
 }
 
 // TestCapabilitiesFollowTheQueue has a worker come, and a job wait for it: a
-// moment later everybody is told.
+// moment later every answer says so.
 func TestCapabilitiesFollowTheQueue(t *testing.T) {
 	t.Parallel()
 	eachAlone(t, func(t *testing.T, s *service) {

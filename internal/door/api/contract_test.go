@@ -38,8 +38,8 @@ var servedDocument = sync.OnceValues(func() (validator.Validator, error) {
 })
 
 // closedDocument is the document with answers that admit no other members than are
-// described: clients must bear more, but the service's own tests find a member that nobody
-// described.
+// described: clients must accept more, but the service's own tests must find an
+// undescribed member.
 func closedDocument() ([]byte, error) {
 	var d map[string]any
 	if err := json.Unmarshal(api.Document(""), &d); err != nil {
@@ -83,8 +83,8 @@ func documented(r *http.Request, status int, code fault.Code) bool {
 	return strings.Contains(codes[fmt.Sprintf("%s %d", pattern, status)], ", "+string(code)+",")
 }
 
-// checked is a transport that holds every answer of the service against the
-// document, those behind redirects too.
+// checked is a transport that compares every answer of the service with the
+// document, including those after redirects.
 type checked struct{ t *testing.T }
 
 func (c checked) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -17,7 +17,7 @@ func TestAnEventsIDLeadsBackToWhereItsWatcherWas(t *testing.T) {
 		if got, err := cursor(with.id(at)); err != nil || got != at {
 			t.Fatalf("%s is %+v, %v", with.id(at), got, err)
 		}
-		// Who asked for no previews has missed none.
+		// A caller that asked for no previews has missed none.
 		without := &eventStream{}
 		if got, err := cursor(without.id(at)); err != nil || got != (watch.Cursor{Seq: at.Seq, Preview: at.Seq}) {
 			t.Fatalf("%s is %+v, %v", without.id(at), got, err)

@@ -174,7 +174,7 @@ func TestAFileKeepsTheNameThatItsSenderMeant(t *testing.T) {
 	})
 }
 
-// TestAKeysNameIsVisible: it stands in lists, mails and logs.
+// TestAKeysNameIsVisible: it appears in lists, mails and logs.
 func TestAKeysNameIsVisible(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {

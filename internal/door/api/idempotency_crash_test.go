@@ -51,7 +51,7 @@ func (c *commits) note() {
 	c.seen = append(c.seen, now)
 }
 
-// during is what was seen at the commits of do, behind what was there before it.
+// during is what was seen at the commits of do, after what was there before it.
 func (c *commits) during(t *testing.T, do func()) []kept {
 	t.Helper()
 	begin := func() error {

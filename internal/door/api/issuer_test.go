@@ -21,7 +21,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 )
 
-// user is who signs in at the issuer.
+// user is the person who signs in at the issuer.
 type user struct {
 	subject, email string
 	verified       bool
@@ -44,7 +44,7 @@ type issuer struct {
 	away   bool             // answers 503
 	skew   time.Duration    // of the clock that tokens are dated by
 	public *rsa.PublicKey   // what is published
-	users  []user           // who signs in next; none = jane
+	users  []user           // the people who sign in next; none = jane
 	codes  map[string]grant // not yet exchanged
 	tokens map[string]user  // by access token
 }
@@ -99,7 +99,7 @@ func (i *issuer) config(c *app.Config) {
 	c.OpenID = &openid.Config{Issuer: i.address, ClientID: i.clientID, ClientSecret: i.clientSecret}
 }
 
-// next is who signs in at the issuer next.
+// next is the person who signs in at the issuer next.
 func (i *issuer) next(subject, email string, verified bool) {
 	i.set(func() { i.users = append(i.users, user{subject, email, verified}) })
 }
@@ -154,7 +154,7 @@ func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// token exchanges a code, once, for who has signed in.
+// token exchanges a code, once, for the person who has signed in.
 func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	clientID, secret, basic := r.BasicAuth()
 	if !basic {

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// measured is a service with a leaderboard, and who hands in to it.
+// measured is a service with a leaderboard, and the workers that submit to it.
 type measured struct {
 	*service
 	fleet *leaderboardtest.Fleet

@@ -40,7 +40,7 @@ func TestACursorThatIsNoIDIsRefused(t *testing.T) {
 }
 
 // TestAStepOfZeroAndACountThatDisagreesAreRefused at every place that chooses frames:
-// nobody pays for other frames than were meant.
+// a caller never pays for frames that were not meant.
 func TestAStepOfZeroAndACountThatDisagreesAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {

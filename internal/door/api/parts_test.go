@@ -71,20 +71,20 @@ func TestBadPartsMeetTheirCode(t *testing.T) {
 			status int
 			code   fault.Code
 		}{
-			"another hash":         {other, []byte("a part"), 400, fault.ContentHashMismatch},
-			"a hash in capitals":   {strings.ToUpper(other), []byte("a part"), 400, fault.InvalidRequest},
-			"a short hash":         {other[:63], []byte("a part"), 400, fault.InvalidRequest},
-			"no hash":              {"..", []byte("a part"), 400, fault.InvalidRequest},
-			"no bytes":             {hashOf(nil), nil, 400, fault.InvalidRequest},
-			"one byte too many":    {hashOf(append(most, 0)), append(most, 0), 413, fault.UploadTooLarge},
-			"as many as there may": {hashOf(most), most, 201, ""},
+			"another hash":       {other, []byte("a part"), 400, fault.ContentHashMismatch},
+			"a hash in capitals": {strings.ToUpper(other), []byte("a part"), 400, fault.InvalidRequest},
+			"a short hash":       {other[:63], []byte("a part"), 400, fault.InvalidRequest},
+			"no hash":            {"..", []byte("a part"), 400, fault.InvalidRequest},
+			"no bytes":           {hashOf(nil), nil, 400, fault.InvalidRequest},
+			"one byte too many":  {hashOf(append(most, 0)), append(most, 0), 413, fault.UploadTooLarge},
+			"the maximum":        {hashOf(most), most, 201, ""},
 		} {
 			path := "/node/v1/parts/" + strings.ReplaceAll(c.sha256, ".", "%2E")
 			a := s.call("PUT", path, s.agent, body{"application/octet-stream", c.part})
 			if a.status != c.status || a.code() != c.code {
 				t.Errorf("%s: %d %v", name, a.status, a.body)
 			}
-			// Who says no length is told the same.
+			// A caller that sends no length gets the same answer.
 			res, _ := s.send("PUT", path, s.agent, nil, struct{ *bytes.Buffer }{bytes.NewBuffer(c.part)}, "")
 			if want := c.status; res.StatusCode != want && (want != 201 || res.StatusCode != 200) {
 				t.Errorf("%s, without a length: %d", name, res.StatusCode)

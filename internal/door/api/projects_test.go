@@ -30,7 +30,7 @@ type sentFile struct {
 	Parts []string `json:"parts"`
 }
 
-// listed lists a project; more is put behind, such as `,"frame_end":2`.
+// listed lists a project; more is appended, such as `,"frame_end":2`.
 func listed(main string, files []sentFile, more string) body {
 	text, err := json.Marshal(files)
 	if err != nil {

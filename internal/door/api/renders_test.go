@@ -186,7 +186,8 @@ func (s *service) preview(url string, red int) {
 	if other, text := s.send("GET", url, s.account, map[string]string{"If-None-Match": `"of another picture"`}, nil, ""); other.StatusCode != 200 || len(text) == 0 {
 		s.t.Errorf("%s with another tag: %d with %d bytes", url, other.StatusCode, len(text))
 	}
-	// A frame may be rendered again: nobody is to keep its picture unasked.
+	// A frame may be rendered again, so its picture must not be kept without
+	// asking.
 	if cache := res.Header.Get("Cache-Control"); cache != "private, no-cache" {
 		s.t.Errorf("%s may be kept by %q", url, cache)
 	}

@@ -62,7 +62,7 @@ func TestFramesOfAnEndedJobAreANewQuoteAndANewJob(t *testing.T) {
 		if after := s.call("GET", "/node/v1/jobs/"+first, s.agent, body{}).body; fmt.Sprint(after) != fmt.Sprint(before) {
 			t.Errorf("the ended job was %v, is %v", before, after)
 		}
-		// Of a job with gaps, too; and of a list that is a range.
+		// For a job with gaps too, and for a list that is a range.
 		s.post("/node/v1/jobs/"+started.text("job_id")+"/cancel", body{})
 		for frames, list := range map[string]string{"7-9": "7-9", "3,7": "3-7:4", "8": "8"} {
 			if q := s.post("/node/v1/jobs/"+started.text("job_id")+"/rerender", again(frames)); q.body["frame_list"] != list || q.body["rerender_of"] != started.body["job_id"] {
@@ -134,7 +134,7 @@ func TestARerenderThatCannotBeIsRefused(t *testing.T) {
 		}
 		running := s.post("/node/v1/uploads/"+s.upload+"/start", terms(s.quote)).text("job_id")
 		if a := s.post("/node/v1/jobs/"+running+"/rerender", again("1")); a.status != 409 || a.code() != fault.RenderNotCompleted || a.body["error"].(map[string]any)["retryable"] != any(true) {
-			t.Errorf("a job that goes on: %d %v", a.status, a.body)
+			t.Errorf("a running job: %d %v", a.status, a.body)
 		}
 		s.post("/node/v1/jobs/"+running+"/cancel", body{})
 		q := s.post(route, again("3,5,9"))

@@ -56,7 +56,7 @@ func TestAFinishedJobsResultsAnswerAsHTTPSays(t *testing.T) {
 		all := entries(text)
 		last := all[len(all)-1].id
 		if res, text := s.send("GET", stream, s.account, map[string]string{"Last-Event-ID": last}, nil, ""); res.StatusCode != http.StatusNoContent || len(text) > 0 {
-			t.Errorf("behind the last event: %d %s", res.StatusCode, text)
+			t.Errorf("after the last event: %d %s", res.StatusCode, text)
 		}
 		if res, _ := s.send("GET", stream, s.account, map[string]string{"Last-Event-ID": "0"}, nil, ""); res.StatusCode != http.StatusOK {
 			t.Errorf("from the beginning: %d", res.StatusCode)

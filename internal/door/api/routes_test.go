@@ -100,7 +100,7 @@ func TestEveryPartOfAPathIsRead(t *testing.T) {
 		for _, op := range methods {
 			for _, part := range pathPart.FindAllStringSubmatch(path, -1) {
 				if !slices.Contains(op.Parameters, struct{ Name, In string }{part[1], "path"}) {
-					t.Errorf("%s (%s): nobody reads %s", op.OperationID, path, part[0])
+					t.Errorf("%s (%s): %s is never read", op.OperationID, path, part[0])
 				}
 			}
 		}

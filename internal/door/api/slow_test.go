@@ -43,14 +43,14 @@ func TestAnUploadThatStallsIsCutOff(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), await.Patience)
 		defer cancel()
 		res, err := s.slowly(ctx, func() { <-ctx.Done() })
-		if err == nil { // else the connection was closed, which is as good
+		if err == nil { // otherwise the connection was closed, which is as good
 			_ = res.Body.Close()
 			if res.StatusCode != 408 {
 				t.Errorf("got %d", res.StatusCode)
 			}
 		}
 		if ctx.Err() != nil {
-			t.Error("nobody cut it off")
+			t.Error("it was not cut off")
 		}
 	})
 }
@@ -80,14 +80,14 @@ func TestABodyOfJSONThatStallsIsCutOff(t *testing.T) {
 			r.Header.Set("Idempotency-Key", c.key)
 		}
 		res, err := http.DefaultClient.Do(r)
-		if err == nil { // else the connection was closed, which is as good
+		if err == nil { // otherwise the connection was closed, which is as good
 			_ = res.Body.Close()
 			if res.StatusCode != 408 {
 				t.Errorf("%s: %d", what, res.StatusCode)
 			}
 		}
 		if ctx.Err() != nil {
-			t.Errorf("%s: nobody cut it off", what)
+			t.Errorf("%s: it was not cut off", what)
 		}
 		cancel()
 	}

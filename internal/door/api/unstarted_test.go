@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
-// another is the demo's scene with a few bytes more behind its end, so that it is
+// another is the demo's scene with a few bytes more after its end, so that it is
 // another file of the same content.
 func another(number int) []byte { return fmt.Appendf(demo.Scene(), "%08d", number) }
 
@@ -40,7 +40,8 @@ func TestEveryWayToUploadObeysTheStorageLimit(t *testing.T) {
 				t.Errorf("%s: %d %v", way, a.status, a.body)
 			}
 		}
-		// Who names the content that is there pays nothing for it.
+		// A caller that names content which is already there pays nothing for
+		// it.
 		sum := sha256.Sum256(another(0))
 		again := map[string]string{"Idempotency-Key": "upload-" + hex.EncodeToString(sum[:])}
 		named := s.callWith("POST", "/v1/uploads", s.account, again, s.form(nil, "scene.blend", another(0)))

@@ -18,8 +18,8 @@ import (
 )
 
 // TestAWebhookIsNamedAtTheUpload names one in both forms of POST /renders, and
-// with an Idempotency-Key: the secret that the service makes is shown again, and
-// only, to who sends the same request again.
+// with an Idempotency-Key: the secret that the service makes is shown again only
+// to a repetition of the same request.
 func TestAWebhookIsNamedAtTheUpload(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

@@ -122,14 +122,14 @@ func TestAWorkspacesEventsComeAsItsWebhooksForBothKindsOfKeys(t *testing.T) {
 			t.Errorf("an agent key gets other events than %v", all)
 		}
 		if got := s.kept("/v1/events", s.account, ""); !slices.Equal(got, []entry{{id: all[2].id}}) {
-			t.Errorf("who begins now begins at %v", got)
+			t.Errorf("a new follower begins at %v", got)
 		}
 		if got := s.kept("/node/v1/events", s.stranger, "0"); !slices.Equal(got, nothing) {
 			t.Errorf("another workspace gets %v", got)
 		}
 		for key, after := range map[string]string{s.agent: "7", s.stranger: all[0].id} {
 			if a := s.callWith("GET", "/node/v1/events", key, map[string]string{"Last-Event-ID": after}, body{}); a.status != 400 || a.code() != fault.InvalidRequest {
-				t.Errorf("behind %s: %d %v", after, a.status, a.body)
+				t.Errorf("after %s: %d %v", after, a.status, a.body)
 			}
 		}
 	})
@@ -222,7 +222,7 @@ func TestAnAgentKeyReadsWhatAnAccountKeyDoes(t *testing.T) {
 		} {
 			want, text := s.send("GET", ours, s.account, nil, bytes.NewReader(nil), "")
 			got, same := s.send("GET", theirs, s.agent, nil, bytes.NewReader(nil), "")
-			if strings.Contains(ours, "?") { // signed links are made anew
+			if strings.Contains(ours, "?") { // signed links are made again
 				text, same = nil, nil
 			}
 			if got.StatusCode != 200 || string(same) != node(text) || got.Header.Get("Link") != node([]byte(want.Header.Get("Link"))) {

@@ -33,7 +33,7 @@ func kinds() []kind { return []kind{accountKind, agentKind, sessionKind, nodeKin
 // session's cookie.
 type party map[kind]string
 
-// world is a service with things in one workspace, and who may come.
+// world is a service with things in one workspace, and its possible callers.
 type world struct {
 	*service
 	owner, stranger, ended party
@@ -109,7 +109,7 @@ func newWorld(t *testing.T, url string) *world {
 	return w
 }
 
-// deadReceiver is an address where nobody listens.
+// deadReceiver is an address without a listener.
 const deadReceiver = "https://127.0.0.1:1024/"
 
 // endpoint makes a webhook endpoint of the owner's.

@@ -54,7 +54,7 @@ func TestTheNumberOfTriesAtOnceIsBounded(t *testing.T) {
 }
 
 // TestAFrameThatOneWorkerMayNotHaveWakesTheNext has every try fail: each waiter
-// is woken once, then nobody until work arrives.
+// is woken once, then none until work arrives.
 func TestAFrameThatOneWorkerMayNotHaveWakesTheNext(t *testing.T) {
 	t.Parallel()
 	q := newWaitQueue()
@@ -113,7 +113,7 @@ func TestPreviewsWakeFewOfThoseThatTakeThem(t *testing.T) {
 		t.Errorf("previews woke %v, want %d that take them", awake, maxTryingPreviews)
 	}
 	if q.wake(1); len(woken(waiters)) != 1 {
-		t.Error("a frame that came wakes nobody")
+		t.Error("a new frame wakes no waiter")
 	}
 	q.remove(waiters[1])
 	if q.wakeForPreviews(1000); len(woken(waiters)) != 1 {

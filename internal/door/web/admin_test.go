@@ -55,7 +55,7 @@ func TestOperatorsPagesAreNotThereForOthers(t *testing.T) {
 	other, stranger := personOf(t, w, 100), &person{t: t, base: w.URL}
 	for _, path := range operatorPaths {
 		if got := other.open(path); got.status != http.StatusNotFound || strings.Contains(got.text, "Dead letters") {
-			t.Errorf("%s for a person who is no operator: %d", path, got.status)
+			t.Errorf("%s for a person who is not an operator: %d", path, got.status)
 		}
 		if got := stranger.open(path); got.status != http.StatusUnauthorized || strings.Contains(got.text, "Dead letters") {
 			t.Errorf("%s without a session: %d", path, got.status)
@@ -80,7 +80,7 @@ func TestOperatorsPagesAreNotThereForOthers(t *testing.T) {
 	stranger.submit("/admin/acts", credit...).want(t, http.StatusUnauthorized)
 	other.open("/console/wallet").want(t, http.StatusOK, "$1.00")
 	if strings.Contains(other.open("/console").text, `href="/admin"`) {
-		t.Error("the console leads a person who is no operator to the operators' pages")
+		t.Error("the console leads a person who is not an operator to the operators' pages")
 	}
 }
 
@@ -228,6 +228,6 @@ func TestAnActNeedsAnOperator(t *testing.T) {
 		return err
 	})
 	if err == nil {
-		t.Error("nobody has credited a wallet")
+		t.Error("no wallet was credited")
 	}
 }

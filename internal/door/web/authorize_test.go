@@ -180,7 +180,7 @@ func TestARunningRequestEndsWithItsToken(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Error("the stream goes on")
+		t.Error("the stream continues")
 	}
 }
 
@@ -388,7 +388,7 @@ func TestTheTokenEndpointTakesFormsOnly(t *testing.T) {
 	}
 }
 
-// linkFor is the token of a sign-in link for somebody new.
+// linkFor is the token of a sign-in link for a new person.
 func linkFor(t *testing.T, w *apptest.World, p *person) (token string) {
 	t.Helper()
 	err := w.App.DB.Write(t.Context(), func(tx *db.Tx) (err error) {

@@ -58,7 +58,7 @@ func shared(t *testing.T) *site {
 	return &site{t: t, base: w.URL, app: w.App}
 }
 
-// with is the same service, looked at by another test.
+// with is the same service for another test.
 func (svc *site) with(t *testing.T) *site {
 	return &site{t: t, base: svc.base, app: svc.app, signed: svc.signed}
 }
@@ -256,7 +256,7 @@ func violations(ctx context.Context, t *testing.T, coloursAlone bool) []string {
 		Violations []string
 	}
 	if err := json.Unmarshal([]byte(found), &report); err != nil || report.Passes < least {
-		t.Fatalf("axe looked at nothing: %s, %v", found, err)
+		t.Fatalf("axe checked nothing: %s, %v", found, err)
 	}
 	return report.Violations
 }

@@ -58,7 +58,7 @@ func TestASharedResultHasTitleSentenceAndPicture(t *testing.T) {
 		}
 		for _, part := range []string{`<meta property="og:title" content="NVIDIA GeForce RTX 4090, 9,`, want, `<meta property="og:image" content="` + page + `/card.png">`} {
 			if !strings.Contains(string(text), part) {
-				t.Errorf("the page of %s lacks %q", resultID, part)
+				t.Errorf("the page of %s does not have %q", resultID, part)
 			}
 		}
 		picture, err := http.Get(page + "/card.png")

@@ -51,7 +51,7 @@ const mostPageBytes = 60_000
 func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	t.Parallel()
 	inside := &app.EmbeddedWorker{Renderer: synthetic.Renderer{}, Device: blender.CPU}
-	if os.Getenv(screenshots) != "" { // who looks at pictures wants to see frames
+	if os.Getenv(screenshots) != "" { // screenshots should show frames
 		path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
 		if err != nil {
 			t.Fatal(err)

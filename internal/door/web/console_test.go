@@ -21,7 +21,7 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// person is somebody with a browser that runs no script.
+// person is a person with a browser that runs no script.
 type person struct {
 	t       *testing.T
 	base    string
@@ -433,12 +433,12 @@ func TestWhatNeedsThePersonComesFirst(t *testing.T) {
 	priced := p.upload("demo.blend", demo.Scene())
 	begun := p.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
 	if strings.Contains(p.open("/console").want(t, http.StatusOK).text, "Needs attention") {
-		t.Error("a job that waits for a worker needs nobody")
+		t.Error("a job that waits for a worker needs attention")
 	}
 	operator.confirm("act", "fail", "subject", strings.TrimPrefix(begun.path, "/console/jobs/"), "reason", "The hall is too hot.")
 	p.open("/console").want(t, http.StatusOK, "Needs attention", "The hall is too hot.")
 	if strings.Contains(p.open("/console?status=failed").want(t, http.StatusOK).text, "Needs attention") {
-		t.Error("it stands twice on the page of failed jobs")
+		t.Error("it is listed twice on the page of failed jobs")
 	}
 }
 

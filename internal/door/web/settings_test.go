@@ -86,7 +86,7 @@ func TestAnExportHasAllThatAWorkspaceHasAndNoSecret(t *testing.T) {
 	}
 }
 
-// A person leaves: only with the address typed, not while a job goes on, and then for good.
+// A person leaves: only with the address typed, not while a job runs, and then for good.
 func TestAPersonLeavesForGood(t *testing.T) {
 	t.Parallel()
 	w := worlds.On(t, "sqlite")
@@ -115,7 +115,7 @@ func TestAPersonLeavesForGood(t *testing.T) {
 	}
 	res.Body.Close()
 	if res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the account key of who has left: %d", res.StatusCode)
+		t.Errorf("the account key of a person who has left: %d", res.StatusCode)
 	}
 }
 

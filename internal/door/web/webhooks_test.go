@@ -34,7 +34,7 @@ type called struct {
 	body   []byte
 }
 
-// receiver is somebody's HTTPS server, which answers as it is told.
+// receiver is a customer's HTTPS server, which answers as it is told.
 type receiver struct {
 	*httptest.Server
 	status atomic.Int64
@@ -53,7 +53,7 @@ func newReceiver(t *testing.T) (*receiver, *x509.CertPool) {
 		select {
 		case r.calls <- called{q.Header, body}:
 		default: // waiting here would keep the server from closing, for good
-			t.Errorf("more calls than %d that nobody looked at", cap(r.calls))
+			t.Errorf("more than %d unread calls", cap(r.calls))
 		}
 	}))
 	r.Config.ErrorLog = log.New(io.Discard, "", 0)
@@ -95,7 +95,7 @@ func says(t *testing.T, text, want string) {
 }
 
 // signedIn makes a person and has the browser sign in by their link's button,
-// and go on from there.
+// and continue from there.
 func (svc *site) signedIn(tab context.Context, email string) (workspaceID string) {
 	svc.t.Helper()
 	var token string

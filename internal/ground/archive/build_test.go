@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// made is an entry of an archive that the tests write byte by byte, to say what no tool
-// says. The zero value of a member stands for what is right.
+// made is an entry of an archive that the tests write byte by byte, to state what no
+// tool states. The zero value of a member means the right value.
 type made struct {
 	name      string
 	content   string
@@ -23,7 +23,7 @@ type made struct {
 	packed    *uint64 // as declared
 	crc       *uint32
 	zip64     bool
-	described bool // sizes stand behind the bytes
+	described bool // sizes follow the bytes
 	at        *int // where the directory says that the entry begins
 }
 

@@ -50,7 +50,7 @@ func TestAFileThatCannotBeSyncedIsNotThere(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 0 {
-		t.Errorf("left behind: %v, error %v", left, err)
+		t.Errorf("left over: %v, error %v", left, err)
 	}
 }
 
@@ -84,7 +84,7 @@ func TestWhatIsWrittenHasItsModeAndNothingElseIsLeft(t *testing.T) {
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("left behind: %v, error %v", left, err)
+		t.Errorf("left over: %v, error %v", left, err)
 	}
 }
 

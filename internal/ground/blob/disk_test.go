@@ -47,7 +47,7 @@ func TestAnErrorOfAnEarlySyncFailsTheCommit(t *testing.T) {
 }
 
 // TestDiscardingABlobWaitsForNoSync discards a blob while its early sync does not end. An
-// upload of known bytes is answered only behind that.
+// upload of known bytes is answered only after that.
 func TestDiscardingABlobWaitsForNoSync(t *testing.T) {
 	t.Parallel()
 	d, err := OpenDisk(t.TempDir(), time.Time{})

@@ -43,7 +43,8 @@ func before(t *testing.T, url string, version int64) (bare *sql.DB, do func(stat
 }
 
 // TestJobsThatEndedBeforeWebhooksHaveAnEvent takes a database back to where there
-// were none, has jobs end there, and goes on: the audit wants an event of each.
+// were none, ends jobs there, and migrates again: the audit wants an event for
+// each.
 func TestJobsThatEndedBeforeWebhooksHaveAnEvent(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
@@ -120,8 +121,8 @@ func TestQueuedRemovalsOfBlobsEnd(t *testing.T) {
 	})
 }
 
-// TestLeasesOfAnOlderVersionAreFenced: their fence stands twice, and tables that have rows
-// are named for their checksums.
+// TestLeasesOfAnOlderVersionAreFenced: their fence is stored twice, and tables that have
+// rows are named for their checksums.
 func TestLeasesOfAnOlderVersionAreFenced(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

@@ -38,6 +38,6 @@ func TestTheDatabasesTimeIsEstimatedBetweenQueries(t *testing.T) {
 	at()
 	broken = nil
 	if got := at(); got != said {
-		t.Errorf("%d behind an answer that did not come, want %d", got, said)
+		t.Errorf("%d after an answer that did not come, want %d", got, said)
 	}
 }

@@ -39,7 +39,7 @@ func count(t *testing.T, d *db.DB) (n int64) {
 	return n
 }
 
-// TestOnlyTheServiceReadsItsDatabase: addresses of people stand in it.
+// TestOnlyTheServiceReadsItsDatabase: it contains people's addresses.
 func TestOnlyTheServiceReadsItsDatabase(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "svc.db")
@@ -218,7 +218,7 @@ func TestManyProcessesOpenOneNewDatabase(t *testing.T) {
 	})
 }
 
-// Two DBs over one URL stand for two processes: they share nothing but it.
+// Two DBs over one URL represent two processes: they share only the database.
 func TestAnnouncementReachesAnotherProcess(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

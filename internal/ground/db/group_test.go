@@ -17,7 +17,7 @@ import (
 
 // Writes that come at once may share a commit. Whatever some of them do - fail,
 // panic, or lose their caller in the middle - the others are kept, whole, and
-// each caller learns of its own fate.
+// each caller learns its own outcome.
 func TestConcurrentWritesSucceedOrFailAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -68,8 +68,8 @@ func TestConcurrentWritesSucceedOrFailAlone(t *testing.T) {
 	})
 }
 
-// A statement that its caller's going away interrupts makes SQLite undo the
-// whole transaction it stands in, the writes beside it included.
+// A statement that is interrupted because its caller went away makes SQLite
+// undo the whole transaction, including the other writes in it.
 func TestAnInterruptedStatementUndoesNoOtherWrite(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -90,8 +90,8 @@ func TestAnInterruptedStatementUndoesNoOtherWrite(t *testing.T) {
 				if i%4 != 0 && err != nil {
 					t.Errorf("write %d: %v", i, err)
 				}
-				// Of a connection that was cut off mid-statement, PostgreSQL's driver only
-				// says that it is bad.
+				// If a connection was cut off mid-statement, PostgreSQL's driver only says
+				// that it is bad.
 				if i%4 == 0 && err != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, driver.ErrBadConn) && !strings.Contains(err.Error(), "interrupt") && !strings.Contains(err.Error(), "cancel") {
 					t.Errorf("write %d: %v", i, err)
 				}
@@ -104,7 +104,7 @@ func TestAnInterruptedStatementUndoesNoOtherWrite(t *testing.T) {
 	})
 }
 
-// A request that nobody could wait for may write while its service closes, and after it.
+// A request that outlives the stop may write while its service closes, and after it.
 func TestAcknowledgedWriteDuringCloseIsKept(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

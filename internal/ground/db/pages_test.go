@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A page begins behind a key. Where it joins another table by that key, PostgreSQL may merge
+// A page begins after a key. Where it joins another table by that key, PostgreSQL may merge
 // the two, and reads the other one from its first row on unless the join begins there too: a
 // million rows in pages of fifty were read ten thousand times each.
 func TestPagesBoundTheirJoins(t *testing.T) {
@@ -40,6 +40,6 @@ func TestPagesBoundTheirJoins(t *testing.T) {
 		}
 	}
 	if found < 5 {
-		t.Errorf("%d joins were looked at: the pages are written otherwise now", found)
+		t.Errorf("%d joins were checked: the pages are written differently now", found)
 	}
 }

@@ -97,7 +97,7 @@ func statements(t *testing.T) map[string]string {
 	return all
 }
 
-// explain returns the plan that a statement has for whatever parameters.
+// explain returns the plan that a statement has for any parameters.
 func explain(t *testing.T, tx *sql.Tx, name, text string) string {
 	t.Helper()
 	exec(t, tx, "PREPARE "+name+" AS "+text)

@@ -47,7 +47,7 @@ func (a *announcer) commit(t *testing.T) (notified bool) {
 
 func (a *announcer) becomeSilent(t *testing.T) {
 	t.Helper()
-	await.Until(t, "a commit that notifies nobody", func() bool { return !a.commit(t) })
+	await.Until(t, "a commit without a notification", func() bool { return !a.commit(t) })
 }
 
 func TestAProcessAloneSendsNoNotification(t *testing.T) {
@@ -58,7 +58,7 @@ func TestAProcessAloneSendsNoNotification(t *testing.T) {
 	defer stop()
 	for range 20 {
 		if a.commit(t) {
-			t.Error("a commit notified, and nobody else listens")
+			t.Error("a commit notified, without another listener")
 		}
 		await.Next(t, wake, "the wake of a listener in the same process")
 	}

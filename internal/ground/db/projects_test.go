@@ -64,14 +64,14 @@ func TestUploadsBecomeProjects(t *testing.T) {
 		d := dbtest.Open(t, db.Config{URL: url})
 		want("content", rows("SELECT workspace_id || ' ' || sha256 || ' ' || blob_key FROM content ORDER BY 1"),
 			"WSP-1 aa uploads/UPL-1", "WSP-1 bb uploads/UPL-4", "WSP-2 aa uploads/UPL-3")
-		want("who uses it", rows("SELECT upload_id || ' ' || workspace_id || ' ' || sha256 FROM project_content ORDER BY 1"),
+		want("its users", rows("SELECT upload_id || ' ' || workspace_id || ' ' || sha256 FROM project_content ORDER BY 1"),
 			"UPL-1 WSP-1 aa", "UPL-2 WSP-1 aa", "UPL-3 WSP-2 aa", "UPL-4 WSP-1 bb")
 		want("a manifest", rows("SELECT manifest FROM project WHERE upload_id = 'UPL-2'"),
 			`{"main":"a \"b\" \\ <ü>.blend","files":[{"path":"a \"b\" \\ <ü>.blend","sha256":"aa","size_bytes":5,"parts":["aa"]}]}`)
 		err := d.Read(ctx, func(tx *db.Tx) error {
 			live, err := tx.AuditLiveContent(ctx, "JOB-2")
 			if err != nil || len(live) != 1 || live[0].BlobKey != "uploads/UPL-1" {
-				t.Errorf("the job that goes on needs %v, %v", live, err)
+				t.Errorf("the running job needs %v, %v", live, err)
 			}
 			uploads, err := tx.AuditProjectless(ctx)
 			if len(uploads) != 0 || err != nil {

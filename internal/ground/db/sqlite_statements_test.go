@@ -55,7 +55,7 @@ func TestSQLiteStatementsMatchTheirOriginals(t *testing.T) {
 	}
 	for name, text := range own {
 		if strings.ContainsAny(text[len(text)-1:], "; \n") {
-			t.Errorf("%s has text behind its end, so SQLite's driver prepares it at every run", name)
+			t.Errorf("%s has text after its end, so SQLite's driver prepares it at every run", name)
 		}
 		if texts[name] == "" {
 			t.Errorf("sqlite.sql has %s, which is not in queries/", name)

@@ -14,7 +14,7 @@ func TestEveryCodeStandsOnceAndSaysWhatToDo(t *testing.T) {
 	seen := map[fault.Code]bool{}
 	for _, row := range fault.Table() {
 		if seen[row.Code] {
-			t.Errorf("%s stands twice", row.Code)
+			t.Errorf("%s is listed twice", row.Code)
 		}
 		seen[row.Code] = true
 		if row.Action == "" {

@@ -71,10 +71,10 @@ func TestAHoldOfADeadProcessLapsesAndCannotFinish(t *testing.T) {
 		if _, _, err := idempotency.Begin(ctx, b.DB, request("a")); !fault.Is(err, fault.IdempotencyInProgress) {
 			t.Fatalf("while it is held: %v", err)
 		}
-		b.later.Store(int64(time.Minute)) // nobody prolonged it
+		b.later.Store(int64(time.Minute)) // it was not extended
 		next, answer, err := idempotency.Begin(ctx, b.DB, request("a"))
 		if err != nil || answer != nil {
-			t.Fatalf("behind it: %v %v", answer, err)
+			t.Fatalf("after it: %v %v", answer, err)
 		}
 		if err := b.finish(ctx, dead, "late"); !fault.Is(err, fault.IdempotencyInProgress) {
 			t.Errorf("the dead one finished: %v", err)
@@ -105,7 +105,7 @@ func TestAnAnswerIsKeptForADay(t *testing.T) {
 		b.later.Store(int64(idempotency.AnswerLife + time.Minute))
 		h, answer, err := idempotency.Begin(ctx, b.DB, request("b"))
 		if err != nil || answer != nil {
-			t.Fatalf("behind the day: %v %v", answer, err)
+			t.Fatalf("after the day: %v %v", answer, err)
 		}
 		if err := errors.Join(b.finish(ctx, h, "other"), h.Release(ctx)); err != nil {
 			t.Fatal(err)
@@ -173,7 +173,7 @@ func TestAnAnswerKeptWithoutAHoldIsForTheSameRequestForADay(t *testing.T) {
 	})
 }
 
-// TestReplaysFollowTheModel plays any sequence of requests beside a map.
+// TestReplaysFollowTheModel compares any sequence of requests with a map.
 func TestReplaysFollowTheModel(t *testing.T) {
 	each(t, func(t *testing.T, b *bench) {
 		ctx, round := t.Context(), 0

@@ -17,7 +17,7 @@ func TestAuditSeesAChangedLease(t *testing.T) {
 	for name, story := range map[string]struct {
 		reach  func(t *testing.T, e engine) // brings the only item there
 		table  string
-		unseen []string // what nothing else in the store tells
+		unseen []string // what nothing else in the store shows
 	}{
 		"waiting": {func(*testing.T, engine) {}, "lease", []string{"lease.due_at", "lease.last_code", "lease.last_error", "lease.lapsed_holder"}},
 		"held": {func(_ *testing.T, e engine) { e.claim("a", 1) }, "lease",

@@ -426,8 +426,8 @@ func TestEngineFollowsItsModel(t *testing.T) {
 	})
 }
 
-// TestAClaimNeverExceedsItsLimit holds whatever plan the database makes: one
-// that remembers an empty table compares row by row.
+// TestAClaimNeverExceedsItsLimit holds for any plan that the database makes:
+// one that remembers an empty table compares row by row.
 func TestAClaimNeverExceedsItsLimit(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

@@ -92,7 +92,8 @@ func TestAReportOfAnEarlierClaimIsLostAfterADrop(t *testing.T) {
 }
 
 // TestAnItemAddedWhileItIsFinishedIsNotLost has a holder look for more and
-// finish, just while somebody has written more and not yet committed it.
+// finish, just while another transaction has written more and not yet committed
+// it.
 func TestAnItemAddedWhileItIsFinishedIsNotLost(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {
@@ -120,7 +121,7 @@ func TestAnItemAddedWhileItIsFinishedIsNotLost(t *testing.T) {
 				return err
 			}
 			if n, err := lease.CountDue(ctx, tx, "letter", 1); n != 0 || err != nil {
-				return err // it goes on
+				return err // it continues
 			}
 			return lease.Finish(ctx, tx, held.Ref())
 		}
@@ -143,7 +144,7 @@ func TestAnItemAddedWhileItIsFinishedIsNotLost(t *testing.T) {
 		e.must(func(tx *db.Tx) error {
 			_, err := tx.LeaseGet(ctx, held.ID)
 			if db.IsNotFound(err) {
-				t.Error("more waits, and nobody will come for it")
+				t.Error("more waits, and no run will take it")
 				return nil
 			}
 			return err
@@ -183,7 +184,7 @@ func TestWorkThatNeverSucceedsBecomesADeadLetter(t *testing.T) {
 	})
 }
 
-// Nobody's work is at fault when a disk is full: it waits, and is no nearer to its end.
+// A full disk is nobody's fault: the work waits, and is no nearer to its end.
 func TestAFullDiskIsNoFailureOfTheWork(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {

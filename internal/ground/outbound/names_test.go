@@ -109,7 +109,7 @@ func (n *names) answer(query []byte) []byte {
 	return reply
 }
 
-// resolver asks n and nobody else.
+// resolver asks only n.
 func (n *names) resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, "udp", n.conn.LocalAddr().String())

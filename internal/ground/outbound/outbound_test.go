@@ -61,7 +61,7 @@ func TestAddressesThatNoStrangerMayCall(t *testing.T) {
 			address := "https://" + host + ":8443/hook"
 			mustRefuse(t, guard.Check(t.Context(), address))
 			caller := client
-			if host == "mixed.example" { // it has a public address too, which nobody may answer here
+			if host == "mixed.example" { // it has a public address too, which must not be answered here
 				caller = brief
 			}
 			answer, err := caller.Get(address)
@@ -83,7 +83,7 @@ func mustRefuse(t *testing.T, err error) {
 	}
 }
 
-// mustNotDial wants a refusal, or a name that nobody knows.
+// mustNotDial wants a refusal, or an unknown name.
 func mustNotDial(t *testing.T, err error) {
 	t.Helper()
 	if _, ok := errors.AsType[*net.DNSError](err); ok {

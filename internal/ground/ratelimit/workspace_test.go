@@ -91,7 +91,8 @@ func TestTenKeysOfAWorkspaceAreFiveBudgets(t *testing.T) {
 	})
 }
 
-// TestASessionCountsForItsWorkspace: a browser beside the keys is no budget more.
+// TestASessionCountsForItsWorkspace: a browser in addition to the keys gives no
+// further budget.
 func TestASessionCountsForItsWorkspace(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -190,7 +191,7 @@ func TestWhatOneLimitRefusesCostsTheOtherNothing(t *testing.T) {
 			}
 		}
 		if got := take(slow, 1, 1); !got.Allowed || got.Remaining != 19 {
-			t.Errorf("the other key by itself: %+v", got)
+			t.Errorf("the other key alone: %+v", got)
 		}
 		if got := take(narrow, 0, 11); got.Allowed || !got.Workspace || got.Retry < 10*time.Minute-time.Second {
 			t.Errorf("more than a burst: %+v", got)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A driver that lacks one of its nodes finds no GPU, and does not say which.
+// A driver without one of its nodes finds no GPU, and does not say which.
 func TestEveryNodeOfAGPUIsGiven(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()

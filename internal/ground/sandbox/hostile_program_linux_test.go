@@ -129,8 +129,8 @@ func linger() error {
 	return syscall.Pause() // until a signal
 }
 
-// makeCalls makes all calls that a filter refuses, and some that it must not, and tells each
-// whose result is another.
+// makeCalls makes all calls that a filter refuses, and some that it must not, and reports
+// each with a different result.
 func makeCalls() error {
 	const bad = ^uintptr(0)
 	want := func(what string, errno syscall.Errno, number uint32, arguments ...uintptr) {

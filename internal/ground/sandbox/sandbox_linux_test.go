@@ -221,7 +221,7 @@ func TestTheEndingIsReportedAsItWas(t *testing.T) {
 			{"leave 70", sandbox.Ending{Status: 70}},
 			{"signal 11", sandbox.Ending{Signal: syscall.SIGSEGV}},
 			{"signal 6", sandbox.Ending{Signal: syscall.SIGABRT}},
-			// Whoever kills it, it was not for memory.
+			// However it is killed, it was not for memory.
 			{"signal 9", sandbox.Ending{Signal: syscall.SIGKILL}},
 		} {
 			if e, _ := run(t, box, sandbox.Command{}, strings.Fields(c.act)...); e != c.want {
@@ -404,7 +404,8 @@ func TestTheRootIsTheCallersAndReadOnly(t *testing.T) {
 	}
 }
 
-// TestProgramRunsOnItsProcessorsOnly, with all it starts, and we go on as before.
+// TestProgramRunsOnItsProcessorsOnly, with all it starts, and we continue as
+// before.
 func TestProgramRunsOnItsProcessorsOnly(t *testing.T) {
 	t.Parallel()
 	var own unix.CPUSet

@@ -136,7 +136,8 @@ func TestAMadeThingWaitsForNoProcessor(t *testing.T) {
 	}
 }
 
-// TestACallerWhoLeavesTakesNobodyAlong: who waits for the same picture makes it.
+// TestACallerWhoLeavesTakesNobodyAlong: another caller for the same picture
+// makes it.
 func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
 	t.Parallel()
 	var ts Maker[string]

@@ -16,8 +16,8 @@ import (
 	"svc.example/internal/ground/tracing"
 )
 
-// collector is a receiver of OTLP over HTTP, which keeps what comes. The text of spans
-// stands in the messages as it is.
+// collector is a receiver of OTLP over HTTP, which keeps what comes. The messages
+// contain the text of spans as it is.
 type collector struct {
 	mu   sync.Mutex
 	came bytes.Buffer
@@ -40,7 +40,7 @@ func (c *collector) text() string {
 }
 
 // start starts tracing to a collector; the environment is the process's, so these tests do
-// not run beside each other.
+// not run in parallel.
 func start(t *testing.T, log io.Writer) (c *collector, stop func()) {
 	t.Helper()
 	c = &collector{}
@@ -96,7 +96,7 @@ func TestSpansSayWhatHappenedAndNoMore(t *testing.T) {
 		t.Errorf("the trace is %q: a caller's is linked, not continued", id)
 	}
 	if got := <-told; !strings.Contains(got, id) {
-		t.Errorf("the other side was told %q, want the trace %s", got, id)
+		t.Errorf("the other side got %q, want the trace %s", got, id)
 	}
 	text := c.text()
 	for _, want := range []string{"svc-test", "GET /v1/renders/{job_id}", jobID, "WSP-1", "db read", "elsewhere GET", "svc.frame"} {
@@ -106,7 +106,7 @@ func TestSpansSayWhatHappenedAndNoMore(t *testing.T) {
 	}
 	for _, never := range []string{"hunter2", "Secret", "sig="} {
 		if strings.Contains(text, never) {
-			t.Errorf("the collector is told %q", never)
+			t.Errorf("the collector got %q", never)
 		}
 	}
 	if n := strings.Count(text, "\x0a\xf7\x65\x19\x16\xcd\x43\xdd\x84\x48\xeb\x21\x1c\x80\x31\x9c"); n != 2 {

@@ -113,7 +113,7 @@ func TestNoAliasLeadsOutOfTheProcess(t *testing.T) {
 	t.Parallel()
 	in := spreadInput(t, 0)
 	out := t.TempDir()
-	own := fmt.Sprintf("svc-alias-%d.png", os.Getpid()) // nobody else has such a file
+	own := fmt.Sprintf("svc-alias-%d.png", os.Getpid()) // no other process has such a file
 	for _, name := range []string{"/bin/" + own, "/usr/bin/" + own, "/etc/" + own, "/tmp/" + own, out + "/" + own, "/proc/" + own, "/home"} {
 		in.Aliases = append(in.Aliases, blender.File{Name: name, Path: in.Files[1].Path})
 	}

@@ -94,7 +94,7 @@ Driver.render = attack
 `
 
 // TestNothingRunsBetweenFrames: what code has started ends with its frame, and what it left in
-// Blender stands still until the next one, which renders.
+// Blender is paused until the next one, which renders.
 func TestNothingRunsBetweenFrames(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "plain", blender.Options{}.Attacked(lingers))

@@ -111,7 +111,7 @@ func start(t *testing.T, opts blender.Options) *blender.Process {
 			t.Errorf("close: %v", err)
 		}
 		if left, _ := os.ReadDir(opts.Temp); len(left) > 0 {
-			t.Errorf("the process left %v behind", left)
+			t.Errorf("the process left %v", left)
 		}
 	})
 	return p
@@ -268,10 +268,10 @@ func TestProgressRisesToTheWholeFrame(t *testing.T) {
 		t.Errorf("progress %v, want rising shares", seen)
 	}
 	if !strings.Contains(f.Log, "frame_0001.png") {
-		t.Errorf("the frame's log does not tell of its file:\n%s", f.Log)
+		t.Errorf("the frame's log does not name its file:\n%s", f.Log)
 	}
 	if strings.Contains(f.Log, filepath.Dir(f.Path)) {
-		t.Errorf("the frame's log tells of a folder of this machine:\n%s", f.Log)
+		t.Errorf("the frame's log names a folder of this machine:\n%s", f.Log)
 	}
 }
 
@@ -312,8 +312,8 @@ func TestSwitchesAreReported(t *testing.T) {
 	})
 }
 
-// Of an edit the strips of Cycles are rendered, whatever engine the edit has; what else its
-// strips or a compositor show is no picture of Cycles.
+// The Cycles strips of an edit are rendered, whatever engine the edit has; other strips and
+// a compositor show no picture of Cycles.
 func TestScenesOfOtherEnginesAreRefusedOrLeftOut(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "edit", blender.Options{})

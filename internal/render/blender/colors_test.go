@@ -28,9 +28,9 @@ func TestABlenderTellsWhatItHasForColours(t *testing.T) {
 	}
 }
 
-// Blender replaces a view that it lacks by the display's first one. It does not do so for
+// Blender replaces an unknown view with the display's first one. It does not do so for
 // the output's own view, and ends when it writes the picture: then the scene's holds. It
-// also ends at a node that converts from a colour space that it lacks.
+// also ends at a node that converts from an unknown colour space.
 func TestColoursThatBlenderLacksAreReplaced(t *testing.T) {
 	t.Parallel()
 	want := picture(t, filepath.Join(byHand(t, scene(t, "colors_plain"), "3"), "frame_0003.png"))

@@ -92,7 +92,7 @@ func tight(t *testing.T) *sandbox.Sandbox {
 	return s
 }
 
-// TestHostileFileHarmsNothing opens files that mean harm. Whatever becomes of
+// TestHostileFileHarmsNothing opens files that mean harm. Whatever happens to
 // one, nothing outside is touched, and the next job renders.
 func TestHostileFileHarmsNothing(t *testing.T) {
 	t.Parallel()
@@ -173,8 +173,8 @@ func (e *enemy) tooLarge(t *testing.T) {
 	render(t, next, 1)
 }
 
-// withoutEnd is about frames that go on and on, and say so: their time is up before they
-// are done, in little memory and with a short log.
+// withoutEnd is about frames that never end, and report progress: their time is up
+// before they are done, in little memory and with a short log.
 func (e *enemy) withoutEnd(t *testing.T) {
 	t.Parallel()
 	for name, frame := range map[string]int{"keyed_samples": 2, "driven_samples": 2, "view_layers": 1} {
@@ -222,8 +222,8 @@ func (e *enemy) waits(t *testing.T) {
 	failure(t, err, blender.NoProgress)
 }
 
-// slipsIn takes away what closes Freestyle: as if it were a way in that nobody knows. The
-// code is not compiled then.
+// slipsIn takes away what closes Freestyle: as if it were an unknown way in. The code is
+// not compiled then.
 func (e *enemy) slipsIn(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"freestyle", "freestyle_line_set"} {

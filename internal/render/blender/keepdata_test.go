@@ -40,6 +40,6 @@ func TestDataIsKeptOnlyOfKindsThatAreProven(t *testing.T) {
 		t.Error("a scene that is played keeps data by our own settings")
 	}
 	if _, opened := open(t, "plain", blender.Options{}); opened.KeepsData {
-		t.Error("data is kept that nobody asked to keep")
+		t.Error("data is kept although that was not requested")
 	}
 }

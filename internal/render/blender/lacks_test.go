@@ -10,7 +10,8 @@ import (
 	"svc.example/internal/render/buildoption"
 )
 
-// The builds of blender.org lack nothing; a distribution's own says it of itself.
+// The builds of blender.org have everything; a distribution's own build lists
+// what it does not have.
 func TestABlenderTellsWhatItWasBuiltWithout(t *testing.T) {
 	t.Parallel()
 	info := start(t, blender.Options{}).Info()
@@ -28,9 +29,9 @@ for name, built in (("alembic", o.alembic), ("usd", o.usd), ("osl", o.cycles_osl
 		}
 	}
 	if !slices.Equal(info.Lacks, want) {
-		t.Errorf("Blender %s tells that it lacks %v, its build options say %v", info.Version, info.Lacks, want)
+		t.Errorf("Blender %s reports that it lacks %v, its build options say %v", info.Version, info.Lacks, want)
 	}
 	if len(info.Lacks) != len(buildoption.Of(info.Lacks...).Options()) {
-		t.Errorf("%v names what is no option", info.Lacks)
+		t.Errorf("%v names something that is not an option", info.Lacks)
 	}
 }

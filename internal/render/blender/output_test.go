@@ -72,7 +72,7 @@ func TestMemoryOfTheDeviceIsTheMostThatCyclesTells(t *testing.T) {
 	}
 }
 
-// TestSamplingIsTimedFromItsFirstStatusToTheNextOther: of each layer anew.
+// TestSamplingIsTimedFromItsFirstStatusToTheNextOther: for each layer again.
 func TestSamplingIsTimedFromItsFirstStatusToTheNextOther(t *testing.T) {
 	t.Parallel()
 	o := newOutput()

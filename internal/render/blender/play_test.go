@@ -42,8 +42,8 @@ func simulated() []string {
 }
 
 // animation renders the scene's frames up to last as `blender -a` does, and returns the
-// hash of the pixels of each. It works on a copy: what Blender writes beside a file must
-// not meet another.
+// hash of the pixels of each. It works on a copy: what Blender writes next to a file
+// must not meet another.
 func animation(t *testing.T, file string, start, last int) map[int]string {
 	t.Helper()
 	dir := t.TempDir()
@@ -108,7 +108,7 @@ func TestFramesOfSimulationsAreThoseOfTheAnimation(t *testing.T) {
 					}
 				}
 			}
-			// Else equal pictures would prove nothing.
+			// Otherwise equal pictures would prove nothing.
 			if name == "cloth_kept" && want[4] == want[10] {
 				t.Error("frames 4 and 10 are alike")
 			}
@@ -116,7 +116,7 @@ func TestFramesOfSimulationsAreThoseOfTheAnimation(t *testing.T) {
 	}
 }
 
-// Render plays by itself what nobody has played.
+// Render plays automatically what was not played.
 func TestAFrameIsRightWithoutPlay(t *testing.T) {
 	t.Parallel()
 	file := simulation(t, "cloth_kept")

@@ -12,7 +12,7 @@ import (
 )
 
 // TestAPictureThatIsPackedLaterIsTheSame: what a process writes without compression, packed
-// afterwards, has the pixels and the metadata of what it writes by itself.
+// afterwards, has the pixels and the metadata of what it writes directly.
 func TestAPictureThatIsPackedLaterIsTheSame(t *testing.T) {
 	t.Parallel()
 	whole, opened := open(t, "large", blender.Options{})
@@ -60,8 +60,8 @@ func read(t *testing.T, path string) []byte {
 	return file
 }
 
-// chunks names the chunks of a PNG but for its rows, one a line, with the contents of those
-// that do not tell the time.
+// chunks names the chunks of a PNG except its rows, one a line, with the contents of those
+// that do not contain the time.
 func chunks(t *testing.T, file []byte) string {
 	t.Helper()
 	var all strings.Builder

@@ -26,8 +26,8 @@ func TestBlenderThatSleepsMakesNoProgress(t *testing.T) {
 	}
 }
 
-// A step in silence, for which the time between two reports stands here, ends
-// though it works, when it is longer than any that is known.
+// A silent step, represented here by the time between two reports, is ended
+// although it works if it is longer than any known one.
 func TestBlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "slow", blender.Options{})
@@ -38,7 +38,7 @@ func TestBlenderThatWorksInSilenceForTooLongMakesNoProgress(t *testing.T) {
 	}
 }
 
-// A frame that goes on reporting progress ends all the same, when its time is over.
+// A frame that keeps reporting progress ends all the same, when its time is over.
 func TestAFrameThatTakesTooLongEnds(t *testing.T) {
 	t.Parallel()
 	p, _ := open(t, "slow", blender.Options{})
@@ -64,8 +64,8 @@ func TestTiledPicturesReportProgress(t *testing.T) {
 	}
 	mu.Lock()
 	defer mu.Unlock()
-	// 6 tiles; that each is told of depends on when Blender prints.
+	// 6 tiles; whether each is reported depends on when Blender prints.
 	if len(seen) < 3 {
-		t.Errorf("the sixths %v were told of", seen)
+		t.Errorf("the sixths %v were reported", seen)
 	}
 }

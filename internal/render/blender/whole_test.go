@@ -39,7 +39,7 @@ func TestAPictureThatIsRenderedWholeIsTheSame(t *testing.T) {
 	}
 }
 
-// TestTilesThatMayShowStay: pixels look at those beside them, within the tile.
+// TestTilesThatMayShowStay: pixels depend on their neighbours within the tile.
 func TestTilesThatMayShowStay(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"tiles_adaptive", "tiles_timed", "tiles_keyed", "plain"} {

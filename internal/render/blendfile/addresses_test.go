@@ -7,8 +7,8 @@ import (
 	"svc.example/internal/render/blendfile"
 )
 
-// Only damaged files have several blocks at one address, or data that belongs
-// to nobody. The facts about them are what Blender makes of them.
+// Only damaged files have several blocks at one address, or data without an
+// owner. The facts about them are what Blender makes of them.
 
 func TestOfSeveralBlocksAtOneAddressTheLastCounts(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func TestDataThatFollowsNoDataBlockIsNobodys(t *testing.T) {
 		s.block("DATA", "SceneRenderLayer", 0x940, values{"name": "own"})
 		s.block(code, "FileGlobal", 0, values{})
 		s.block("DATA", "SceneRenderLayer", 0x940, values{"name": "stray"})
-		same(t, f, "layers behind "+code, inspectBytes(t, s.bytes()).Scene.ViewLayers, []string{"own"})
+		same(t, f, "layers after "+code, inspectBytes(t, s.bytes()).Scene.ViewLayers, []string{"own"})
 	}
 }
 

@@ -49,7 +49,7 @@ func BenchmarkInspectZstd300MiB(b *testing.B) {
 	benchmark(b, framed(b, scenery(300<<20), 1<<20, true))
 }
 
-// BenchmarkSHA256Of100MiB is what any receiver of the file does beside.
+// BenchmarkSHA256Of100MiB is what any receiver of the file does in addition.
 func BenchmarkSHA256Of100MiB(b *testing.B) {
 	file := scenery(100 << 20)
 	b.SetBytes(int64(len(file)))

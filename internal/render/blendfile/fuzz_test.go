@@ -17,7 +17,7 @@ var fuzzLimits = blendfile.Options{MaxUnpacked: 32 << 20, MaxWindow: 1 << 20, Re
 const slow = 30 * time.Second
 
 // inspectAny demands an answer of the package's own, in time, and the same one
-// each time, in whatever pieces the file comes.
+// each time, however the file is split.
 func inspectAny(t *testing.T, file []byte) {
 	t.Helper()
 	start := time.Now()
@@ -76,7 +76,7 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
-// FuzzDNA has any DNA behind sound blocks.
+// FuzzDNA has any DNA after sound blocks.
 func FuzzDNA(f *testing.F) {
 	s := era279(form{version: 279, bits: 64})
 	start := len(s.start()) + 24

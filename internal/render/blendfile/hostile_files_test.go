@@ -44,7 +44,7 @@ func TestEveryCutIsAnErrorOrHarmless(t *testing.T) {
 	}
 }
 
-// Real files are long; every 1009th point of them stands for the others.
+// Real files are long; every 1009th point represents the others.
 func TestCutsOfRealFilesAreErrorsOrHarmless(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"settings", "files", "library"} {
@@ -71,7 +71,7 @@ func wholeFacts(t testing.TB, b []byte) *blendfile.Facts {
 	if err != nil {
 		t.Fatal(err)
 	}
-	facts.Unpacked = 0 // a cut behind the DNA may take some away
+	facts.Unpacked = 0 // a cut after the DNA may take some away
 	return facts
 }
 
@@ -141,7 +141,7 @@ func TestFactsAreCompleteAtTheEndMark(t *testing.T) {
 	plain := era279(form{version: 279, bits: 64}).bytes()
 	r := io.MultiReader(bytes.NewReader(plain), iotest.ErrReader(errors.New("read on")))
 	if _, err := blendfile.Inspect(iotest.OneByteReader(r), blendfile.Options{}); err != nil {
-		t.Errorf("read behind the end mark: %v", err)
+		t.Errorf("read after the end mark: %v", err)
 	}
 }
 
@@ -348,7 +348,7 @@ func packedFrom(t testing.TB, r io.Reader) []byte {
 }
 
 // A file of so many objects, layers and properties that not all can be kept
-// still yields its scene, or an error: never something else.
+// still yields its scene, or an error: never anything else.
 func TestManyBlocksDoNotHideTheScene(t *testing.T) {
 	t.Parallel()
 	s := newSynth(form{version: 279, bits: 64}, dna279+"\nBase: Base *next; Base *prev; int lay; int sel; Object *object; char noise[96]")

@@ -14,8 +14,9 @@ import (
 	"svc.example/internal/test/await"
 )
 
-// bound is what the inspection of a file may take beside the decoder's window, garbage
-// included: 24 MiB, and five bytes for four of the file, up to the largest upload.
+// bound is what the inspection of a file may take in addition to the decoder's window,
+// garbage included: 24 MiB, and five bytes for four of the file, up to the largest
+// upload.
 func bound(unpacked int) uint64 { return 24<<20 + min(uint64(unpacked), 100<<20)/4*5 }
 
 func TestMemoryStaysWithinTheBound(t *testing.T) { alone.Run(t, memoryStaysWithinTheBound) }
@@ -117,11 +118,11 @@ func TestInspectionsShareTheirRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := blendfile.Inspect(bytes.NewReader(file), blendfile.Options{Memory: room}); !errors.Is(err, blendfile.ErrBusy) {
-		t.Errorf("beside another: %v, want ErrBusy", err)
+		t.Errorf("next to another: %v, want ErrBusy", err)
 	}
 	small := crowd(100, "IM", "Image", dna249)
 	if _, err := blendfile.Inspect(bytes.NewReader(small), blendfile.Options{Memory: room}); err != nil {
-		t.Errorf("a small file beside another: %v", err)
+		t.Errorf("a small file next to another: %v", err)
 	}
 	_, err := rest.Write(file[len(file)-1<<20:])
 	if err = errors.Join(err, rest.Close(), await.Next(t, first, "the first inspection")); err != nil {
@@ -199,7 +200,7 @@ func manyKinds(n int) []byte {
 	return s.bytes()
 }
 
-// sharedPath is a file of many strips that all stand for one long path.
+// sharedPath is a file of many strips that all have one long path.
 func sharedPath(n int) []byte {
 	s := newSynth(form{version: 249, bits: 64}, dna249)
 	s.block("SC", "Scene", 0x900, values{"id.name": "SCScene"})

@@ -33,7 +33,7 @@ func newNodeFile(version int) nodeFile {
 
 func (f nodeFile) tree(at addr) { f.block("NT", "bNodeTree", at, values{"id.name": "NTTree"}) }
 
-// node writes a node; its input stands behind it, then its output.
+// node writes a node; its input follows it, then its output.
 func (f nodeFile) node(at addr, idname string, id addr) {
 	f.block("DATA", "bNode", at, values{"name": fmt.Sprintf("%x", at), "idname": idname, "id": id, "inputs.first": at + 1})
 	f.block("DATA", "bNodeSocket", at+1, values{"identifier": "x"})
@@ -76,7 +76,7 @@ func TestACompositorOfItsOwnCountsFromItsOutput(t *testing.T) {
 	}
 }
 
-// A group that stands in itself, nodes that lead to each other, and links to nowhere.
+// A group that contains itself, nodes that lead to each other, and links to nowhere.
 func TestTreesThatRunInCirclesEnd(t *testing.T) {
 	t.Parallel()
 	f := newNodeFile(400)

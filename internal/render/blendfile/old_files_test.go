@@ -9,7 +9,7 @@ import (
 )
 
 // The structs of four eras, cut down to what is read. The odd members between
-// are there so that nothing stands where another version has it.
+// are there so that nothing is where another version has it.
 const (
 	listBase = `
 ListBase: void *first; void *last`
@@ -282,7 +282,7 @@ func same(t *testing.T, f form, what string, got, want any) {
 	}
 }
 
-// A baked cache is on disk; one that was only set up is made anew by a render.
+// A baked cache is on disk; one that was only set up is made again by a render.
 func TestOnlyBakedCachesAreWanted(t *testing.T) {
 	t.Parallel()
 	f := form{version: 401, bits: 64}

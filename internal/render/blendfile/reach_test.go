@@ -40,7 +40,7 @@ func onlyNeeded(t *testing.T, file string, least int) {
 			wanted++
 		}
 		if got := slices.Contains(missing, name); got != need {
-			t.Errorf("%s is told as missing: %v", name, got)
+			t.Errorf("%s is reported as missing: %v", name, got)
 		}
 	}
 	if wanted < least || len(missing) != wanted {

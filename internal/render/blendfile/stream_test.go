@@ -57,8 +57,8 @@ func TestThePiecesAFileComesInChangeNoAnswer(t *testing.T) {
 	})
 }
 
-// What stands behind the end mark is not counted against the cap, however much
-// of it comes along with the last bytes that are.
+// What follows the end mark is not counted against the cap, however much of it
+// comes along with the last bytes that are.
 func TestTheCapOnUnpackedBytesIsExact(t *testing.T) {
 	t.Parallel()
 	whole := era279(form{version: 279, bits: 64}).bytes()

@@ -81,7 +81,7 @@ func unpackedFile(t *testing.T, path string) []byte {
 // sceneAddresses finds the scenes of a 64-bit little-endian file before 5.0.
 func sceneAddresses(plain []byte) map[string]uint64 {
 	all := map[string]uint64{}
-	const nameAt = 40 // behind five pointers of the ID
+	const nameAt = 40 // after five pointers of the ID
 	for at := 12; at+24 <= len(plain); {
 		size := int(binary.LittleEndian.Uint32(plain[at+4:]))
 		if string(plain[at:at+4]) == "SC\x00\x00" {
@@ -98,7 +98,7 @@ func savedBy(plain []byte, version, subversion int, scene uint64) []byte {
 	b := bytes.Clone(plain)
 	copy(b[9:12], fmt.Sprint(version))
 	global := b[bytes.Index(b, []byte("GLOB"))+24:]
-	const curscene = 24 // behind the numbers and the screen
+	const curscene = 24 // after the numbers and the screen
 	binary.LittleEndian.PutUint16(global[4:], uint16(subversion))
 	before := bytes.Clone(global[curscene:][:8])
 	binary.LittleEndian.PutUint64(global[curscene:], scene)

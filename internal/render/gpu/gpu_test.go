@@ -78,7 +78,7 @@ func TestCardsKnowWhatIsNearThem(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 	if c := cards[3]; c.PCI != "10000:c1:00.0" || c.Node != gpu.Unknown || c.CPUs != nil {
-		t.Errorf("a card whose node nobody tells: %+v", c)
+		t.Errorf("a card with an unknown node: %+v", c)
 	}
 	one, err := machine(t, fourCards, nil).Cards(t.Context(), first)
 	if err != nil || len(one) != 1 || one[0].UUID != first || one[0].Node != gpu.Unknown {
@@ -120,7 +120,7 @@ func TestFullestCardCounts(t *testing.T) {
 	}
 	amd := machine(t, fourCards, vram)
 	if got, err := amd.Free(t.Context(), ""); err != nil || got != 512<<20 {
-		t.Errorf("beside an AMD's, %d, %v", got, err)
+		t.Errorf("next to an AMD's, %d, %v", got, err)
 	}
 	amd.SMI = filepath.Join(t.TempDir(), "nvidia-smi")
 	if got, err := amd.Free(t.Context(), ""); err != nil || got != 8000000000 {
@@ -145,7 +145,7 @@ func TestBusiestCardCounts(t *testing.T) {
 	if got, err := m.Busy(t.Context(), ""); err != nil || got != 0.4 {
 		t.Errorf("of AMD's %g, %v", got, err)
 	}
-	for _, rows := range []string{"", "0, GPU-1, NVIDIA L4, 00000000:01:00.0, 1, 8.9, [N/A]\n"} { // a part of a card tells nothing
+	for _, rows := range []string{"", "0, GPU-1, NVIDIA L4, 00000000:01:00.0, 1, 8.9, [N/A]\n"} { // a part of a card reports nothing
 		if got, err := machine(t, rows, nil).Busy(t.Context(), ""); err == nil {
 			t.Errorf("%q gives %g", rows, got)
 		}
@@ -185,7 +185,7 @@ func TestProcessorsAreSharedOut(t *testing.T) {
 		"none of the node is ours":          {[]gpu.Card{known}, gpu.Processors{CPUs: upTo(8, 15), AtOnce: 8}, []int{8}, []bool{false}},
 		"a group gives half of the time":    {[]gpu.Card{known, other}, gpu.Processors{CPUs: upTo(0, 15), AtOnce: 8}, []int{4, 4}, []bool{true, true}},
 		"more cards than cores":             {[]gpu.Card{unknown, unknown, unknown}, gpu.Processors{CPUs: upTo(0, 1), AtOnce: 2}, []int{1, 1, 1}, []bool{false, false, false}},
-		"nobody tells the processors":       {[]gpu.Card{known, other}, gpu.Processors{AtOnce: 8}, []int{4, 4}, []bool{false, false}},
+		"unknown processors":                {[]gpu.Card{known, other}, gpu.Processors{AtOnce: 8}, []int{4, 4}, []bool{false, false}},
 	} {
 		shares := gpu.Shares(c.cards, c.has)
 		for i, s := range shares {

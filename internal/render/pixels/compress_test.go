@@ -14,8 +14,8 @@ import (
 	"svc.example/internal/render/pixels"
 )
 
-// TestCompressKeepsPixelsAndMetadata: whatever is packed anew has the same rows, filters
-// included, and the same other chunks in the same order.
+// TestCompressKeepsPixelsAndMetadata: whatever is compressed again has the same rows,
+// filters included, and the same other chunks in the same order.
 func TestCompressKeepsPixelsAndMetadata(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

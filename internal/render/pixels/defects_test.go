@@ -148,7 +148,7 @@ func TestEncodingKeepsTheDefects(t *testing.T) {
 	})
 }
 
-// The values of an OpenEXR picture are looked at however they are compressed.
+// The values of an OpenEXR picture are checked for every compression.
 func TestAnOpenEXRPictureWithValuesThatAreNoNumbersIsNotFinite(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

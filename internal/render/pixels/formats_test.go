@@ -95,7 +95,8 @@ func TestNoFormatTakesACutOrLongerFile(t *testing.T) {
 	}
 }
 
-// Whatever a file claims, reading it takes no more than its limits, and it tells so before.
+// Whatever a file claims, reading it takes no more than its limits, and it reports that
+// before.
 func TestReadingAsksForItsMemoryBeforeItTakesAny(t *testing.T) {
 	t.Parallel()
 	files, _ := blenders(t)
@@ -190,14 +191,14 @@ func TestOpenEXRRowsHaveTheirNumbersInEitherOrder(t *testing.T) {
 		many[i] = fmt.Sprintf("%06d.Combined.R", i)
 	}
 	for name, file := range map[string][]byte{
-		"rows of nowhere":    exrOf(rgb, 0, func(y int) int { return y - 77777 }, ""),
-		"one row twice":      exrOf(rgb, 0, func(int) int { return 0 }, ""),
-		"an unknown order":   exrOf(rgb, 2, right, ""),
-		"bytes behind":       exrOf(rgb, 0, right, "MZ"),
-		"a channel twice":    exrOf([]string{"R", "R"}, 0, right, ""),
-		"30,000 channels":    exrOf(many, 0, right, ""),
-		"eight bytes":        exrOf(rgb, 0, right, "")[:8],
-		"rows up, from down": exrOf(rgb, 1, func(y int) int { return 2 - y }, ""),
+		"rows of nowhere":     exrOf(rgb, 0, func(y int) int { return y - 77777 }, ""),
+		"one row twice":       exrOf(rgb, 0, func(int) int { return 0 }, ""),
+		"an unknown order":    exrOf(rgb, 2, right, ""),
+		"bytes after the end": exrOf(rgb, 0, right, "MZ"),
+		"a channel twice":     exrOf([]string{"R", "R"}, 0, right, ""),
+		"30,000 channels":     exrOf(many, 0, right, ""),
+		"eight bytes":         exrOf(rgb, 0, right, "")[:8],
+		"rows up, from down":  exrOf(rgb, 1, func(y int) int { return 2 - y }, ""),
 	} {
 		if p, err := pixels.Read(bytes.NewReader(file)); err == nil {
 			t.Errorf("%s: %+v", name, p)
@@ -205,8 +206,8 @@ func TestOpenEXRRowsHaveTheirNumbersInEitherOrder(t *testing.T) {
 	}
 }
 
-// Each way of packing is told from bytes at random, whatever their number. Only B44 is not:
-// any bytes of the right number are pixels there.
+// Each compression is distinguished from any number of random bytes. Only B44 is not: any
+// bytes of the right number are pixels there.
 func TestOpenEXROfRandomBytesIsRefused(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(4, 1))

@@ -50,7 +50,7 @@ func fileOf(t *testing.T, found *scenefiles.Found, stored string) scenefiles.Fil
 	t.Helper()
 	i := slices.IndexFunc(found.Files, func(f scenefiles.File) bool { return f.Stored == stored })
 	if i < 0 {
-		t.Fatalf("nothing is said of %s in %+v", stored, found.Files)
+		t.Fatalf("nothing is known of %s in %+v", stored, found.Files)
 	}
 	return found.Files[i]
 }
@@ -134,7 +134,7 @@ func TestEveryKindOfPathIsFound(t *testing.T) {
 		}
 	}
 	if tiles := fileOf(t, found, "//tex/wall.<UDIM>.png"); !slices.Equal(tiles.Lacking, []string{"tex/wall.1002.png"}) {
-		t.Errorf("tiles lack %v", tiles.Lacking)
+		t.Errorf("missing tiles: %v", tiles.Lacking)
 	}
 	if f := fileOf(t, found, "//tex/missing.png"); f.UsedBy != "material missing" || !f.Gone() {
 		t.Errorf("missing.png is used by %q", f.UsedBy)
@@ -146,12 +146,12 @@ func TestEveryKindOfPathIsFound(t *testing.T) {
 		}
 	}
 	if !slices.Equal(gone, []string{"../above.png", "tex/missing.png"}) {
-		t.Errorf("the picture lacks %v", gone)
+		t.Errorf("missing in the picture: %v", gone)
 	}
 }
 
-// The folder of a disk cache is named for the .blend, so another file of that name beside it
-// has another cache.
+// The folder of a disk cache is named for the .blend, so another file of that name next to
+// it has another cache.
 func TestADiskCacheBelongsToTheNameOfItsBlend(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()

@@ -86,8 +86,8 @@ func TestBodiesOfLibrariesThatAWorldMovesAreTold(t *testing.T) {
 	check("on disk", find(t, "falls", scenefiles.Options{}).Simulations)
 }
 
-// The scene's collection has a collection of the library in it. Of those in that one, the
-// view layer excludes one, and one is not rendered.
+// The scene's collection has a collection of the library in it. The view layer excludes
+// one of those in it, and another is not rendered.
 func TestWhatALinkedCollectionShowsIsNeeded(t *testing.T) {
 	t.Parallel()
 	found := find(t, "falls", scenefiles.Options{})

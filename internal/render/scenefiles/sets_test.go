@@ -41,7 +41,7 @@ func TestTheNumberOfASequenceIsTheLastOneBeforeTheExtension(t *testing.T) {
 		}
 	}
 	if _, digits, _ := numberedName("smoke_01_high.vdb", true); digits != "" {
-		t.Errorf("the number of a volume stands right before the extension, not %q", digits)
+		t.Errorf("the number of a volume is right before the extension, not %q", digits)
 	}
 	if head, digits, tail := numberedName("smoke.v2.0010.vdb", true); head != "smoke.v2." || digits != "0010" || tail != ".vdb" {
 		t.Errorf("%q %q %q", head, digits, tail)
@@ -134,7 +134,7 @@ func TestAPathThatIsNotThereIsTakenForAnotherOnlyWhenThatIsCertain(t *testing.T)
 	}
 	s := searchOf(tree...)
 	if f := s.locate(`sub\near.png`, &blend{path: "shots/b.blend"}, s.single); f.Path != "shots/sub/near.png" || f.Status != StatusRemapped || f.Wanted != "sub/near.png" {
-		t.Errorf("beside its .blend: %+v", f)
+		t.Errorf("next to its .blend: %+v", f)
 	}
 }
 

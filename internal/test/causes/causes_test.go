@@ -30,7 +30,7 @@ func TestAWarningIsGivenExactlyWhereThePictureDiffers(t *testing.T) {
 		case r.Problem != "":
 			t.Errorf("%s, %s: %s", r.Scene.Name, r.Scene.About, r.Problem)
 		case r.FalseAlarm():
-			t.Errorf("%s, %s: %s is told, and the picture is the same", r.Scene.Name, r.Scene.About, r.Scene.Kind)
+			t.Errorf("%s, %s: %s is reported, and the picture is the same", r.Scene.Name, r.Scene.About, r.Scene.Kind)
 		case r.Missed():
 			t.Errorf("%s, %s: %s is not told, and the picture differs", r.Scene.Name, r.Scene.About, r.Scene.Kind)
 		case r.Told:

@@ -76,7 +76,7 @@ func (w *world) told(times int) {
 		w.Fatal(err)
 	}
 	if n != times {
-		w.Fatalf("it was told %d times, want %d", n, times)
+		w.Fatalf("it was sent %d times, want %d", n, times)
 	}
 }
 
@@ -86,7 +86,7 @@ func TestAWalletThatRunsLowIsToldOnceAndToWhoAsked(t *testing.T) {
 			w.Helper()
 			w.must(func(ctx context.Context, tx *db.Tx) error { return alert.Set(ctx, tx, w.workspace, cents) })
 		}
-		w.spend(100) // 900: nobody asked
+		w.spend(100) // 900: not requested
 		w.told(0)
 		set(500)
 		w.spend(400) // 500 is not below

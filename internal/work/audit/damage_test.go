@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/ground/db"
 )
 
-// openRaw opens a service's database beside it, without foreign keys and checks: a hand in
-// the database, or a broken disk, obeys none.
+// openRaw opens a service's database next to it, without foreign keys and checks: a hand
+// in the database, or a broken disk, obeys none.
 func openRaw(t *testing.T, address string) *sql.DB {
 	t.Helper()
 	driver := "pgx"

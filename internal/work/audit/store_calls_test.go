@@ -32,7 +32,7 @@ import (
 	"svc.example/internal/work/synthetic"
 )
 
-// caller is somebody with a workspace, keys and money.
+// caller is a person with a workspace, keys and money.
 type caller struct {
 	*store
 	*client.Client
@@ -263,8 +263,8 @@ func (w farmWorker) failPreview(code string) {
 	}
 }
 
-// accept takes in a frame while the service does not serve: nobody packs its job. A frame
-// of the sample waits for another worker's picture.
+// accept takes in a frame while the service does not serve: its job is not packed. A
+// frame of the sample waits for another worker's picture.
 func (w farmWorker) accept(c claimed, sample frames.Sample) {
 	w.Helper()
 	content, result := w.picture(c)

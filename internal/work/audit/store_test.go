@@ -48,7 +48,7 @@ type store struct {
 	*testing.T
 	app  *app.App
 	url  string
-	raw  *sql.DB // beside the service, without its constraints
+	raw  *sql.DB // next to the service, without its constraints
 	skew atomic.Int64
 
 	receiver *httptest.Server // of webhooks: /ok, /broken, /gone
@@ -58,7 +58,8 @@ type store struct {
 }
 
 // newStore makes the store through the service itself, so that its rows are those that a
-// service writes. A part of it lies forty days back: what ends by itself has ended.
+// service writes. A part of it is forty days old, so everything with a lifetime has
+// ended.
 func newStore(t *testing.T, database string) *store {
 	t.Helper()
 	s := &store{T: t}

@@ -60,8 +60,8 @@ func TestWorkIsWorthWorkersWithinTheBounds(t *testing.T) {
 		{"heavy frames are worth many", policy, of(farmapi.FrameDemand{Waiting: 19, Held: 1, Measured: 20, MeasuredSeconds: 20 * 300}), 10},
 		{"but no more than frames", policy, of(farmapi.FrameDemand{Waiting: 2, Measured: 2, MeasuredSeconds: 20 * 3600}), 2},
 		{"measured ones and others add up", policy, of(farmapi.FrameDemand{Waiting: 60, Measured: 40, MeasuredSeconds: 1200}), 3},
-		{"what the workers' Blender cannot render is worth none", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL, buildoption.USD}, Waiting: 100}), 0},
-		{"what it can is", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL}, Waiting: 100}, farmapi.FrameDemand{Waiting: 20}), 6},
+		{"what the workers' Blender cannot render justifies none", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL, buildoption.USD}, Waiting: 100}), 0},
+		{"what it can does", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL}, Waiting: 100}, farmapi.FrameDemand{Waiting: 20}), 6},
 		{"more measured frames than there are", policy, of(farmapi.FrameDemand{Waiting: 1, Measured: 1000, MeasuredSeconds: -5}), 0},
 		{"a service that counts wrongly", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(-5, 1), 1},
 	} {
@@ -306,7 +306,7 @@ func TestAScalerTellsPrometheusWhatItDoes(t *testing.T) {
 		`svc_autoscale_requests_total{verb="start"} 3`, `svc_autoscale_requests_total{verb="cancel"} 0`, `svc_autoscale_failures_total 1`,
 	} {
 		if !strings.Contains(text, want+"\n") {
-			t.Errorf("the metrics lack %s", want)
+			t.Errorf("the metrics do not have %s", want)
 		}
 	}
 }

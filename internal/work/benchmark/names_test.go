@@ -108,7 +108,7 @@ func TestGPUsAreNamedAsPeopleKnowThem(t *testing.T) {
 		"Apple M2 Ultra (GPU - 76 cores)": "apple-m2-ultra-76-core",
 		"Apple M3 Pro (GPU - 18 cores)":   "apple-m3-pro-18-core",
 		"Apple M4 (GPU - 10 cores)":       "apple-m4-10-core",
-		// What nobody knows stays as it is.
+		// Unknown names stay as they are.
 		"Moore Threads MTT S80": "moore-threads-mtt-s80",
 		"!!!":                   "",
 	} {
@@ -146,7 +146,7 @@ func TestModelsOfSeveralMemoriesStayApart(t *testing.T) {
 	}
 }
 
-// FuzzNameOf holds that a slug is fit for an address whatever a driver prints.
+// FuzzNameOf checks that a slug is fit for an address whatever a driver prints.
 func FuzzNameOf(f *testing.F) {
 	for _, seed := range []string{"NVIDIA GeForce RTX 4090 Laptop GPU", "Apple M1 (GPU - 7 cores)", "AMD AMD amd", "() gpu gpu", "RTX"} {
 		f.Add(seed)
@@ -159,7 +159,8 @@ func FuzzNameOf(f *testing.F) {
 	})
 }
 
-// TestNamesThatLookAlikeAreOneGPU takes one name in letters that people cannot tell apart.
+// TestNamesThatLookAlikeAreOneGPU takes one name in letters that people cannot
+// distinguish.
 func TestNamesThatLookAlikeAreOneGPU(t *testing.T) {
 	t.Parallel()
 	const want = "nvidia-geforce-rtx-4090"

@@ -72,8 +72,8 @@ func TestAPictureIsTakenInByItsLeaseThenItsBytes(t *testing.T) {
 		worker := w.Worker(t)
 		p, content := painted(t, w.ClaimOne(worker))
 
-		// Nothing is read for whoever does not hold the lease, and nothing of a picture whose
-		// description is not the scene's.
+		// Nothing is read for a worker that does not hold the lease, and nothing of a picture
+		// whose description does not match the scene.
 		stranger := p
 		stranger.Holder, stranger.Lease.Holder = "NOD-other", "NOD-other"
 		if err := desk.Receive(t.Context(), stranger, unread{t}); !fault.Is(err, fault.LeaseLost) {
@@ -96,7 +96,7 @@ func TestAPictureIsTakenInByItsLeaseThenItsBytes(t *testing.T) {
 				return p, nil
 			},
 			"another size": func(p frames.Picture) (frames.Picture, []byte) { p.Width *= 2; return p, nil },
-			"bytes behind the picture": func(p frames.Picture) (frames.Picture, []byte) {
+			"bytes after the picture": func(p frames.Picture) (frames.Picture, []byte) {
 				longer := append(bytes.Clone(content), "MZ"...)
 				return describe(p, longer, p.PixelSHA256), longer
 			},
@@ -125,7 +125,7 @@ func TestAPictureIsTakenInByItsLeaseThenItsBytes(t *testing.T) {
 	})
 }
 
-// A worker that goes away while its picture is looked at loses nothing: the attempt goes on.
+// A worker that goes away while its picture is checked loses nothing: the attempt continues.
 func TestAWorkerThatLeavesEndsTheLookAtItsPicture(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		store, err := blob.OpenDisk(t.TempDir(), time.Now())

@@ -1,6 +1,6 @@
 package dispatch
 
-// For the tests beside this package.
+// For the external tests of this package.
 const (
 	FileAffinity     = fileAffinity
 	AssumedFrameTime = assumedFrameTime

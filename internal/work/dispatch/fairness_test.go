@@ -19,7 +19,7 @@ import (
 type simJob struct {
 	id, workspace string
 	frame         time.Duration // of one frame
-	left          int           // frames that nobody has claimed
+	left          int           // frames that were not claimed
 }
 
 // simWorker renders frames in simulated time.

@@ -16,14 +16,14 @@ import (
 )
 
 // TestNoWorkerGetsAFrameThatItsBlenderIsNotBuiltFor renders mixes of jobs with workers that
-// lack different options. Why a job waits is said by what dispatch does, on the way.
+// lack different options. It also checks the reason that a waiting job gives.
 func TestNoWorkerGetsAFrameThatItsBlenderIsNotBuiltFor(t *testing.T) {
 	options := []buildoption.Option{buildoption.Alembic, buildoption.OSL, buildoption.Movies}
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		seen := map[job.WaitingReason]int{}
 		for seed := range mixes() / 4 {
 			r := rand.New(rand.NewPCG(uint64(seed), 2))
-			s := newSim(t, w, 1) // it lacks nothing, so that all jobs end
+			s := newSim(t, w, 1) // it has everything, so that all jobs end
 			lacks := map[string]buildoption.Set{}
 			for range 1 + r.IntN(3) {
 				missing := options[r.IntN(len(options)):]
@@ -84,7 +84,7 @@ func TestAJobThatNoWorkerIsBuiltForWaitsForOneThatIs(t *testing.T) {
 		if first.Subject != birds {
 			t.Errorf("the worker that has all got a frame of %s", first.Subject)
 		}
-		// Nobody else is there for a frame that failed.
+		// No other worker is available for a frame that failed.
 		w.Fail(first, fault.BlenderCrashed)
 		w.Seen(plain, able)
 		again := w.ClaimOne(able)
@@ -94,8 +94,8 @@ func TestAJobThatNoWorkerIsBuiltForWaitsForOneThatIs(t *testing.T) {
 	})
 }
 
-// A worker whose Blender lacks what a job needs is not there for it: who failed its frames
-// waits for nobody.
+// A worker whose Blender does not have what a job needs is not available for it: a worker
+// that failed its frames does not wait for it.
 func TestNobodyWaitsForAWorkerWhoseBlenderIsNotBuiltForTheJob(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		w.WorkerThatLacks(t, w.NodeKey(t), buildoption.USD)

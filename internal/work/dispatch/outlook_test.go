@@ -220,7 +220,7 @@ func (s *sim) sendHome() {
 	}
 }
 
-// An outlook since a moment is not from before it, and is read once for all who ask.
+// An outlook since a moment is not from before it, and is read once for all callers.
 func TestAnOutlookSinceAMomentIsNotOlder(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		queue := &dispatch.Outlooks{Life: time.Hour}

@@ -38,16 +38,16 @@ func TestRunsGoOnWhereAWorkerIsAndBeginWhereOthersComeLast(t *testing.T) {
 		{"the second leaves its share to the first", "A.........", 0, 1, 0, 0, "6-10"},
 		{"all that idle share the rest", "A.........", 0, 2, 0, 0, "5-10"},
 		{"the largest rest is shared", "A..B......", 0, 1, 0, 0, "8-10"},
-		{"a worker goes on", "-Z...A....", 0, 1, 0, 0, "3-5"},
-		{"a worker goes on behind what was accepted", "----......", 4, 1, 0, 0, "5-10"},
-		{"what nobody goes on to comes first", "A....--...", 0, 1, 0, 0, "8-10"},
+		{"a worker continues", "-Z...A....", 0, 1, 0, 0, "3-5"},
+		{"a worker continues after what was accepted", "----......", 4, 1, 0, 0, "5-10"},
+		{"frames that no worker continues to come first", "A....--...", 0, 1, 0, 0, "8-10"},
 		{"the next of those ahead", "A.-.--...", 3, 1, 0, 0, "4-4"},
-		{"those behind need a new start, and are not left", "..-C....", 5, 1, 0, 0, "1-2"},
+		{"earlier frames need a new start, and are not left", "..-C....", 5, 1, 0, 0, "1-2"},
 		{"what may not be taken ends a run", "...x......", 0, 1, 0, 0, "5-10"},
 		{"playing is in the share", "A..................", 0, 1, 10, 5, "11-19"},
 		{"a run begins where it is reached first", "--------------------A.........", 0, 1, 10, 2, "27-30"},
-		{"nobody begins what the other renders before", "--------------------A...", 0, 1, 10, 5, ""},
-		{"who is ahead plays less", "--------------------A.........", 20, 1, 10, 5, "26-30"},
+		{"a worker does not begin what the other renders sooner", "--------------------A...", 0, 1, 10, 5, ""},
+		{"a worker ahead plays less", "--------------------A.........", 20, 1, 10, 5, "26-30"},
 		{"playing as long as rendering gains nothing", "-----A....", 0, 1, 10, 10, ""},
 	} {
 		q := queueOf(c.frames)
@@ -67,7 +67,7 @@ func TestRunsGoOnWhereAWorkerIsAndBeginWhereOthersComeLast(t *testing.T) {
 }
 
 // Workers that come and go in any order render every frame once, and a worker never takes
-// two frames of which the second is lower, unless it begins anew.
+// two frames of which the second is lower, unless it starts over.
 func TestRunsLeaveNoFrame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -84,7 +84,7 @@ func TestRunsLeaveNoFrame(t *testing.T) {
 			}
 			w := rapid.SampledFrom(workers).Draw(t, "worker")
 			if i := slices.IndexFunc(q.frames, func(f queuedFrame) bool { return f.holder == w }); i >= 0 {
-				if rapid.IntRange(0, 9).Draw(t, "fate") == 0 { // it is gone, and starts anew
+				if rapid.IntRange(0, 9).Draw(t, "fate") == 0 { // it is gone, and starts over
 					q.frames[i].holder, q.frames[i].free = "", true
 					after[w] = nil
 					continue

@@ -28,7 +28,7 @@ func TestFramesRepeatWhereMoreAreEqualThanIsUsualInTheJob(t *testing.T) {
 	for letters, want := range map[string]string{
 		"":               "",
 		"a":              "",
-		"aa":             "", // a still, as far as one can tell
+		"aa":             "", // possibly a still
 		"aaaaaaaa":       "",
 		"abcdefgh":       "",
 		"abcddefg":       "5",
@@ -39,12 +39,12 @@ func TestFramesRepeatWhereMoreAreEqualThanIsUsualInTheJob(t *testing.T) {
 		"aaabbbcccddd":   "",    // on threes
 		"aab":            "",    // two runs, which say nothing
 		"abab":           "",    // back and forth
-		"aabbcdef":       "2,4", // moves, and stands twice
+		"aabbcdef":       "2,4", // moves, and stops twice
 		"ZZZZabcd":       "",    // a fade has a finding of its own
-		"abZZZZcd":       "",    // and parts what is before and behind it
+		"abZZZZcd":       "",    // and separates what is before and after it
 		"abcZcdef":       "",    //
 		"abccZZccdefg":   "4,8", //
-		"ZZZZaabbcc":     "",    // on twos behind a fade
+		"ZZZZaabbcc":     "",    // on twos after a fade
 		"abcdefghijkk":   "12",  //
 	} {
 		if got := framecheck.Repeated(framesOf(letters, 1)).String(); got != want {
@@ -78,7 +78,7 @@ func TestFindingsAreToldWorstFirstWithTheirFrames(t *testing.T) {
 	}
 }
 
-// What one frame more adds is what all frames together give, in whatever order they come.
+// What one frame more adds is what all frames together give, in any order.
 func TestFindingsGrowFrameByFrame(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

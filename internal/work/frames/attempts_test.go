@@ -348,7 +348,7 @@ func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got := w.ClaimOne(second); got.Item != 2 {
-			t.Fatalf("during the pause of frame 1 the rest goes on: got frame %d", got.Item)
+			t.Fatalf("during the pause of frame 1 the others continue: got frame %d", got.Item)
 		}
 		w.Advance(2 * time.Second)
 		if got := w.ClaimOne(second); got.Item != failed.Item || got.Failures != 1 {

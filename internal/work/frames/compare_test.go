@@ -87,7 +87,7 @@ func TestASampledFrameCountsOnceTwoKeysPaintItAlike(t *testing.T) {
 		w.WantStatus(jobID, job.Rendering, "")
 		w.WantNoFrame(first)
 		w.WantNoFrame(same)
-		for _, pixels := range []string{"sky", "sea"} { // a confirmation by somebody who was not asked
+		for _, pixels := range []string{"sky", "sea"} { // a confirmation by a worker that was not asked
 			forged := jobtest.Picture(claimed, time.Second)
 			forged.Holder, forged.Lease.Holder, forged.PixelSHA256 = other, other, pixels
 			if _, err := w.Frames.Accept(t.Context(), forged); !fault.Is(err, fault.LeaseLost) {
@@ -189,7 +189,7 @@ func TestPicturesOfGPUsAreComparedByWhatTheyShow(t *testing.T) {
 			t.Errorf("refuted: %+v", keys)
 		}
 
-		jobID = w.Job(t, workspace, 1) // in a format that nobody here decodes
+		jobID = w.Job(t, workspace, 1) // in a format that this service does not decode
 		p := jobtest.Picture(w.ClaimOne(one), time.Second)
 		if kept, err := w.Frames.Accept(t.Context(), p); !kept || err != nil {
 			t.Errorf("it is kept: %t, %v", kept, err)
@@ -260,7 +260,7 @@ func TestAPictureIsConfirmedOnlyByAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) 
 		workspace, first := w.Workspace(t), w.Worker(t)
 		lacking := w.WorkerThatLacks(t, w.NodeKey(t), buildoption.OSL)
 		jobID := w.JobThatNeeds(t, workspace, 1, buildoption.OSL)
-		w.paint(w.ClaimOne(first), "sky") // nobody else can
+		w.paint(w.ClaimOne(first), "sky") // no other worker can
 		w.wantPainted(jobID, "sky", first)
 
 		able := w.WorkerThatLacks(t, w.NodeKey(t), buildoption.USD)

@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// hold sends a heartbeat of each lease every few seconds for a while, as a worker does that
+// hold sends a heartbeat of each lease every few seconds for a while, like a worker that
 // does nothing else, and has the service look for overdue frames.
 func (w *world) hold(holder string, d time.Duration, held ...lease.Lease) {
 	w.T.Helper()
@@ -69,7 +69,8 @@ func TestAWorkerThatOnlySendsHeartbeatsLosesItsFrames(t *testing.T) {
 		w.Seen(honest)
 		w.hold(hoarder, 2*time.Minute, first, second)
 		w.Seen(honest)
-		// It has another frame, and gets no further ones. Nobody else has any.
+		// It has another frame, and gets no further ones. No other worker has
+		// any.
 		w.WantNoFrame(hoarder)
 		if !w.cancellable(workspace, jobID) {
 			t.Error("only a hoarder holds frames, and the job cannot be cancelled")
@@ -111,7 +112,7 @@ func TestAWorkerThatDeliversKeepsItsOtherFrames(t *testing.T) {
 		}
 		w.hold(worker, longest-time.Minute, held...)
 		w.WantStatus(jobID, job.Rendering, "")
-		// It is alone, so nobody else could render the last one.
+		// It is alone, so no other worker could render the last one.
 		w.hold(worker, 2*time.Minute, held...)
 		w.WantStatus(jobID, job.Failed, fault.FrameTimeExceeded)
 	})
@@ -155,7 +156,7 @@ func TestANodeKeyHoldsItsShareOfTheFrames(t *testing.T) {
 	})
 }
 
-// A large farm does not idle beside a small one.
+// A large farm does not idle next to a small one.
 func TestAWorkerOfWhomAFrameWasAcceptedHasOneWhateverTheShare(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace, farm := w.Workspace(t), w.NodeKey(t)

@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/work/job"
 )
 
-// deliverLook delivers a processor's picture with the measured look; shows stands for its
-// pixels.
+// deliverLook delivers a processor's picture with the measured defects; shows represents
+// its pixels.
 func (w *world) deliverLook(l lease.Lease, shows string, look pixels.Defects) error {
 	return w.deliverFrom("CPU", l, shows, look)
 }
@@ -127,7 +127,7 @@ func TestAnEmptyShotIsTakenAsItIs(t *testing.T) {
 	})
 }
 
-// Where there is nobody else the same worker must show the same pixels again.
+// Without another worker the same worker must show the same pixels again.
 func TestALoneWorkerConfirmsItsOwnBlackFrame(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		workspace := w.Workspace(t)

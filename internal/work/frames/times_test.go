@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// TestTimesOfAFrameAreThoseThatCanBeTrue: a worker may say anything. What it says is kept
-// when it fits into the time that the job was in workers' hands, and else left out.
+// TestTimesOfAFrameAreThoseThatCanBeTrue: a worker may say anything. Its report is kept
+// if it fits into the time that workers had the job, and otherwise left out.
 func TestTimesOfAFrameAreThoseThatCanBeTrue(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		sound := receipt.Times{Load: 1, Sync: 0.25, Render: 2.0000001, Encode: 0.5, Transfer: 0.125, Waiting: 3}

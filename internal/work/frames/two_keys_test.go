@@ -76,7 +76,7 @@ func TestAFailedFrameGoesToAWorkerOfAnotherKeyFirst(t *testing.T) {
 			t.Fatalf("a worker of the key that failed frame 1 got frame %d", got.Item)
 		}
 		w.Fail(w.ClaimOne(other), fault.BlenderCrashed)
-		// Both keys have failed it: whoever has not tried it yet is next.
+		// Both keys have failed it: a worker that has not tried it yet is next.
 		w.WantNoFrame(first)
 		w.WantNoFrame(other)
 		got := w.ClaimOne(second)
@@ -125,7 +125,7 @@ func (w *world) undecided(workspace, here, away string) (jobID string) {
 		w.Fail(w.ClaimOne(here), fault.BlenderCrashed)
 	}
 	w.WantStatus(jobID, job.Rendering, "")
-	w.WantNoFrame(here) // a fourth crash would tell nobody anything
+	w.WantNoFrame(here) // a fourth crash would show nothing new
 	w.wantReason(workspace, jobID, job.NoCapableWorker)
 	return jobID
 }
@@ -194,7 +194,7 @@ func TestNobodyWaitsForAKeyThatCannotRenderTheJob(t *testing.T) {
 }
 
 // A worker whose Blender lacks what the scene needs gets no frame that another one failed,
-// and nobody waits for it.
+// and no failure waits for it.
 func TestAFailedFrameGoesToNoWorkerWhoseBlenderIsNotBuiltForIt(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.JobThatNeeds(t, w.Workspace(t), 1, buildoption.Alembic)
@@ -315,10 +315,10 @@ func TestAKeyThatFailsWhatOthersRenderIsPausedAndTheOperatorTold(t *testing.T) {
 		w.WantNoFrame(w.registerAgain(liar, "under a new name"))
 		w.Seen(honest)
 		w.Fail(w.ClaimOne(honest), fault.BlenderCrashed)
-		w.failFinally(w.ClaimOne(honest)) // nobody waits for the word of a paused key
+		w.failFinally(w.ClaimOne(honest)) // no failure waits for a paused key
 		w.WantStatus(jobID, job.Failed, fault.OutOfMemory)
 
-		// A pause is over by itself, and the next one is longer.
+		// A pause ends automatically, and the next one is longer.
 		first := paused[0].Until
 		w.Advance(2 * time.Minute)
 		w.failMost(workspace, liar, honest, 20)

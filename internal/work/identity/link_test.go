@@ -85,7 +85,7 @@ func TestOneAddressFillsNoMailQueue(t *testing.T) {
 }
 
 // TestLinkIsMadeForAnAddressOnly keeps an operator from passing on a link that
-// nobody can open.
+// cannot be opened.
 func TestLinkIsMadeForAnAddressOnly(t *testing.T) {
 	t.Parallel()
 	each(t, func(h service) {

@@ -57,7 +57,7 @@ func TestMailServerWithoutValidCertificateGetsNoMessage(t *testing.T) {
 	t.Parallel()
 	for scheme, offers := range map[string]mailtest.Security{"smtp": mailtest.StartTLS, "smtps": mailtest.ImplicitTLS} {
 		o := mailtest.Open(t, offers)
-		o.Roots = x509.NewCertPool() // trusts nobody
+		o.Roots = x509.NewCertPool() // trusts no one
 		var unknown x509.UnknownAuthorityError
 		if err := sendThrough(t, o, scheme+"://"+o.Address); !errors.As(err, &unknown) || len(o.Messages) > 0 {
 			t.Errorf("%s: %v", scheme, err)
@@ -112,7 +112,7 @@ func TestSilentMailServerTimesOut(t *testing.T) {
 	defer func() { _ = conn.Close() }()
 	cancel()
 	if err := <-failed; err == nil {
-		t.Error("a message was sent to nobody")
+		t.Error("a message was sent to no one")
 	}
 }
 

@@ -34,7 +34,7 @@ func (h service) signIn(token, before string) (o identity.Opened, err error) {
 	return o, err
 }
 
-// open signs somebody in.
+// open signs a person in.
 func (h service) open(email, before string) identity.Opened {
 	h.t.Helper()
 	o, err := h.signIn(h.link(email), before)

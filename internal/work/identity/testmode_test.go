@@ -128,7 +128,7 @@ func TestAWorldKnowsItsGuestsByAnotherSecret(t *testing.T) {
 			t.Error(err)
 		}
 		if err := world.Write(ctx, func(tx *db.Tx) error { return identity.Enter(ctx, tx, guest("", "", "")) }); err == nil {
-			t.Error("nobody is let in")
+			t.Error("no caller is let in")
 		}
 	})
 }

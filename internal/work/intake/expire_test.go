@@ -54,7 +54,7 @@ func (h service) must(do func(tx *db.Tx) error) {
 	}
 }
 
-// scene is a real file. Bytes behind its end make it another one.
+// scene is a real file. Bytes after its end make it another one.
 func scene(t *testing.T) []byte {
 	t.Helper()
 	file, err := os.ReadFile("../../render/blendfile/testdata/settings.blend")
@@ -265,7 +265,7 @@ func TestCrashedUploadIsSwept(t *testing.T) {
 		}
 		h.Blobs = forgetful{kept}
 		if err := h.expire(second.UploadID); err == nil {
-			t.Error("a file that is not deleted is reported to nobody")
+			t.Error("a file that is not deleted is not reported")
 		}
 		if n, err := artifacts.Sweep(t.Context()); n != 1 || err != nil || len(h.blobs()) != 0 {
 			t.Errorf("swept %d, %v; %v is left", n, err, h.blobs())

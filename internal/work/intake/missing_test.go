@@ -16,7 +16,7 @@ func TestMissingFilesHaveTheKindsOfTheInterface(t *testing.T) {
 		facts := &blendfile.Facts{Scene: &blendfile.Scene{}, Rendering: &blendfile.Rendering{}}
 		facts.MissingFiles = append(facts.MissingFiles, blendfile.MissingFile{Kind: kind, Path: "//a"})
 		if got := intake.SceneOf(facts, "a.blend").MissingFiles[0].Kind; got != want {
-			t.Errorf("%s is told as %s", kind, got)
+			t.Errorf("%s is reported as %s", kind, got)
 		}
 	}
 }

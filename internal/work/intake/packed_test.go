@@ -69,7 +69,8 @@ func TestAFileWithPackedLibrariesThatIsNotQuotedLeavesNothing(t *testing.T) {
 	})
 }
 
-// The bytes are judged by their own hash, whatever the sender names: the caller refuses them.
+// The bytes are judged by their own hash, whatever hash the sender names: the caller refuses
+// them.
 func TestOtherBytesThanTheNamedOnesAreNotLookedFor(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

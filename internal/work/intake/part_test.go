@@ -171,7 +171,7 @@ func TestPartsCannotFillTheDisk(t *testing.T) {
 					_, err := h.sendPart(file(t, 100*sender+n))
 					if used, limit, refused := full(t, err); refused {
 						if limit != h.Unstarted || used > limit {
-							t.Errorf("%d of %d bytes are said to be used", used, limit)
+							t.Errorf("%d of %d bytes are reported as used", used, limit)
 						}
 						return
 					}

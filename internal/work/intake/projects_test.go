@@ -41,7 +41,7 @@ func (h service) receiveProject(l project.Listing) (intake.Inspection, error) {
 	return r.Quote(h.t.Context(), oneFrame(), nil)
 }
 
-// Whichever comes first: a project has all its parts, or its sender is told which to send.
+// Whichever comes first: a project has all its parts, or its sender learns which to send.
 func TestAProjectHasItsPartsOrIsTold(t *testing.T) {
 	t.Parallel()
 	dbtest.EachURL(t, func(t *testing.T, url string) {

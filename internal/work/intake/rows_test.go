@@ -48,7 +48,7 @@ func TestRowsCountLikeContent(t *testing.T) {
 				err := do()
 				if used, limit, refused := full(t, err); refused {
 					if used > limit || h.rows(url) > limit {
-						t.Errorf("%s: %d bytes are said to be used, %d are", what, used, h.rows(url))
+						t.Errorf("%s: %d bytes are reported as used, %d are", what, used, h.rows(url))
 					}
 					return
 				}

@@ -153,7 +153,7 @@ func TestOneWorkspaceCannotFillTheDisk(t *testing.T) {
 							err := send(100*connection + n)
 							if used, limit, refused := full(t, err); refused {
 								if limit != h.Unstarted || used < 0 || used > limit {
-									t.Errorf("%d of %d bytes are said to be used", used, limit)
+									t.Errorf("%d of %d bytes are reported as used", used, limit)
 								}
 								return
 							}
@@ -183,7 +183,7 @@ func TestOneWorkspaceCannotFillTheDisk(t *testing.T) {
 				if _, _, refused := full(t, send(2001)); !refused || disk.now != files*fileSize {
 					t.Errorf("one was deleted, and more than one came: %d bytes are on disk", disk.now)
 				}
-				// Nobody else notices.
+				// No other caller notices.
 				other := h
 				other.workspace = id.New(id.Workspace)
 				h.must(func(tx *db.Tx) error {

@@ -37,13 +37,13 @@ func TestAFilesColorsAreJudgedByTheBlendersThatAreOnline(t *testing.T) {
 			online []colour.Offer
 			lack   int // workers that lack something; -1 for no warning
 		}{
-			"all have all":              {[]colour.Offer{all, all}, -1},
-			"one has no Filmic":         {[]colour.Offer{all, few}, 1},
-			"two have no Filmic":        {[]colour.Offer{few, few, all}, 2},
-			"one tells what cannot be":  {[]colour.Offer{lie}, -1},
-			"one tells too much":        {[]colour.Offer{huge}, -1},
-			"an old worker tells none":  {[]colour.Offer{{}}, -1},
-			"a liar hides no true lack": {[]colour.Offer{lie, few}, 1},
+			"all have all":               {[]colour.Offer{all, all}, -1},
+			"one has no Filmic":          {[]colour.Offer{all, few}, 1},
+			"two have no Filmic":         {[]colour.Offer{few, few, all}, 2},
+			"one reports the impossible": {[]colour.Offer{lie}, -1},
+			"one reports too much":       {[]colour.Offer{huge}, -1},
+			"an old worker reports none": {[]colour.Offer{{}}, -1},
+			"a liar hides no true lack":  {[]colour.Offer{lie, few}, 1},
 		} {
 			workers := make([]string, 0, len(c.online))
 			for _, offer := range c.online {

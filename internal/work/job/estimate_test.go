@@ -77,7 +77,7 @@ func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
 		rival := w.Job(t, stranger, 10)
 		wantEstimate(t, w, stranger, rival, "", 0, 0) // it sees nothing of what the first one rendered
 		if o = wantEstimate(t, w, workspaceID, second, job.SimilarScenes, 4, 6); *o.ETASeconds != 100 || o.ETARange.LowSeconds != 40 {
-			t.Errorf("beside a rival the ten frames take %v (%v)", *o.ETASeconds, *o.ETARange)
+			t.Errorf("with a rival the ten frames take %v (%v)", *o.ETASeconds, *o.ETARange)
 		}
 		// A free preview of its own upload says more than what was rendered before.
 		w.Write(t, looked(second, 7*time.Second, 8*time.Second, 9*time.Second))
@@ -87,18 +87,18 @@ func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
 		if err := w.Workers.MarkOffline(t.Context(), worker); err != nil {
 			t.Fatal(err)
 		}
-		wantEstimate(t, w, workspaceID, second, "", 7, 9) // nobody knows when a worker comes
+		wantEstimate(t, w, workspaceID, second, "", 7, 9) // it is unknown when a worker comes
 	})
 }
 
-// A look at the queue is shared for a while. One from before the worker came does not take
-// the estimate from a job that the worker renders.
+// A read of the queue is shared for a while. One from before the worker came does not
+// remove the estimate of a job that the worker renders.
 func TestAJobInAWorkersHandsIsEstimatedByAnOldOutlook(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		w.Jobs.Queue = &dispatch.Outlooks{Life: time.Hour}
 		workspaceID := w.Workspace(t)
 		jobID := w.Job(t, workspaceID, 3)
-		wantEstimate(t, w, workspaceID, jobID, "", 0, 0) // nobody is there
+		wantEstimate(t, w, workspaceID, jobID, "", 0, 0) // no worker is available
 		worker := w.Worker(t)
 		renderOne(t, w, worker, 4*time.Second)
 		w.ClaimOne(worker)
@@ -125,8 +125,8 @@ func TestAnEditedSceneIsEstimatedByItsWork(t *testing.T) {
 	})
 }
 
-// looked gives a job's upload a free preview by which a frame takes so long. Who made it,
-// and how, no estimate looks at.
+// looked gives a job's upload a free preview by which a frame takes so long. Estimates do
+// not depend on who made it, or how.
 func looked(jobID string, low, mean, high time.Duration) func(ctx context.Context, tx *db.Tx) error {
 	return func(ctx context.Context, tx *db.Tx) error {
 		record, err := job.Read(ctx, tx, jobID)

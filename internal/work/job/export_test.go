@@ -7,8 +7,8 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// PositionOf lets the tests beside this package see the bound of queue_position: a queue
-// of 1000 jobs is slow to build.
+// PositionOf lets the external tests of this package see the bound of queue_position: a
+// queue of 1000 jobs is slow to build.
 var PositionOf = positionOf
 
 // EstimateOf is the estimate that a view shows of a job with these last frames, newest

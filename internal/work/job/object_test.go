@@ -40,7 +40,8 @@ func TestQueuePositionCountsTheJobsAhead(t *testing.T) {
 	})
 }
 
-// A position counts turns and not jobs: of two workspaces each has every second one.
+// A position counts claims and not jobs: each of two workspaces has every second
+// one.
 func TestQueuePositionOfASecondWorkspaceIsTheNextTurn(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		crowd, single := w.Workspace(t), w.Workspace(t)
@@ -50,7 +51,7 @@ func TestQueuePositionOfASecondWorkspaceIsTheNextTurn(t *testing.T) {
 		jobID := w.Job(t, single, 3)
 		o, err := w.Jobs.Get(t.Context(), single, jobID)
 		if err != nil || o.QueuePosition == nil || *o.QueuePosition > 2 {
-			t.Errorf("behind 20 jobs of another workspace the position is %v (%v), want 2 at most", o.QueuePosition, err)
+			t.Errorf("after 20 jobs of another workspace the position is %v (%v), want 2 at most", o.QueuePosition, err)
 		}
 		if *o.QueuePosition == 2 {
 			w.ClaimOne(w.Worker(t))
@@ -110,8 +111,8 @@ func TestWaitingReasonNamesWhoIsMissing(t *testing.T) {
 	})
 }
 
-// A worker that idles and may not take the job's frames is no busy one, and no reason not
-// to say that all others are.
+// A worker that idles and may not take the job's frames is not busy, but the answer may
+// still say that all others are.
 func TestWaitingReasonTellsIncapableWorkersFromBusyOnes(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		workspaceID := w.Workspace(t)
@@ -126,6 +127,6 @@ func TestWaitingReasonTellsIncapableWorkersFromBusyOnes(t *testing.T) {
 		if err := w.Workers.MarkOffline(t.Context(), able); err != nil {
 			t.Fatal(err)
 		}
-		wantWait(t, w, workspaceID, jobID, "") // nobody else is there: who lacked something tries again
+		wantWait(t, w, workspaceID, jobID, "") // no other worker is available: the one that lacked something tries again
 	})
 }

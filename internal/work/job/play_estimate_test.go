@@ -110,8 +110,8 @@ func (s *stage) restart(p *player) {
 	p.has, p.after, p.free = nil, nil, s.now
 }
 
-// estimates renders the job, and returns what was foreseen at some moments over what then
-// was left. A worker may start anew when half of the job is in.
+// estimates renders the job, and returns what was predicted at some moments over what
+// then was left. A worker may start over when half of the job is in.
 func (s *stage) estimates(restart bool) (ratios map[string]float64) {
 	foreseen, at := map[string]float64{}, map[string]time.Duration{}
 	look := func(moment string) {
@@ -152,7 +152,7 @@ func (s *stage) estimates(restart bool) (ratios map[string]float64) {
 			if restart {
 				s.restart(p)
 				s.claim(p)
-				foreseen = map[string]float64{} // nobody could foresee that
+				foreseen = map[string]float64{} // that was unpredictable
 			}
 			look(map[bool]string{true: "after a restart", false: "after half"}[restart])
 		}

@@ -117,7 +117,7 @@ func TestAFrameCountsOnceWhateverIsRepeated(t *testing.T) {
 	})
 }
 
-// TestAHangingDatabaseDelaysAScrapeByTwoSeconds, whoever else asks, and one read waits for it.
+// TestAHangingDatabaseDelaysAScrapeByTwoSeconds, however many ask, and one read waits for it.
 func TestAHangingDatabaseDelaysAScrapeByTwoSeconds(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t, "postgres")
@@ -209,7 +209,7 @@ func TestAFailureCodeThatAWorkerMadeUpIsNoLabel(t *testing.T) {
 	m.FrameFailed("made_up")
 	m.FrameFailed(fault.OutOfMemory)
 	m.FrameAccepted(3*time.Second, receipt.Times{Sync: 0.5, Render: 2, Encode: 0.5})
-	m.FrameAccepted(0, receipt.Times{}) // of a worker that does not tell
+	m.FrameAccepted(0, receipt.Times{}) // of a worker that does not report them
 	m.WebhookAttempt(webhook.VerdictRefused)
 	want(t, scrape(t, m.Handler()), `svc_frames_failed_total{code="internal_error"} 1`, `svc_frames_failed_total{code="out_of_memory"} 1`, "svc_frames_accepted_total 2",
 		`svc_frame_part_seconds_sum{part="render"} 2`, `svc_frame_part_seconds_count{part="waiting"} 1`,
@@ -229,11 +229,11 @@ func TestMetricsAreNotOnThePublicAddress(t *testing.T) {
 	}
 }
 
-// TestTheEndOfACertificateIsReadUnchecked: also of one that nobody trusts.
+// TestTheEndOfACertificateIsReadUnchecked: also of an untrusted one.
 func TestTheEndOfACertificateIsReadUnchecked(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it would tell of callers that ask nothing
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it would log callers that ask nothing
 	server.StartTLS()
 	defer server.Close()
 	end, err := metrics.CertificateEnd(t.Context(), server.URL+"/svc")

@@ -89,10 +89,10 @@ func TestARegistrationSaysNothingThatItsServiceDidNotSeal(t *testing.T) {
 		}
 		closed := oauth.NewClients(outbound.New(outbound.Config{}), nil)
 		if err := closed.Known(good.ClientID); err == nil {
-			s.t.Error("it is known where nobody registers")
+			s.t.Error("it is known although registration is off")
 		}
 		if _, err := closed.Register(described(s.t, "Painter", redirect), time.Now()); err == nil {
-			s.t.Error("it registers where nobody does")
+			s.t.Error("it registers although registration is off")
 		}
 	})
 }

@@ -53,7 +53,7 @@ func TestWhatAnOperatorDoesIsRecordedWithIt(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		ada := workspace(t, d, "ada@example.com")
-		for range 2 { // the second credits nothing more, and is told too
+		for range 2 { // the second credits nothing more, and is reported too
 			err := write(t, d, func(ctx context.Context, tx *db.Tx) error {
 				act, err := operator.Credit(ctx, tx, ada.WorkspaceID, "invoice 7", 500)
 				if err != nil {
@@ -90,13 +90,13 @@ func TestNobodyElseActs(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
 		if _, err := operator.Person(identity.Principal{WorkspaceID: "WSP-1", Scopes: identity.AllScopes()}); !fault.Is(err, fault.RouteNotFound) {
-			t.Errorf("a person who is no operator: %v", err)
+			t.Errorf("a person who is not an operator: %v", err)
 		}
 		err := write(t, d, func(ctx context.Context, tx *db.Tx) error {
 			return operator.Act{What: "do", Do: func(context.Context, *db.Tx) error { t.Error("it is done"); return nil }}.Perform(ctx, tx, operator.Actor{})
 		})
 		if !fault.Is(err, fault.RouteNotFound) {
-			t.Errorf("nobody: %v", err)
+			t.Errorf("no actor: %v", err)
 		}
 	})
 }

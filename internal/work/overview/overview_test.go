@@ -21,7 +21,7 @@ import (
 	"svc.example/internal/work/result"
 )
 
-// painter makes previews without frames: of its numbers below zero none can be made.
+// painter makes previews without frames: none can be made for numbers below zero.
 type painter struct {
 	width, height int
 	noise         bool // that no encoder makes small

@@ -10,7 +10,7 @@ import (
 	"svc.example/internal/test/stripetest"
 )
 
-// doomed is a context that ends when it is looked at for the last time: database/sql looks
+// doomed is a context that ends when it is checked for the last time: database/sql checks
 // before and after each statement, so that each is the last one of some run. What a
 // transaction has done until then is rolled back, as by the crash of the process.
 type doomed struct {
@@ -36,10 +36,10 @@ func (c *doomed) look() {
 func (c *doomed) Done() <-chan struct{} { c.look(); return c.Context.Done() }
 func (c *doomed) Err() error            { c.look(); return c.Context.Err() }
 
-// TestACrashBetweenAnyTwoStatementsLosesAndDoublesNothing cuts the work on each kind of
-// event off at one look at the context after the other, until it comes to its end; the short
-// run at each 13th. After each cut the books are sound, and in the end they are as if nothing
-// had been cut.
+// TestACrashBetweenAnyTwoStatementsLosesAndDoublesNothing cuts the work on each kind of event
+// off at one check of the context after the other, until it completes; the short run at each
+// 13th. After each cut the books are sound, and in the end they are as if nothing had been
+// cut.
 func TestACrashBetweenAnyTwoStatementsLosesAndDoublesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, w *world) {

@@ -21,7 +21,7 @@ import (
 // succeed and fail, a provider that is down or loses an answer, and events that come twice,
 // late, in any order or never, and calls that are cut off at any statement. After each step
 // the ledger is sound and nothing is credited that was not paid. Once the events that are
-// left have come, reconcile explains every payment; of those whose events are lost, it
+// left have come, reconcile explains every payment; for those whose events are lost, it
 // names each difference, and no other.
 func TestWhateverHappensToPaymentsTheBooksAreRight(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,7 @@ func playAll(t *testing.T, first, end int) {
 	})
 }
 
-// looks is how often the work on an event may look at its context.
+// looks is how often the work on an event may check its context.
 const looks = 160
 
 // played counts what the sequences reached.

@@ -143,7 +143,7 @@ func TestAReportOfAnEarlierClaimIsLost(t *testing.T) {
 	})
 }
 
-// TestAWorkerThatHoldsAPreviewForTooLongLosesIt: whatever heartbeats it sends.
+// TestAWorkerThatHoldsAPreviewForTooLongLosesIt: despite its heartbeats.
 func TestAWorkerThatHoldsAPreviewForTooLongLosesIt(t *testing.T) {
 	each(t, func(t *testing.T, w world) {
 		workspace := w.Workspace(t)

@@ -75,7 +75,7 @@ func TestLimitsHoldWhoeverOrdersAtOnce(t *testing.T) {
 		w.Advance(contract.PreviewWait)
 		w.expireAll(preview.LeaseID(begun.PreviewID, int(begun.Lease.Item)))
 		if ids := w.orderAtOnce(9, func(w world, i int) (preview.View, error) { return w.order(workspace, uploads[1+i%2], i+1) }); len(ids) != 4 {
-			t.Errorf("beside one that a worker has begun there are %d, want 4", len(ids))
+			t.Errorf("in addition to one that a worker has begun there are %d, want 4", len(ids))
 		}
 		w.Advance(24 * time.Hour)
 		w.expireAll("")

@@ -74,7 +74,7 @@ func TestListingThatBreaksARuleIsRefusedAndNamed(t *testing.T) {
 		"bytes that are not UTF-8":            {listing("a\xff"), path, "not text"},
 		"half of a pair of surrogates":        {listing("a\xed\xa0\x80"), path, "not text"},
 		"letters taken apart":                 {listing("e\u0301.png"), path, "NFC"},
-		"letters taken apart beside whole":    {listing("\u00e9.png", "e\u0301.png"), path, "NFC"},
+		"decomposed next to composed letters": {listing("\u00e9.png", "e\u0301.png"), path, "NFC"},
 		"a letter that is never composed":     {listing("\u212b.png"), path, "NFC"}, // the sign of angstrom
 		"one path twice":                      {listing("a", "a"), path, "case does not count"},
 		"paths that differ by case":           {listing("Tex.png", "tex.png"), path, "case does not count"},
@@ -91,7 +91,7 @@ func TestListingThatBreaksARuleIsRefusedAndNamed(t *testing.T) {
 		"no main file":                        {Listing{"", listing("a").Files}, body, "body.main"},
 		"a hash that is none":                 {Listing{"a", []Listed{{"a", 1, []string{"abc"}}}}, body, "body.files[0].parts"},
 		"a hash in capitals":                  {Listing{"a", []Listed{{"a", 1, []string{strings.ToUpper(sum)}}}}, body, "body.files[0].parts"},
-		"a hash with a line behind it":        {Listing{"a", []Listed{{"a", 1, []string{sum + "\n"}}}}, body, "body.files[0].parts"},
+		"a hash with a line after it":         {Listing{"a", []Listed{{"a", 1, []string{sum + "\n"}}}}, body, "body.files[0].parts"},
 		"a path for a hash":                   {Listing{"a", []Listed{{"a", 1, []string{"../../" + sum[6:]}}}}, body, "body.files[0].parts"},
 		"a size below zero":                   {Listing{"a", []Listed{{"a", -1, []string{sum}}}}, body, "body.files[0].size_bytes"},
 		"bytes without parts":                 {Listing{"a", []Listed{{"a", 1, nil}}}, body, "body.files[0].size_bytes"},

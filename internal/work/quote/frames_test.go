@@ -117,7 +117,7 @@ func TestWorkCountsAllThatIsRenderedForAFrame(t *testing.T) {
 		"the scene alone":               {plain, quote.Frames{Start: 1, End: 9}, 960 * 540 * 128},
 		"before the keyframes":          {keyed, quote.Frames{Start: 1, End: 9}, 960 * 540 * 16},
 		"into the keyframes":            {keyed, quote.Frames{Start: 1, End: 10}, 960 * 540 * 500},
-		"behind the keyframes":          {keyed, quote.Frames{Start: 21, End: 99}, 960 * 540 * 64},
+		"after the keyframes":           {keyed, quote.Frames{Start: 21, End: 99}, 960 * 540 * 64},
 		"layers with samples of theirs": {layered, quote.Frames{Start: 1, End: 1}, 960 * 540 * (2*128 + 1000)},
 		"strips in place of the scene":  {sequenced, quote.Frames{Start: 1, End: 1}, 77},
 	} {

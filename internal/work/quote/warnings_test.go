@@ -19,7 +19,7 @@ func TestWarningsSayWhatIsFoundRenderedInsteadAndToBeDone(t *testing.T) {
 	seen, last := map[quote.WarningCode]bool{}, 0
 	for _, row := range quote.WarningTable() {
 		if seen[row.Code] {
-			t.Errorf("%s stands twice", row.Code)
+			t.Errorf("%s is listed twice", row.Code)
 		}
 		seen[row.Code] = true
 		for _, text := range []string{row.Meaning, row.Instead, row.Action} {
@@ -29,7 +29,7 @@ func TestWarningsSayWhatIsFoundRenderedInsteadAndToBeDone(t *testing.T) {
 		}
 		at := slices.Index(severities, row.Severity)
 		if at < last {
-			t.Errorf("%s is %s, and stands behind a lesser one", row.Code, row.Severity)
+			t.Errorf("%s is %s, and follows a lesser one", row.Code, row.Severity)
 		}
 		last = at
 		w := quote.Warn(row.Code, nil, "Found %d.", 3)
@@ -226,8 +226,8 @@ func TestDenoisingIsOffOnlyWhereAFrameCanShowIt(t *testing.T) {
 	}
 }
 
-// What the workers' Blenders have counts where they told it, else what is known of the
-// version that renders.
+// What the workers' Blenders have counts if they reported it, otherwise what is known
+// of the version that renders.
 func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
 	t.Parallel()
 	has := func(view string, workers int) quote.Colors {
@@ -266,9 +266,9 @@ func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
 			{Kind: "color_space", Name: "Alien", UsedBy: "strip plate", Instead: "the default of its files", Workers: 3},
 			{Kind: "color_space", Name: "Stranger", UsedBy: "node Convert Colorspace", Instead: "no conversion", Workers: 3},
 		}},
-		"nobody is online: the contract's 4.1":     {&quote.ColorManagement{Display: "sRGB", View: "AgX", Look: "AgX - Punchy", Images: []quote.ImageSpace{{Image: "sky", Space: "Linear ACES"}}}, quote.Farm{}, nil},
-		"nobody told: 3.4":                         {&quote.ColorManagement{Display: "sRGB", View: "AgX"}, quote.Farm{BlenderVersion: "3.4.1"}, []quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Standard"}}},
-		"nobody told: a version that is not known": {&quote.ColorManagement{Display: "Cinema"}, quote.Farm{BlenderVersion: "5.2.0"}, nil},
+		"no worker is online: the contract's 4.1": {&quote.ColorManagement{Display: "sRGB", View: "AgX", Look: "AgX - Punchy", Images: []quote.ImageSpace{{Image: "sky", Space: "Linear ACES"}}}, quote.Farm{}, nil},
+		"not reported: 3.4":                       {&quote.ColorManagement{Display: "sRGB", View: "AgX"}, quote.Farm{BlenderVersion: "3.4.1"}, []quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Standard"}}},
+		"not reported: an unknown version":        {&quote.ColorManagement{Display: "Cinema"}, quote.Farm{BlenderVersion: "5.2.0"}, nil},
 	} {
 		var got []quote.ColorLack
 		for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(quote.Scene{ColorManagement: c.asked}, c.farm, quote.Selection{}) {

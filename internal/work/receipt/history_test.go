@@ -36,14 +36,14 @@ func TestAThiefOfAnEndedKeyCannotPassAReceiptOff(t *testing.T) {
 		fails  error
 		words  string
 	}{
-		"a receipt before the end, proven by the key of today":             {"compromised", before, prove(before, 2, "b"), nil, "after leaf 2"},
-		"the same of a key that nobody stole":                              {"superseded", before, prove(before, 2, "b"), nil, "after leaf 2"},
-		"a proof that was saved before the end of a key that nobody stole": {"superseded", alone, prove(alone, 2, "a"), nil, "after leaf 2"},
-		"a saved proof, or a log of the thief's own, by a stolen key":      {"compromised", alone, prove(alone, 2, "a"), receipt.ErrNotInLog, "compromised: get the proof anew"},
-		"a log of the thief's own, longer than the true one at the end":    {"superseded", before, prove(before, 2, "a"), receipt.ErrNotInLog, "which ended at 5"},
-		"a right signature behind the end, in the true log":                {"compromised", after, prove(after, 7, "b"), receipt.ErrBadSignature, "signed after the end"},
-		"a right signature behind the end of a key that nobody stole":      {"superseded", after, prove(after, 7, "b"), receipt.ErrBadSignature, "signed after the end"},
-		"a right signature in no log":                                      {"compromised", before, nil, receipt.ErrBadSignature, "without a proof"},
+		"a receipt before the end, proven by the key of today":               {"compromised", before, prove(before, 2, "b"), nil, "after leaf 2"},
+		"the same for a key that was not stolen":                             {"superseded", before, prove(before, 2, "b"), nil, "after leaf 2"},
+		"a proof that was saved before the end of a key that was not stolen": {"superseded", alone, prove(alone, 2, "a"), nil, "after leaf 2"},
+		"a saved proof, or a log of the thief's own, by a stolen key":        {"compromised", alone, prove(alone, 2, "a"), receipt.ErrNotInLog, "compromised: get the proof anew"},
+		"a log of the thief's own, longer than the true one at the end":      {"superseded", before, prove(before, 2, "a"), receipt.ErrNotInLog, "which ended at 5"},
+		"a right signature after the end, in the true log":                   {"compromised", after, prove(after, 7, "b"), receipt.ErrBadSignature, "signed after the end"},
+		"a right signature after the end of a key that was not stolen":       {"superseded", after, prove(after, 7, "b"), receipt.ErrBadSignature, "signed after the end"},
+		"a right signature in no log":                                        {"compromised", before, nil, receipt.ErrBadSignature, "without a proof"},
 	} {
 		keys := endedAt(t, end, c.reason)
 		report := receipt.Verify(c.is.envelope, keys.Keys(), nil)
@@ -76,7 +76,7 @@ func TestWhetherAKeyHadEndedIsCheckedOnlyWithAHistory(t *testing.T) {
 	report = l.verify(nil)
 	report.InTime(receipt.History{{Key: testKey(t, "c").Public()}}, &l.proof)
 	if err := report.Err(); !errors.Is(err, receipt.ErrBadSignature) || !strings.Contains(err.Error(), "not in the history") {
-		t.Errorf("a key that the history lacks: %v", err)
+		t.Errorf("a key that is not in the history: %v", err)
 	}
 }
 
@@ -105,18 +105,18 @@ func TestAHistoryThatContradictsItselfIsRefused(t *testing.T) {
 		keys  []key
 		words string // "" when it is good
 	}{
-		"an end by the key of today":       {[]key{good, old(nil)}, ""},
-		"a service that keeps no ends":     {[]key{good}, ""},
-		"a key under another's id":         {[]key{good, old(key{"public_key_pem": pem("c")})}, "its id is"},
-		"a key twice":                      {[]key{good, good}, "stands twice"},
-		"no key":                           {nil, "it has none"},
-		"another reason":                   {[]key{good, old(key{"end_reason": "bored"})}, `the reason "bored"`},
-		"an end before the log":            {[]key{good, old(key{"end_log_size": -1})}, "at -1 leaves"},
-		"a checkpoint of another size":     {[]key{good, old(key{"end_checkpoint": sealed(6, "b")})}, "its checkpoint at 6"},
-		"a checkpoint by the stolen key":   {[]key{good, old(key{"end_checkpoint": sealed(5, "a")})}, "which is compromised"},
-		"a checkpoint by somebody":         {[]key{good, old(key{"end_checkpoint": sealed(5, "c")})}, "not signed by a known key"},
-		"a checkpoint of a key's own end":  {[]key{good, old(key{"end_reason": "superseded", "end_checkpoint": sealed(5, "a")})}, ""},
-		"a checkpoint behind its own end ": {[]key{good, old(key{"end_reason": "superseded", "end_checkpoint": sealed(6, "a")})}, "which ended at 5"},
+		"an end by the key of today":      {[]key{good, old(nil)}, ""},
+		"a service that keeps no ends":    {[]key{good}, ""},
+		"a key under another's id":        {[]key{good, old(key{"public_key_pem": pem("c")})}, "its id is"},
+		"a key twice":                     {[]key{good, good}, "stands twice"},
+		"no key":                          {nil, "it has none"},
+		"another reason":                  {[]key{good, old(key{"end_reason": "bored"})}, `the reason "bored"`},
+		"an end before the log":           {[]key{good, old(key{"end_log_size": -1})}, "at -1 leaves"},
+		"a checkpoint of another size":    {[]key{good, old(key{"end_checkpoint": sealed(6, "b")})}, "its checkpoint at 6"},
+		"a checkpoint by the stolen key":  {[]key{good, old(key{"end_checkpoint": sealed(5, "a")})}, "which is compromised"},
+		"a checkpoint by a stranger":      {[]key{good, old(key{"end_checkpoint": sealed(5, "c")})}, "not signed by a known key"},
+		"a checkpoint of a key's own end": {[]key{good, old(key{"end_reason": "superseded", "end_checkpoint": sealed(5, "a")})}, ""},
+		"a checkpoint after its own end":  {[]key{good, old(key{"end_reason": "superseded", "end_checkpoint": sealed(6, "a")})}, "which ended at 5"},
 	} {
 		document, err := json.Marshal(map[string]any{"ok": true, "keys": c.keys})
 		if err != nil {

@@ -86,7 +86,7 @@ func TestPublicKeyOutlivesItsPEM(t *testing.T) {
 		t.Errorf("got key %s, error %v", again.ID(), err)
 	}
 	if _, err := ParsePublicPEM(append(text, "more"...)); err == nil {
-		t.Error("text behind the key was let pass")
+		t.Error("text after the key was accepted")
 	}
 	if _, err := ParseKeyPEM(text); err == nil {
 		t.Error("a public key was taken for a signing key")

@@ -16,8 +16,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// reencoded is a picture written anew without loss, with other bytes: with a palette, which
-// holds the same colours, and less compression.
+// reencoded is a picture written again without loss, with other bytes: with a palette,
+// which holds the same colours, and less compression.
 func reencoded(t *testing.T, picture []byte) []byte {
 	t.Helper()
 	img, err := png.Decode(bytes.NewReader(picture))

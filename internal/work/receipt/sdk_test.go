@@ -17,8 +17,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// judged is a document with what a verifier is given beside it. Ended is where in the log
-// the key ended, nil where it has not.
+// judged is a document with the other inputs of a verifier. Ended is where in the log the
+// key ended, nil if it has not.
 type judged struct {
 	name    string
 	Receipt []byte           `json:"receipt"`

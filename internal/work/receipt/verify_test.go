@@ -207,7 +207,7 @@ func TestEveryCutOrLongerEnvelopeIsABadSignature(t *testing.T) {
 	}
 	for _, more := range []string{"x", "{}", "null", "\x00"} {
 		if _, err := receipt.Open(append(bytes.Clone(envelope), more...), keys); !errors.Is(err, receipt.ErrBadSignature) {
-			t.Errorf("%q behind it: %v", more, err)
+			t.Errorf("%q after it: %v", more, err)
 		}
 	}
 }
@@ -248,7 +248,8 @@ func TestEveryChangedByteOfAFrameIsFoundInTheFrame(t *testing.T) {
 	for i := range honest {
 		job.Pictures[1] = bytes.Clone(honest)
 		job.Pictures[1][i] ^= 0x01
-		// The ZIP is stated anew: only the frame's own hash can tell.
+		// The ZIP's hash is recomputed: only the frame's own hash can reveal
+		// this.
 		if err := job.Pack(); err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +277,7 @@ func TestZIPThatHoldsSomethingElseIsABadArtifact(t *testing.T) {
 			j.Manifest.Frames[0].PixelSHA256 = other
 		}, want: "pixels"},
 		"a frame too many":        {more: []string{"output/frame_0003.png"}, want: "contents"},
-		"a file beside":           {more: []string{"readme.txt"}, want: "contents"},
+		"a further file":          {more: []string{"readme.txt"}, want: "contents"},
 		"a frame twice":           {more: []string{"output/frame_0001.png"}, want: "contents"},
 		"a frame missing":         {change: func(j *receipttest.Job) { j.Pictures = j.Pictures[:1] }, want: "contents"},
 		"another job's manifest":  {change: func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2" }, want: "manifest"},
@@ -348,7 +349,7 @@ func TestSignedContentMustBeAReceiptAsWeWriteIt(t *testing.T) {
 		"an unknown member":  strings.Replace(honest, `"job_id"`, `"more":1,"job_id"`, 1),
 		"a repeated member":  strings.Replace(honest, `"job_id"`, `"job_id":"x","job_id"`, 1),
 		"a space":            strings.Replace(honest, `"job_id":`, `"job_id": `, 1),
-		"text behind":        honest + "{}",
+		"text after it":      honest + "{}",
 		"a wrong frame list": strings.Replace(honest, `"frame_count":1`, `"frame_count":2`, 1),
 		"no JSON":            "receipt",
 	} {
@@ -477,7 +478,7 @@ func FuzzOpenAcceptsOnlyWhatSignWrites(f *testing.F) {
 			t.Fatalf("an opened receipt cannot be signed: %v", err)
 		}
 		if statementOf(t, again) != statementOf(t, document) {
-			t.Fatal("it said something else than its receipt")
+			t.Fatal("it differs from its receipt")
 		}
 	})
 }

@@ -171,7 +171,7 @@ func TestEveryChangeOfAReleaseIsFound(t *testing.T) {
 				t.Errorf("%v; %s is %q", r.Err(), c.check, statusOf(r, c.check))
 			}
 			if c.kind == receipt.ErrBadSignature && statusOf(r, archive) != "" {
-				t.Error("a file was held against a list that nobody signed")
+				t.Error("a file was compared with an unsigned list")
 			}
 		})
 	}

@@ -213,8 +213,8 @@ func payment(rt *rapid.T, d *db.DB, name string, step int, op string, cents int6
 	return owed, available
 }
 
-// Whatever is asked for in whatever order, the balance is what a plain model
-// says, and the ledger adds up.
+// For any calls in any order, the balance is that of a plain model, and the
+// ledger adds up.
 func TestLedgerFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {
@@ -328,8 +328,8 @@ func TestTransactionsArePagedNewestFirst(t *testing.T) {
 	})
 }
 
-// The workspace holds money for another job too, so that no balance stands in
-// the way of settling one job twice.
+// The workspace holds money for another job too, so that the balance alone does
+// not prevent settling one job twice.
 func TestConcurrentSettlementsSettleOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, d *db.DB) {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// newTestFeed is a feed that nobody runs.
+// newTestFeed is a feed that is not running.
 func newTestFeed() *feed {
 	return &feed{grown: make(chan struct{}), more: make(chan struct{}, 1), made: map[int64]*Event{}}
 }
@@ -68,7 +68,7 @@ func TestAWatcherOfADroppedPreviewIsBehind(t *testing.T) {
 	}
 	events, _, behind, err := f.eventsFrom(1)
 	if behind || err != nil || len(events) != 2 || events[1].Seq != 3 {
-		t.Errorf("a watcher behind the dropped preview receives %d events, behind %t, %v", len(events), behind, err)
+		t.Errorf("a watcher after the dropped preview receives %d events, behind %t, %v", len(events), behind, err)
 	}
 }
 

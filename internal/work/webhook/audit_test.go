@@ -105,7 +105,7 @@ func (s *service) endJobWithin(ctx context.Context, tx *db.Tx) (jobID string) {
 	return jobID
 }
 
-// job writes a job's row and what it stands on.
+// job writes a job's row and the rows it depends on.
 func (s *service) job(ctx context.Context, tx *db.Tx, jobID, status string) error {
 	uploadID, quoteID := id.New(id.Upload), id.New(id.Quote)
 	_, err := tx.UploadCreate(ctx, query.UploadCreateParams{UploadID: uploadID, WorkspaceID: s.workspace, Scene: "{}"})
@@ -128,7 +128,8 @@ func (s *service) job(ctx context.Context, tx *db.Tx, jobID, status string) erro
 // its endpoint and the secret.
 func TestAuditSeesAnyChangedRow(t *testing.T) {
 	t.Parallel()
-	// Nothing in the store tells when a delivery was asked for; the times are held within bounds.
+	// Nothing in the store shows when a delivery was requested; the times are checked against
+	// bounds.
 	times := []string{"webhook_delivery.created_at", "webhook_delivery.next_at", "webhook_delivery.ended_at"}
 	for name, reach := range map[string]func(s *service){
 		"delivered": func(s *service) { s.await(s.endJobWithTarget(s.receiver(nil).URL, ""), isNow(webhook.Delivered)) },

@@ -60,7 +60,7 @@ func TestTriesFollowTheSchedule(t *testing.T) {
 			}
 			wait := d.NextTryAt.Sub(a.StartedAt)
 			if least, most := pauses[n]*9/10, pauses[n]*11/10+5*time.Second; wait < least || wait > most {
-				s.t.Errorf("behind try %d it waits %s, want %s to %s", n, wait, least, most)
+				s.t.Errorf("after attempt %d it waits %s, want %s to %s", n, wait, least, most)
 			}
 			s.pass(wait)
 		}
@@ -269,7 +269,7 @@ func TestDeadAndSlowReceiversDelayNobody(t *testing.T) {
 			s.endJobWithTarget("https://127.0.0.1:1024/", "")
 		}
 		s.run()
-		for range 8 { // as many as a lane may have
+		for range 8 { // the most that a delivery queue may have
 			tarpit.next(s.t)
 		}
 		good := s.receiver(nil)

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// follow follows the workspace's events behind an id until the test ends, or stop.
+// follow follows the workspace's events after an id until the test ends, or stop.
 func (s *service) follow(after string) (got <-chan webhook.Followed, stop func() error) {
 	s.t.Helper()
 	from, err := s.Place(s.t.Context(), s.workspace, after)
@@ -74,7 +74,7 @@ func TestAFollowerGetsEachEventOnceAndInOrderWhereverItResumes(t *testing.T) {
 		s.endJobs(2)
 		fresh := s.next(all, 2)
 		if got := s.next(fromNow, 2); !slices.Equal(got, fresh) {
-			t.Errorf("who follows from now on gets %v, want %v", got, fresh)
+			t.Errorf("a follower from now on gets %v, want %v", got, fresh)
 		}
 		if err := errors.Join(stop(), stopNow()); !errors.Is(err, context.Canceled) {
 			t.Error(err)
@@ -82,7 +82,7 @@ func TestAFollowerGetsEachEventOnceAndInOrderWhereverItResumes(t *testing.T) {
 		s.endJobs(1) // while the line is cut
 		resumed, _ := s.follow(ids[99])
 		if got, want := s.next(resumed, 153)[:152], slices.Concat(ids[100:], fresh); !slices.Equal(got, want) {
-			t.Errorf("behind event 100 come %v, want %v", got, want)
+			t.Errorf("after event 100 come %v, want %v", got, want)
 		}
 		s.audit()
 	})
@@ -141,7 +141,7 @@ func TestAWorkspaceHasOnlySoManyFollowersAtOnce(t *testing.T) {
 }
 
 // TestForgottenEventsAreNotFollowed resumes at an event that is forgotten: what is kept
-// behind it comes.
+// after it comes.
 func TestForgottenEventsAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
@@ -154,7 +154,7 @@ func TestForgottenEventsAreNotFollowed(t *testing.T) {
 		for _, after := range []string{webhook.Oldest, ids[0]} {
 			events, _ := s.follow(after)
 			if got := s.next(events, 1); slices.Contains(ids, got[0]) {
-				t.Errorf("behind %s comes the forgotten %s", after, got)
+				t.Errorf("after %s comes the forgotten %s", after, got)
 			}
 		}
 		s.audit()

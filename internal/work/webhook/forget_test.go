@@ -156,14 +156,14 @@ func TestRotatedSecretIsRemovedOnceItSignsNothing(t *testing.T) {
 		s.later.Add(int64(contract.WebhookSecretOverlap + time.Second))
 		s.forget(0)
 		if n := s.sealed(); n != 1 {
-			t.Errorf("behind it %d secrets", n)
+			t.Errorf("after it %d secrets", n)
 		}
 		s.audit()
 	})
 }
 
 // TestMissedEventsAreRedeliveredPageByPage has more events than one transaction
-// goes through, breaks off behind the first page, and asks again.
+// goes through, breaks off after the first page, and asks again.
 func TestMissedEventsAreRedeliveredPageByPage(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
@@ -173,7 +173,7 @@ func TestMissedEventsAreRedeliveredPageByPage(t *testing.T) {
 		s.later.Add(int64(time.Second))
 		s.endJobs(missed)
 		e, _ := s.endpoint("https://127.0.0.1:1024/", "")
-		s.endJob() // this one arrives by itself
+		s.endJob() // this one arrives automatically
 		ctx, stop := context.WithCancel(t.Context())
 		stopAt := s.commits.Load() + 1
 		s.afterCommit.Store(new(func(n int64) {
@@ -186,7 +186,7 @@ func TestMissedEventsAreRedeliveredPageByPage(t *testing.T) {
 		}
 		s.afterCommit.Store(nil)
 		if n := s.count("webhook_delivery"); n != 501 {
-			t.Errorf("behind one page there are %d deliveries", n)
+			t.Errorf("after one page there are %d deliveries", n)
 		}
 		if n, err := s.RedeliverSince(t.Context(), s.workspace, e.EndpointID, early.Add(time.Microsecond)); err != nil || n != missed+1 {
 			t.Errorf("%d were sent again, %v; want %d", n, err, missed+1)

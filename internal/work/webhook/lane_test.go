@@ -20,12 +20,12 @@ import (
 	"svc.example/internal/work/webhook"
 )
 
-// awaitBlocked waits until somebody waits for a lock of the database, which is
+// awaitBlocked waits until a session waits for a lock of the database, which is
 // PostgreSQL.
 func (s *service) awaitBlocked() {
 	s.t.Helper()
 	bare := s.bare()
-	await.Until(s.t, "somebody to wait for a lock", func() bool {
+	await.Until(s.t, "a session to wait for a lock", func() bool {
 		var n int
 		if err := bare.QueryRow("SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'").Scan(&n); err != nil {
 			s.t.Error(err)

@@ -152,7 +152,7 @@ func (s *service) now() (at time.Time) {
 	return at
 }
 
-// pass lets time pass, and wakes who waits for it.
+// pass lets time pass, and wakes those waiting for it.
 func (s *service) pass(d time.Duration) {
 	s.later.Add(int64(d))
 	s.write(func(_ context.Context, tx *db.Tx) error { tx.Announce(lease.Topic(webhook.Queue)); return nil })
@@ -293,7 +293,7 @@ func (s *service) receiver(answer http.HandlerFunc) *receiver {
 		select {
 		case r.hits <- hit{q.Header.Get("webhook-id"), q.Header.Clone(), body}:
 		default: // waiting here would keep the server from closing, for good
-			s.t.Errorf("more calls than %d that nobody looked at", cap(r.hits))
+			s.t.Errorf("more than %d unread calls", cap(r.hits))
 		}
 		if answer == nil {
 			rw.WriteHeader(http.StatusNoContent)

@@ -35,7 +35,7 @@ func TestAReadingIsSharedForASecond(t *testing.T) {
 			}
 			await.Pass(cacheLife - time.Millisecond)
 			if ask(); readings != want {
-				t.Fatalf("read anew before a second was over")
+				t.Fatalf("read again before a second was over")
 			}
 			await.Pass(time.Millisecond)
 		}

@@ -37,7 +37,7 @@ func (s *statements) add(name string) {
 	s.names = append(s.names, name)
 }
 
-// take gives the names so far and begins anew.
+// take gives the names so far and starts over.
 func (s *statements) take() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -40,7 +40,7 @@ func TestChartsStayInTheirBox(t *testing.T) {
 			}
 		}
 		if *c.Median < 0 || *c.Median > chartWide+1e-6 {
-			t.Fatalf("the median stands at %v", *c.Median)
+			t.Fatalf("the median is at %v", *c.Median)
 		}
 	})
 }

@@ -50,26 +50,26 @@ func TestTheReferenceNamesEveryRoute(t *testing.T) {
 	}
 }
 
-// article is what stands under an id.
+// article is the content under an id.
 func article(t *testing.T, page, id string) string {
 	t.Helper()
 	_, rest, found := strings.Cut(page, `<article id="`+id+`">`)
 	text, _, ended := strings.Cut(rest, "</article>")
 	if !found || !ended {
-		t.Fatalf("nothing stands under %s", id)
+		t.Fatalf("there is nothing under %s", id)
 	}
 	return html.UnescapeString(text)
 }
 
-// TestWhatIsNamedIsALinkThatLeadsThere follows each link within the page; what
-// stands there twice would be found once.
+// TestWhatIsNamedIsALinkThatLeadsThere follows each link within the page; a
+// duplicate would be found once.
 func TestWhatIsNamedIsALinkThatLeadsThere(t *testing.T) {
 	t.Parallel()
 	page := referenceText(t)
 	stands := map[string]bool{}
 	for _, id := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(page, -1) {
 		if stands[id[1]] {
-			t.Errorf("%s stands there twice", id[1])
+			t.Errorf("%s is there twice", id[1])
 		}
 		stands[id[1]] = true
 	}

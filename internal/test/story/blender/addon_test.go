@@ -150,7 +150,7 @@ func (a desk) signIn(c story.Caller, told any) {
 	})
 }
 
-// pricedScene is what tests/artist.py tells of a file that it had priced.
+// pricedScene is what tests/artist.py reports about a file that it had priced.
 type pricedScene struct {
 	Untouched bool                `json:"untouched"`
 	Filename  string              `json:"filename"`
@@ -252,8 +252,8 @@ func (a desk) rendersAndChangesNothing() {
 	}
 }
 
-// sendsAProject has a scene priced and rendered with its files beside it, and asks what
-// Blender and the service list of them.
+// sendsAProject has a scene priced and rendered with the files next to it, and asks
+// what Blender and the service list of them.
 func (a desk) sendsAProject() {
 	t := a.t
 	t.Helper()
@@ -286,7 +286,7 @@ func (a desk) sendsAProject() {
 	}
 }
 
-// screened is the desk with a screen that nobody sees, which is kept in a file.
+// screened is the desk with an invisible screen, which is kept in a file.
 func (a desk) screened() (desk, string) {
 	folder := a.t.TempDir()
 	a.screen = []string{"xvfb-run", "-a", "-s", "-screen 0 1100x1000x24 -fbdir " + folder}
@@ -334,7 +334,7 @@ func (b *slowBody) Read(p []byte) (int, error) {
 }
 
 // TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames presses the panel's buttons in a real
-// Blender with a window, on a screen that nobody sees.
+// Blender with a window, on an invisible screen.
 func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
 	t.Parallel()
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})

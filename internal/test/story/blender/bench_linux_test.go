@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/work/benchmark"
 )
 
-// A benchmark that somebody stops has no result, says so, and can be started again.
+// A stopped benchmark has no result, says so, and can be started again.
 func TestABenchmarkThatIsInterruptedHasNoResult(t *testing.T) {
 	t.Parallel()
 	out := filepath.Join(t.TempDir(), "result.json")

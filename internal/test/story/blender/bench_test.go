@@ -72,7 +72,7 @@ func TestABenchmarkOfACPUIsShownAsCPUAndInNoTable(t *testing.T) {
 	for _, s := range measured.Scenes {
 		t.Logf("%s: %d samples in %.1f s, %.5f from its reference", s.Scene, s.Samples, s.RenderSeconds, s.Difference)
 		if !finished[s.Scene] {
-			t.Errorf("nobody was told that scene %s was done", s.Scene)
+			t.Errorf("it was not reported that scene %s was done", s.Scene)
 		}
 	}
 

@@ -9,7 +9,8 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// A project is rendered as Blender renders it in its own folder; what is left out is told.
+// A project is rendered as Blender renders it in its own folder; what is left out is
+// reported.
 func TestAProjectIsRenderedAsInItsFolder(t *testing.T) {
 	path := story.RealBlender(t)
 	story.Each(t, func(t *testing.T, config app.Config) {

@@ -90,8 +90,9 @@ func (s hookedSession) Render(ctx context.Context, frame int, progress func(floa
 	return s.Session.Render(ctx, frame, progress)
 }
 
-// Frames of a simulation are those of the whole animation: of a job cut over two workers,
-// one of whose Blenders is killed in its midst, of one frame alone, and of a part.
+// Frames of a simulation are those of the whole animation: of a job divided between two
+// workers, one of whose Blenders is killed in the middle, of one frame alone, and of a
+// part.
 func TestFramesOfASimulationAreThoseOfTheAnimation(t *testing.T) {
 	path := story.RealBlender(t)
 	story.Each(t, func(t *testing.T, config app.Config) {

@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// browserProgram is a page of somebody else's site that renders by the TypeScript SDK. The
-// address has the service and the key behind its #.
+// browserProgram is a page of another site that renders by the TypeScript SDK. The address
+// has the service and the key after its #.
 const browserProgram = `<!doctype html><meta charset="utf-8"><title>A page with the SDK</title>
 <script type="module">
 import { ApiError, Client, LEGAL_V1 } from "/lib/index.js";
@@ -75,7 +75,7 @@ func TestTheTypeScriptSDKRendersAndVerifiesInABrowser(t *testing.T) {
 	}
 	slices.Sort(told.Frames)
 	if told.Error != "" || told.Price != 2 || told.Look != 0xff || !slices.Equal(told.Frames, []int{1, 2}) || told.Bytes == 0 || told.Refused != "render_not_found" {
-		t.Errorf("the page tells %s", text)
+		t.Errorf("the page shows %s", text)
 	}
 	for _, check := range []string{"signature", "statement", "members", "artifact", "contents", "frames", "manifest", "log"} {
 		if !slices.Contains(told.Checks, check) {

@@ -55,8 +55,8 @@ func sendFromPage(p *story.Console, folder, main string) (parts int) {
 	return p.Parts - before
 }
 
-// A person sends a folder in which a texture is missing, mends it, looks, pays, watches the
-// frames come, looks at one, and has a ZIP that verifies.
+// A person uploads a folder in which a texture is missing, repairs it, orders a test frame,
+// pays, watches the frames come, opens one, and has a ZIP that verifies.
 func TestAnArtistDoesEverythingInABrowser(t *testing.T) {
 	path := story.RealBlender(t)
 	story.Each(t, func(t *testing.T, config app.Config) {
@@ -140,7 +140,7 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 			return err
 		})
 		p.Says("failed", "The power is cut on Sunday.", "You paid nothing", "not charged", "keeps no frames", "Render frames again")
-		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // a stream that nobody reads ends
+		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // an unread stream ends
 			p.Until("HEAD "+path, fmt.Sprintf(`fetch(%q, {method: "HEAD"}).then(r => r.status === 200)`, path))
 		}
 		second := svc.Console(p.Caller)
@@ -159,8 +159,8 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 	})
 }
 
-// A page whose stream could not be opened, because the line was gone for a moment, opens it
-// later: nobody has to load the page again.
+// A page whose stream could not be opened, because the connection was lost for a moment,
+// opens it later: the page need not be loaded again.
 func TestAPageWhoseStreamNeverBeganOpensItAgain(t *testing.T) {
 	t.Parallel()
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})

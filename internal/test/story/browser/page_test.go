@@ -35,7 +35,7 @@ func verdict(ctx context.Context, t *testing.T, address string) (state, words st
 	return story.Look[string](ctx, t, "verdict.dataset.state"), story.Look[string](ctx, t, "verdict.innerText")
 }
 
-// screenshot keeps a picture of the open page for who wants to look at it.
+// screenshot keeps a picture of the open page for inspection.
 func screenshot(ctx context.Context, t *testing.T) {
 	t.Helper()
 	folder := os.Getenv("SVC_TEST_SCREENSHOTS")
@@ -88,7 +88,7 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 	text := story.Look[string](ctx, t, "document.body.innerText")
 	for _, value := range []string{job.JobID, p.Proof.ReceiptID, p.Proof.ArtifactSHA256, "2 frames, rendered on ", "0.02 USD (2 cents)", "frame_0001.png"} {
 		if !strings.Contains(text, value) {
-			t.Errorf("the page lacks %q: %s", value, text)
+			t.Errorf("the page does not have %q: %s", value, text)
 		}
 	}
 	if title := story.Look[string](ctx, t, "document.title"); !strings.Contains(title, job.JobID) {
@@ -114,7 +114,8 @@ func TestProofPageVerifiesInTheVisitorsBrowser(t *testing.T) {
 			t.Errorf("changed %s: the page still shows %s", name, left)
 		}
 	}
-	// Text that somebody puts into the page is not shown beside what is verified.
+	// Text that an attacker puts into the page is not shown next to what is
+	// verified.
 	for old, added := range map[string]string{`<div id="receipt">`: `<div id="receipt">paid 99 USD`, `<ul id="checks">`: `<ul id="checks"><li>paid 99 USD</li>`, `<h1 id="name">`: `<h1 id="name">paid 99 USD`} {
 		state, _ := verdict(ctx, t, changedPage(t, svc.URL, old, added)+path)
 		if text := story.Look[string](ctx, t, "document.body.innerText"); state != "verified" || strings.Contains(text, "99 USD") {

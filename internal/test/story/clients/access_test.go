@@ -41,7 +41,7 @@ func TestADownloadLinkAuthorisesItselfForAWhile(t *testing.T) {
 		head := story.Get(t, http.MethodHead, job.DownloadURL, nil)
 		head.Want(t, http.StatusOK, "")
 		if length := head.Header.Get("Content-Length"); length != fmt.Sprint(len(whole.Body)) || len(head.Body) != 0 {
-			t.Errorf("HEAD tells of %s bytes and sends %d, the ZIP has %d", length, len(head.Body), len(whole.Body))
+			t.Errorf("HEAD announces %s bytes and sends %d, the ZIP has %d", length, len(head.Body), len(whole.Body))
 		}
 
 		for name, change := range map[string]func(q url.Values){

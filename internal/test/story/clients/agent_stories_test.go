@@ -38,7 +38,7 @@ func newModel(svc *story.Service, c story.Caller) model {
 	return model{svc.Connect(c.Agent.Secret), c, svc}
 }
 
-// sends has a file sent behind the link that svc_inspect gives without arguments, and
+// sends has a file uploaded by the link that svc_inspect gives without arguments, and
 // returns what svc_inspect says of it, with the frames that are asked for.
 func (m model) sends(file []byte, frames map[string]any) map[string]any {
 	m.T.Helper()
@@ -123,8 +123,8 @@ func limitedCaller(svc *story.Service, c story.Caller, cents int64) story.Caller
 	return c
 }
 
-// TestTenStoriesOfAgents are told one after the other to a service, which is audited at the
-// end. Each says what is in the ledger then: nothing is paid twice.
+// TestTenStoriesOfAgents are played one after the other on a service, which is audited at
+// the end. Each says what is in the ledger then: nothing is paid twice.
 func TestTenStoriesOfAgents(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)
@@ -192,7 +192,7 @@ func outOfMoney(t *testing.T, m model, work func(*story.Painter)) {
 	answer, refused := m.starts(inspected)
 	m.refusal(answer, refused, "insufficient_funds")
 	if answer["next_tool"] != nil {
-		t.Errorf("it is told to go on with %v", answer["next_tool"])
+		t.Errorf("it is told to continue with %v", answer["next_tool"])
 	}
 	m.svc.Write(func(ctx context.Context, tx *db.Tx) error {
 		return wallet.Credit(ctx, tx, m.who.Workspace, wallet.NewReference(), 10)

@@ -25,7 +25,7 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// scriptFolder is testdata/agents and the demo scene, beside the npm packages.
+// scriptFolder is testdata/agents and the demo scene, next to the npm packages.
 func scriptFolder(t *testing.T) string {
 	t.Helper()
 	folder := besidePackages(t, os.DirFS("testdata/agents"))
@@ -72,7 +72,7 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 
 // TestTheInspectorRegistersIsLetInAndRenders runs the official inspector's command line, a
 // process for each call; it also judges the schemas. From nothing but the address of the
-// tools it registers by itself, has a person let it in, and keeps what it got.
+// tools it registers automatically, has a person let it in, and keeps what it got.
 func TestTheInspectorRegistersIsLetInAndRenders(t *testing.T) {
 	t.Parallel()
 	svc := story.Start(t, app.Config{Listen: story.FreeAddress(t), Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t), Registration: true})
@@ -154,7 +154,7 @@ func TestTheInspectorRegistersIsLetInAndRenders(t *testing.T) {
 	svc.SettledOnce(c, 2)
 }
 
-// put sends a file behind a signed link.
+// put uploads a file by a signed link.
 func put(t *testing.T, address string, file []byte) (status int) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(story.Patient(t), http.MethodPut, address, strings.NewReader(string(file)))
@@ -179,7 +179,7 @@ func follow(s story.Session, answer map[string]any, tool string) map[string]any 
 		select {
 		case <-tick.C:
 		case <-s.T.Context().Done():
-			s.T.Fatalf("it never goes on from %s", tool)
+			s.T.Fatalf("it never continues from %s", tool)
 		}
 		var refused bool
 		if answer, refused = s.Call(tool, answer["next_arguments"]); refused {

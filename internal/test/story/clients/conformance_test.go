@@ -79,8 +79,8 @@ func deno(t *testing.T) string {
 	return program
 }
 
-// TestEveryClientConforms tells each client each story. The table of docs/sdk.md is what came
-// of it: a client that says that it cannot do a story has a no there.
+// TestEveryClientConforms plays each story with each client. The table of docs/sdk.md is what
+// came of it: a client that says that it cannot do a story has a no there.
 func TestEveryClientConforms(t *testing.T) {
 	t.Parallel()
 	svc := story.SharedOn(t, "sqlite")
@@ -128,7 +128,7 @@ func TestEveryClientConforms(t *testing.T) {
 }
 
 // TestAClientThatDoesWhatNoneMayIsSeen proves that a story can fail: a program that answers
-// well, and calls nobody.
+// well, but makes no call.
 func TestAClientThatDoesWhatNoneMayIsSeen(t *testing.T) {
 	t.Parallel()
 	svc := story.SharedOn(t, "sqlite")

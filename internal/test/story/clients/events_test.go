@@ -45,11 +45,11 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 
 		seen, last := watchJob(c, job.JobID, "", 2)
 		svc.Stop()
-		g.Open() // frames are rendered while nobody serves
+		g.Open() // frames are rendered while the service is down
 		svc.Restart()
 		rest, _ := watchJob(c, job.JobID, last, frames)
 		if len(seen) != 2 || len(rest) != frames-2 {
-			t.Errorf("saw frames %v before and %v behind the restart, want 2 and %d", seen, rest, frames-2)
+			t.Errorf("saw frames %v before and %v after the restart, want 2 and %d", seen, rest, frames-2)
 		}
 		want := []int{1, 2, 3, 4, 5, 6}
 		if all := slices.Sorted(slices.Values(append(seen, rest...))); !slices.Equal(all, want) {
@@ -64,7 +64,7 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 	})
 }
 
-// watchJob follows a job behind the event with the id after until upTo frames are
+// watchJob follows a job after the event with the id after until upTo frames are
 // accepted in all, or the job has ended.
 func watchJob(c story.Caller, jobID, after string, upTo int) (frames []int, last string) {
 	c.T.Helper()

@@ -103,9 +103,9 @@ func allows(p *story.Console, address, what string) {
 	p.Run(`document.querySelector("button[value=allow]").click()`)
 }
 
-// TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent: mcp-remote has an agent that only
-// knows programs on its own computer use tools elsewhere, and signs in for it: as the program
-// that a description says, or as one that registers by itself.
+// TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent: mcp-remote has an agent that only knows
+// programs on its own computer use tools elsewhere, and signs in for it: as the program of a
+// description, or as one that registers automatically.
 func TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent(t *testing.T) {
 	t.Parallel()
 	program := newHosted(t)

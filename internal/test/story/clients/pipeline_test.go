@@ -37,7 +37,7 @@ func pipelines(t *testing.T, svc *story.Service) map[string]func(folder string) 
 			command.Env = []string{"PYTHONPATH=" + pythonSDK.install(t, svc, folder), "PYTHONDONTWRITEBYTECODE=1"}
 			return command
 		},
-		"JavaScript": func(folder string) *exec.Cmd { // it finds its package beside it
+		"JavaScript": func(folder string) *exec.Cmd { // it finds its package next to it
 			text, err := os.ReadFile(filepath.Join(source, "pipeline.mjs"))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(folder, "pipeline.mjs"), text, 0o600)
@@ -85,7 +85,7 @@ func TestAPipelinePublishesWhatItVerifiedWhenTheServiceCalls(t *testing.T) {
 			continue
 		}
 		if left, err := os.ReadDir(filepath.Dir(published)); err != nil || len(left) != 1 {
-			t.Errorf("%s: beside what was published are %v, %v", language, left, err)
+			t.Errorf("%s: next to what was published are %v, %v", language, left, err)
 		}
 		output, err = exec.CommandContext(story.Patient(t), apptest.Binary(t), "verify", filepath.Join(published, "receipt.json"),
 			"--artifact", filepath.Join(published, "frames.zip"), "--keys", svc.URL+"/v1/signing-keys", "--require", "artifact,key").CombinedOutput()

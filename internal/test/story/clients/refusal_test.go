@@ -95,8 +95,8 @@ request.end(body)
 
 // TestPlainClientsReadEveryRefusal has ten outside clients send a large upload that is
 // refused before it is read: for its key, its sender's storage and its sender's limit; and
-// smaller bodies for their address and their size. They ask directly, and behind nginx as
-// docs/operate.md configures it.
+// smaller bodies for their address and their size. They call directly, and through nginx
+// as docs/operate.md configures it.
 func TestPlainClientsReadEveryRefusal(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Listen: story.FreeAddress(t), Data: t.TempDir(), Log: story.LogOf(t), TrustedHops: 1}

@@ -23,8 +23,8 @@ import (
 )
 
 // scripted is an agent that knows nothing of svc: it reads the names and schemas
-// of the tools, calls what each answer says to call next, and hands what it is
-// told in words to the person it works for.
+// of the tools, calls what each answer says to call next, and passes texts on to
+// the person it works for.
 type scripted struct {
 	story.Session
 	person
@@ -36,11 +36,11 @@ type scripted struct {
 	end    map[string]any // the last answer
 }
 
-// person is who the agent works for.
+// person is the person that the agent works for.
 type person interface {
 	// file is the file to render, as it is now.
 	file() []byte
-	// mend does to the file what somebody says should be done; false = cannot.
+	// mend does to the file what an answer asks for; false = cannot.
 	mend(action string) bool
 	// sees a picture of a frame, and what may be wrong with it, before the price is asked
 	// for.
@@ -92,7 +92,7 @@ func (a *scripted) run() {
 			}
 		}
 		if link, ok := answer["upload"].(map[string]any); ok {
-			put(a.T, fmt.Sprint(link["url"]), a.file()) // what is wrong with it is told next
+			put(a.T, fmt.Sprint(link["url"]), a.file()) // what is wrong with it is reported next
 		}
 		if address, ok := answer["url"].(string); ok {
 			a.zip = story.Get(a.T, http.MethodGet, address, nil).Body
@@ -166,7 +166,7 @@ func (a *scripted) look(upload any) {
 	}
 }
 
-// artist has a .blend and a Blender to mend it with.
+// artist has a .blend and a Blender to repair it with.
 type artist struct {
 	t       *testing.T
 	blender string
@@ -207,7 +207,7 @@ func (p *artist) edit(code string) {
 }
 
 // TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP has a real
-// Blender on both sides: one makes the file, for Eevee, and mends it as the
+// Blender on both sides: one makes the file, for Eevee, and repairs it as the
 // service says; the other renders it.
 func TestAnAgentThatKnowsNothingGoesFromABrokenFileToAVerifiedZIP(t *testing.T) {
 	t.Parallel()

@@ -30,7 +30,7 @@ type sdk struct {
 	story   string // a render over a bad wire
 	project string // what travels of a project
 	code    string // the mark of its programs in the README
-	agent   string // how its calls say who makes them
+	agent   string // how its calls identify it
 }
 
 var (
@@ -187,7 +187,7 @@ func (s sdk) rendersOverABadWire(t *testing.T, svc *story.Service) {
 		conformance.Rule{On: "GET /events", Faults: []string{"cut-answer:900:0", "forget-place"}},
 		conformance.Rule{On: "GET /download", Faults: []string{"status:502:0"}},
 		conformance.Rule{On: "GET /receipt", Faults: []string{"cut-answer:100:0"}},
-		// The first download is damaged, the second falls silent and goes on where it was.
+		// The first download is damaged, the second falls silent and resumes where it was.
 		conformance.Rule{On: "GET /artifacts/", Faults: []string{"damage", "stall-answer:2000"}, Needs: "Range"},
 	)
 	scene := filepath.Join(t.TempDir(), demo.Filename)
@@ -221,7 +221,7 @@ func (s sdk) rendersOverABadWire(t *testing.T, svc *story.Service) {
 		t.Errorf("on the wire: %v", complaints)
 	}
 	if told.PriceCents != 4 || told.FramesOfTwo != 2 || told.Status != "completed" || told.ChargedCents != 4 {
-		t.Errorf("it tells %+v", told)
+		t.Errorf("it reports %+v", told)
 	}
 	if got := fmt.Sprint(told.Look); got != "[ready 2 ffd8]" { // a JPEG begins so
 		t.Errorf("the free look is %s", got)
@@ -303,7 +303,7 @@ func (s sdk) sendsAProject(t *testing.T, svc *story.Service) {
 	}
 	s.run(t, &told, s.project, svc.URL, c.Agent.Secret, root, "film/scene ä.blend")
 	if all := len(demo.Scene()) + len(notes); !slices.Equal(told.Sent, []int{all, 0, len(notes) + len("more")}) || told.FrameCount != 1 {
-		t.Errorf("it tells %+v, want %d bytes, none, and the changed file", told, all)
+		t.Errorf("it reports %+v, want %d bytes, none, and the changed file", told, all)
 	}
 }
 

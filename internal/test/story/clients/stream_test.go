@@ -24,7 +24,7 @@ func wantPreview(t *testing.T, s story.StreamEvent) {
 	}
 }
 
-// TestPreviewsTravelInTheStreamOnceEach goes away behind the second of five
+// TestPreviewsTravelInTheStreamOnceEach goes away after the second of five
 // previews, comes back when the service has been restarted and three more
 // frames are in, and sees the others, the last before the job's end.
 func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
@@ -53,7 +53,7 @@ func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 		c.Listen(svc.URL, job.JobID, last, func(s story.StreamEvent) bool {
 			note(s)
 			if ended != "" {
-				t.Errorf("%s came behind the end", s.Kind)
+				t.Errorf("%s came after the end", s.Kind)
 			}
 			if s.Kind == "job" && s.Job.Status == client.StatusCompleted {
 				ended = s.ID
@@ -63,7 +63,7 @@ func TestPreviewsTravelInTheStreamOnceEach(t *testing.T) {
 		if got := slices.Sorted(slices.Values(seen)); !slices.Equal(got, []int{1, 2, 3, 4, 5}) || ended == "" {
 			t.Errorf("previews of %v came, and the end %q; want each once, then the end", seen, ended)
 		}
-		// A client that comes back with the id of the end is told nothing more.
+		// A client that comes back with the id of the end gets nothing more.
 		c.Listen(svc.URL, job.JobID, ended, func(s story.StreamEvent) bool {
 			t.Errorf("%s %s came again", s.Kind, s.ID)
 			return false
@@ -174,7 +174,7 @@ func TestManyWatchersGetTheSameEvent(t *testing.T) {
 		}
 		for e, n := range received {
 			if n != crowd {
-				t.Errorf("%s %d was told to %d of %d", e.Kind, e.Seq, n, crowd)
+				t.Errorf("%s %d reached %d of %d", e.Kind, e.Seq, n, crowd)
 			}
 		}
 		svc.SettledOnce(c, 3)

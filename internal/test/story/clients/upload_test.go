@@ -28,7 +28,7 @@ type upload struct {
 	filename string
 	content  io.Reader
 	declared int64 // content bytes that Content-Length promises; below 0 none is sent
-	cutOff   bool  // the sender goes away behind the content, before the form ends
+	cutOff   bool  // the sender goes away after the content, before the form ends
 	fields   map[string]string
 }
 
@@ -76,7 +76,7 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 		}, 400, "frame_range_too_large"},
 	}
 	story.Each(t, func(t *testing.T, config app.Config) {
-		svc := story.StartLone(t, config) // a balancer may lose what is said before a body is read
+		svc := story.StartLone(t, config) // a balancer may lose an answer that is sent before a body is read
 		c := svc.Caller(0)
 		for name, scenario := range stories {
 			status, code := sendUpload(c, svc.URL, scenario.upload())
@@ -89,7 +89,7 @@ func TestARefusedUploadLeavesNothing(t *testing.T) {
 }
 
 // TestTheLargestUploadPassesAndOneByteMoreLeavesNothing sends a real scene with
-// zeros behind its end, as many bytes as may come, and then one more.
+// zeros after its end, up to the limit, and then one byte more.
 func TestTheLargestUploadPassesAndOneByteMoreLeavesNothing(t *testing.T) {
 	padded := func(size int64) io.Reader {
 		scene := demo.Scene()
@@ -127,8 +127,8 @@ func TestTheLargestUploadPassesAndOneByteMoreLeavesNothing(t *testing.T) {
 	})
 }
 
-// blendOf is a plain .blend of so many bytes: a header, and one block that goes
-// on to the end.
+// blendOf is a plain .blend of so many bytes: a header, and one block that
+// extends to the end.
 func blendOf(size int64) io.Reader {
 	var head bytes.Buffer
 	head.WriteString("BLENDER-v401")

@@ -144,7 +144,7 @@ func TestFromAnEmptyWalletToAFrameByAnAgentThatSignsIn(t *testing.T) {
 	host := strings.TrimPrefix(strings.TrimSuffix(program.id, "/client.json"), "https://")
 	s := connectAs(svc, program, func(address string) error {
 		if asked++; gone {
-			return errors.New("the person lets nobody in any more")
+			return errors.New("the person lets no program in any more")
 		}
 		p.Open(strings.TrimPrefix(address, svc.URL))
 		p.Says("Let this program in?", host, "“Assistant”, which nobody verifies", "Start renders, which spend money", "Limit a month")

@@ -114,7 +114,7 @@ func TestALowWalletCallsTheWebhooksOfItsWorkspaceOnce(t *testing.T) {
 		if _, err := c.Cancel(story.Patient(t), second.JobID); err != nil {
 			t.Fatal(err)
 		}
-		if next := receiver.Verified(await.Next(t, receiver.Received, "the event behind it"), secret); next.Type != client.EventCancelled {
+		if next := receiver.Verified(await.Next(t, receiver.Received, "the event after it"), secret); next.Type != client.EventCancelled {
 			t.Errorf("then came %s", next.Type)
 		}
 	})
@@ -186,7 +186,7 @@ func verifiedBy(svc *story.Service, ca story.Authority, receiver *exec.Cmd, secr
 	}
 }
 
-// awaitListening waits until somebody listens at address.
+// awaitListening waits until there is a listener at address.
 func awaitListening(t *testing.T, address string) {
 	t.Helper()
 	ctx := story.Patient(t)
@@ -198,7 +198,7 @@ func awaitListening(t *testing.T, address string) {
 		}
 		select {
 		case <-ctx.Done():
-			t.Fatalf("nobody listens at %s: %v", address, err)
+			t.Fatalf("nothing listens at %s: %v", address, err)
 		case <-time.After(10 * time.Millisecond): // between two looks
 		}
 	}

@@ -110,7 +110,7 @@ func TestCancelAndClaimHaveOneWinner(t *testing.T) {
 				}
 				c.Await(job.JobID, client.StatusFailed)
 			case cancelErr != nil:
-				t.Fatalf("nobody won: %v", cancelErr)
+				t.Fatalf("neither won: %v", cancelErr)
 			default:
 				c.Await(job.JobID, client.StatusCancelled)
 			}

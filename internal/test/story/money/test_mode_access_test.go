@@ -38,7 +38,7 @@ func TestATestKeyOpensItsOwnTestWorldAndNothingElse(t *testing.T) {
 			"the secret that the world knows":     {jobPath, plain, 401},
 			"that secret at the world":            {world + jobPath, plain, 401},
 			"its world without a key":             {world + jobPath, "", 401},
-			"a key that nobody has made":          {jobPath, contract.TestAgentKeyPrefix + strings.Repeat("a", contract.KeySecretLength), 401},
+			"a key that was never made":           {jobPath, contract.TestAgentKeyPrefix + strings.Repeat("a", contract.KeySecretLength), 401},
 			"the account key at an agent's route": {jobPath, c.Account.Secret, 401},
 			"a world that does not exist":         {"/test/WSP-" + strings.Repeat("0", 32) + "/v1/health", "", 404},
 			"the list of keys":                    {"/v1/agent-keys", c.Account.Secret, 409},

@@ -68,7 +68,7 @@ func texts(t *testing.T, pool *sql.DB, query string) (all []string) {
 	return all
 }
 
-// knowsTestMode are the tables of the real store that test mode may change: who may call, how
+// knowsTestMode are the tables of the real store that test mode may change: callers, how
 // often they called, and which workspaces have a world.
 var knowsTestMode = []string{"account_key", "agent_key", "rate_limit", "test_world"}
 
@@ -125,7 +125,7 @@ func TestNothingOfTestModeEntersTheRealStore(t *testing.T) {
 			t.Errorf("test mode changed the metrics:\n%s\nbefore:\n%s", after, figures)
 		}
 		if job, err := paying.Job(story.Patient(t), kept.JobID); err != nil || job.Status != client.StatusQueued {
-			t.Errorf("the real job is %+v, %v: nobody may have rendered it", job, err)
+			t.Errorf("the real job is %+v, %v: it must not be rendered", job, err)
 		}
 		for _, jobID := range []string{done.JobID, failing.JobID} {
 			if _, err := paying.Job(story.Patient(t), jobID); !is(err, fault.RenderNotFound) {
@@ -171,8 +171,8 @@ func counted(t *testing.T, address string) string {
 	return strings.Join(lines, "")
 }
 
-// verifiedTestZIP downloads a job of test mode, and wants a receipt that nobody takes for a
-// real one.
+// verifiedTestZIP downloads a job of test mode, and wants a receipt that cannot be mistaken
+// for a real one.
 func verifiedTestZIP(c story.Caller, job *client.Job) {
 	c.T.Helper()
 	path := filepath.Join(c.T.TempDir(), "job.zip")
@@ -201,7 +201,7 @@ func verifiedTestZIP(c story.Caller, job *client.Job) {
 		}
 	}
 	if _, err := client.Verify(signed, keys, bytes.NewReader(zip), int64(len(zip)), client.AcceptTest()); err != nil {
-		c.T.Errorf("who asks for one of test mode does not get it: %v", err)
+		c.T.Errorf("a caller that asks for one of test mode does not get it: %v", err)
 	}
 	logged, err := c.Proof(story.Patient(c.T), job.JobID)
 	if err != nil {
@@ -219,8 +219,8 @@ func verifiedTestZIP(c story.Caller, job *client.Job) {
 	}
 }
 
-// TestARealServicesKeysRefuseATestReceipt: who pinned the keys of the service knows no key of
-// any test world.
+// TestARealServicesKeysRefuseATestReceipt: a caller that pinned the keys of the service knows
+// no key of any test world.
 func TestARealServicesKeysRefuseATestReceipt(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)
@@ -329,7 +329,7 @@ func TestAFrameOfAFileFailsByItsNumber(t *testing.T) {
 }
 
 // TestTheClockOfTestModeBringsWhatIsDue moves it over the ends of a quote and of an artifact,
-// and nobody else's.
+// and no others.
 func TestTheClockOfTestModeBringsWhatIsDue(t *testing.T) {
 	story.EachShared(t, func(t *testing.T, svc *story.Service) {
 		c, other, paying := svc.TestCaller(), svc.TestCaller(), svc.Caller(story.Credit)
@@ -371,6 +371,6 @@ func TestTheClockOfTestModeBringsWhatIsDue(t *testing.T) {
 		if status, answer := paying.Clock(svc.URL, `{"advance_seconds":1}`); status != 409 || answer.Error.Code != "wrong_mode" {
 			t.Errorf("a real key moves a clock: %d, %+v", status, answer)
 		}
-		c.Await(c.StartFrames(1).JobID, client.StatusCompleted) // it goes on in the future
+		c.Await(c.StartFrames(1).JobID, client.StatusCompleted) // it continues in the future
 	})
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // TestWebhooksOfTestModeAreDeliveredAndTheClockBringsTheirRetries has a receiver that fails
-// twice; between the tries the clock is moved and nobody waits.
+// twice; between the attempts the clock is moved, so the test does not wait.
 func TestWebhooksOfTestModeAreDeliveredAndTheClockBringsTheirRetries(t *testing.T) {
 	ca := story.NewAuthority(t)
 	story.Each(t, func(t *testing.T, config app.Config) {

@@ -28,7 +28,7 @@ import (
 type serveProcess struct {
 	cmd     *exec.Cmd
 	address string
-	lines   chan string // of its standard output, behind the address; closed at its end
+	lines   chan string // of its standard output, after the address; closed at its end
 }
 
 // serveBinary starts svc serve on a data folder, with a guarded log, and waits for its
@@ -105,7 +105,7 @@ func TestAServiceThatNobodyHasUsedSaysWhatToDoNext(t *testing.T) {
 	}
 }
 
-// TestSystemdLearnsThatTheServiceServes stands for the systemd of a unit of Type=notify.
+// TestSystemdLearnsThatTheServiceServes plays the systemd of a unit of Type=notify.
 func TestSystemdLearnsThatTheServiceServes(t *testing.T) {
 	t.Parallel()
 	folder, err := os.MkdirTemp("", "svc") // a socket's path may have 107 bytes
@@ -130,7 +130,7 @@ func TestSystemdLearnsThatTheServiceServes(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := await.Next(t, told, "word that it serves"); got != "READY=1" {
-		t.Errorf("systemd was told %q", got)
+		t.Errorf("systemd got %q", got)
 	}
 	story.Get(t, http.MethodGet, s.address+"/readyz", nil).Want(t, http.StatusOK, "")
 	if err := s.stop(); err != nil {

@@ -151,7 +151,7 @@ func (c *chaos) injectFaults(done *sync.WaitGroup) {
 	}
 }
 
-// killAfter is the commit behind which a server that starts now kills itself; 0
+// killAfter is the commit after which a server that starts now kills itself; 0
 // is none.
 func (c *chaos) killAfter() int64 {
 	if c.dice.IntN(3) > 0 {
@@ -363,13 +363,13 @@ func (v *faultTarget) start(t *testing.T) {
 	v.p, v.stopped = story.LaunchLogging(t, v.role, v.config(), apptest.LogWriter(t, io.MultiWriter(t.Output(), &v.log))), false
 }
 
-// restart kills the process and starts it anew.
+// restart kills the process and starts it again.
 func (v *faultTarget) restart(t *testing.T) {
 	v.p.Kill()
 	v.start(t)
 }
 
-// revive starts the process when it has ended by itself.
+// revive starts the process when it has ended on its own.
 func (v *faultTarget) revive(t *testing.T) {
 	if v.ended() {
 		v.restart(t)

@@ -14,16 +14,15 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// crashLanes is how many crash runs of one database go on side by side.
+// crashLanes is how many crash runs of one database are in progress at once.
 const crashLanes = 2
 
-// TestNothingIsLostWhereverTheServerIsKilled kills the server behind its first
-// commit, in another run behind its second, and so on until a run ends before
-// its turn comes. Embedded, the worker dies with the server; apart, it outlives
-// it.
+// TestNothingIsLostWhereverTheServerIsKilled kills the server after its first
+// commit, in another run after its second, and so on until a run ends before that
+// commit. An embedded worker dies with the server; a separate one outlives it.
 //
-// The long run kills behind every commit in each of the four ways. The short run
-// deals the commits out among them: there is a kill behind each commit, in one way.
+// The long run kills after every commit in each of the four ways. The short run
+// divides the commits among them: there is a kill after each commit, in one way.
 func TestNothingIsLostWhereverTheServerIsKilled(t *testing.T) {
 	t.Parallel()
 	way := 0
@@ -52,7 +51,7 @@ func TestNothingIsLostWhereverTheServerIsKilled(t *testing.T) {
 // crashFrames is how many frames the job of a crash run has.
 const crashFrames = 3
 
-// crashRun drives one job to its end over a server that is killed behind its
+// crashRun drives one job to its end over a server that is killed after its
 // commit n, and says whether that commit came.
 func crashRun(t *testing.T, database string, embedded bool, n int64) (killed bool) {
 	config := app.Config{Data: t.TempDir(), Database: database, Listen: story.FreeAddress(t), LeaseLife: story.Lapse, Log: story.LogOf(t)}
@@ -84,7 +83,7 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 }
 
 // startWithWebhook is start with a webhook whose secret the service makes. Only the first
-// answer tells it; the client repeats a start whose answer is lost under the same
+// answer contains it; the client repeats a start whose answer is lost under the same
 // Idempotency-Key.
 func startWithWebhook(c story.Caller, n int, address string) (job *client.Job, secret string) {
 	c.T.Helper()

@@ -144,7 +144,7 @@ const machine = `{"apiVersion":"v1","kind":"Node","metadata":{"name":"one","labe
 const machineStatus = `{"status":{"capacity":{"cpu":"5","memory":"20Gi","ephemeral-storage":"100Gi","pods":"10"},
 	"allocatable":{"cpu":"5","memory":"20Gi","ephemeral-storage":"100Gi","pods":"10"},"conditions":[{"type":"Ready","status":"True"}]}}`
 
-// tell is what a kubelet tells the API server of a pod.
+// tell is what a kubelet reports to the API server about a pod.
 func tell(t *testing.T, name, phase, ready string) {
 	t.Helper()
 	kubectl(t, "", "patch", "pod", name, "--namespace=svc", "--subresource=status", "--patch",

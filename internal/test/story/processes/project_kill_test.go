@@ -29,7 +29,7 @@ const (
 )
 
 // TestAProjectIsSentAndRenderedThroughKills kills svc render while it sends a project, the
-// server behind any of its commits, and the worker behind any frame, with SIGKILL. The same
+// server after any of its commits, and the worker after any frame, with SIGKILL. The same
 // command again ends with the frames: each part is stored once, and there is one job.
 //
 // Fifty rounds in the long run; a round is called by its seed.

@@ -27,7 +27,7 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// stagedProxy stands between svc render and a service. It ends the command at one
+// stagedProxy is between svc render and a service. It ends the command at one
 // call, either before the service hears of the call or once it has answered.
 type stagedProxy struct {
 	http.Handler // to the service
@@ -50,7 +50,7 @@ func (p *stagedProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if p.after {
-		// The service's work is done, whatever becomes of its caller.
+		// The service's work is done, even if its caller is gone.
 		p.Handler.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
 	}
 	p.reached()
@@ -168,7 +168,7 @@ func (c *renderCommand) holds(folder string, frames int) {
 	}
 	for _, entry := range entries {
 		if strings.HasPrefix(entry.Name(), ".") || strings.HasSuffix(entry.Name(), ".part") {
-			c.t.Errorf("%s is left behind", entry.Name())
+			c.t.Errorf("%s is left over", entry.Name())
 		}
 	}
 }
@@ -194,7 +194,7 @@ var stages = []struct {
 	{"the quote", "/uploads/inspect", true},
 	{"the start", "/start", false},
 	{"the answer to the start", "/start", true},
-	{"the first look at the job", "/events", false},
+	{"the first read of the job", "/events", false},
 	{"the link", "/download", false},
 	{"the receipt", "/receipt", false},
 	{"the proof", "/proof", false},
@@ -273,7 +273,7 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 			}
 			if i >= 2 {
 				if at := strings.Index(said, "svc render --job JOB-"); at < 0 {
-					t.Errorf("there is no command to go on with:\n%s", said)
+					t.Errorf("there is no command to continue with:\n%s", said)
 				}
 			}
 			c.goesOn()
@@ -285,7 +285,7 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 // kills the command around the start of the first one.
 func TestAListThatIsKilledBetweenItsJobsIsPaidOnce(t *testing.T) {
 	t.Parallel()
-	for name, after := range map[string]bool{"before the first start": false, "behind it": true} {
+	for name, after := range map[string]bool{"before the first start": false, "after it": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := startRenderCommand(t)

@@ -18,12 +18,12 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// TestSlurmFarmOutlivesItsDead is a farm as docs/scale.md has it: three processes of the
-// service over PostgreSQL and an S3 store, a balancer in front, and workers that a real Slurm
-// runs because svc autoscale asks for them. Two processes of the service are killed, one
-// after the other, a worker in the middle of a frame, and the autoscaler starts anew. Every
-// job completes for its price, its receipt verifies, and the audit is clean. make deploy-test
-// runs this.
+// TestSlurmFarmOutlivesItsDead is a farm as described in docs/scale.md: three processes of
+// the service over PostgreSQL and an S3 store, a balancer in front, and workers that a real
+// Slurm runs because svc autoscale asks for them. Two processes of the service are killed,
+// one after the other, a worker in the middle of a frame, and the autoscaler restarts.
+// Every job completes for its price, its receipt verifies, and the audit is clean. make
+// deploy-test runs this.
 func TestSlurmFarmOutlivesItsDead(t *testing.T) {
 	const workers, frames = 2, 4
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Blobs: s3test.Address(t), LeaseLife: 5 * time.Second, Log: story.LogOf(t)}

@@ -118,7 +118,7 @@ func TestSlurmRunsTheWorkersThatAJobIsWorth(t *testing.T) {
 	}
 	c.VerifiedZIP(done)
 	svc.WantMoney(c.Workspace, story.Credit-int64(done.FrameCount), wallet.Credited, wallet.Reserved, wallet.Captured)
-	await.Until(t, "the worker ends by itself", func() bool { return states(t, "svc-worker") == "" })
+	await.Until(t, "the worker ends on its own", func() bool { return states(t, "svc-worker") == "" })
 }
 
 // scriptOf is a batch script of deploy/slurm.

@@ -19,7 +19,7 @@ import (
 )
 
 // TestTracesOfAJobNameNobody runs the program with a collector of traces: what happens to a
-// job is told by its id, and no key, file or person is.
+// job is reported by its id, without any key, file or person.
 func TestTracesOfAJobNameNobody(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -60,7 +60,7 @@ func TestTracesOfAJobNameNobody(t *testing.T) {
 	}
 	for _, never := range []string{key, c.Agent.Secret, "svc_node_", demo.Filename, "@example.com", "Bearer"} {
 		if saying(never) {
-			t.Errorf("the collector is told %q", never)
+			t.Errorf("the collector got %q", never)
 		}
 	}
 }

@@ -24,9 +24,9 @@ import (
 
 // A round of chaos that hangs describes itself.
 const (
-	// chaosMost is far more than a round takes in which every wait ends by itself.
+	// chaosMost is far more than a round takes in which every wait ends normally.
 	chaosMost = 15 * time.Minute
-	// lookTimeout bounds each look at a store that may stand still too.
+	// lookTimeout bounds each read of a store that may hang too.
 	lookTimeout = 10 * time.Second
 )
 
@@ -44,7 +44,7 @@ func (c *chaos) watch(seed uint64) {
 	c.t.Cleanup(func() { hangs.Stop() }) // the first of all, so the last that is run
 }
 
-// describe writes what waits: of the database, of the jobs, of this process, and the last
+// describe writes what waits in the database, the jobs and this process, and the last
 // events of the others. What waits in those they print themselves, on their way out.
 func (c *chaos) describe(w io.Writer) {
 	if strings.HasPrefix(c.database, "postgres") {
@@ -68,7 +68,8 @@ func section(w io.Writer, what string, err error) {
 	_, _ = fmt.Fprintf(w, "-- that was %s (%v)\n", what, err)
 }
 
-// sessions writes what PostgreSQL does in a database, and who waits for whom.
+// sessions writes what PostgreSQL does in a database, and which session waits
+// for which.
 func sessions(database string, w io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
 	defer cancel()
@@ -156,7 +157,7 @@ func TestTheWatchdogSaysWhatWaits(t *testing.T) {
 	var output strings.Builder
 	for !strings.Contains(output.String(), "active waits for Lock") {
 		if ctx.Err() != nil {
-			t.Fatalf("nobody waits:\n%.6000s", output.String())
+			t.Fatalf("nothing waits:\n%.6000s", output.String())
 		}
 		c.describe(&output) // what the first one says is kept: it ends the other server
 	}

@@ -277,7 +277,8 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 			return err
 		})
 
-		// Its keys open nothing, its receipts are on no page, and who kept them has proof.
+		// Its keys open nothing, its receipts are on no page, and anyone who kept them has
+		// proof.
 		story.Get(t, http.MethodGet, svc.URL+"/v1/renders/"+done.JobID+"/receipt", http.Header{"Authorization": {"Bearer " + account.Secret}}).Want(t, http.StatusUnauthorized, "")
 		var members struct {
 			ReceiptID string `json:"receipt_id"`
@@ -298,7 +299,8 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 			t.Errorf("a kept proof: %v, %+v", err, checks)
 		}
 
-		// A backup is whole without what went, and the service goes on, for its person too.
+		// A backup is complete without what was erased, and the service continues, for its
+		// person too.
 		folder := filepath.Join(t.TempDir(), "backup")
 		if _, breaches, err := app.Backup(t.Context(), svc.App.Config, folder, func(string, int64, int64) {}); err != nil {
 			t.Errorf("a backup: %v, %v", err, breaches)
@@ -311,7 +313,7 @@ func TestAnErasedWorkspaceLeavesNoNameAndNoFileButItsLedgerAndItsLeaves(t *testi
 	})
 }
 
-// TestTheFilesOfAnErasedWorkspaceGoAfterACrash ends the erasure behind its commit: the next
+// TestTheFilesOfAnErasedWorkspaceGoAfterACrash ends the erasure after its commit: the next
 // run removes frames and ZIPs, and the sweep the content that no row names any more.
 func TestTheFilesOfAnErasedWorkspaceGoAfterACrash(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {

@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/work/audit"
 )
 
-// TestTheAuditSeesWhatWasDoneToTheLog changes the log behind the service's back,
-// each time in one way, and undoes it.
+// TestTheAuditSeesWhatWasDoneToTheLog changes the log without the service, each
+// time in one way, and undoes it.
 func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		config.LogOrigin = "renders.example.com/log"
@@ -40,7 +40,7 @@ func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 				"INSERT INTO receipt_log_leaf (log_index, entry) VALUES (2, $1)", []string{"the log is whole", leaf},
 			},
 			{
-				"a leaf is nobody's", "UPDATE receipt SET envelope = 'x' || envelope WHERE job_id = (SELECT max(job_id) FROM job)",
+				"a leaf has no owner", "UPDATE receipt SET envelope = 'x' || envelope WHERE job_id = (SELECT max(job_id) FROM job)",
 				"UPDATE receipt SET envelope = substr(envelope, 2) WHERE $1 <> '' AND job_id = (SELECT max(job_id) FROM job)", []string{"a leaf belongs to a receipt"},
 			},
 		} {
@@ -63,7 +63,7 @@ func TestTheAuditSeesWhatWasDoneToTheLog(t *testing.T) {
 	})
 }
 
-// rawDatabase opens a service's database beside it.
+// rawDatabase opens a service's database next to it.
 func rawDatabase(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	driver := "sqlite"

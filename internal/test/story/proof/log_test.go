@@ -38,8 +38,8 @@ func logJobs() int64 { return int64(long.Scale(300, 10_000)) }
 
 // Two servers over one PostgreSQL pack and complete jobs at once, and each is
 // killed once on the way. Every job is completed once, every receipt is its own
-// leaf, and the log has neither hole nor fork: the audit at the end builds it
-// anew and opens every artifact.
+// leaf, and the log has neither hole nor fork: the audit at the end rebuilds it
+// and opens every artifact.
 func TestTwoServersThatDieCompleteEveryJobIntoOneLog(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Data: t.TempDir(), Database: dbtest.URL(t, "postgres"), Log: story.LogOf(t), LeaseLife: time.Second, LogOrigin: "renders.example.com/log"}

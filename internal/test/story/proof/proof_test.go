@@ -48,7 +48,8 @@ func TestEveryCompletedJobIsProvenByTheLogOverRotatedKeys(t *testing.T) {
 				t.Errorf("checkpoint %q, keys %+v", p.Proof.Checkpoint, p.Keys)
 			}
 		}
-		// Who has only the old key still trusts the old receipt and its old proof.
+		// A client with only the old key still trusts the old receipt and its old
+		// proof.
 		if _, err := client.VerifyLog(before.Receipt, before.Proof, before.Keys, []byte(before.Proof.Checkpoint)); err != nil {
 			t.Error(err)
 		}

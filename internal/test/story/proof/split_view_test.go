@@ -177,12 +177,13 @@ func TestASplitViewIsCaughtByWatchAndByAWitness(t *testing.T) {
 	if said, code := watch(); code != 0 {
 		t.Errorf("the first log again: %d %s", code, said)
 	}
-	// Who was shown the other log and tells somebody who watches is believed by both.
+	// A person who was shown the other log and reports it to a watcher is believed by
+	// both.
 	if said, code := watch("--also", alarms[0]); code != 5 || !strings.Contains(said, "two histories") {
 		t.Errorf("a checkpoint that a caller was given: %d %s", code, said)
 	}
 
-	// A caller who asks for the witness finds out alone.
+	// A caller that asks for the witness finds out alone.
 	verify := func(p story.Proven) (string, int) {
 		t.Helper()
 		folder := t.TempDir()

@@ -152,7 +152,7 @@ func TestBadFramesAreCaughtAndRenderedAgainByAGoodWorker(t *testing.T) {
 				svc.Worker(bad)
 				c.Fetch(c.Await(job.JobID, client.StatusCompleted), 5) // every picture is a painter's
 				if failed := svc.FailedTries(job.JobID); failed != 1 {
-					t.Errorf("the log tells of %d failed tries, want the bad one", failed)
+					t.Errorf("the log shows %d failed attempts, want the bad one", failed)
 				}
 				svc.SettledOnce(c, 5)
 			})
@@ -184,8 +184,8 @@ func TestWithABadWorkerOnlyTheJobFailsAndCostsNothing(t *testing.T) {
 	})
 }
 
-// A black or a pink picture may be what the scene shows. Where nobody else can tell,
-// it is delivered, and the finding stands wherever frames are listed.
+// A black or a pink picture may be what the scene shows. If no other worker can
+// confirm, it is delivered, and the finding appears wherever frames are listed.
 func TestAFrameThatNobodyElseCanJudgeIsDeliveredAndReported(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		for _, finding := range []string{framecheck.FindingBlack, framecheck.FindingPink} {
@@ -216,7 +216,7 @@ func wantFoundAndDelivered(t *testing.T, svc *story.Service, finding string) {
 	svc.SettledOnce(c, 3)
 }
 
-// A worker may lie: what the service can see by itself it does not believe.
+// A worker may lie: the service does not believe what it can check itself.
 func TestTheServiceChecksFramesByItself(t *testing.T) {
 	lies := map[string]func(r *farmapi.FrameResult, picture []byte) []byte{
 		"cut, rightly described": func(r *farmapi.FrameResult, picture []byte) []byte { return describe(r, picture[:len(picture)/2]) },

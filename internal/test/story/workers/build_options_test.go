@@ -40,12 +40,12 @@ func TestAJobWaitsForAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
 		if got, err := lacking.LeaseOne(t.Context()); err != nil || len(got.Leases) != 0 {
 			t.Errorf("the worker got %+v: %v", got.Leases, err)
 		}
-		old := svc.ManualWorker() // it tells nothing
+		old := svc.ManualWorker() // it reports nothing
 		if warnings := c.QuoteOf(scene, 1).Warnings; slices.ContainsFunc(warnings, func(w client.Warning) bool { return w.Code == "build_option_missing" }) {
-			t.Errorf("a worker that lacks nothing is online: %+v", warnings)
+			t.Errorf("a worker with everything is online: %+v", warnings)
 		}
 		if got, err := old.LeaseOne(t.Context()); err != nil || len(got.Leases) != 1 || got.Job.JobID != job.JobID {
-			t.Errorf("the worker that lacks nothing got %+v: %v", got.Leases, err)
+			t.Errorf("the worker with everything got %+v: %v", got.Leases, err)
 		}
 	})
 }

@@ -78,7 +78,7 @@ func TestALostFrameIsRenderedAgain(t *testing.T) {
 				g.Open()
 				c.Fetch(c.Await(job.JobID, client.StatusCompleted), 3)
 				if failed := svc.FailedTries(job.JobID); failed != 2 {
-					t.Errorf("the log tells of %d lost frames, want 2", failed)
+					t.Errorf("the log shows %d lost frames, want 2", failed)
 				}
 				svc.SettledOnce(c, 3)
 			})
@@ -87,7 +87,7 @@ func TestALostFrameIsRenderedAgain(t *testing.T) {
 }
 
 // TestADamagedResultIsNeverServed is about bytes that come through the service. A store
-// that sends them by itself knows nothing of their hash: who fetches them compares it.
+// that sends them directly knows nothing of their hash: the client compares it.
 func TestADamagedResultIsNeverServed(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		if config.Blobs != "" {

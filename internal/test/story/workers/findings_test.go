@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// A job tells which frames to look at, wherever it is shown, and costs what it costs.
+// A job says which frames to check, wherever it is shown, and its price stays.
 func TestAJobTellsWhichFramesToLookAt(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)
@@ -45,7 +45,7 @@ func TestAJobTellsWhichFramesToLookAt(t *testing.T) {
 			return strings.Join(words, ", ")
 		}
 		if got := shown(job.Findings); got != want {
-			t.Errorf("the job is told %q, want %q", got, want)
+			t.Errorf("the job has %q, want %q", got, want)
 		}
 		account := story.NewClient(t, svc.URL, c.Account.Secret)
 		if other, err := account.Job(story.Patient(t), job.JobID); err != nil || shown(other.Findings) != want {
@@ -56,7 +56,7 @@ func TestAJobTellsWhichFramesToLookAt(t *testing.T) {
 				t.Errorf("in the list: %+v, %v", listed, err)
 			}
 		}
-		// What is told goes into a rerender as it is.
+		// The listed frames can be passed to a rerender as they are.
 		again, err := c.Rerender(story.Patient(t), job.JobID, job.Findings[0].Frames)
 		if err != nil || again.FrameList != "1-2" {
 			t.Errorf("the rerender of what is black: %+v, %v", again, err)

@@ -13,7 +13,7 @@ import (
 )
 
 // TestASceneHasOneNameInAWorkspace: workers learn which jobs have the same files, and that of
-// one workspace only: nothing that they keep tells one workspace what another has.
+// one workspace only: nothing that they keep reveals to one workspace what another has.
 func TestASceneHasOneNameInAWorkspace(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)
@@ -52,8 +52,8 @@ func TestASceneHasOneNameInAWorkspace(t *testing.T) {
 	})
 }
 
-// TestNextJobOfASceneLoadsNothing: a caller who has rendered a scene and renders other frames of
-// it finds it open in the warm Blender, and the receipt says so.
+// TestNextJobOfASceneLoadsNothing: a caller that has rendered a scene and renders other frames
+// of it finds it open in the warm Blender, and the receipt says so.
 func TestNextJobOfASceneLoadsNothing(t *testing.T) {
 	t.Parallel()
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})

@@ -73,8 +73,7 @@ func TestNoWorkerReportsAFaultOfTheStore(t *testing.T) {
 	})
 }
 
-// liar is whoever has a node key and fails everything. It takes a new worker's name for
-// each lie.
+// liar has a node key and fails everything. It takes a new worker's name for each lie.
 type liar struct {
 	*farmapi.Client
 	lies int
@@ -150,8 +149,8 @@ func TestALyingNodeFailsNoJobAndIsPaused(t *testing.T) {
 	})
 }
 
-// A worker that paints something else, well formed and of the right size, is found out by
-// comparing: c.fetch checks every pixel that is delivered.
+// A worker that paints another picture, well formed and of the right size, is found out
+// by comparing: c.fetch checks every pixel that is delivered.
 func TestAWorkerThatPaintsOtherPixelsIsFoundOut(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		config.DoubleRender = 100

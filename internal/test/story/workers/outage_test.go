@@ -98,7 +98,7 @@ func TestAnOutageDelaysPackingAndEndsNoJob(t *testing.T) {
 				store.end()
 				c.Fetch(c.Await(job.JobID, client.StatusCompleted), 2)
 				if failed := svc.FailedTries(job.JobID); failed != 0 {
-					t.Errorf("the log tells of %d failed tries", failed)
+					t.Errorf("the log shows %d failed attempts", failed)
 				}
 				svc.SettledOnce(c, 2)
 			})
@@ -132,7 +132,7 @@ func TestAFrameThatOnlyItselfCannotBeReadIsRenderedAgain(t *testing.T) {
 		store.end()
 		c.Fetch(job, 2)
 		if failed := svc.FailedTries(job.JobID); failed != 1 {
-			t.Errorf("the log tells of %d failed tries, want the lost frame", failed)
+			t.Errorf("the log shows %d failed attempts, want the lost frame", failed)
 		}
 		svc.SettledOnce(c, 2)
 	})
@@ -152,7 +152,7 @@ func TestAnOutageDuringTheCheckOfAPictureIsNoBadPicture(t *testing.T) {
 		job := c.Await(c.StartFrames(2).JobID, client.StatusCompleted)
 		c.Fetch(job, 2)
 		if failed := svc.FailedTries(job.JobID); failed != 0 || store.left.Load() >= 0 {
-			t.Errorf("the log tells of %d failed tries; %d reads more were to break", failed, store.left.Load())
+			t.Errorf("the log shows %d failed attempts; %d reads more were to break", failed, store.left.Load())
 		}
 		svc.SettledOnce(c, 2)
 	})

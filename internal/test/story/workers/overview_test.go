@@ -113,7 +113,7 @@ func budgetLeft(a story.Answer, t *testing.T) (n int) {
 func TestAnOverviewThatIsNotKeptCountsAsItsWork(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		config.Rate = ratelimit.Policy{PerMinute: 1, Burst: 1000}
-		svc := story.StartLone(t, config) // each process may count half a burst by itself
+		svc := story.StartLone(t, config) // each process may count half a burst alone
 		c := svc.Caller(story.Credit)
 		held := story.BarrierAt(21)
 		svc.Worker(&story.Painter{Before: held.Pass})

@@ -53,8 +53,8 @@ m.node_tree.links.new(t.outputs[0], e.inputs[0]); m.node_tree.links.new(e.output
 [(o.data.materials.clear(), o.data.materials.append(m)) for o in s.objects if o.type == 'MESH']
 s.frame_end = 5; s.cycles.samples = 64; s.cycles.use_adaptive_sampling = False`
 
-// TestAFreeLookShowsTheSceneAndMovesNoMoney: by a real Blender, to somebody whose wallet
-// is empty, of a scene with a texture that is missing.
+// TestAFreeLookShowsTheSceneAndMovesNoMoney: by a real Blender, for a person with an
+// empty wallet, of a scene with a missing texture.
 func TestAFreeLookShowsTheSceneAndMovesNoMoney(t *testing.T) {
 	path := story.RealBlender(t)
 	folder := t.TempDir()
@@ -168,7 +168,7 @@ func TestADeletedUploadEndsItsPreview(t *testing.T) {
 			t.Error("the preview of a deleted upload is there")
 		}
 		slow.Open()
-		awaitLook(c, lookAt(c, c.QuoteFrames(3).UploadID, 0), client.PreviewReady) // the worker goes on
+		awaitLook(c, lookAt(c, c.QuoteFrames(3).UploadID, 0), client.PreviewReady) // the worker continues
 	})
 }
 

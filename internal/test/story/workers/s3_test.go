@@ -90,14 +90,14 @@ func TestAStagedPictureCountsOnlyAsWhatItIs(t *testing.T) {
 		return postJSON(t, svc.URL+path, key, body)
 	}
 
-	// Keys that nobody was given, and one whose picture never came.
+	// Unknown keys, and one whose picture never came.
 	for _, key := range []string{"", "x", "uploads/" + got.Job.InputSHA256, "staged/" + got.Job.JobID + "/../../x", "staged/" + got.Job.JobID + "/0123-frame_0001.png"} {
 		result.Staged = key
 		if status, text := say(farmapi.PathDeliver, result); status != http.StatusBadRequest || !strings.Contains(text, "invalid_request") {
 			t.Errorf("staged %q: %d %s", key, status, text)
 		}
 	}
-	// Of a job of which it holds no frame, it gets no link.
+	// It gets no link for a job of which it holds no frame.
 	foreign := result
 	foreign.JobID = strings.Replace(result.JobID, result.JobID[4:8], "0000", 1)
 	foreign.LeaseID = strings.Replace(result.LeaseID, result.JobID, foreign.JobID, 1)

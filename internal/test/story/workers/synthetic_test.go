@@ -38,7 +38,7 @@ func TestASyntheticWorkerIsLetInOnlyWhereTheServiceSaysSo(t *testing.T) {
 		if _, err := register(); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("where it is not allowed: %v", err)
 		}
-		// Nor does one that was let in before go on.
+		// Nor does one continue that was let in before.
 		if _, err := farmapi.NewClient(svc.URL, key).Lease(t.Context(), farmapi.LeaseRequest{WorkerID: let.WorkerID, Max: 1}); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("one that was let in before: %v", err)
 		}
@@ -141,7 +141,7 @@ func TestACrowdOfWorkersLosesNoFrameAndRendersNoneTwice(t *testing.T) {
 		}
 		for frame := 1; frame <= frames; frame++ {
 			if seen[frame] != 1 {
-				t.Errorf("frame %d was told %d times", frame, seen[frame])
+				t.Errorf("frame %d was reported %d times", frame, seen[frame])
 			}
 		}
 		svc.SettledOnce(c, frames)

@@ -110,7 +110,7 @@ func sendSignal(t *testing.T, p *story.Process, s syscall.Signal) {
 	}
 }
 
-// wantTooLate waits until a worker is told that its frame is no longer its own:
+// wantTooLate waits until a worker learns that its frame is no longer its own:
 // by the answer to a heartbeat or to its delivery, whichever it sends first.
 func wantTooLate(t *testing.T, p *story.Process) {
 	t.Helper()
@@ -125,10 +125,10 @@ func wantTooLate(t *testing.T, p *story.Process) {
 				t.Fatal("a frame that came too late was taken")
 			}
 			if !open {
-				t.Fatal("the worker ended and was told nothing")
+				t.Fatal("the worker ended and learned nothing")
 			}
 		case <-late:
-			t.Fatal("the worker was told nothing")
+			t.Fatal("the worker learned nothing")
 		}
 	}
 }
@@ -160,8 +160,8 @@ func TestALateDeliveryIsRefused(t *testing.T) {
 	})
 }
 
-// What a worker says of a frame stands in the receipt: nonsense never gets there, and
-// the frame is still the worker's to hand in.
+// A worker's report about a frame is in the receipt: nonsense never gets there, and
+// the worker may still deliver the frame.
 func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 	nonsense := map[string]func(r *farmapi.FrameResult){
 		"no hash of the file":   func(r *farmapi.FrameResult) { r.SHA256 = strings.ToUpper(r.SHA256) },
@@ -181,7 +181,7 @@ func TestADeliveryThatIsDescribedByNonsenseIsRefused(t *testing.T) {
 		"an endless width":      func(r *farmapi.FrameResult) { r.Width = math.MaxInt },
 	}
 	story.Each(t, func(t *testing.T, config app.Config) {
-		config.LeaseLife = time.Hour // nobody sends heartbeats
+		config.LeaseLife = time.Hour // no heartbeats are sent
 		svc := story.Start(t, config)
 		c, w := svc.Caller(story.Credit), svc.ManualWorker()
 		job := c.StartFrames(1)
@@ -236,7 +236,7 @@ func (s openedFirst) Open(ctx context.Context, key string) (blob.Reader, error) 
 // looks at one picture twice at the same time, and keeps it.
 func TestAPictureThatIsSentAgainBesideTheFirstIsKept(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
-		config.LeaseLife = time.Hour // nobody sends heartbeats
+		config.LeaseLife = time.Hour // no heartbeats are sent
 		svc := story.Open(t, config)
 		svc.Lone = true // its store is watched
 		var w story.ManualWorker
@@ -278,7 +278,7 @@ func TestTwoWorkersShareAJob(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
-		// Nobody finishes a first frame before the other has begun one.
+		// No worker finishes a first frame before the other has begun one.
 		var begun sync.WaitGroup
 		begun.Add(2)
 		both := make(chan struct{})

@@ -224,7 +224,7 @@ func TestAResultAmongTheBestWaitsForAReferenceOfAnotherKey(t *testing.T) {
 		h.standing(honest.ResultID, benchmark.Verified)
 		h.clean(1)
 
-		// Of one that differs nobody knows who lies: a third key decides.
+		// If two differ, it is unknown which one is wrong: a third key decides.
 		lied := h.machine()
 		doubted := h.send(h.challenged(h.machine(), h.run("NVIDIA T4", 950), picture))
 		if !h.reference(lied, other) || h.reference(lied, other) {
@@ -248,7 +248,7 @@ func TestAResultAmongTheBestWaitsForAReferenceOfAnotherKey(t *testing.T) {
 	})
 }
 
-// countsTheSameAgain holds what is shown against the board counted anew.
+// countsTheSameAgain compares what is shown with the recounted board.
 func (h *testBoard) countsTheSameAgain() {
 	h.t.Helper()
 	before, err := h.Board.Stats(h.t.Context())
@@ -260,18 +260,18 @@ func (h *testBoard) countsTheSameAgain() {
 		h.t.Fatal(err)
 	}
 	if done, err := leaderboard.CountAnew(h.t.Context(), h.Board.DB); !done || err != nil {
-		h.t.Fatalf("counted anew: %v, %v", done, err)
+		h.t.Fatalf("recounted: %v, %v", done, err)
 	}
 	if done, err := leaderboard.CountAnew(h.t.Context(), h.Board.DB); done || err != nil {
-		h.t.Fatalf("counted anew twice: %v", err)
+		h.t.Fatalf("recounted twice: %v", err)
 	}
 	after, err := h.Board.Stats(h.t.Context())
 	if err != nil || *after.MedianScore != *before.MedianScore || after.TotalSubmissions != before.TotalSubmissions || *after.TopScore != *before.TopScore {
-		h.t.Errorf("counted anew: %+v, before %+v: %v", after, before, err)
+		h.t.Errorf("recounted: %+v, before %+v: %v", after, before, err)
 	}
 	records, breaches := h.audit()
 	if len(breaches) > 0 {
-		h.t.Errorf("%d records counted anew: %v", records, breaches)
+		h.t.Errorf("%d records recounted: %v", records, breaches)
 	}
 }
 

@@ -109,7 +109,8 @@ func TestOrderIsExactWhateverTheResults(t *testing.T) {
 		h := newBoard(t, d)
 		var all oracle
 		ended := time.Now().Add(-time.Hour)
-		// Each check goes on where the one before ended: the board only grows.
+		// Each check continues where the previous one ended: the board only
+		// grows.
 		rapid.Check(t, func(rt *rapid.T) {
 			gpus := []string{"NVIDIA GeForce RTX 4090", "GeForce RTX 4090", "AMD Radeon RX 7900 XTX", "Apple M2 (GPU - 10 cores)"}
 			for range rapid.IntRange(1, 5).Draw(rt, "results") {
@@ -134,7 +135,7 @@ func TestOrderIsExactWhateverTheResults(t *testing.T) {
 	})
 }
 
-// compare asks for everything that is told of order.
+// compare asks for everything that depends on order.
 func (h *testBoard) compare(rt *rapid.T, all oracle) {
 	ctx, same := h.t.Context(), func(what string, got, want any) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -82,7 +82,7 @@ func (h *testBoard) figures(slug string) (f figures) {
 	return f
 }
 
-// TestForgedResultsOfAFewKeysMoveNoFigureFar has 10 keys of liars, who send thousands of
+// TestForgedResultsOfAFewKeysMoveNoFigureFar has 10 keys of liars, which send thousands of
 // results, among 60 honest ones. Without challenges nothing moves. Then all gates are open,
 // as for synthetic results: what moves stays within the bounds of docs/leaderboard.md.
 func TestForgedResultsOfAFewKeysMoveNoFigureFar(t *testing.T) {

@@ -27,7 +27,8 @@ import (
 // it appends signed receipts to the database that the variable names.
 const writerVariable = "SVC_TEST_RECEIPTLOG_WRITER"
 
-// perTell is how many receipts a thread of a writer appends between two lines.
+// perTell is how many receipts a thread of a writer appends between two
+// reports.
 const perTell = 20
 
 // manyReceipts fill the log.
@@ -130,7 +131,7 @@ func writer(t *testing.T, url string) (process *exec.Cmd, lines *bufio.Scanner, 
 	process = exec.Command(self)
 	process.Env = append(os.Environ(), writerVariable+"="+url)
 	process.Stderr = os.Stderr
-	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing lives on behind a test that is killed
+	process.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} // nothing outlives a killed test
 	out, err := process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -157,7 +157,8 @@ func TestALogIsCosignedAndGoesOnWithoutItsWitnesses(t *testing.T) {
 			return &witness.Asker{Policy: policyOf(t, "2", a, b, c), DB: s.DB, Keys: s.ring, Client: http.DefaultClient, Log: slog.New(slog.NewTextHandler(&log, nil))}
 		}
 		asks := asker()
-		// round asks and gives who has co-signed what is published.
+		// round asks and returns which witnesses have co-signed what is
+		// published.
 		round := func() (size int64, by string) {
 			t.Helper()
 			if err := asks.Round(t.Context()); err != nil {
