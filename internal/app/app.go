@@ -198,14 +198,14 @@ func (a *App) Links(publicURL string) links.Links {
 func (a *App) Jobs(at links.Links) *job.Jobs {
 	return &job.Jobs{
 		Cosigned: a.witnesses.Latest,
-		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Outlooks{Life: outlookLife},
+		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Forecasts{Life: forecastLife},
 		Accepting: func() bool { return !a.Config.Refuse },
 	}
 }
 
-// outlookLife is how long callers may see a place in the queue, and a reason to wait,
+// forecastLife is how long callers may see a place in the queue, and a reason to wait,
 // after they changed: shorter than a caller polls.
-const outlookLife = time.Second
+const forecastLife = time.Second
 
 // Watch returns the reader of frames and events. Make one per process: its
 // watchers share what is read.
@@ -218,8 +218,8 @@ func (a *App) Board(at links.Links) *leaderboard.Board {
 	return &leaderboard.Board{DB: a.DB, Keys: a.Keys, Links: at, AllowSynthetic: a.Config.AllowSynthetic, Blobs: a.Blobs, References: a.Config.References, LeaseLife: a.Config.LeaseLife}
 }
 
-// openRing takes the program that signs, or loads the operator's signing key, or the keys in
-// folder.
+// openRing takes the program that signs, or loads the operator's signing key, or the keys
+// in folder.
 func openRing(folder string, c Config) (*signing.Ring, error) {
 	if len(c.SigningCommand) > 0 {
 		text, err := os.ReadFile(c.SigningPublic)

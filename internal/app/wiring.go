@@ -73,7 +73,7 @@ func (a *App) parts(at links.Links) parts {
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
 		previews: &preview.Previews{
-			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Outlooks: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
+			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Forecasts: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
 		},
 	}
 }

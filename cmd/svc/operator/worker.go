@@ -69,8 +69,8 @@ func printWorkers(out io.Writer, workers []dispatch.WorkerView) {
 		terminal.Column{Title: "SANDBOX", Spare: 3}, terminal.Column{Title: "LAST SEEN"})
 	for _, w := range workers {
 		state := string(w.State)
-		if w.AsideUntil != nil {
-			state += " until " + w.AsideUntil.Format(time.TimeOnly)
+		if w.SuspendedUntil != nil {
+			state += " until " + w.SuspendedUntil.Format(time.TimeOnly)
 		}
 		sandbox, _, _ := strings.Cut(w.Sandbox, " (") // worker show has its walls and limits
 		list.Row(w.WorkerID, w.Name, state, strconv.Itoa(w.Frames), w.DeviceName, w.BlenderVersion, sandbox, w.SeenAt.Format(time.DateTime))

@@ -65,9 +65,9 @@ type lookEstimate struct {
 	TotalHigh *float64 `json:"total_seconds_high"`
 }
 
-// maxLook is how long svc_preview waits for a picture before it tells the agent to call
-// again; see maxFetchWait.
-const maxLook = time.Second
+// maxPreviewWait is how long svc_preview waits for a picture before it tells the agent to
+// call again; see maxFetchWait.
+const maxPreviewWait = time.Second
 
 // preview handles svc_preview. It spends nothing. Errors: invalid_request, previews_off,
 // upload_not_found, invalid_frame_range, free_preview_limit_reached, preview_not_found.
@@ -87,14 +87,14 @@ func (s *server) preview(ctx context.Context, in previewIn) (looked, error) {
 	if err != nil {
 		return looked{}, err
 	}
-	waited, cancel := context.WithTimeout(ctx, maxLook)
+	waited, cancel := context.WithTimeout(ctx, maxPreviewWait)
 	defer cancel()
 	for v.Status == preview.Queued || v.Status == preview.Rendering {
 		select {
 		case <-ctx.Done():
 			return looked{}, ctx.Err()
 		case <-waited.Done():
-			return lookedOf(v, pendingLook(v)), nil
+			return lookedOf(v, pendingPreview(v)), nil
 		case <-ended:
 		}
 		if v, err = s.Previews.Get(ctx, workspace, v.PreviewID); err != nil {
@@ -144,8 +144,8 @@ func (s *server) ordered(ctx context.Context, workspace string, in previewIn) (v
 	return v, err
 }
 
-// pendingLook is the next call for a preview that is in progress.
-func pendingLook(v preview.View) step {
+// pendingPreview is the next call for a preview that is in progress.
+func pendingPreview(v preview.View) step {
 	again := arguments{"preview_id": v.PreviewID}
 	switch {
 	case v.WaitingReason == nil:

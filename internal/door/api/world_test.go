@@ -29,14 +29,14 @@ const (
 
 func kinds() []kind { return []kind{accountKind, agentKind, sessionKind, nodeKind} }
 
-// party holds a credential of each kind: the secret of a key, the value of a
+// credentials holds a credential of each kind: the secret of a key, the value of a
 // session's cookie.
-type party map[kind]string
+type credentials map[kind]string
 
 // world is a service with things in one workspace, and its possible callers.
 type world struct {
 	*service
-	owner, stranger, ended party
+	owner, stranger, ended credentials
 	expired                string            // a session past its 14 days
 	path                   map[string]string // values of path parameters
 	keys                   map[string]string // a key's id, by where its kind is managed
@@ -68,7 +68,7 @@ func newWorld(t *testing.T, url string) *world {
 	w.path["job_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/start", terms).text("job_id")
 	s.post("/node/v1/jobs/"+w.path["job_id"]+"/cancel", body{}) // ended, so that event streams end
 	w.path["preview_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/preview", body{}).text("preview_id")
-	w.owner, w.stranger, w.ended = w.party(s.owner, false), w.party(s.other, false), w.party(s.owner, true)
+	w.owner, w.stranger, w.ended = w.credentials(s.owner, false), w.credentials(s.other, false), w.credentials(s.owner, true)
 	w.keys = map[string]string{}
 	for _, routes := range []string{"/v1/api-keys", "/v1/agent-keys"} {
 		b := s.signedIn(s.owner)
@@ -118,10 +118,10 @@ func (w *world) endpoint() (endpointID string) {
 	return w.call("POST", "/v1/webhook-endpoints", w.account, jsonBody(`{"url":"`+deadReceiver+`"}`)).text("endpoint_id")
 }
 
-// party makes a credential of each kind; ended ones are revoked or signed out.
-func (w *world) party(email string, ended bool) party {
+// credentials makes a credential of each kind; ended ones are revoked or signed out.
+func (w *world) credentials(email string, ended bool) credentials {
 	w.t.Helper()
-	p := party{sessionKind: w.open(email)}
+	p := credentials{sessionKind: w.open(email)}
 	ctx := context.Background()
 	err := w.app.DB.Write(ctx, func(tx *db.Tx) error {
 		who, err := identity.CreateWorkspace(ctx, tx, email)

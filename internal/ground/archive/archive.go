@@ -71,7 +71,7 @@ func Open(r io.ReaderAt, size int64) ([]File, error) {
 		return nil, &Error{Reason: fmt.Sprintf("has %d entries; the most are %d", len(z.File), maxEntries)}
 	}
 	bounded.left = math.MaxInt64
-	if err := apart(z.File, size); err != nil {
+	if err := disjoint(z.File, size); err != nil {
 		return nil, err
 	}
 	files := []File{}
@@ -169,9 +169,9 @@ func isLitter(at string) bool {
 	return strings.HasPrefix(at, "__MACOSX/") || name == ".DS_Store" || name == "Thumbs.db"
 }
 
-// apart refuses entries that share bytes: a small archive could then give any number of
+// disjoint refuses entries that share bytes: a small archive could then give any number of
 // them. It reads where the bytes of each begin.
-func apart(entries []*zip.File, size int64) error {
+func disjoint(entries []*zip.File, size int64) error {
 	type span struct {
 		from, to int64
 		name     string

@@ -28,7 +28,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	for _, r := range strange {
 		breach("a turn is a workspace's or a job's", r.Party, "within %q, served %d, counted %d", r.Within, r.ServedUs, r.CountedUs)
 	}
-	if err := standingRows.Audit(ctx, tx, breach, nil); err != nil {
+	if err := trustRows.Audit(ctx, tx, breach, nil); err != nil {
 		return err
 	}
 	if err := failureRows.Audit(ctx, tx, breach, nil); err != nil {

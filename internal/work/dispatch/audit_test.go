@@ -12,7 +12,7 @@ import (
 	"svc.example/internal/work/dispatch"
 )
 
-// TestAuditSeesAChangedWorkerOrTurn damages what a worker registered with, its standing, a
+// TestAuditSeesAChangedWorkerOrTurn damages what a worker registered with, its trust, a
 // failed attempt, and the turns of a job and of its workspace.
 func TestAuditSeesAChangedWorkerOrTurn(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
@@ -33,8 +33,8 @@ func TestAuditSeesAChangedWorkerOrTurn(t *testing.T) {
 			return err
 		})
 		// When a worker was seen and how much time a workspace had cannot be derived from
-		// anything else, and how runs are cut changes no frame. What a job needs follows from
-		// its scene, which this audit does not read.
+		// anything else, and how runs are cut changes no frame. What a job needs follows
+		// from its scene, which this audit does not read.
 		want := []string{"worker.seen_at", "worker.left_at", "turn.served_us", "turn.plays", "turn.plays_from", "turn.played", "turn.play_us", "turn.needs"}
 		if unseen := dbtest.Unseen(t, w.URL, audit, "worker", "failed_attempt", "turn"); !slices.Equal(unseen, want) {
 			t.Errorf("the audit does not see damage of %v, want %v", unseen, want)

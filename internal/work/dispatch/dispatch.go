@@ -13,11 +13,11 @@
 // transaction locks turn rows after the job's row and its leases, a job's turn before
 // its workspace's, and workers' rows last, so that transactions never deadlock.
 //
-// The package owns the tables turn, worker, failed_attempt and key_standing. It changes no job's state
-// and moves no money: that is left to job. It leaves leases to lease, and the meaning
-// of a failed attempt to framecheck. Start reading at Next in choose.go; queue.go
-// maintains the turns, runs.go cuts jobs whose frames depend on those before, standing.go decides which workers are suspended, keys.go which node
-// keys are paused.
+// The package owns the tables turn, worker, failed_attempt and key_standing. It changes
+// no job's state and moves no money: that is left to job. It leaves leases to lease, and
+// the meaning of a failed attempt to framecheck. Start reading at Next in choose.go;
+// queue.go maintains the turns, runs.go cuts jobs whose frames depend on those before,
+// trust.go decides which workers are suspended, keys.go which node keys are paused.
 package dispatch
 
 import (
@@ -38,7 +38,8 @@ type Job struct {
 	FrameCount      int64
 	FramesCompleted int64
 	RenderUs        int64 // microseconds of its accepted frames
-	// Needs is what a worker's Blender must be built with. Only Enqueue and Reenter need it.
+	// Needs is what a worker's Blender must be built with. Only Enqueue and Reenter need
+	// it.
 	Needs buildoption.Set
 	// PlaysFrom is the first frame that a worker has to play where frames depend on those
 	// before; nil where they do not. Only Enqueue and Reenter need it.

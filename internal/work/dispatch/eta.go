@@ -20,12 +20,12 @@ const ETAFrames = 32
 // cases of ten of a normal distribution.
 const deviations80 = 1.2816
 
-// Forecast estimates the seconds until a job's last frame. accepted are the times of its
+// EstimateEnd estimates the seconds until a job's last frame. accepted are the times of its
 // last frames, newest first, at most ETAFrames; done is the number of accepted frames;
 // begun is the rendered part of the frames in progress and left the part still to
 // render, both in frames; claimed is the time of the first claim. ok is false while
 // there is too little to estimate from.
-func Forecast(now, claimed time.Time, accepted []time.Time, done int64, begun, left float64) (eta float64, span ETARange, ok bool) {
+func EstimateEnd(now, claimed time.Time, accepted []time.Time, done int64, begun, left float64) (eta float64, span ETARange, ok bool) {
 	n := len(accepted)
 	from, work := claimed, float64(n)+begun
 	if int(done) > n { // accepted does not reach back to the first frame

@@ -10,14 +10,14 @@ import (
 // FrameTime is how long frames took to render: their mean, the shortest and the longest.
 type FrameTime struct{ Mean, Low, High time.Duration }
 
-// Finish estimates the seconds until the last frame of a job that has left frames to render,
-// if each takes the given time. It assumes that all workers whose Blenders have what the
-// scene needs share their time as Next does, until the job has what it needs. By then each
-// of the workspace's jobs has received as much, or needs less, and so has each workspace.
-// The range runs from the best case, where competing jobs of unknown length need nothing, to
-// the worst, where they always use their full share. ok is false while no such worker is
-// online.
-func (o *Outlook) Finish(jobID, workspace string, needs buildoption.Set, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
+// Finish estimates the seconds until the last frame of a job that has left frames to
+// render, if each takes the given time. It assumes that all workers whose Blenders have
+// what the scene needs share their time as Next does, until the job has what it needs. By
+// then each of the workspace's jobs has received as much, or needs less, and so has each
+// workspace. The range runs from the best case, where competing jobs of unknown length
+// need nothing, to the worst, where they always use their full share. ok is false while
+// no such worker is online.
+func (o *Forecast) Finish(jobID, workspace string, needs buildoption.Set, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	with := func(each time.Duration) work {
 		// However many workers there are, a single one renders the last frame.
 		return work{all: left * each.Seconds(), last: min(1, left) * each.Seconds()}
@@ -27,39 +27,39 @@ func (o *Outlook) Finish(jobID, workspace string, needs buildoption.Set, left fl
 
 // finish is Finish for a job with so much work, at least and at most, that shares so many
 // workers with the others.
-func (o *Outlook) finish(jobID, workspace string, workers int64, mean, low, high work) (seconds float64, span ETARange, ok bool) {
+func (o *Forecast) finish(jobID, workspace string, workers int64, mean, low, high work) (seconds float64, span ETARange, ok bool) {
 	if workers == 0 {
 		return 0, span, false
 	}
-	until := func(own work, unknown func(turn) float64) float64 {
+	until := func(own work, unknown func(queuedJob) float64) float64 {
 		return max(o.sharedWork(jobID, workspace, own.all, unknown)/float64(workers), own.last)
 	}
-	seconds = until(mean, turn.work)
-	span.LowSeconds = until(low, func(turn) float64 { return 0 })
-	span.HighSeconds = until(high, func(turn) float64 { return math.Inf(1) })
+	seconds = until(mean, queuedJob.work)
+	span.LowSeconds = until(low, func(queuedJob) float64 { return 0 })
+	span.HighSeconds = until(high, func(queuedJob) float64 { return math.Inf(1) })
 	return seconds, span, true
 }
 
 // work is what a job's waiting frames will take, in seconds.
-func (t turn) work() float64 { return float64(t.waiting*t.charge) / 1e6 }
+func (t queuedJob) work() float64 { return float64(t.waiting*t.charge) / 1e6 }
 
 // sharedWork is what all workers together will have worked when a job has received own,
 // in seconds. unknown is what a job needs of which no frame is in.
-func (o *Outlook) sharedWork(jobID, workspace string, own float64, unknown func(turn) float64) float64 {
-	need := func(t turn) float64 {
+func (o *Forecast) sharedWork(jobID, workspace string, own float64, unknown func(queuedJob) float64) float64 {
+	need := func(t queuedJob) float64 {
 		if t.measured {
 			return t.work()
 		}
 		return unknown(t)
 	}
-	lane := own
-	for _, t := range o.lanes[workspace].jobs {
+	ours := own
+	for _, t := range o.queues[workspace].jobs {
 		if t.jobID != jobID {
-			lane += min(own, need(t))
+			ours += min(own, need(t))
 		}
 	}
-	all := lane
-	for other, l := range o.lanes {
+	all := ours
+	for other, l := range o.queues {
 		if other == workspace {
 			continue
 		}
@@ -67,7 +67,7 @@ func (o *Outlook) sharedWork(jobID, workspace string, own float64, unknown func(
 		for _, t := range l.jobs {
 			sum += need(t)
 		}
-		all += min(lane, sum)
+		all += min(ours, sum)
 	}
 	return all
 }

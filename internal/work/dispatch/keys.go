@@ -120,14 +120,14 @@ func (w *Workers) pauseKey(ctx context.Context, keyID string, t tally) error {
 		}
 		until := tx.Now + pauseFor(before).Microseconds()
 		name, paused = key.Name, &query.KeyPauseParams{KeyID: keyID, Pauses: before + 1, PausedUntil: until, Failed: t.failed, Attempts: t.attempts}
-		standing, err := tx.KeyPause(ctx, *paused)
+		trust, err := tx.KeyPause(ctx, *paused)
 		if err == nil {
-			err = standingRows.Renew(ctx, tx, standing)
+			err = trustRows.Renew(ctx, tx, trust)
 		}
 		if err != nil {
 			return err
 		}
-		suspended, err := tx.WorkersOfKeySuspend(ctx, query.WorkersOfKeySuspendParams{Until: until, KeyID: keyID, Since: tx.Now - standingLife.Microseconds()})
+		suspended, err := tx.WorkersOfKeySuspend(ctx, query.WorkersOfKeySuspendParams{Until: until, KeyID: keyID, Since: tx.Now - trustLife.Microseconds()})
 		if err != nil {
 			return err
 		}
@@ -183,7 +183,7 @@ type Compared struct {
 	Confirmed       bool
 }
 
-// RecordCompared counts compared pictures in the standing of their keys. A picture that
+// RecordCompared counts compared pictures in the trust of their keys. A picture that
 // others contradicted is its worker's fault, and the operator is notified.
 func (w *Workers) RecordCompared(ctx context.Context, tx *db.Tx, jobID string, frame int64, all []Compared) error {
 	// Rows are locked in one order.
@@ -199,11 +199,11 @@ func (w *Workers) RecordCompared(ctx context.Context, tx *db.Tx, jobID string, f
 		}
 	}
 	for _, c := range all {
-		standing, err := tx.KeyCompared(ctx, query.KeyComparedParams{KeyID: c.KeyID, Confirmed: number(c.Confirmed), Refuted: number(!c.Confirmed)})
+		trust, err := tx.KeyCompared(ctx, query.KeyComparedParams{KeyID: c.KeyID, Confirmed: number(c.Confirmed), Refuted: number(!c.Confirmed)})
 		if err != nil {
 			return fmt.Errorf("count a compared picture: %w", err)
 		}
-		if err := standingRows.Renew(ctx, tx, standing); err != nil {
+		if err := trustRows.Renew(ctx, tx, trust); err != nil {
 			return err
 		}
 	}

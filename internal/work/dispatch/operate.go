@@ -22,7 +22,7 @@ func Drain(ctx context.Context, tx *db.Tx, workerID string, undo bool) error {
 	if _, err := readWorker(ctx, tx, workerID); err != nil {
 		return err
 	}
-	_, err := changeStanding(ctx, tx, workerID, func(s standing) standing {
+	_, err := changeTrust(ctx, tx, workerID, func(s trust) trust {
 		switch {
 		case !undo:
 			s.until = drained
@@ -35,8 +35,8 @@ func Drain(ctx context.Context, tx *db.Tx, workerID string, undo bool) error {
 }
 
 // Forget deletes a worker that has left, before its time (ForgetWorkers). If it comes
-// back, it registers again. Errors: worker_not_found; worker_in_use while it is online or holds a
-// frame, and when it has submitted a benchmark.
+// back, it registers again. Errors: worker_not_found; worker_in_use while it is online or
+// holds a frame, and when it has submitted a benchmark.
 func Forget(ctx context.Context, tx *db.Tx, workerID string) error {
 	if _, err := readWorker(ctx, tx, workerID); err != nil {
 		return err

@@ -5,9 +5,9 @@ import (
 	"svc.example/internal/ground/rowsum"
 )
 
-// What a worker registered with, its standing and its key's, and failed attempts carry checksums:
-// they cannot be derived from anything else. A worker's sum excludes when it was last seen, which
-// every report changes, and when it left.
+// What a worker registered with, its trust and its key's, and failed attempts carry
+// checksums: they cannot be derived from anything else. A worker's sum excludes when it
+// was last seen, which every report changes, and when it left.
 var (
 	workerRows   = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}, Later: []string{"Unable"}}
 	failureRows  = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
@@ -15,4 +15,4 @@ var (
 )
 
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{workerRows, failureRows, standingRows}
+var Sums = rowsum.Tables{workerRows, failureRows, trustRows}

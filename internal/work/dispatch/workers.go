@@ -42,8 +42,8 @@ type Worker struct {
 // mostRegistrations bounds the rows that one node key adds within an hour.
 const mostRegistrations = 10_000
 
-// Register adds a worker and returns its id. It inherits the standing of a worker with
-// the same key and name that reported within standingLife, and a pause of its key. Error:
+// Register adds a worker and returns its id. It inherits the trust of a worker with
+// the same key and name that reported within trustLife, and a pause of its key. Error:
 // rate_limited.
 func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string, err error) {
 	workerID = id.New(id.Node)
@@ -59,7 +59,7 @@ func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string,
 		if err := AddWorker(ctx, tx, worker); err != nil {
 			return err
 		}
-		return restoreStanding(ctx, tx, workerID, worker.KeyID, worker.Name)
+		return restoreTrust(ctx, tx, workerID, worker.KeyID, worker.Name)
 	})
 	if err != nil {
 		return "", fmt.Errorf("register worker: %w", err)
@@ -67,12 +67,12 @@ func (w *Workers) Register(ctx context.Context, worker Worker) (workerID string,
 	return workerID, nil
 }
 
-// AddWorker stores a worker that has its id, seen now, with no standing but a pause of its
+// AddWorker stores a worker that has its id, seen now, with no trust but a pause of its
 // key.
 func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	key, err := tx.KeyStanding(ctx, worker.KeyID)
 	if err != nil {
-		return fmt.Errorf("read the standing of a key: %w", err)
+		return fmt.Errorf("read the trust of a key: %w", err)
 	}
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
@@ -318,7 +318,7 @@ func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 		}
 	case r.SuspendedUntil > tx.Now:
 		until := db.Time(r.SuspendedUntil)
-		v.State, v.AsideUntil = WorkerSetAside, &until
+		v.State, v.SuspendedUntil = WorkerSuspended, &until
 	case frames > 0:
 		v.State = WorkerRendering
 	}

@@ -254,7 +254,7 @@ func TestTheOperatorSeesTheStatesOfWorkers(t *testing.T) {
 		w.Job(t, workspace, 1)
 		w.ClaimOne(good)
 		want := map[string]dispatch.WorkerState{
-			gone: dispatch.WorkerOffline, bad: dispatch.WorkerSetAside, good: dispatch.WorkerRendering, idle: dispatch.WorkerIdle,
+			gone: dispatch.WorkerOffline, bad: dispatch.WorkerSuspended, good: dispatch.WorkerRendering, idle: dispatch.WorkerIdle,
 		}
 		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
 			got, err := dispatch.ListWorkers(ctx, tx, time.Hour)
@@ -262,7 +262,7 @@ func TestTheOperatorSeesTheStatesOfWorkers(t *testing.T) {
 				t.Errorf("%d workers are listed, want %d", len(got), len(want))
 			}
 			for _, v := range got {
-				if v.State != want[v.WorkerID] || (v.AsideUntil != nil) != (v.State == dispatch.WorkerSetAside) || (v.Frames > 0) != (v.State == dispatch.WorkerRendering) {
+				if v.State != want[v.WorkerID] || (v.SuspendedUntil != nil) != (v.State == dispatch.WorkerSuspended) || (v.Frames > 0) != (v.State == dispatch.WorkerRendering) {
 					t.Errorf("%+v, want it to be %s", v, want[v.WorkerID])
 				}
 			}
@@ -357,7 +357,8 @@ func TestAFailedFrameComesAgainBeforeTheRestOfItsJob(t *testing.T) {
 	})
 }
 
-// TestAWorkerLearnsWhichSceneWasPriced with the first frame of a job, when it opens the file.
+// TestAWorkerLearnsWhichSceneWasPriced with the first frame of a job, when it opens the
+// file.
 func TestAWorkerLearnsWhichSceneWasPriced(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID, worker := w.JobOver(t, w.Workspace(t), 3, strings.Repeat("a", 64), `{"name": "Shot", "frame_width": 8, "frame_height": 6}`), w.Worker(t)

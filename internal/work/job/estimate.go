@@ -74,9 +74,9 @@ func foreseenBy(basis EstimateBasis, meanUs, lowUs, highUs int64) foreseen {
 // earlier times become useless.
 const mostChange = 16
 
-// edited is what the frames of a scene take after an edit, by the work of both in pixels and
-// samples. The edit may also have changed what these numbers do not show, so the range is
-// wider. Both scenes are JSON.
+// edited is what the frames of a scene take after an edit, by the work of both in pixels
+// and samples. The edit may also have changed what these numbers do not show, so the
+// range is wider. Both scenes are JSON.
 func (t foreseen) edited(then, now string) (foreseen, error) {
 	var scenes [2]quote.Scene
 	for i, text := range []string{then, now} {
@@ -98,11 +98,11 @@ func (t foreseen) edited(then, now string) (foreseen, error) {
 }
 
 // similarTimes keeps how long frames took in free previews and in similar jobs as long as
-// an outlook lives, for all callers that look at the same jobs. The zero value is empty.
+// a forecast lives, for all callers that look at the same jobs. The zero value is empty.
 type similarTimes struct {
-	mu      sync.Mutex
-	outlook *dispatch.Outlook
-	known   map[string]foreseen // by id of the job that is looked at
+	mu       sync.Mutex
+	forecast *dispatch.Forecast
+	known    map[string]foreseen // by id of the job that is looked at
 }
 
 // of returns the times for those of some jobs of a workspace, newest first, whose own
@@ -139,7 +139,7 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outlook == outlook {
+	if s.forecast == forecast {
 		for _, jobID := range missing {
 			s.known[jobID] = found[jobID]
 		}
@@ -151,8 +151,8 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewsRow) (found map[string]foreseen, missing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.outlook != outlook {
-		s.outlook, s.known = outlook, map[string]foreseen{}
+	if s.forecast != forecast {
+		s.forecast, s.known = forecast, map[string]foreseen{}
 	}
 	found = map[string]foreseen{}
 	for _, v := range views {
@@ -172,7 +172,7 @@ func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewsR
 // frames depend on those before: of all that render in one statement.
 func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (rests map[string]*dispatch.Rest, err error) {
 	rendering := map[string]dispatch.Playing{}
-	queued := map[string]*dispatch.Rest{}
+	queued := map[string]*dispatch.Remaining{}
 	for _, v := range views {
 		if !isLive(v) || !v.Plays {
 			continue
@@ -188,13 +188,13 @@ func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (rests
 		if err != nil {
 			return nil, fmt.Errorf("read the frames of %s: %w", v.Job.JobID, err)
 		}
-		queued[v.Job.JobID] = dispatch.RestOf(p, span)
+		queued[v.Job.JobID] = dispatch.RemainingOf(p, span)
 	}
 	if len(rendering) == 0 {
 		return queued, nil
 	}
 	newest, oldest := views[0].Job, views[len(views)-1].Job
-	if rests, err = dispatch.FindRests(ctx, tx, newest.WorkspaceID, oldest.JobID, newest.JobID, rendering); err != nil {
+	if rests, err = dispatch.FindRemaining(ctx, tx, newest.WorkspaceID, oldest.JobID, newest.JobID, rendering); err != nil {
 		return nil, err
 	}
 	maps.Copy(rests, queued)
@@ -214,9 +214,9 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	if each.High > 0 {
 		o.SecondsPerFrameLow, o.SecondsPerFrameHigh = new(each.Low.Seconds()), new(each.High.Seconds())
 	}
-	// A worker that holds a frame is available, even if the outlook is older
+	// A worker that holds a frame is available, even if the forecast is older
 	// than the worker.
-	if (s.outlook.Online == 0 && view.Held == 0) || (o.WaitingReason != nil && *o.WaitingReason != WorkersBusy) {
+	if (s.forecast.Online == 0 && view.Held == 0) || (o.WaitingReason != nil && *o.WaitingReason != WorkersBusy) {
 		return
 	}
 	begun := float64(view.Progress) / 1000
@@ -230,15 +230,15 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	}
 	if rest := s.rests[o.JobID]; rest != nil {
 		each.Mean = time.Duration(typical * float64(each.Mean))
-		eta, span, ok = s.outlook.FinishRest(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), rest, each)
+		eta, span, ok = s.forecast.FinishRemaining(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), rest, each)
 	} else if basis == FreePreview || basis == SimilarScenes {
-		eta, span, ok = s.outlook.Finish(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), left, each)
+		eta, span, ok = s.forecast.Finish(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), left, each)
 	} else if foreseeable(view) {
 		times := make([]time.Time, 0, len(own))
 		for _, f := range own {
 			times = append(times, f.at)
 		}
-		eta, span, ok = dispatch.Forecast(now, db.Time(view.Job.ClaimedAt), times, view.Job.FramesCompleted, begun, left)
+		eta, span, ok = dispatch.EstimateEnd(now, db.Time(view.Job.ClaimedAt), times, view.Job.FramesCompleted, begun, left)
 		eta, span.LowSeconds = eta*typical, span.LowSeconds*typical
 	}
 	if !ok {

@@ -72,7 +72,8 @@ func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
 		if *o.ETASeconds != 50 || o.ETARange.LowSeconds != 40 || o.ETARange.HighSeconds != 60 {
 			t.Errorf("ten frames of 5 s take %v (%v)", *o.ETASeconds, *o.ETARange)
 		}
-		// Another workspace's job over the same file needs as much, and gets half of the time.
+		// Another workspace's job over the same file needs as much, and gets half of the
+		// time.
 		stranger := w.Workspace(t)
 		rival := w.Job(t, stranger, 10)
 		wantEstimate(t, w, stranger, rival, "", 0, 0) // it sees nothing of what the first one rendered
@@ -93,9 +94,9 @@ func TestAnEstimateRestsOnTheBestThatIsKnown(t *testing.T) {
 
 // A read of the queue is shared for a while. One from before the worker came does not
 // remove the estimate of a job that the worker renders.
-func TestAJobInAWorkersHandsIsEstimatedByAnOldOutlook(t *testing.T) {
+func TestAJobInAWorkersHandsIsEstimatedByAnOldForecast(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
-		w.Jobs.Queue = &dispatch.Outlooks{Life: time.Hour}
+		w.Jobs.Queue = &dispatch.Forecasts{Life: time.Hour}
 		workspaceID := w.Workspace(t)
 		jobID := w.Job(t, workspaceID, 3)
 		wantEstimate(t, w, workspaceID, jobID, "", 0, 0) // no worker is available
@@ -106,8 +107,8 @@ func TestAJobInAWorkersHandsIsEstimatedByAnOldOutlook(t *testing.T) {
 	})
 }
 
-// An edited file keeps its name. What its scene took before counts by the pixels and samples
-// of both.
+// An edited file keeps its name. What its scene took before counts by the pixels and
+// samples of both.
 func TestAnEditedSceneIsEstimatedByItsWork(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		workspaceID, worker := w.Workspace(t), w.Worker(t)

@@ -14,7 +14,7 @@ var PositionOf = positionOf
 // EstimateOf is the estimate that a view shows of a job with these last frames, newest
 // first, and one worker or more online.
 func EstimateOf(record Record, held int64, begun float64, at []time.Time, took []time.Duration, now time.Time) Object {
-	around := surroundings{outlook: &dispatch.Outlook{Online: 1}, accepted: map[string][]acceptedFrame{}}
+	around := surroundings{forecast: &dispatch.Forecast{Online: 1}, accepted: map[string][]acceptedFrame{}}
 	for i := range at {
 		around.accepted[record.JobID] = append(around.accepted[record.JobID], acceptedFrame{at: at[i], took: took[i]})
 	}

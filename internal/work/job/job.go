@@ -35,8 +35,9 @@ import (
 )
 
 // Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory but
-// a short-lived outlook on the queue and what follows from it, so any number of processes may have one. Safe for concurrent use. Every field is
-// required unless it says otherwise.
+// a short-lived forecast on the queue and what follows from it, so any number of
+// processes may have one. Safe for concurrent use. Every field is required unless it says
+// otherwise.
 type Jobs struct {
 	DB    *db.DB
 	Links links.Links
@@ -60,7 +61,7 @@ type Jobs struct {
 	ArtifactLife time.Duration
 	// Queue predicts which job comes when; nil reads the queue again for each view of a
 	// waiting job.
-	Queue *dispatch.Outlooks
+	Queue *dispatch.Forecasts
 	Log   *slog.Logger
 
 	similar similarTimes

@@ -25,11 +25,11 @@ const farthestPosition = 1000
 
 // surroundings are what the view of some jobs needs beyond their own rows.
 type surroundings struct {
-	outlook  *dispatch.Outlook           // nil if none of the jobs is live
-	capable  map[string]dispatch.Capable // of the jobs of which frames failed or await another's word, by id
-	accepted map[string][]acceptedFrame  // the last frames of foreseeable jobs, newest first, by id
-	similar  map[string]foreseen         // how long frames took in previews and similar jobs, by id
-	rests    map[string]*dispatch.Rest   // of the live jobs whose frames depend on those before, by id
+	forecast *dispatch.Forecast             // nil if none of the jobs is live
+	capable  map[string]dispatch.Capable    // of the jobs of which frames failed or await another's word, by id
+	accepted map[string][]acceptedFrame     // the last frames of foreseeable jobs, newest first, by id
+	similar  map[string]foreseen            // how long frames took in previews and similar jobs, by id
+	rests    map[string]*dispatch.Remaining // of the live jobs whose frames depend on those before, by id
 }
 
 // surround reads the surroundings of jobs of one workspace, newest first, but for the
@@ -39,13 +39,13 @@ func (j *Jobs) surround(ctx context.Context, tx *db.Tx, views []query.JobViewsRo
 	if !slices.ContainsFunc(views, isLive) {
 		return around, nil
 	}
-	if around.outlook, err = j.Queue.Now(ctx, tx); err != nil {
+	if around.forecast, err = j.Queue.Now(ctx, tx); err != nil {
 		return around, err
 	}
-	if around.similar, err = j.similar.of(ctx, tx, around.outlook, views); err != nil {
+	if around.similar, err = j.similar.of(ctx, tx, around.forecast, views); err != nil {
 		return around, err
 	}
-	if around.rests, err = findRests(ctx, tx, views); err != nil {
+	if around.rests, err = findRemaining(ctx, tx, views); err != nil {
 		return around, err
 	}
 	if slices.ContainsFunc(views, func(v query.JobViewsRow) bool { return waits(v) && v.Choosy }) {
@@ -71,7 +71,7 @@ func (s surroundings) position(view query.JobViewsRow) *int {
 	if Status(view.Job.Status) != Queued {
 		return nil
 	}
-	return positionOf(s.outlook.Position(view.Job.JobID, view.Job.WorkspaceID, view.ServedUs, view.WorkspaceServedUs))
+	return positionOf(s.forecast.Position(view.Job.JobID, view.Job.WorkspaceID, view.ServedUs, view.WorkspaceServedUs))
 }
 
 // positionOf is a place in the queue as callers see it.
@@ -82,12 +82,12 @@ func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	if !waits(view) {
 		return nil
 	}
-	capable := s.outlook.Able(buildoption.Set(view.Needs))
+	capable := s.forecast.Able(buildoption.Set(view.Needs))
 	if view.Choosy {
 		capable = s.capable[view.Job.JobID]
 	}
 	var reason WaitingReason
-	switch s.outlook.WaitOf(capable) {
+	switch s.forecast.WaitOf(capable) {
 	case dispatch.WaitForAny:
 		reason = NoWorkerOnline
 	case dispatch.WaitForCapable:

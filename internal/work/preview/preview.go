@@ -66,9 +66,9 @@ type Previews struct {
 	Whole     *blob.Whole // what of Blobs was hashed, one for the process
 	Links     links.Links
 	Limits    Limits
-	Outlooks  *dispatch.Outlooks // the queue that estimates rest on
-	LeaseLife time.Duration      // how long a worker keeps a preview without a heartbeat
-	Log       *slog.Logger       // failed previews and refused pictures
+	Forecasts *dispatch.Forecasts // the queue that estimates rest on
+	LeaseLife time.Duration       // how long a worker keeps a preview without a heartbeat
+	Log       *slog.Logger        // failed previews and refused pictures
 }
 
 const (

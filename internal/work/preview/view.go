@@ -158,13 +158,13 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	}
 	// This includes the worker that ended the preview: the estimate of a finished picture
 	// does not claim that no worker is available.
-	outlook, err := p.Outlooks.Since(ctx, tx, row.EndedAt)
+	forecast, err := p.Forecasts.Since(ctx, tx, row.EndedAt)
 	if err != nil {
 		return v, err
 	}
 	switch v.Status {
 	case Queued:
-		v.WaitingReason = waitingReason(outlook, buildoption.Set(row.Needs))
+		v.WaitingReason = waitingReason(forecast, buildoption.Set(row.Needs))
 		v.ExpiresAt = new(db.Time(row.CreatedAt).Add(contract.PreviewWait))
 	case Ready:
 		gone := db.Time(row.EndedAt).Add(contract.PreviewRetention)
@@ -177,16 +177,16 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	}
 	if row.RenderUs > 0 {
 		v.Seconds = new(seconds(row.RenderUs))
-		v.Estimate = estimateOf(outlook, row, quoted.count)
+		v.Estimate = estimateOf(forecast, row, quoted.count)
 	}
 	return v, nil
 }
 
 // estimateOf is what so many frames of the scene of a preview would take.
-func estimateOf(outlook *dispatch.Outlook, row query.Preview, frames int64) *Estimate {
+func estimateOf(forecast *dispatch.Forecast, row query.Preview, frames int64) *Estimate {
 	each := dispatch.FrameTime{Mean: micros(row.FrameUs), Low: micros(row.FrameLowUs), High: micros(row.FrameHighUs)}
 	e := &Estimate{FrameLow: seconds(row.FrameLowUs), FrameHigh: seconds(row.FrameHighUs)}
-	if _, span, ok := outlook.Finish("", row.WorkspaceID, buildoption.Set(row.Needs), float64(frames), each); ok {
+	if _, span, ok := forecast.Finish("", row.WorkspaceID, buildoption.Set(row.Needs), float64(frames), each); ok {
 		e.TotalLow, e.TotalHigh = new(tenths(span.LowSeconds)), new(tenths(span.HighSeconds))
 	}
 	return e
@@ -194,8 +194,8 @@ func estimateOf(outlook *dispatch.Outlook, row query.Preview, frames int64) *Est
 
 // waitingReason is why a queued preview waits; nil when an idle worker is about to take
 // it.
-func waitingReason(outlook *dispatch.Outlook, needs buildoption.Set) *string {
-	switch outlook.WaitOf(outlook.Able(needs)) {
+func waitingReason(forecast *dispatch.Forecast, needs buildoption.Set) *string {
+	switch forecast.WaitOf(forecast.Able(needs)) {
 	case dispatch.WaitForAny:
 		return new(NoWorkerOnline)
 	case dispatch.WaitForCapable:

@@ -11,12 +11,12 @@ import (
 	"svc.example/internal/ground/seal"
 )
 
-// Audit checks that every ended job has its event and its own target's delivery, that
-// the events of a workspace are numbered, that events are deleted as a whole, that every waiting delivery has a lane in the queue, that
-// each delivery is that of its event, its endpoint and its attempts, and that every
-// endpoint has a secret that opens with the service's keys. It only reads; it repairs
-// nothing, because a repair would hide the defect that made the row. An error means that
-// the audit did not finish.
+// Audit checks that every ended job has its event and its own target's delivery, that the
+// events of a workspace are numbered, that events are deleted as a whole, that every
+// waiting delivery has a delivery queue in the queue, that each delivery is that of its
+// event, its endpoint and its attempts, and that every endpoint has a secret that opens
+// with the service's keys. It only reads; it repairs nothing, because a repair would hide
+// the defect that made the row. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, keys *seal.Keys, breach func(rule, subject, format string, args ...any)) error {
 	for _, audit := range []func(context.Context, *db.Tx, func(rule, subject, format string, args ...any)) error{
 		auditEvents, auditEndpoints, auditAttempts, auditDeliveries, auditOrphans,
@@ -105,7 +105,7 @@ func auditDeliveries(ctx context.Context, tx *db.Tx, breach func(rule, subject, 
 		return err
 	}
 	for _, r := range stuck {
-		breach("a delivery that waits will be made", r.DeliveryID, "its lane %s has no lease", r.Lane)
+		breach("a delivery that waits will be made", r.DeliveryID, "its delivery queue %s has no lease", r.Lane)
 	}
 	for after := ""; ; {
 		rows, err := tx.AuditWebhookDeliveries(ctx, after)
@@ -136,7 +136,7 @@ func strangeAddress(r query.AuditWebhookDeliveriesRow) string {
 	case d.JobID != r.EventJobID || (r.EndpointJobID != "" && r.EndpointJobID != d.JobID):
 		return fmt.Sprintf("it is of job %q, its event of %q", d.JobID, r.EventJobID)
 	case d.Lane != r.EndpointLane:
-		return fmt.Sprintf("it is in lane %q, its endpoint in %q", d.Lane, r.EndpointLane)
+		return fmt.Sprintf("it is in delivery queue %q, its endpoint in %q", d.Lane, r.EndpointLane)
 	case d.CreatedAt < r.EventCreatedAt-clockSlack.Microseconds():
 		return "it is older than its event"
 	}

@@ -58,9 +58,9 @@ type outcome struct {
 func (o outcome) succeeded() bool { return o.status >= 200 && o.status <= 299 }
 
 // call makes one attempt. It returns an outcome and no error: a failed call is a result
-// to record, not a reason to stop the lane. It blocks for at most
+// to record, not a reason to stop the delivery queue. It blocks for at most
 // contract.WebhookTimeout, the client's limit for the whole exchange, and touches no
-// shared state, so calls of a lane run side by side.
+// shared state, so calls of a delivery queue run side by side.
 func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	began := time.Now()
 	o := outcome{attempt: a}

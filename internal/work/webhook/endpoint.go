@@ -27,8 +27,8 @@ type Endpoint struct {
 	CreatedAt      time.Time  `json:"created_at"`
 }
 
-// endpointOf leaves out what is the service's own: the lane, the workspace and the time
-// of the last failure.
+// endpointOf leaves out what is the service's own: the delivery queue, the workspace and
+// the time of the last failure.
 func endpointOf(r query.WebhookEndpoint) Endpoint {
 	e := Endpoint{
 		EndpointID: r.EndpointID, URL: r.Url, Description: r.Description, Enabled: r.DisabledAt == 0,
@@ -77,7 +77,7 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 		}
 		endpointID := id.New(id.Endpoint)
 		err = createEndpoint(ctx, tx, query.WebhookEndpoint{
-			EndpointID: endpointID, WorkspaceID: workspaceID, Url: n.URL, Description: n.Description, Lane: laneOf(workspaceID, endpointID),
+			EndpointID: endpointID, WorkspaceID: workspaceID, Url: n.URL, Description: n.Description, Lane: queueOf(workspaceID, endpointID),
 		})
 		if err != nil {
 			return err
@@ -225,12 +225,12 @@ func (h *Hooks) Rotate(ctx context.Context, workspaceID, endpointID, given strin
 	return chosen, ends, err
 }
 
-// withLocked runs do while it holds the locks of an endpoint's lane and row. The driver
-// takes them in the same order.
+// withLocked runs do while it holds the locks of an endpoint's delivery queue and row.
+// The driver takes them in the same order.
 //
-// It reads the row twice: the first read, without a lock, only finds the lane's name.
-// The row may change before the locks are held, so ownership is checked again and do
-// gets the second read.
+// It reads the row twice: the first read, without a lock, only finds the delivery queue's
+// name. The row may change before the locks are held, so ownership is checked again and
+// do gets the second read.
 func (h *Hooks) withLocked(ctx context.Context, workspaceID, endpointID string, do func(*db.Tx, query.WebhookEndpoint) error) error {
 	return h.DB.Write(ctx, func(tx *db.Tx) error {
 		row, err := tx.WebhookEndpointGet(ctx, endpointID)
@@ -260,9 +260,9 @@ func owned(row query.WebhookEndpoint, err error, workspaceID, endpointID string)
 	return nil
 }
 
-// end disables an endpoint at its owner's request. Dropping the lease takes the lane
-// from a running driver, which then cannot record anything: a call that is open at this
-// moment may still reach the receiver, but the log does not show it.
+// end disables an endpoint at its owner's request. Dropping the lease takes the delivery
+// queue from a running driver, which then cannot record anything: a call that is open at
+// this moment may still reach the receiver, but the log does not show it.
 func end(ctx context.Context, tx *db.Tx, row query.WebhookEndpoint, deliveryReason Reason) error {
 	if err := lease.Drop(ctx, tx, Queue, row.Lane); err != nil {
 		return err

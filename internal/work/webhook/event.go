@@ -36,8 +36,9 @@ func Publish(ctx context.Context, tx *db.Tx, e Event) error {
 	if err != nil {
 		return err
 	}
-	// The query returns the endpoints by lane. addDelivery locks one lane after the
-	// other, and two jobs that end at once must lock theirs in the same order.
+	// The query returns the endpoints by delivery queue. addDelivery locks one delivery
+	// queue after the other, and two jobs that end at once must lock theirs in the same
+	// order.
 	endpoints, err := tx.WebhookTargets(ctx, query.WebhookTargetsParams{WorkspaceID: e.WorkspaceID, JobID: e.JobID})
 	if err != nil {
 		return fmt.Errorf("read webhook endpoints: %w", err)
@@ -83,11 +84,11 @@ func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err er
 	return eventID, nil
 }
 
-// addDelivery adds a delivery of an event to an endpoint. It locks the lane first,
-// because the new row locks its endpoint too, and every writer locks the lane before
-// the endpoint.
+// addDelivery adds a delivery of an event to an endpoint. It locks the delivery queue
+// first, because the new row locks its endpoint too, and every writer locks the delivery
+// queue before the endpoint.
 func addDelivery(ctx context.Context, tx *db.Tx, eventID, jobID string, to query.WebhookEndpoint) error {
-	if err := wakeLane(ctx, tx, to.Lane); err != nil {
+	if err := wakeQueue(ctx, tx, to.Lane); err != nil {
 		return err
 	}
 	err := tx.WebhookDeliveryCreate(ctx, query.WebhookDeliveryCreateParams{
@@ -107,28 +108,28 @@ func deliveryID(eventID, endpointID string) string {
 	return id.Delivery + strings.TrimPrefix(eventID, id.Event) + strings.TrimPrefix(endpointID, id.Endpoint)
 }
 
-// laneOf names the delivery queue of one receiver. The workspace comes first,
+// queueOf names the delivery queue of one receiver. The workspace comes first,
 // so that workspaceOf needs no query.
-func laneOf(workspaceID, receiver string) string { return workspaceID + "/" + receiver }
+func queueOf(workspaceID, receiver string) string { return workspaceID + "/" + receiver }
 
-// workspaceOf is the reverse of laneOf. A workspace's id contains no slash.
-func workspaceOf(lane string) string {
-	workspaceID, _, _ := strings.Cut(lane, "/")
+// workspaceOf is the reverse of queueOf. A workspace's id contains no slash.
+func workspaceOf(queue string) string {
+	workspaceID, _, _ := strings.Cut(queue, "/")
 	return workspaceID
 }
 
-// wakeLane schedules a lane for now and wakes the process that drives it. A transaction
-// that wakes several lanes does so in the order of their names, so that two
-// transactions never deadlock.
+// wakeQueue schedules a delivery queue for now and wakes the process that drives it. A
+// transaction that wakes several delivery queues does so in the order of their names, so
+// that two transactions never deadlock.
 //
-// Both halves are needed. The lease makes a lane that nobody drives due; the
-// announcement reaches a driver that holds the lane already and would otherwise look
-// only after pollInterval.
-func wakeLane(ctx context.Context, tx *db.Tx, lane string) error {
-	tx.Announce(laneTopic(lane)) // a running driver reads again what is due
-	return lease.AddOrAdvance(ctx, tx, Queue, lane, 0, tx.Time())
+// Both halves are needed. The lease makes a delivery queue that is not driven due; the
+// announcement reaches a driver that holds the delivery queue already and would otherwise
+// look only after pollInterval.
+func wakeQueue(ctx context.Context, tx *db.Tx, queue string) error {
+	tx.Announce(queueTopic(queue)) // a running driver reads again what is due
+	return lease.AddOrAdvance(ctx, tx, Queue, queue, 0, tx.Time())
 }
 
-// laneTopic is the notification topic of a lane. It is announced when a delivery of the
-// lane has become due.
-func laneTopic(lane string) string { return "webhook:" + lane }
+// queueTopic is the notification topic of a delivery queue. It is announced when a
+// delivery of the delivery queue has become due.
+func queueTopic(queue string) string { return "webhook:" + queue }

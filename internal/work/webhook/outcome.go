@@ -66,9 +66,9 @@ func (o outcome) verdict() Verdict {
 const failureGap = 36 * time.Hour
 
 // recordAttempt stores the outcome of one attempt and updates the endpoint's health.
-// The transaction holds the lane's lease (record), so no other process stores an
+// The transaction holds the delivery queue's lease (record), so no other process stores an
 // outcome of this delivery at the same time.
-func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) error {
+func (d *queueDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) error {
 	if o.took == 0 { // the endpoint was disabled before the call
 		return d.failDisabled(ctx, tx, o.delivery.DeliveryID)
 	}
@@ -105,7 +105,7 @@ func (d *laneDriver) recordAttempt(ctx context.Context, tx *db.Tx, o outcome) er
 
 // failDisabled ends a delivery that was written while its endpoint was being disabled:
 // disable had failed all waiting deliveries before this one was there.
-func (d *laneDriver) failDisabled(ctx context.Context, tx *db.Tx, deliveryID string) error {
+func (d *queueDriver) failDisabled(ctx context.Context, tx *db.Tx, deliveryID string) error {
 	err := tx.WebhookDeliveryFail(ctx, query.WebhookDeliveryFailParams{Reason: string(WasDisabled), Now: tx.Now, DeliveryID: deliveryID})
 	if err != nil {
 		return fmt.Errorf("end webhook delivery: %w", err)
@@ -116,7 +116,7 @@ func (d *laneDriver) failDisabled(ctx context.Context, tx *db.Tx, deliveryID str
 // statusAfter decides what follows from an outcome; next is zero when no further try
 // follows. Only the status decides, never the body (decisions 9): 2xx delivers, 410
 // ends the delivery, everything else is tried again until the schedule ends.
-func (d *laneDriver) statusAfter(o outcome, now time.Time) (status Status, reason Reason, next time.Time) {
+func (d *queueDriver) statusAfter(o outcome, now time.Time) (status Status, reason Reason, next time.Time) {
 	if o.succeeded() {
 		return Delivered, "", time.Time{}
 	}
@@ -133,7 +133,7 @@ func (d *laneDriver) statusAfter(o outcome, now time.Time) (status Status, reaso
 // updateHealth keeps since when an endpoint has been failing. It disables the
 // endpoint after contract.WebhookBreaker of failures, or at once when the receiver
 // answers 410.
-func (d *laneDriver) updateHealth(ctx context.Context, tx *db.Tx, o outcome) error {
+func (d *queueDriver) updateHealth(ctx context.Context, tx *db.Tx, o outcome) error {
 	if o.succeeded() && o.endpoint.FailingSince == 0 {
 		return nil
 	}
@@ -166,7 +166,7 @@ func (d *laneDriver) updateHealth(ctx context.Context, tx *db.Tx, o outcome) err
 // disableFailing disables an endpoint that its owner did not disable, and queues a
 // notice to the owner. When the endpoint is disabled already it does nothing more, so
 // an owner gets one mail, however many calls fail at once.
-func (d *laneDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID string, why Reason) error {
+func (d *queueDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID string, why Reason) error {
 	d.due = nil // what waits for this endpoint is not called any more
 	disabled, err := disable(ctx, tx, endpointID, why, WasDisabled)
 	if err != nil || !disabled {
@@ -176,8 +176,8 @@ func (d *laneDriver) disableFailing(ctx context.Context, tx *db.Tx, endpointID s
 	return lease.Add(ctx, tx, NoticeQueue, endpointID, 0, tx.Time())
 }
 
-// disable ends an endpoint and fails its waiting deliveries. The caller ends the lane's
-// lease. It returns false when the endpoint was disabled before.
+// disable ends an endpoint and fails its waiting deliveries. The caller ends the delivery
+// queue's lease. It returns false when the endpoint was disabled before.
 func disable(ctx context.Context, tx *db.Tx, endpointID string, why, deliveryReason Reason) (disabled bool, err error) {
 	row, err := tx.WebhookEndpointDisable(ctx, query.WebhookEndpointDisableParams{Now: tx.Now, Reason: string(why), EndpointID: endpointID})
 	n, err := endpointRows.Changed(ctx, tx, row, err)

@@ -23,9 +23,9 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 		if err != nil {
 			return fmt.Errorf("read webhook delivery: %w", err)
 		}
-		// Locks are taken in the order lane, event, endpoint. Every writer keeps this
-		// order, so that two of them never deadlock.
-		if err := wakeLane(ctx, tx, row.WebhookDelivery.Lane); err != nil {
+		// Locks are taken in the order delivery queue, event, endpoint. Every writer
+		// keeps this order, so that two of them never deadlock.
+		if err := wakeQueue(ctx, tx, row.WebhookDelivery.Lane); err != nil {
 			return err
 		}
 		// The event's lock keeps Forget from deleting the event between this statement
@@ -53,9 +53,9 @@ func (h *Hooks) Redeliver(ctx context.Context, workspaceID, jobID, deliveryID st
 	return d, err
 }
 
-// pageOfEvents bounds the events that one transaction of RedeliverSince goes through.
-// The transaction locks each of these events and the endpoint's lane, so it must stay
-// short.
+// pageOfEvents bounds the events that one transaction of RedeliverSince goes through. The
+// transaction locks each of these events and the endpoint's delivery queue, so it must
+// stay short.
 const pageOfEvents = 500
 
 // RedeliverSince sends an endpoint every job event since a time that it has not
@@ -98,7 +98,7 @@ func (h *Hooks) RedeliverSince(ctx context.Context, workspaceID, endpointID stri
 // redeliverPage sends what an endpoint has not accepted of one page of events, and
 // advances the cursor. Two statements cover the two cases: a delivery that exists and
 // was not accepted restarts its schedule, and an event without a delivery to this
-// endpoint gets one. It wakes the lane only when there is something to send.
+// endpoint gets one. It wakes the delivery queue only when there is something to send.
 func redeliverPage(ctx context.Context, tx *db.Tx, to query.WebhookEndpoint, page *query.WebhookEventsSinceParams) (sent int64, err error) {
 	events, err := tx.WebhookEventsSince(ctx, *page)
 	if err != nil {
@@ -126,5 +126,5 @@ func redeliverPage(ctx context.Context, tx *db.Tx, to query.WebhookEndpoint, pag
 	if again+missed == 0 {
 		return 0, nil
 	}
-	return again + missed, wakeLane(ctx, tx, to.Lane)
+	return again + missed, wakeQueue(ctx, tx, to.Lane)
 }

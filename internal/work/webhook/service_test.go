@@ -88,16 +88,16 @@ func alternating() func() float64 {
 	return func() float64 { return float64(n.Add(1)%10) / 10 }
 }
 
-// run drives the lanes until the test ends, or stop is called.
-func (s *service) run() (stop func()) { return s.runWith(webhook.Lanes, s.Drive) }
+// run drives the delivery queues until the test ends, or stop is called.
+func (s *service) run() (stop func()) { return s.runWith(webhook.Drivers, s.Drive) }
 
-// runWith is run by a process that drives so many lanes at once, each by work.
-func (s *service) runWith(lanes int, work func(context.Context, lease.Lease) error) (stop func()) {
+// runWith is run by a process that drives so many delivery queues at once, each by work.
+func (s *service) runWith(queues int, work func(context.Context, lease.Lease) error) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	s.holder++
 	r := lease.Runner{
 		DB: s.DB, Queue: lease.Queue{Name: webhook.Queue, Life: 20 * time.Second, LongestPause: time.Second},
-		Holder: fmt.Sprintf("test-%d", s.holder), Parallel: lanes, Work: work, Log: s.Log,
+		Holder: fmt.Sprintf("test-%d", s.holder), Parallel: queues, Work: work, Log: s.Log,
 	}
 	ended := make(chan struct{})
 	go func() { defer close(ended); r.Run(ctx) }()

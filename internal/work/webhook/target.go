@@ -72,12 +72,13 @@ func (t Target) Attach(ctx context.Context, tx *db.Tx, workspaceID, jobID string
 		return "", nil
 	}
 	endpointID := id.New(id.Endpoint)
-	// Jobs of a workspace that name the same address share a lane, and so its bound of
-	// open calls: a thousand jobs with one receiver open perLane calls, not a thousand.
-	// The hash keeps the address, which may hold a secret, out of the lane's name.
+	// Jobs of a workspace that name the same address share a delivery queue, and so its
+	// bound of open calls: a thousand jobs with one receiver open perQueue calls, not a
+	// thousand. The hash keeps the address, which may hold a secret, out of the delivery
+	// queue's name.
 	sum := sha256.Sum256([]byte(t.url))
 	err = createEndpoint(ctx, tx, query.WebhookEndpoint{
-		EndpointID: endpointID, WorkspaceID: workspaceID, JobID: jobID, Url: t.url, Lane: laneOf(workspaceID, hex.EncodeToString(sum[:16])),
+		EndpointID: endpointID, WorkspaceID: workspaceID, JobID: jobID, Url: t.url, Lane: queueOf(workspaceID, hex.EncodeToString(sum[:16])),
 	})
 	if err != nil {
 		return "", err

@@ -1,16 +1,17 @@
 // Package webhook calls a customer's server when a job has ended: signed, over HTTPS,
 // with retries until the server accepts.
 //
-// A job's end writes an event, and a delivery for each endpoint, in the transaction
-// that ends the job (Publish). The deliveries to one endpoint form a lane. A lane is
-// one item of a lease queue, so one process drives it at a time (Drive).
+// A job's end writes an event, and a delivery for each endpoint, in the transaction that
+// ends the job (Publish). The deliveries to one endpoint form a delivery queue. A
+// delivery queue is one item of a lease queue, so one process drives it at a time
+// (Drive).
 //
-// What always holds: an ended job has exactly one event, whose body and webhook-id
-// never change. A delivery is stored before it is called, and a waiting delivery has
-// its lane in the queue. An endpoint has at most perLane open calls, and a workspace
-// at most perWorkspace lanes in a process, so that a slow receiver delays only
-// itself. outbound.Guard checks every address when it is given and again at each
-// call. Secrets are sealed in the store; a generated one is shown once. Forget
+// What always holds: an ended job has exactly one event, whose body and webhook-id never
+// change. A delivery is stored before it is called, and a waiting delivery has its
+// delivery queue in the queue. An endpoint has at most perQueue open calls, and a
+// workspace at most perWorkspace delivery queues in a process, so that a slow receiver
+// delays only itself. outbound.Guard checks every address when it is given and again at
+// each call. Secrets are sealed in the store; a generated one is shown once. Forget
 // deletes what is older than Config.Life. The events of a workspace have an order, in
 // which Follow sends them to callers who hold a connection open.
 //
@@ -35,7 +36,7 @@ import (
 	"svc.example/internal/ground/seal"
 )
 
-// Queue is the lease queue of lanes. The subject is the lane.
+// Queue is the lease queue of delivery queues. The subject is the delivery queue.
 const Queue = "webhook"
 
 // ConsolePage is the page where people see and change their endpoints.
@@ -43,24 +44,25 @@ const ConsolePage = "/console/webhooks"
 
 // Bounds of open calls.
 const (
-	// Lanes is how many lanes a process drives at once. A slow receiver occupies its
-	// lane for up to contract.WebhookTimeout a call, so the number is far above what
-	// the processor needs: it bounds goroutines and connections, not work.
-	Lanes = 256
-	// perLane is how many calls one lane has open. One process at a time drives a lane,
-	// so an endpoint sees at most this many simultaneous requests from the whole
-	// service.
-	perLane = 8
-	// perWorkspace is how many lanes of one workspace a process drives: a quarter of
-	// Lanes, so that one workspace never occupies the whole process.
+	// Drivers is how many delivery queues a process drives at once. A slow receiver
+	// occupies its delivery queue for up to contract.WebhookTimeout a call, so the number
+	// is far above what the processor needs: it bounds goroutines and connections, not
+	// work.
+	Drivers = 256
+	// perQueue is how many calls one delivery queue has open. One process at a time
+	// drives a delivery queue, so an endpoint sees at most this many simultaneous
+	// requests from the whole service.
+	perQueue = 8
+	// perWorkspace is how many delivery queues of one workspace a process drives: a
+	// quarter of Drivers, so that one workspace never occupies the whole process.
 	perWorkspace = 64
 )
 
-// Config is what Hooks need. Every field is required unless it says otherwise. With a zero Life,
-// Forget would delete an event as soon as all its deliveries have ended.
+// Config is what Hooks need. Every field is required unless it says otherwise. With a
+// zero Life, Forget would delete an event as soon as all its deliveries have ended.
 type Config struct {
-	// DB holds endpoints, events, deliveries and the lanes' leases. The caller closes
-	// it, after the last Drive has returned.
+	// DB holds endpoints, events, deliveries and the delivery queues' leases. The caller
+	// closes it, after the last Drive has returned.
 	DB    *db.DB
 	Keys  *seal.Keys      // seal the endpoints' secrets
 	Guard *outbound.Guard // decides which addresses may be called
@@ -74,16 +76,16 @@ type Config struct {
 	// of them has ended; contract.WebhookRetention unless the operator sets another
 	// time.
 	Life time.Duration
-	// LeaseLife is how long a lane stays with a process that sends no heartbeat. After
-	// that another process drives the lane and repeats the calls whose outcome was not
-	// stored.
+	// LeaseLife is how long a delivery queue stays with a process that sends no
+	// heartbeat. After that another process drives the delivery queue and repeats the
+	// calls whose outcome was not stored.
 	LeaseLife time.Duration
 	// Followers is how many may follow the events of one workspace at once in this
 	// process; 0 is any number.
 	Followers int
-	// SignedAt is the time that a call is signed with, of the attempt's time by the database;
-	// nil is that time itself. Receivers hold it against their own clocks, so where the
-	// database's clock is moved, it must be another.
+	// SignedAt is the time that a call is signed with, of the attempt's time by the
+	// database; nil is that time itself. Receivers hold it against their own clocks, so
+	// where the database's clock is moved, it must be another.
 	SignedAt func(attempt time.Time) time.Time
 	// TestMode marks events that this package makes itself as those of test mode.
 	TestMode bool
@@ -93,16 +95,16 @@ type Config struct {
 }
 
 // Hooks are the webhooks of a service. Make one with New, once a process: the bound of
-// lanes by workspace counts within one Hooks. Safe for concurrent use.
+// delivery queues by workspace counts within one Hooks. Safe for concurrent use.
 type Hooks struct {
 	Config
 	client *http.Client
 
 	mu sync.Mutex
-	// driving counts the lanes that this process drives, by workspace. A workspace
-	// without a lane has no entry, so that the map stays as small as the work at hand.
-	// mu guards it.
-	driving map[string]int // lanes by workspace
+	// driving counts the delivery queues that this process drives, by workspace. A
+	// workspace without a delivery queue has no entry, so that the map stays as small as
+	// the work at hand. mu guards it.
+	driving map[string]int // delivery queues by workspace
 	// following counts the followers of a workspace's events, likewise.
 	following map[string]int
 }

@@ -1,6 +1,6 @@
 // Package console serves the pages of a workspace: its jobs and their frames, uploads,
-// money, keys, webhooks and settings, the questions of programs that want a key, and signing
-// in.
+// money, keys, webhooks and settings, the questions of programs that want a key, and
+// signing in.
 //
 // What always holds: without script every page works: forms post and links link; script
 // makes it live. Pages are never cached. Their forms work only for a signed-in person who
@@ -93,9 +93,9 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	upload := uploadsPath + "{upload_id}"
 	mux.Handle("GET "+upload, s.Page(s.Admit(s.upload)))
 	mux.Handle("POST "+upload+"/frames", s.Page(s.Form(s.requote)))
-	mux.Handle("POST "+upload+"/look", s.Page(s.Form(s.look)))
-	mux.Handle("GET "+upload+"/look", s.AdmitRaw(s.lookState))
-	mux.Handle("GET "+upload+"/look/{preview_id}", s.AdmitRaw(s.lookPicture))
+	mux.Handle("POST "+upload+"/look", s.Page(s.Form(s.orderPreview)))
+	mux.Handle("GET "+upload+"/look", s.AdmitRaw(s.previewState))
+	mux.Handle("GET "+upload+"/look/{preview_id}", s.AdmitRaw(s.previewPicture))
 	mux.Handle("POST "+upload+"/start", s.Page(s.Form(s.start)))
 
 	one := jobsPath + "{job_id}"

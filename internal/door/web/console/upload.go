@@ -27,7 +27,7 @@ type uploadView struct {
 	// Frames is what the field of frames has.
 	Frames string
 	Money  wallet.Balance
-	Look   lookView
+	Look   previewView
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
 	// Unpriced says that the frames in the field are not those of the quote, because they
@@ -46,23 +46,23 @@ func (v uploadView) Startable() bool {
 // JobID is the job that has taken this price; "" while none has.
 func (v uploadView) JobID() string { return v.Quote.JobID }
 
-// lookView is the free preview of an upload.
-type lookView struct {
+// previewView is the free preview of an upload.
+type previewView struct {
 	UploadID string
 	// View is nil before one was ordered.
 	View *preview.View
 }
 
 // Waiting reports whether the picture may still come.
-func (v lookView) Waiting() bool {
+func (v previewView) Waiting() bool {
 	return v.View != nil && (v.View.Status == preview.Queued || v.View.Status == preview.Rendering)
 }
 
 // Ready reports whether there is a picture.
-func (v lookView) Ready() bool { return v.View != nil && v.View.Status == preview.Ready }
+func (v previewView) Ready() bool { return v.View != nil && v.View.Status == preview.Ready }
 
 // Says is one line on the preview.
-func (v lookView) Says() string {
+func (v previewView) Says() string {
 	switch {
 	case v.View == nil:
 		return ""
@@ -84,7 +84,7 @@ func (v lookView) Says() string {
 
 // Seen are the findings of the picture itself: those of the quote are shown
 // above.
-func (v lookView) Seen() (seen []quote.Warning) {
+func (v previewView) Seen() (seen []quote.Warning) {
 	for _, f := range v.View.Findings {
 		if !quote.IsWarning(f.Code) {
 			seen = append(seen, f)
@@ -94,7 +94,7 @@ func (v lookView) Seen() (seen []quote.Warning) {
 }
 
 // Picture is the address of the picture.
-func (v lookView) Picture() string { return uploadsPath + v.UploadID + "/look/" + v.View.PreviewID }
+func (v previewView) Picture() string { return uploadsPath + v.UploadID + "/look/" + v.View.PreviewID }
 
 // upload builds the page of an upload with its newest price.
 func (s *Site) upload(r *http.Request, who identity.Principal) (page.Page, error) {
@@ -111,7 +111,7 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 		return page.Page{}, err
 	}
 	v.Frames = cmp.Or(frames, v.Quote.FrameList)
-	if v.Look, err = s.lookOf(ctx, who, uploadID); err != nil {
+	if v.Look, err = s.newestPreview(ctx, who, uploadID); err != nil {
 		return page.Page{}, err
 	}
 	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
@@ -125,9 +125,9 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 	return p, err
 }
 
-// lookOf reads the newest preview of an upload.
-func (s *Site) lookOf(ctx context.Context, who identity.Principal, uploadID string) (lookView, error) {
-	v := lookView{UploadID: uploadID}
+// newestPreview reads the newest preview of an upload.
+func (s *Site) newestPreview(ctx context.Context, who identity.Principal, uploadID string) (previewView, error) {
+	v := previewView{UploadID: uploadID}
 	found, err := s.Previews.Find(ctx, who.WorkspaceID, uploadID, nil)
 	if fault.Is(err, fault.PreviewNotFound) {
 		return v, nil
@@ -177,8 +177,9 @@ func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, e
 	return q, err
 }
 
-// look orders a free preview of the frame that the form names, or of the middle one.
-func (s *Site) look(r *http.Request, who identity.Principal) (page.Page, error) {
+// orderPreview orders a free preview of the frame that the form names, or of the middle
+// one.
+func (s *Site) orderPreview(r *http.Request, who identity.Principal) (page.Page, error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
 	var frame *int
 	if text := r.PostForm.Get("frame"); text != "" {
@@ -198,9 +199,9 @@ func (s *Site) look(r *http.Request, who identity.Principal) (page.Page, error) 
 	return page.Page{Location: uploadsPath + uploadID + "#look"}, nil
 }
 
-// lookState answers the part of the page with the preview.
-func (s *Site) lookState(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
-	v, err := s.lookOf(r.Context(), who, r.PathValue("upload_id"))
+// previewState answers the part of the page with the preview.
+func (s *Site) previewState(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	v, err := s.newestPreview(r.Context(), who, r.PathValue("upload_id"))
 	if err != nil {
 		return err
 	}
@@ -215,8 +216,8 @@ func (s *Site) lookState(w http.ResponseWriter, r *http.Request, who identity.Pr
 	return nil
 }
 
-// lookPicture serves the picture of a preview.
-func (s *Site) lookPicture(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+// previewPicture serves the picture of a preview.
+func (s *Site) previewPicture(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	picture, err := s.Previews.Picture(r.Context(), who.WorkspaceID, r.PathValue("preview_id"))
 	if err != nil {
 		return err

@@ -11,10 +11,10 @@ import (
 	"svc.example/internal/ground/fault"
 )
 
-// Figures are the statistics of a GPU, or of all GPUs, under the current versions. Each key
-// has one voice in them, its newest ranked result, and averages leave out the best and the
-// worst quarter. Scores are samples per minute, times are seconds on the clock. All pointers are nil for
-// a GPU that has results only under other versions.
+// Figures are the statistics of a GPU, or of all GPUs, under the current versions. Each
+// key has one voice in them, its newest ranked result, and averages leave out the best
+// and the worst quarter. Scores are samples per minute, times are seconds on the clock.
+// All pointers are nil for a GPU that has results only under other versions.
 type Figures struct {
 	GPUName              string     `json:"gpu_name"`
 	GPUSlug              string     `json:"gpu_slug"`
@@ -115,7 +115,7 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 	if group.Results > 0 {
 		g.average = group.ScoreMean
 	}
-	if g.UnverifiedResults, err = b.apart(ctx, tx, slug); err != nil || group.Results == 0 {
+	if g.UnverifiedResults, err = b.unverifiedResults(ctx, tx, slug); err != nil || group.Results == 0 {
 		return g, err
 	}
 	// Percentiles are among all GPUs, so they need the board and not only this group.
@@ -142,8 +142,8 @@ func (b *Board) gpu(ctx context.Context, tx *db.Tx, slug string) (g GPU, err err
 	return g, nil
 }
 
-// apart lists a GPU's newest results that are not ranked.
-func (b *Board) apart(ctx context.Context, tx *db.Tx, slug string) ([]Row, error) {
+// unverifiedResults lists a GPU's newest results that are not ranked.
+func (b *Board) unverifiedResults(ctx context.Context, tx *db.Tx, slug string) ([]Row, error) {
 	found, err := tx.BenchmarkLatestApart(ctx, query.BenchmarkLatestApartParams{GpuSlug: slug, Most: gpuApart})
 	if err != nil {
 		return nil, fmt.Errorf("read the results that are not ranked: %w", err)

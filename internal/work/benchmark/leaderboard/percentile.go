@@ -36,7 +36,7 @@ func parts() []part {
 // labelOf returns the label of a rank among so many results: top_5 is a rank within the
 // first five hundredths. In whole numbers, so that no result is at a boundary by rounding.
 func labelOf(rank, among int64) Label {
-	if !enough(among) {
+	if !hasPercentiles(among) {
 		return NoLabel
 	}
 	for _, p := range parts() {
@@ -58,7 +58,7 @@ type cutoffs struct {
 // is nil.
 func cutoffsOf(ctx context.Context, tx *db.Tx, board query.BenchmarkGroup) (*cutoffs, error) {
 	s := &cutoffs{board: board}
-	if !enough(board.Results) {
+	if !hasPercentiles(board.Results) {
 		return s, nil
 	}
 	for _, p := range parts() {
@@ -104,7 +104,7 @@ type Distribution struct {
 // the wider part has more than the narrower one. The board has at least as many results as
 // one of its GPUs, so least is not nil here.
 func (s *cutoffs) distribution(ctx context.Context, tx *db.Tx, gpu query.BenchmarkGroup) (*Distribution, error) {
-	if !enough(gpu.Results) {
+	if !hasPercentiles(gpu.Results) {
 		return nil, nil
 	}
 	d := &Distribution{}
@@ -142,7 +142,7 @@ func placeOf(ctx context.Context, tx *db.Tx, group query.BenchmarkGroup, score i
 	}
 	rank := better + 1
 	p.Rank, p.Label = &rank, labelOf(rank, group.Results)
-	if !enough(group.Results) {
+	if !hasPercentiles(group.Results) {
 		return p, nil
 	}
 	reached, err := above(ctx, tx, group.GroupID, byScore, score-1)

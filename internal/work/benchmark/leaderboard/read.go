@@ -257,5 +257,5 @@ func common(ctx context.Context, tx *db.Tx, v Versions, most int32) ([]GPUShort,
 	return all, nil
 }
 
-// enough reports whether there are percentiles for so many results.
-func enough(results int64) bool { return results >= contract.PercentileSamples }
+// hasPercentiles reports whether there are percentiles for so many results.
+func hasPercentiles(results int64) bool { return results >= contract.PercentileSamples }

@@ -29,10 +29,10 @@ type Playing struct {
 	Played, PlayFor int64 // frames that were played for those, and the microseconds that this took
 }
 
-// Rest is the unfinished frames of a job whose frames depend on earlier ones, and which
+// Remaining is the unfinished frames of a job whose frames depend on earlier ones, and which
 // workers hold some of them. It predicts what must still be played for them, by workers
 // that join and by those that start over.
-type Rest struct {
+type Remaining struct {
 	queue   playQueue // times are seconds
 	holders []*runner
 }
@@ -50,7 +50,7 @@ type runner struct {
 	out   bool    // there is nothing left for it
 }
 
-func (p Playing) rest() *Rest {
+func (p Playing) remaining() *Remaining {
 	q := playQueue{first: p.From, step: p.Step}
 	if p.Frames > 0 {
 		q.render = float64(p.Render) / float64(p.Frames) / 1e6
@@ -58,12 +58,12 @@ func (p Playing) rest() *Rest {
 	if p.Played > 0 {
 		q.play = float64(p.PlayFor) / float64(p.Played) / 1e6
 	}
-	return &Rest{queue: q}
+	return &Remaining{queue: q}
 }
 
-// RestOf is the rest of a job of which no frame was claimed yet.
-func RestOf(p Playing, frames Span) *Rest {
-	r := p.rest()
+// RemainingOf is the rest of a job of which no frame was claimed yet.
+func RemainingOf(p Playing, frames Span) *Remaining {
+	r := p.remaining()
 	items := frames.Items
 	for n := int64(0); frames.Items == nil && n < frames.Count; n++ {
 		items = append(items, frames.First+n*frames.Step)
@@ -74,16 +74,16 @@ func RestOf(p Playing, frames Span) *Rest {
 	return r
 }
 
-// FindRests reads the rests of the rendering jobs of a workspace with ids from oldest to
+// FindRemaining reads the rests of the rendering jobs of a workspace with ids from oldest to
 // newest. playing are those of them whose frames depend on those before.
-func FindRests(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest string, playing map[string]Playing) (map[string]*Rest, error) {
+func FindRemaining(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest string, playing map[string]Playing) (map[string]*Remaining, error) {
 	rows, err := tx.FramesPlaying(ctx, query.FramesPlayingParams{WorkspaceID: workspaceID, Oldest: oldest, Newest: newest})
 	if err != nil {
 		return nil, fmt.Errorf("read the frames that are not in: %w", err)
 	}
-	rests := map[string]*Rest{}
+	rests := map[string]*Remaining{}
 	for jobID, p := range playing {
-		rests[jobID] = p.rest()
+		rests[jobID] = p.remaining()
 	}
 	for _, row := range rows {
 		if r := rests[row.Subject]; r != nil {
@@ -94,7 +94,7 @@ func FindRests(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest strin
 }
 
 // add adds a frame after the others. now is microseconds since 1970.
-func (r *Rest) add(row query.FramesPlayingRow, now int64) {
+func (r *Remaining) add(row query.FramesPlayingRow, now int64) {
 	waits := row.State == "waiting"
 	r.queue.frames = append(r.queue.frames, queuedFrame{item: row.Item, holder: row.Holder, free: waits})
 	if waits {
@@ -119,7 +119,7 @@ type work struct{ all, last float64 }
 // work lets so many workers render the rest as runOf gives it to them, each frame in render
 // seconds and playing one in play seconds. Those that hold none of its frames begin now, from
 // the first frame, because their state is unknown.
-func (r *Rest) work(workers int64, render, play float64) work {
+func (r *Remaining) work(workers int64, render, play float64) work {
 	c := course{queue: r.queue, render: max(render, time.Microsecond.Seconds()), play: play}
 	for _, h := range r.holders {
 		with := *h
@@ -215,9 +215,9 @@ func (c *course) take(run []int64) {
 	c.loose = slices.DeleteFunc(c.loose, func(s stretch) bool { return s.items[0] == run[0] })
 }
 
-// FinishRest is Finish for a job whose frames depend on those before: what its workers
+// FinishRemaining is Finish for a job whose frames depend on those before: what its workers
 // still play for its rest counts too. ok is also false where nothing is known of each.
-func (o *Outlook) FinishRest(jobID, workspace string, needs buildoption.Set, rest *Rest, each FrameTime) (seconds float64, span ETARange, ok bool) {
+func (o *Forecast) FinishRemaining(jobID, workspace string, needs buildoption.Set, rest *Remaining, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	if each.Mean <= 0 {
 		return 0, span, false
 	}

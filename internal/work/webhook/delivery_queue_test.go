@@ -45,7 +45,7 @@ func TestJobEndAndFailedCallNeverDeadlock(t *testing.T) {
 			return // its one writer has all of it
 		}
 		e, _ := s.endpoint("https://127.0.0.1:1024/", "")
-		s.endJob() // so that its lane is there
+		s.endJob() // so that its delivery queue is there
 		var ends, calls atomic.Int64
 		ended := make(chan error, 1)
 		tell := func(tx *db.Tx) error {
@@ -93,21 +93,21 @@ func TestGoneEndpointIsNotCalledAgain(t *testing.T) {
 	})
 }
 
-// TestStoppingWaitsForNoCallTwice stops the drivers of many lanes just when their
+// TestStoppingWaitsForNoCallTwice stops the drivers of many delivery queues just when their
 // calls end.
 func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
-		const lanes = 40
+		const queues = 40
 		var answer atomic.Pointer[chan struct{}]
 		r := s.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, *answer.Load()) })
 		for round := range long.Scale(3, 10) {
 			answer.Store(new(make(chan struct{})))
-			for n := range lanes {
+			for n := range queues {
 				s.endJobWithTarget(fmt.Sprintf("%s/%d", r.URL, n), freeText)
 			}
 			stop := s.run()
-			for range lanes {
+			for range queues {
 				r.next(t)
 			}
 			began := make(chan struct{})
@@ -124,23 +124,23 @@ func TestStoppingWaitsForNoCallTwice(t *testing.T) {
 			stopped := make(chan struct{})
 			go func() { defer close(stopped); stop() }()
 			await.Next(t, stopped, "the end of the drivers")
-			for len(r.hits) > 0 { // a lane has as many calls open as were cut before
+			for len(r.hits) > 0 { // a delivery queue has as many calls open as were cut before
 				<-r.hits
 			}
 		}
 	})
 }
 
-// TestWorkspaceDrivesAtMostItsShareOfLanes holds the calls of more lanes than a
+// TestWorkspaceDrivesAtMostItsShareOfDeliveryQueues holds the calls of more delivery queues than a
 // workspace may have driven: another workspace's are made, and in the end all.
-func TestWorkspaceDrivesAtMostItsShareOfLanes(t *testing.T) {
+func TestWorkspaceDrivesAtMostItsShareOfDeliveryQueues(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {
-		const share, lanes = 64, 80
+		const share, queues = 64, 80
 		release := make(chan struct{})
 		slow := s.receiver(func(_ http.ResponseWriter, q *http.Request) { hold(q, release) })
-		jobs := make([]string, lanes)
-		for n := range lanes {
+		jobs := make([]string, queues)
+		for n := range queues {
 			jobs[n] = s.endJobWithTarget(fmt.Sprintf("%s/%d", slow.URL, n), freeText)
 		}
 		s.run()
@@ -157,7 +157,7 @@ func TestWorkspaceDrivesAtMostItsShareOfLanes(t *testing.T) {
 			s.await(s.endJobWithTarget(fmt.Sprintf("%s/%d", good.URL, n), freeText), isNow(webhook.Delivered))
 		}
 		if n := len(slow.hits); n != 0 {
-			t.Errorf("it has %d lanes beyond its share", n)
+			t.Errorf("it has %d delivery queues beyond its share", n)
 		}
 		close(release)
 		s.workspace = first

@@ -8,7 +8,7 @@ import (
 func TestAWorkerIsSuspendedQuicklyAndRecoversSlowly(t *testing.T) {
 	t.Parallel()
 	now := int64(1)
-	var s standing
+	var s trust
 	for range 2 {
 		if s = s.withFault(now); s.until != 0 {
 			t.Fatalf("%+v after two faults", s)

@@ -10,24 +10,24 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// Limits of a lane's pace.
+// Limits of a delivery queue's pace.
 const (
-	// pollInterval is how often a lane with open calls reads what has become due.
+	// pollInterval is how often a delivery queue with open calls reads what has become due.
 	pollInterval = time.Second
-	// busyDelay is how long a lane waits while its workspace drives all the lanes
+	// busyDelay is how long a delivery queue waits while its workspace drives all the delivery queues
 	// that it may.
 	busyDelay = time.Second
-	// dueBatch is how many deliveries a lane reads at once. It covers pollInterval
+	// dueBatch is how many deliveries a delivery queue reads at once. It covers pollInterval
 	// without holding a long backlog, with all its bodies, in memory.
-	dueBatch = 4 * perLane
+	dueBatch = 4 * perQueue
 )
 
-// Drive handles a lease of Queue. It makes the deliveries of one lane until none is
-// due. Then it reschedules the lane for the next due delivery, or finishes its lease.
+// Drive handles a lease of Queue. It makes the deliveries of one delivery queue until none is
+// due. Then it reschedules the delivery queue for the next due delivery, or finishes its lease.
 //
 // It returns nil when it has given the lease back itself. An error leaves the lease to
-// the runner, which counts it as a failure of the lane and tries again after a pause;
-// the deliveries are still pending then. The end of ctx stops the lane in the middle:
+// the runner, which counts it as a failure of the delivery queue and tries again after a pause;
+// the deliveries are still pending then. The end of ctx stops the delivery queue in the middle:
 // calls that are open are cut off, and a later driver makes them again.
 func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	workspaceID := workspaceOf(l.Subject)
@@ -37,11 +37,11 @@ func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	defer h.release(workspaceID)
 	// Listen before the first read of due deliveries: one that is added between the two
 	// is then seen by the read or by the wake, never by neither.
-	wake, stop := h.DB.Listen(laneTopic(l.Subject))
+	wake, stop := h.DB.Listen(queueTopic(l.Subject))
 	defer stop()
 	calls, cancel := context.WithCancel(ctx)
-	d := &laneDriver{Hooks: h, lease: l, open: map[string]bool{}, ended: make(chan outcome, perLane)}
-	defer func() { // no call outlives the lease: another process may drive the lane next
+	d := &queueDriver{Hooks: h, lease: l, open: map[string]bool{}, ended: make(chan outcome, perQueue)}
+	defer func() { // no call outlives the lease: another process may drive the delivery queue next
 		cancel()
 		for range len(d.open) {
 			<-d.ended
@@ -50,10 +50,10 @@ func (h *Hooks) Drive(ctx context.Context, l lease.Lease) error {
 	return d.run(ctx, calls, wake)
 }
 
-// laneDriver runs one lane. Only its own goroutine touches its fields; calls report
+// queueDriver runs one delivery queue. Only its own goroutine touches its fields; calls report
 // through ended. ended has room for every open call, so that a call never blocks on a
 // driver that has stopped.
-type laneDriver struct {
+type queueDriver struct {
 	*Hooks
 	lease  lease.Lease
 	open   map[string]bool // ids of deliveries whose call is open
@@ -64,7 +64,7 @@ type laneDriver struct {
 
 // run alternates between starting calls and recording their outcomes. ctx ends the
 // run; calls ends the open calls.
-func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error {
+func (d *queueDriver) run(ctx, calls context.Context, wake <-chan struct{}) error {
 	var done []outcome
 	for {
 		if err := d.fill(ctx, calls); err != nil {
@@ -90,7 +90,7 @@ func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error
 		// Checked apart from the select, which chooses at random when a call ended
 		// because of ctx.
 		if ctx.Err() != nil {
-			return ctx.Err() // the calls ended because the lane stops, so their outcomes mean nothing
+			return ctx.Err() // the calls ended because the delivery queue stops, so their outcomes mean nothing
 		}
 		settled, err := d.record(ctx, done)
 		if settled || err != nil {
@@ -99,11 +99,11 @@ func (d *laneDriver) run(ctx, calls context.Context, wake <-chan struct{}) error
 	}
 }
 
-// fill starts calls for due deliveries, up to perLane at once. It reads the database
+// fill starts calls for due deliveries, up to perQueue at once. It reads the database
 // only when it has nothing left to start or what it read is older than pollInterval: a
-// lane with a backlog would otherwise read it again after every call.
-func (d *laneDriver) fill(ctx, calls context.Context) error {
-	slots := perLane - len(d.open)
+// delivery queue with a backlog would otherwise read it again after every call.
+func (d *queueDriver) fill(ctx, calls context.Context) error {
+	slots := perQueue - len(d.open)
 	if slots == 0 {
 		return nil
 	}
@@ -130,10 +130,10 @@ func (d *laneDriver) fill(ctx, calls context.Context) error {
 	return nil
 }
 
-// readDue reads the lane's deliveries that are due and not open. It asks for dueBatch
+// readDue reads the delivery queue's deliveries that are due and not open. It asks for dueBatch
 // rows beyond the open ones, because those are still due in the database and would
 // otherwise fill the batch.
-func (d *laneDriver) readDue(ctx context.Context) error {
+func (d *queueDriver) readDue(ctx context.Context) error {
 	d.readAt = time.Now()
 	return d.DB.Read(ctx, func(tx *db.Tx) error {
 		d.due = nil
@@ -141,7 +141,7 @@ func (d *laneDriver) readDue(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("read due webhooks: %w", err)
 		}
-		// Deliveries of a lane mostly share an endpoint. Its secrets are opened once
+		// Deliveries of a delivery queue mostly share an endpoint. Its secrets are opened once
 		// a batch.
 		secrets := map[string][]string{}
 		for _, row := range rows {
@@ -163,7 +163,7 @@ func (d *laneDriver) readDue(ctx context.Context) error {
 
 // collect takes one outcome and all others that are ready, so that one transaction
 // records them all.
-func (d *laneDriver) collect(first outcome) []outcome {
+func (d *queueDriver) collect(first outcome) []outcome {
 	done := []outcome{first}
 	for {
 		select {
@@ -179,19 +179,19 @@ func (d *laneDriver) collect(first outcome) []outcome {
 	}
 }
 
-// record stores outcomes. When no call is open, it also tries to release the lane. It
-// reports true when the lane's lease is gone and the run is over.
+// record stores outcomes. When no call is open, it also tries to release the delivery queue. It
+// reports true when the delivery queue's lease is gone and the run is over.
 //
 // The heartbeat comes first: it proves that the lease is still this process's and locks
 // its row. Without it a process that was silent for LeaseLife would overwrite what its
 // successor has stored.
-func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, err error) {
+func (d *queueDriver) record(ctx context.Context, done []outcome) (settled bool, err error) {
 	err = d.DB.Write(ctx, func(tx *db.Tx) error {
 		// The transaction may run twice after a conflict, and the first run may have
 		// set it.
 		settled = false
 		if err := lease.Beat(ctx, tx, d.lease.Ref(), 0, d.LeaseLife); err != nil {
-			return err // another process drives the lane and has repeated the calls
+			return err // another process drives the delivery queue and has repeated the calls
 		}
 		for _, o := range done {
 			if err := d.recordAttempt(ctx, tx, o); err != nil {
@@ -201,7 +201,7 @@ func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, 
 		if len(d.open) > 0 {
 			return nil
 		}
-		settled, err = d.releaseLane(ctx, tx)
+		settled, err = d.releaseQueue(ctx, tx)
 		return err
 	})
 	return settled, err
@@ -209,15 +209,15 @@ func (d *laneDriver) record(ctx context.Context, done []outcome) (settled bool, 
 
 // finishIfIdle ends the run when nothing is due. A false result means that a delivery
 // became due in between; the run continues.
-func (d *laneDriver) finishIfIdle(ctx context.Context) (settled bool, err error) {
+func (d *queueDriver) finishIfIdle(ctx context.Context) (settled bool, err error) {
 	return d.record(ctx, nil)
 }
 
-// releaseLane finishes the lane's lease when nothing waits, otherwise reschedules it
+// releaseQueue finishes the delivery queue's lease when nothing waits, otherwise reschedules it
 // for the next due delivery. It reports false when a delivery is due already. The
 // lease's row is locked by now. An event that is written at the same moment is
-// therefore either seen here, or its own wakeLane adds the lane again.
-func (d *laneDriver) releaseLane(ctx context.Context, tx *db.Tx) (settled bool, err error) {
+// therefore either seen here, or its own wakeQueue adds the delivery queue again.
+func (d *queueDriver) releaseQueue(ctx context.Context, tx *db.Tx) (settled bool, err error) {
 	next, err := tx.WebhookNext(ctx, d.lease.Subject)
 	switch {
 	case db.IsNotFound(err):
@@ -230,8 +230,8 @@ func (d *laneDriver) releaseLane(ctx context.Context, tx *db.Tx) (settled bool, 
 	return true, lease.Reschedule(ctx, tx, d.lease.Ref(), Queue, db.Time(next))
 }
 
-// admit counts a lane of a workspace, unless the workspace already drives perWorkspace
-// lanes. Without this limit one workspace with many slow receivers would fill the whole
+// admit counts a delivery queue of a workspace, unless the workspace already drives perWorkspace
+// delivery queues. Without this limit one workspace with many slow receivers would fill the whole
 // process. The count is per process; several processes drive that much more.
 func (h *Hooks) admit(workspaceID string) bool {
 	h.mu.Lock()

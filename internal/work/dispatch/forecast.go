@@ -14,34 +14,34 @@ import (
 	"svc.example/internal/render/buildoption"
 )
 
-// Outlook is the queue and the workers at one moment. It predicts what Next will choose:
+// Forecast is the queue and the workers at one moment. It predicts what Next will choose:
 // claims follow each other by queue position, and each is charged the mean time of its
 // job's accepted frames, or assumedFrameTime if there are none. It cannot predict how
 // long frames really take, whose file a worker has open, and what arrives.
 //
-// An Outlook does not change and may be shared.
-type Outlook struct {
+// A Forecast does not change and may be shared.
+type Forecast struct {
 	// Online counts the workers that are neither offline nor suspended, and Idle those of
 	// them that hold no frame.
 	Online, Idle int64
 
 	at      int64 // microseconds since 1970
 	workers able
-	lanes   map[string]lane // of the jobs that an online worker may take, or of all while none is online
-	starts  []firstClaim    // of those with no frame claimed yet, the next one first
-	place   map[string]int  // of each job with no frame claimed yet, 1 = next; those that no worker may take come last
+	queues  map[string]workspaceQueue // of the jobs that an online worker may take, or of all while none is online
+	starts  []firstClaim              // of those with no frame claimed yet, the next one first
+	place   map[string]int            // of each job with no frame claimed yet, 1 = next; those that no worker may take come last
 }
 
-// lane is a workspace's jobs with waiting frames.
-type lane struct {
+// workspaceQueue is a workspace's jobs with waiting frames.
+type workspaceQueue struct {
 	served int64 // microseconds that the workspace received
-	jobs   []turn
+	jobs   []queuedJob
 }
 
-// turn is a job with waiting frames.
-type turn struct {
+// queuedJob is a job with waiting frames.
+type queuedJob struct {
 	jobID   string
-	served  int64 // microseconds that the job received, against its rivals in the lane
+	served  int64 // microseconds that the job received, against its rivals in the queue
 	waiting int64 // frames
 	charge  int64 // microseconds that a claim of one frame costs, 1 or more
 	queued  bool  // none of its frames was ever claimed
@@ -63,9 +63,9 @@ func compareClaims(a, b firstClaim) int {
 	return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.workspace, b.workspace))
 }
 
-// ReadOutlook reads the queue. Its cost grows with the number of jobs that wait: about
+// ReadForecast reads the queue. Its cost grows with the number of jobs that wait: about
 // 20 ms for 10,000.
-func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
+func ReadForecast(ctx context.Context, tx *db.Tx) (*Forecast, error) {
 	workers, err := tx.WorkersIdle(ctx, query.WorkersIdleParams{Since: onlineSince(tx), Now: tx.Now})
 	if err != nil {
 		return nil, fmt.Errorf("count workers: %w", err)
@@ -74,7 +74,7 @@ func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the turns: %w", err)
 	}
-	o := &Outlook{at: tx.Now, workers: workers, lanes: map[string]lane{}, place: map[string]int{}}
+	o := &Forecast{at: tx.Now, workers: workers, queues: map[string]workspaceQueue{}, place: map[string]int{}}
 	all := o.workers.of(0)
 	o.Online, o.Idle = all.Workers, all.Idle
 	var stranded []string
@@ -85,13 +85,13 @@ func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
 			}
 			continue
 		}
-		l := o.lanes[r.Within]
+		l := o.queues[r.Within]
 		l.served = r.WorkspaceServedUs
-		l.jobs = append(l.jobs, turn{
+		l.jobs = append(l.jobs, queuedJob{
 			jobID: r.Party, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued", measured: r.FramesCompleted > 0,
 			charge: max(1, meanFrameTime(Job{FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs})),
 		})
-		o.lanes[r.Within] = l
+		o.queues[r.Within] = l
 	}
 	o.foresee()
 	for i, jobID := range stranded {
@@ -101,7 +101,7 @@ func ReadOutlook(ctx context.Context, tx *db.Tx) (*Outlook, error) {
 }
 
 // Able counts the online workers whose Blenders have all that a job needs.
-func (o *Outlook) Able(needs buildoption.Set) Capable { return o.workers.of(needs) }
+func (o *Forecast) Able(needs buildoption.Set) Capable { return o.workers.of(needs) }
 
 // able is the online workers, by what their Blenders were built without.
 type able []query.WorkersIdleRow
@@ -118,8 +118,8 @@ func (a able) of(needs buildoption.Set) (c Capable) {
 }
 
 // foresee orders the first claims of all queued jobs.
-func (o *Outlook) foresee() {
-	for workspace, l := range o.lanes {
+func (o *Forecast) foresee() {
+	for workspace, l := range o.queues {
 		for _, c := range l.firstClaims() {
 			c.workspace = workspace
 			o.starts = append(o.starts, c)
@@ -131,9 +131,9 @@ func (o *Outlook) foresee() {
 	}
 }
 
-// firstClaims lists the first claims of a lane's queued jobs. Newcomers start level, so
+// firstClaims lists the first claims of a queue's waiting jobs. Newcomers start level, so
 // nearly all have received the same: such jobs follow each other.
-func (l lane) firstClaims() (claims []firstClaim) {
+func (l workspaceQueue) firstClaims() (claims []firstClaim) {
 	for i, j := range l.jobs {
 		if !j.queued {
 			continue
@@ -151,7 +151,7 @@ func (l lane) firstClaims() (claims []firstClaim) {
 
 // before is what the workspace has received when a job that itself received served is
 // next in it: every job that has received less claims frames until it is level.
-func (l lane) before(served int64, jobID string) int64 {
+func (l workspaceQueue) before(served int64, jobID string) int64 {
 	at := l.served
 	for _, j := range l.jobs {
 		behind := served - j.served
@@ -169,13 +169,13 @@ func (l lane) before(served int64, jobID string) int64 {
 
 // Position is the place of a queued job among all queued jobs, in the order in which
 // workers will claim their first frames; 1 is next. served and workspaceServed come
-// from its queue positions; they place a job that was queued after the outlook was
+// from its queue positions; they place a job that was queued after the forecast was
 // read.
-func (o *Outlook) Position(jobID, workspace string, served, workspaceServed int64) int {
+func (o *Forecast) Position(jobID, workspace string, served, workspaceServed int64) int {
 	if place, known := o.place[jobID]; known {
 		return place
 	}
-	l, known := o.lanes[workspace]
+	l, known := o.queues[workspace]
 	if !known {
 		l.served = workspaceServed
 	}
@@ -202,7 +202,7 @@ type Capable struct{ Workers, Idle int64 }
 // of a job failed and no picture is to be confirmed, all workers whose Blenders have what
 // it needs may take its frames: capable is what Able counts. FindCapable judges other
 // jobs.
-func (o *Outlook) WaitOf(capable Capable) Wait {
+func (o *Forecast) WaitOf(capable Capable) Wait {
 	switch {
 	case o.Online == 0:
 		return WaitForAny
@@ -228,29 +228,31 @@ func FindCapable(ctx context.Context, tx *db.Tx, workspaceID, oldest, newest str
 	return found, nil
 }
 
-// Outlooks keeps the last outlook for all callers within Life. The zero value and nil
+// Forecasts keeps the last forecast for all callers within Life. The zero value and nil
 // read it again each time.
-type Outlooks struct {
+type Forecasts struct {
 	Life time.Duration
 
-	last    atomic.Pointer[Outlook]
+	last    atomic.Pointer[Forecast]
 	took    atomic.Int64 // nanoseconds that its read took
 	reading sync.Mutex
 }
 
-// longestShare bounds the share of time in which outlooks are read: a long queue is read
+// longestShare bounds the share of time in which forecasts are read: a long queue is read
 // less often.
 const longestShare = 20
 
-// Now returns an outlook that is at most Life old, or longestShare times as old as its
+// Now returns a forecast that is at most Life old, or longestShare times as old as its
 // read takes. No caller waits for another's read: it gets the last one instead.
-func (o *Outlooks) Now(ctx context.Context, tx *db.Tx) (*Outlook, error) { return o.Since(ctx, tx, 0) }
+func (o *Forecasts) Now(ctx context.Context, tx *db.Tx) (*Forecast, error) {
+	return o.Since(ctx, tx, 0)
+}
 
-// Since is Now for a caller that needs an outlook no older than a moment, in microseconds
+// Since is Now for a caller that needs a forecast no older than a moment, in microseconds
 // since 1970. The moment must not move, so that this costs at most one more read.
-func (o *Outlooks) Since(ctx context.Context, tx *db.Tx, moment int64) (*Outlook, error) {
+func (o *Forecasts) Since(ctx context.Context, tx *db.Tx, moment int64) (*Forecast, error) {
 	if o == nil || o.Life == 0 {
-		return ReadOutlook(ctx, tx)
+		return ReadForecast(ctx, tx)
 	}
 	last := o.last.Load()
 	if last != nil && last.at < moment {
@@ -263,11 +265,11 @@ func (o *Outlooks) Since(ctx context.Context, tx *db.Tx, moment int64) (*Outlook
 		if last != nil {
 			return last, nil
 		}
-		return ReadOutlook(ctx, tx)
+		return ReadForecast(ctx, tx)
 	}
 	defer o.reading.Unlock()
 	begun := time.Now()
-	next, err := ReadOutlook(ctx, tx)
+	next, err := ReadForecast(ctx, tx)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func startMix(t *testing.T, w *jobtest.World, r *rand.Rand) *sim {
 // queued lists the jobs of which no frame was ever claimed, as their positions order them.
 func (s *sim) queued() (order []string) {
 	s.w.Read(s.t, func(ctx context.Context, tx *db.Tx) error {
-		o, err := dispatch.ReadOutlook(ctx, tx)
+		o, err := dispatch.ReadForecast(ctx, tx)
 		if err != nil {
 			return err
 		}
@@ -220,11 +220,11 @@ func (s *sim) sendHome() {
 	}
 }
 
-// An outlook since a moment is not from before it, and is read once for all callers.
-func TestAnOutlookSinceAMomentIsNotOlder(t *testing.T) {
+// A forecast since a moment is not from before it, and is read once for all callers.
+func TestAForecastSinceAMomentIsNotOlder(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
-		queue := &dispatch.Outlooks{Life: time.Hour}
-		since := func(moment int64) (o *dispatch.Outlook) {
+		queue := &dispatch.Forecasts{Life: time.Hour}
+		since := func(moment int64) (o *dispatch.Forecast) {
 			w.Read(t, func(ctx context.Context, tx *db.Tx) (err error) {
 				o, err = queue.Since(ctx, tx, moment)
 				return err
@@ -248,14 +248,14 @@ func TestAnOutlookSinceAMomentIsNotOlder(t *testing.T) {
 	})
 }
 
-// However many look, the queue is read once in the life of an outlook. A job that came
+// However many look, the queue is read once in the life of a forecast. A job that came
 // later has its place all the same.
-func TestAnOutlookIsSharedForItsLife(t *testing.T) {
+func TestAForecastIsSharedForItsLife(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		workspace := w.Workspace(t)
 		first := w.Job(t, workspace, 1)
-		queue := &dispatch.Outlooks{Life: time.Second}
-		now := func() (o *dispatch.Outlook) {
+		queue := &dispatch.Forecasts{Life: time.Second}
+		now := func() (o *dispatch.Forecast) {
 			w.Read(t, func(ctx context.Context, tx *db.Tx) (err error) {
 				o, err = queue.Now(ctx, tx)
 				return err
@@ -269,10 +269,10 @@ func TestAnOutlookIsSharedForItsLife(t *testing.T) {
 		}
 		w.Advance(time.Hour)
 		if again := now(); again == seen || again.Position(late, workspace, 0, 0) != 2 {
-			t.Error("an hour later the outlook is the same")
+			t.Error("an hour later the forecast is the same")
 		}
 		if last := now(); last == seen {
-			t.Error("an old outlook came back")
+			t.Error("an old forecast came back")
 		}
 	})
 }

@@ -9,11 +9,11 @@ import (
 	"svc.example/internal/ground/db/query"
 )
 
-// standing is how far a worker is trusted with frames. A failed attempt counts against
+// trust is how far a worker is trusted with frames. A failed attempt counts against
 // the worker only when it is proven to be the worker's fault: another worker rendered
 // the same frame, or the worker reports that its GPU is gone. So a broken scene never
 // suspends a worker. On the wire of svc admin worker list a suspension is called "aside".
-type standing struct {
+type trust struct {
 	faults      int64 // a fault adds faultWeight, a good frame subtracts one
 	suspensions int64 // since faults were last zero
 	until       int64 // the end of the suspension, microseconds since 1970
@@ -28,7 +28,7 @@ const (
 
 // withFault counts a fault. A worker that returns from a suspension is on probation:
 // the next fault suspends it again, for twice the time.
-func (s standing) withFault(now int64) standing {
+func (s trust) withFault(now int64) trust {
 	if s.until > now {
 		return s // it claimed that frame before the suspension
 	}
@@ -40,11 +40,11 @@ func (s standing) withFault(now int64) standing {
 	if s.suspensions < 6 {
 		pause = min(firstSuspension<<s.suspensions, longestSuspension)
 	}
-	return standing{faults: suspendAt - faultWeight, suspensions: s.suspensions + 1, until: now + pause.Microseconds()}
+	return trust{faults: suspendAt - faultWeight, suspensions: s.suspensions + 1, until: now + pause.Microseconds()}
 }
 
 // withGoodFrame counts a good frame. Enough of them clear the history as well.
-func (s standing) withGoodFrame() standing {
+func (s trust) withGoodFrame() trust {
 	s.faults = max(s.faults-1, 0)
 	if s.faults == 0 {
 		s.suspensions = 0
@@ -52,13 +52,13 @@ func (s standing) withGoodFrame() standing {
 	return s
 }
 
-// standingLife is how long a standing is kept for a worker's next registration.
-const standingLife = time.Hour
+// trustLife is how long a trust is kept for a worker's next registration.
+const trustLife = time.Hour
 
-// restoreStanding gives a newly registered worker the standing of the last one with its
+// restoreTrust gives a newly registered worker the trust of the last one with its
 // key and name. Otherwise a restart would end every suspension.
-func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name string) error {
-	before, err := tx.WorkerPredecessor(ctx, query.WorkerPredecessorParams{Since: tx.Now - standingLife.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
+func restoreTrust(ctx context.Context, tx *db.Tx, workerID, keyID, name string) error {
+	before, err := tx.WorkerPredecessor(ctx, query.WorkerPredecessorParams{Since: tx.Now - trustLife.Microseconds(), KeyID: keyID, Name: name, WorkerID: workerID})
 	if db.IsNotFound(err) {
 		return nil
 	}
@@ -68,15 +68,15 @@ func restoreStanding(ctx context.Context, tx *db.Tx, workerID, keyID, name strin
 	if before.SuspendedUntil == drained || before.Unable != "" {
 		before.SuspendedUntil = 0 // until it is started again
 	}
-	_, err = changeStanding(ctx, tx, workerID, func(s standing) standing {
-		return standing{before.Faults, before.Suspensions, max(before.SuspendedUntil, s.until)}
+	_, err = changeTrust(ctx, tx, workerID, func(s trust) trust {
+		return trust{before.Faults, before.Suspensions, max(before.SuspendedUntil, s.until)}
 	})
 	return err
 }
 
 // RecordFault counts a fault against a worker, which may suspend it.
 func (w *Workers) RecordFault(ctx context.Context, tx *db.Tx, workerID string) error {
-	s, err := changeStanding(ctx, tx, workerID, func(s standing) standing { return s.withFault(tx.Now) })
+	s, err := changeTrust(ctx, tx, workerID, func(s trust) trust { return s.withFault(tx.Now) })
 	if err == nil && s.until > tx.Now {
 		w.Log.Warn("worker suspended: it keeps failing", "worker_id", workerID, "until", db.Time(s.until), "times", s.suspensions)
 	}
@@ -97,28 +97,28 @@ func (w *Workers) RecordGoodFrame(ctx context.Context, tx *db.Tx, workerID strin
 	if row.Faults == 0 {
 		return nil // nearly every frame: it locks no row
 	}
-	_, err = changeStanding(ctx, tx, workerID, standing.withGoodFrame)
+	_, err = changeTrust(ctx, tx, workerID, trust.withGoodFrame)
 	return err
 }
 
-// changeStanding locks a worker's row and changes its standing. An unknown worker, such
-// as one whose row was removed, has the zero standing.
-func changeStanding(ctx context.Context, tx *db.Tx, workerID string, change func(standing) standing) (standing, error) {
+// changeTrust locks a worker's row and changes its trust. An unknown worker, such
+// as one whose row was removed, has the zero trust.
+func changeTrust(ctx context.Context, tx *db.Tx, workerID string, change func(trust) trust) (trust, error) {
 	row, err := tx.WorkerLock(ctx, workerID)
 	if db.IsNotFound(err) {
-		return standing{}, nil
+		return trust{}, nil
 	}
 	if err != nil {
-		return standing{}, fmt.Errorf("read worker: %w", err)
+		return trust{}, fmt.Errorf("read worker: %w", err)
 	}
-	before := standing{row.Faults, row.Suspensions, row.SuspendedUntil}
+	before := trust{row.Faults, row.Suspensions, row.SuspendedUntil}
 	after := change(before)
 	if after == before {
 		return after, nil
 	}
 	row, err = tx.WorkerSuspend(ctx, query.WorkerSuspendParams{Faults: after.faults, Suspensions: after.suspensions, SuspendedUntil: after.until, WorkerID: workerID})
 	if _, err := workerRows.Changed(ctx, tx, row, err); err != nil {
-		return after, fmt.Errorf("change a worker's standing: %w", err)
+		return after, fmt.Errorf("change a worker's trust: %w", err)
 	}
 	return after, nil
 }
