@@ -1,5 +1,5 @@
-// Command bench measures what the service promises of its speed and memory, and
-// prints each figure beside a baseline that is measured in the same run.
+// Command bench measures what the service promises of its speed and memory, and prints
+// each figure next to a baseline that is measured in the same run.
 //
 // What always holds: subject and baseline take turns, in as many rounds as the flag
 // says, and each goes first in every other round; a warm-up round before them does not
@@ -8,13 +8,13 @@
 // machines differ and their load changes. Nothing is simulated unless a row says so:
 // real Blender, real databases, real files, the service over HTTP.
 //
-// A missed goal is printed and is no error. Baselines need sha256sum, PostgreSQL in
-// SVC_TEST_POSTGRES and a Blender (make bench provides both). Run it in the
+// A missed goal is printed and is not an error. Baselines need sha256sum, PostgreSQL
+// in SVC_TEST_POSTGRES and a Blender (make bench provides both). Run it in the
 // repository's root.
 //
-// Each package beside this one measures one part of the service: rendering,
-// requests, storage, scale and reading. rounds is what all of them measure with.
-// Start reading at groups.
+// Each package below this one measures one part of the service: rendering, requests,
+// storage, scale and reading. rounds is what all of them measure with. Start reading
+// at groups.
 package main
 
 import (
@@ -56,7 +56,7 @@ func groups(device string, auditJobs, finishedJobs int) []rounds.Group {
 }
 
 // main reads the flags and measures. It exits with 1 when something could not be
-// measured, and with 0 whatever the figures are.
+// measured, and with 0 for any figures.
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == sandbox.ExecName {
 		os.Exit(sandbox.Exec(os.Args[2:])) // a worker starts its own binary in the sandbox

@@ -38,7 +38,7 @@ type Client struct {
 	retry retry
 }
 
-// Option configures a Client in [New]. Of two that set the same thing the last one
+// Option configures a Client in [New]. If two set the same thing, the last one
 // counts.
 type Option func(*Client)
 
@@ -51,15 +51,15 @@ func WithHTTPClient(h *http.Client) Option { return func(c *Client) { c.http = h
 // does not help.
 var ErrNoKey = errors.New("there is no key")
 
-// WithKeySource has each request ask source for its key, for one that changes while the
+// WithKeySource makes each request ask source for its key, for one that changes while the
 // client is used, such as an access token. source must be safe for concurrent use. Its
 // error is that of the call, which is tried again unless it wraps [ErrNoKey]. The key given
-// to [New] then only tells the kind.
+// to [New] then only determines the kind.
 func WithKeySource(source func(context.Context) (string, error)) Option {
 	return func(c *Client) { c.keys = source }
 }
 
-// userAgent is how calls say who makes them.
+// userAgent is how calls identify their program.
 const userAgent = "svc-render-go"
 
 // WithUserAgent puts the caller's name, such as "studio/1.2", before the client's own in
@@ -76,7 +76,7 @@ func WithWait(wait func(context.Context, time.Duration) error) Option {
 
 // WithAttempts sets how often a call is tried, 1 or more; 1 never repeats, and
 // [WithoutEnd] is no bound. The default is 6, which spans about 6 seconds where the
-// failures come at once. A download that makes progress starts to count anew.
+// failures come at once. A download that makes progress starts to count again.
 func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
 
 // WithoutEnd is the number of attempts of a call that only its context ends, or a failure
@@ -122,7 +122,7 @@ func (c *Client) AccountKey() bool {
 }
 
 // TestMode reports whether the client's key is one of test mode by its form: nothing is
-// rendered, and nobody pays.
+// rendered or paid.
 func (c *Client) TestMode() bool {
 	return strings.HasPrefix(c.key, contract.TestAgentKeyPrefix) || strings.HasPrefix(c.key, contract.TestAccountKeyPrefix)
 }
@@ -152,8 +152,8 @@ func stay(req *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// call is one JSON exchange. body makes the request's body anew for each try,
-// because a try that broke has used up its own.
+// call is one JSON exchange. body makes the request's body again for each
+// attempt, because a try that broke has used up its own.
 type call struct {
 	method string
 	path   string
@@ -239,7 +239,7 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 	}
 	defer res.Body.Close()
 	// The status of a refusal counts even when its body cannot be read, so it is
-	// looked at first.
+	// checked first.
 	text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if res.StatusCode < 200 || res.StatusCode > 299 {
 		return errorFrom(res, text, time.Now())
@@ -253,8 +253,8 @@ func (c *Client) try(ctx context.Context, x call, answer any) error {
 	return nil
 }
 
-// send sends a request. An error tells no query and no user of an address: a signed link
-// is the right to use it.
+// send sends a request. An error contains no query and no user of an address: a signed
+// link is the right to use it.
 func (c *Client) send(req *http.Request) (*http.Response, error) {
 	req.Header.Set("User-Agent", c.agent)
 	res, err := c.http.Do(req)

@@ -31,7 +31,7 @@ type Limits struct {
 		Maximum int `json:"maximum"`
 	} `json:"frame_count"`
 	MaximumUploadBytes int64 `json:"maximum_upload_size_bytes"`
-	// Of a project: all files together, their number, and each part of a file.
+	// For a project: all files together, their number, and each part of a file.
 	MaximumProjectBytes   int64 `json:"maximum_project_size_bytes"`
 	MaximumProjectFiles   int   `json:"maximum_project_files"`
 	MaximumPartBytes      int64 `json:"maximum_part_size_bytes"`
@@ -39,7 +39,7 @@ type Limits struct {
 	// Free previews of an upload, and of a workspace within 24 hours; 0 is none.
 	FreePreviewsPerUpload int `json:"free_previews_per_upload"`
 	FreePreviewsPerDay    int `json:"free_previews_per_day"`
-	// Of the workers that are online: what renders. Capabilities.Renderers has the
+	// What the online workers render with. Capabilities.Renderers has the
 	// contract's.
 	BlenderVersions []string `json:"blender_versions"`
 	RateLimit       struct {

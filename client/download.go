@@ -18,12 +18,12 @@ import (
 )
 
 // ErrDownloadChanged reports that the received bytes do not have the SHA-256 that
-// the service states. The client keeps none of them, so the next call starts anew.
+// the service states. The client keeps none of them, so the next call starts over.
 var ErrDownloadChanged = errors.New("the downloaded file does not have the promised SHA-256")
 
 // Download fetches the ZIP of a completed job to path. The file appears there
 // complete or not at all, and survives a power cut once Download has returned. A
-// broken download leaves its bytes beside it in a file with ".part" at the end,
+// broken download leaves its bytes next to it in a file with ".part" at the end,
 // where a later call resumes. A file at path with the right bytes stays as it is;
 // any other is replaced. progress, which may be nil, gets bytes. Errors: *Error
 // with render_not_completed or artifact_expired, ErrDownloadChanged, and those of
@@ -88,8 +88,8 @@ func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Art
 	}
 }
 
-// linkError makes the failure of a signed link one of a call where the link leads to the
-// server itself. It may lead to a store elsewhere, which nobody has named.
+// linkError turns the failure of a signed link into that of a call if the link leads to
+// the server itself. It may lead to a store elsewhere, which the caller does not know.
 func (c *Client) linkError(link string, err error) error {
 	at, parseErr := url.Parse(link)
 	if parseErr != nil || at.Host != c.base.Host {
@@ -109,7 +109,7 @@ func linkEnded(err error) bool {
 
 // fetch appends the missing bytes over one connection. The key stays out of the
 // request: the link authorises itself and may lead to another host. It reads no
-// more than total bytes, whatever the server sends.
+// more than total bytes, even if the server sends more.
 func (c *Client) fetch(ctx context.Context, link string, file *os.File, total int64, progress func(received, total int64)) (grew bool, err error) {
 	have, err := file.Seek(0, io.SeekEnd)
 	if err != nil {

@@ -58,8 +58,8 @@ func (e *CallError) Error() string { return e.Call + ": " + e.cause.Error() }
 // Unwrap returns what went wrong: an *Error where the server refused.
 func (e *CallError) Unwrap() error { return e.cause }
 
-// errorFrom decodes a refusal from its body, or from the beginning of it. Of two
-// waits that the server names, one in the header and one in the body, the longer
+// errorFrom decodes a refusal from its body, or from the beginning of it. If the
+// server names two waits, one in the header and one in the body, the longer
 // counts.
 func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	var wire struct {
@@ -99,13 +99,13 @@ func temporary(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500
 }
 
-// retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3); 0
-// for anything else. A date is the server's: it counts from the answer's own date, whatever
-// this computer's clock says.
+// retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for
+// anything else. A date is the server's: it counts from the answer's own date, not from
+// this computer's clock.
 func retryAfter(header http.Header, now time.Time) time.Duration {
 	value := header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(value); err == nil && seconds > 0 {
-		return time.Duration(min(seconds, int(longestAfter.Seconds()))) * time.Second // no overflow, whatever is sent
+		return time.Duration(min(seconds, int(longestAfter.Seconds()))) * time.Second // no overflow for any value
 	}
 	if sent, err := http.ParseTime(header.Get("Date")); err == nil {
 		now = sent

@@ -99,7 +99,7 @@ func (f *follower) stream(ctx context.Context) error {
 	return readMessages(body, f.hand)
 }
 
-// openStream opens a stream of server-sent events behind the event with the id after.
+// openStream opens a stream of server-sent events after the event with the id after.
 // cancel must end ctx; it is called when the stream falls silent.
 func (c *Client) openStream(ctx context.Context, cancel context.CancelFunc, path, after string) (io.ReadCloser, error) {
 	req, err := c.request(ctx, call{method: http.MethodGet, path: path})

@@ -24,7 +24,7 @@ func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartReq
 	if err != nil {
 		return nil, err
 	}
-	// The first answer alone tells a webhook's secret, and it can get lost.
+	// Only the first answer contains a webhook's secret, and it can get lost.
 	x := call{method: http.MethodPost, path: "/node/v1/uploads/" + url.PathEscape(uploadID) + "/start", body: body, key: rand.Text()}
 	var job Job
 	if err := c.do(ctx, x, &job); err != nil {

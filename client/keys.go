@@ -17,7 +17,7 @@ type AgentKey struct {
 	LastUsedAt      *time.Time `json:"last_used_at"` // exact to a minute; nil when never used
 	RevokedAt       *time.Time `json:"revoked_at"`   // nil while the key is active
 	SpentCents      int64      `json:"spent_cents"`  // in this calendar month (UTC)
-	ExpiresAt       *time.Time `json:"expires_at"`   // when the key ends by itself; nil when it does not
+	ExpiresAt       *time.Time `json:"expires_at"`   // when the key expires; nil for never
 }
 
 // AgentKeys lists the workspace's agent keys, newest first, revoked ones too. It takes

@@ -22,7 +22,7 @@ const (
 	PreviewExpired   = "expired" // no worker had time, or its picture or its upload is gone
 )
 
-// UploadPreview is a free look at a frame of an upload: small and coarse.
+// UploadPreview is a free preview of a frame of an upload: small and coarse.
 type UploadPreview struct {
 	PreviewID string `json:"preview_id"`
 	UploadID  string `json:"upload_id"`
@@ -34,7 +34,7 @@ type UploadPreview struct {
 	ImageURL      string `json:"image_url"` // a JPEG, once it is ready; it works for an hour, without a key
 	Width         int    `json:"width"`     // pixels
 	Height        int    `json:"height"`
-	// Findings are what the picture shows that may be wrong, and behind it the warnings of
+	// Findings are what the picture shows that may be wrong, followed by the warnings of
 	// the quote.
 	Findings []Warning       `json:"findings"`
 	Seconds  float64         `json:"seconds"` // that the picture took; 0 before
@@ -67,8 +67,8 @@ func (p *UploadPreview) Ended() bool {
 }
 
 // OrderPreview asks for a preview of a frame of an upload; frame 0 is the middle of the
-// quoted range. It spends nothing. Repeating it for a frame whose preview goes on, or is
-// there, returns that one. Errors: *Error with free_preview_limit_reached, previews_off
+// quoted range. It spends nothing. Repeating it for a frame whose preview is in progress
+// or done returns that one. Errors: *Error with free_preview_limit_reached, previews_off
 // and others.
 func (c *Client) OrderPreview(ctx context.Context, uploadID string, frame int) (*UploadPreview, error) {
 	request := struct {
@@ -100,7 +100,7 @@ func (c *Client) FindPreview(ctx context.Context, uploadID string, frame int) (*
 	return &p, nil
 }
 
-// Pauses between two reads of a preview that goes on: a light scene takes a second or two,
+// Pauses between two reads of a preview in progress: a light scene takes a second or two,
 // and one that waits for a worker minutes.
 const (
 	firstPreviewPause   = 250 * time.Millisecond

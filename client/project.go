@@ -21,7 +21,7 @@ import (
 	"svc.example/internal/ground/contract"
 )
 
-// Codes of refusals that sending a project answers by itself.
+// Codes of refusals that sending a project handles itself.
 const (
 	partsMissing = "parts_missing"
 	hashMismatch = "content_hash_mismatch"
@@ -153,17 +153,18 @@ type ProjectRequest struct {
 	// active scene.
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
-	// Progress, if not nil, is called with the bytes that were sent so far of those that
-	// the service lacks, by one goroutine at a time. It is not called where the service
-	// has everything.
+	// Progress, if not nil, is called with the bytes sent so far of those that are
+	// missing on the service, by one goroutine at a time. It is not called if the
+	// service has everything.
 	Progress func(sent, total int64)
 }
 
-// InspectProject sends what the service lacks of a project, several parts at once, and
-// returns a locked quote for its main file. It spends nothing. The same call again goes on
-// where an earlier one ended, however it ended: what has arrived is not sent again. Errors:
-// a *ChangedError, *Error with invalid_project_path, upload_too_large,
-// storage_limit_reached, and those of Inspect about the main file. It takes an agent key.
+// InspectProject uploads the parts of a project that are missing on the service, several
+// parts at once, and returns a locked quote for its main file. It spends nothing. The same
+// call again continues where an earlier one ended, however it ended: what has arrived is
+// not uploaded again. Errors: a *ChangedError, *Error with invalid_project_path,
+// upload_too_large, storage_limit_reached, and those of Inspect about the main file. It
+// takes an agent key.
 func (c *Client) InspectProject(ctx context.Context, r ProjectRequest) (*Quote, error) {
 	listing, err := jsonBody(r.listing())
 	if err != nil {
@@ -329,11 +330,11 @@ func (e *ChangedError) Error() string {
 // Unwrap returns how that showed.
 func (e *ChangedError) Unwrap() error { return e.cause }
 
-// counter adds what several goroutines do, and tells the sum.
+// counter adds what several goroutines do, and reports the sum.
 type counter struct {
 	lock sync.Mutex
 	sum  int64
-	told func(sum int64) // nil for nobody
+	told func(sum int64) // nil for none
 }
 
 func (c *counter) add(n int64) {

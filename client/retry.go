@@ -32,7 +32,7 @@ type retry struct {
 	attempts int
 	wait     func(context.Context, time.Duration) error
 	spread   func() float64 // 0 up to 1
-	on       func(Retry)    // nil for nobody
+	on       func(Retry)    // nil for none
 }
 
 func defaultRetry() retry {
@@ -78,10 +78,9 @@ func (r retry) pause(ctx context.Context, attempt, of int, err error) error {
 // did when it was killed. It frees the key soon after.
 const inProgress = "idempotency_in_progress"
 
-// passing reports failures that a repeated call can overcome: lost connections,
-// 429, 5xx and inProgress. A certificate that does not verify stays wrong, and so does a
-// name that nobody knows, or a server that speaks another protocol: trying again only
-// hides that.
+// passing reports failures that a repeated call can overcome: lost connections, 429, 5xx
+// and inProgress. A certificate that does not verify stays wrong, and so does an unknown
+// name, or a server that speaks another protocol: trying again only hides that.
 func passing(ctx context.Context, err error) bool {
 	if ctx.Err() != nil {
 		return false
@@ -96,9 +95,9 @@ func passing(ctx context.Context, err error) bool {
 	return !errors.As(err, &broken)
 }
 
-// unknownHost reports that nobody knows the name of the server. A machine that has just
-// lost its network may say the same of every name, so a call that goes on for hours
-// takes it for a failure that passes.
+// unknownHost reports that the name of the server is unknown. A machine that has just
+// lost its network may say this about every name, so a call that lasts for hours treats
+// it as a passing failure.
 func unknownHost(err error) bool {
 	var name *net.DNSError
 	return errors.As(err, &name) && name.IsNotFound
@@ -120,7 +119,7 @@ func otherProtocol(err error) bool {
 	return false
 }
 
-// unreadable marks a failure that repeating the same call cannot mend, such as a
+// unreadable marks a failure that repeating the same call cannot fix, such as a
 // file that cannot be read or a full disk.
 type unreadable struct{ cause error }
 

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// LegalV1 accepts the service's terms at start (spec 4.3). Set it only when whoever
-// pays has read them.
+// LegalV1 accepts the service's terms at start (spec 4.3). Set it only if the
+// person who pays has read them.
 const LegalV1 = "SVC_LEGAL_V1"
 
 // States of a job (spec 3). The last three are terminal: the job never changes
@@ -28,7 +28,8 @@ type Quote struct {
 	UploadID string `json:"upload_id"`
 	QuoteID  string `json:"quote_id"`
 	Status   string `json:"status"` // "open", "accepted" or "expired"
-	// The frames that were priced: what the request named, else the scene's own.
+	// The frames that were priced: those that the request named, otherwise the
+	// scene's own.
 	FrameStart int `json:"frame_start"`
 	FrameEnd   int `json:"frame_end"`
 	FrameStep  int `json:"frame_step"`
@@ -90,7 +91,7 @@ type Scene struct {
 
 // SceneFile is one file that a scene of a project names.
 type SceneFile struct {
-	Path   string `json:"path"`   // in the project; of what is missing, where Blender looks for it
+	Path   string `json:"path"`   // in the project; for a missing file, where Blender looks for it
 	Kind   string `json:"kind"`   // "image", "library", "sequence", "udim", "movie", "volume", "font", "sound", "cache", "simulation"
 	From   string `json:"from"`   // the .blend that names it
 	Status string `json:"status"` // "found", "remapped", "missing", "packed", "unused"
@@ -171,7 +172,7 @@ type Job struct {
 	UpdatedAt   time.Time  `json:"updated_at"`
 	// Failure is set exactly when Status is failed.
 	Failure *Failure `json:"failure"`
-	// Findings are what a person should look at in the accepted frames, the worst
+	// Findings are what a person should check in the accepted frames, the worst
 	// first. They never fail a job.
 	Findings []Finding `json:"findings"`
 	// The addresses are empty until the job is completed.
@@ -208,8 +209,8 @@ type Failure struct {
 	SuggestedAction string `json:"suggested_action"`
 }
 
-// Finding tells which frames of a job look unusual: black, magenta where a texture is
-// missing, equal to the one before. It may be meant.
+// Finding says which frames of a job look unusual: black, magenta where a texture is
+// missing, equal to the one before. It may be intended.
 type Finding struct {
 	Code            string `json:"code"`
 	Message         string `json:"message"`

@@ -77,7 +77,7 @@ func (c *Client) Quote(ctx context.Context, uploadID, frames string) (*Quote, er
 // Rerender returns a locked quote for frames of an ended job once more, over the upload
 // that it rendered. frames is a list such as 3,7-9. It spends nothing and changes nothing
 // in that job: start the quote for the new one. Error: *Error with render_not_completed
-// while the job goes on, invalid_frame_range, upload_not_found when the upload is gone.
+// while the job runs, invalid_frame_range, upload_not_found when the upload is gone.
 func (c *Client) Rerender(ctx context.Context, jobID, frames string) (*Quote, error) {
 	var quote Quote
 	if err := c.post(ctx, c.jobPath(jobID, "/rerender"), framesBody{frames}, &quote); err != nil {
@@ -210,7 +210,7 @@ func (u *upload) open() (body, error) {
 var errShorter = errors.New("the file ends")
 
 // countedFile reports progress, and marks a failed read of the file as final:
-// unlike a lost connection, repeating would not mend it. A file that became shorter
+// unlike a lost connection, repeating would not fix it. A file that became shorter
 // would leave the announced length unfilled.
 type countedFile struct {
 	from        io.Reader

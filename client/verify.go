@@ -18,8 +18,8 @@ var (
 	ErrBadArtifact = receipt.ErrBadArtifact
 	// ErrNotInLog: the receipt is not proven to be in the log.
 	ErrNotInLog = receipt.ErrNotInLog
-	// ErrTestReceipt: it is a receipt of test mode. Nothing was rendered, and nobody has
-	// paid; [AcceptTest] takes it for what it is.
+	// ErrTestReceipt: it is a receipt of test mode. Nothing was rendered or paid;
+	// [AcceptTest] accepts it as such.
 	ErrTestReceipt = receipt.ErrTestReceipt
 )
 

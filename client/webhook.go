@@ -18,7 +18,7 @@ const (
 	EventCompleted = "render.completed"
 	EventFailed    = "render.failed"
 	EventCancelled = "render.cancelled"
-	EventTest      = "webhook.test" // of an endpoint; it tells of no job
+	EventTest      = "webhook.test" // of an endpoint; it is about no job
 )
 
 // WebhookEvent is the content of a verified webhook. A receiver may get one event

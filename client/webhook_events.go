@@ -17,7 +17,7 @@ type RawWebhook struct {
 // OldestEvent is the id before the oldest event that the service keeps.
 const OldestEvent = "0"
 
-// WebhookEvents yields the ends of the workspace's jobs behind the event with the id
+// WebhookEvents yields the ends of the workspace's jobs after the event with the id
 // after, or from now on when after is empty, until the context ends. Each comes once and
 // in order.
 //

@@ -72,7 +72,7 @@ func (c *Client) Transactions(ctx context.Context, limit int) iter.Seq2[*Transac
 }
 
 // pages yields at most limit items, 0 for all, of a list that read returns by pages of
-// size, each behind the item with the id before. A page that is not full is the last.
+// size, each after the item with the id before. A page that is not full is the last.
 func pages[T any](limit int, read func(size int, before string) (page []T, last string, err error)) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		before := ""
@@ -117,7 +117,8 @@ type Wallet struct {
 	OwedCents      int64  `json:"owed_cents"`      // taken back of payments after it was spent; what comes in pays it first
 	// LowBalance is set when what is available does not cover another job like the newest.
 	LowBalance *Shortage `json:"low_balance"`
-	// AlertBelowCents: the workspace is told when less is available; nil for never.
+	// AlertBelowCents: the workspace is warned when less is available; nil for
+	// never.
 	AlertBelowCents *int64 `json:"alert_below_cents"`
 	Currency        string `json:"currency"`
 }
@@ -141,7 +142,7 @@ type Frame struct {
 	RenderDevice  string    `json:"render_device"`
 	DeviceName    string    `json:"device_name"`
 	AcceptedAt    time.Time `json:"accepted_at"`
-	Checked       string    `json:"checked"` // what the service looked at itself: "pixels" or "structure"; "" where that is not known
+	Checked       string    `json:"checked"` // what the service checked itself: "pixels" or "structure"; "" where that is not known
 	Finding       string    `json:"finding"` // what the frame check found and let pass; "" for nothing
 }
 
@@ -167,8 +168,8 @@ type Overview struct {
 }
 
 // ContactSheet reads a JPEG with the frames of a job that are accepted so far, each with
-// its number; of a long job with an even choice of them. The first call for a completed
-// job takes a moment for each frame. Errors: *Error with frame_not_found while there is no
+// its number; for a long job, an even choice of them. The first call for a completed job
+// takes a moment for each frame. Errors: *Error with frame_not_found while there is no
 // frame, artifact_expired.
 func (c *Client) ContactSheet(ctx context.Context, jobID string) (*Overview, error) {
 	return c.overview(ctx, c.jobPath(jobID, "/contact-sheet"))

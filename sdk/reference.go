@@ -46,7 +46,7 @@ func Reference(language string) (string, error) {
 	return "", fmt.Errorf("there is no SDK for %s", language)
 }
 
-// declaration is what stands at the left margin of a file under a name, with its comment.
+// declaration is the code at the left margin of a file under a name, with its comment.
 type declaration struct {
 	name  string
 	lines []string

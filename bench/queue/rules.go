@@ -107,7 +107,7 @@ func (f Farm) FirstComeFirstServed(ctx context.Context) ([]Waits, error) {
 	return f.waits(ctx, func([]*job) rule { return &inOrder{} })
 }
 
-// inOrder is a queue of jobs with frames that nobody has.
+// inOrder is a queue of jobs with frames that no worker has.
 type inOrder struct{ waiting []*job }
 
 func (o *inOrder) start(_ context.Context, _ time.Duration, j *job) error {

@@ -1,4 +1,4 @@
-// Package reading measures the inspection of a .blend, beside Blender opening it.
+// Package reading compares the inspection of a .blend with Blender opening it.
 //
 // What always holds: each inspection runs in a process of its own, so that its time and
 // memory are those of the inspection; both readers must find the same frame range. Start
@@ -83,7 +83,8 @@ func (c *clocked) Read(p []byte) (int, error) {
 }
 
 // The goals on reading a file: it must be far faster than asking Blender, and stay
-// within the memory that blendfile promises, 16 MiB beside the decoder's window.
+// within the memory that blendfile promises, 16 MiB in addition to the decoder's
+// window.
 const (
 	asBlender      = "blender printing the frame range"
 	inspectBound   = 16 << 20 // bytes

@@ -42,8 +42,8 @@ func DeviceHeavy(device string) rounds.Group {
 		fmt.Sprintf("8 frames of %sx%s, %s samples, upload to verified ZIP", width, height, samples))
 }
 
-// DeviceScarce measures light frames of a device that is one core, beside which the others are
-// free, as they are beside a GPU.
+// DeviceScarce measures light frames of a device that is one core, with the others free, as
+// with a GPU.
 func DeviceScarce() rounds.Group {
 	return deviceJob{"light frames on one core", Processor, []string{"1", "8", "1920", "1080"}, 1, rounds.Goal{}, rounds.RatioAtMost(0.75)}.group("8 frames of 1920x1080, one sample, one thread, upload to verified ZIP")
 }

@@ -17,7 +17,7 @@ import (
 // rowETA is of all scenes together: its median is that of their errors.
 const rowETA = "eta/error of the estimate after three frames"
 
-// etaFrames is how many frames are in when the estimate is looked at.
+// etaFrames is how many frames are in when the estimate is read.
 const etaFrames = 3
 
 // etaScenes are the scripts of the scenes that are estimated, with their arguments.

@@ -19,7 +19,7 @@ import (
 
 const rowKept = "kept/a job's files from the cache to an open scene"
 
-// keptFiles is how many files the scene has beside it, of keptBytes each.
+// keptFiles is how many files the scene has next to it, of keptBytes each.
 const (
 	keptFiles = 312
 	keptBytes = 128 << 10
@@ -94,7 +94,7 @@ func measureKept(ctx context.Context, b *rounds.Run, into rounds.Record) (err er
 	})
 }
 
-// keptProject makes a folder with a light scene and many files beside it.
+// keptProject makes a folder with a light scene and many files next to it.
 func keptProject(ctx context.Context, b *rounds.Run) (folder string, paths []string, err error) {
 	scene, err := b.LightScene(ctx)
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// recorder is the real renderer, with a clock beside it. It notes when frames begin and
-// end and how many Blenders are ready. It is safe for concurrent use.
+// recorder is the real renderer with a clock. It notes when frames begin and end and
+// how many Blenders are ready. It is safe for concurrent use.
 type recorder struct {
 	worker.Renderer
 

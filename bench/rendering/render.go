@@ -1,5 +1,5 @@
-// Package rendering measures jobs from the upload to the verified ZIP, beside the same
-// Blender started from a shell.
+// Package rendering measures jobs from the upload to the verified ZIP, compared with the
+// same Blender started from a shell.
 //
 // What always holds: service, worker and Blender are the real ones; a job starts when the
 // worker's next Blender is ready, as in a service that has been running. Start reading
@@ -31,8 +31,8 @@ const (
 // byHandAll renders all frames of a file in one process of Blender.
 const byHandAll = "blender -b FILE -a by hand"
 
-// Light measures a whole job of the light scene on a service with a warm
-// worker inside, beside Blender rendering the same frames from a shell.
+// Light measures a whole job of the light scene on a service with a warm worker
+// inside, compared with Blender rendering the same frames from a shell.
 func Light() rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{

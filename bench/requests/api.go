@@ -26,10 +26,10 @@ const (
 	apiStarts   = 640  // quotes that are started while the clock runs
 )
 
-// API measures the API over loopback HTTP, with the rate limit counting:
-// what a status, a preflight and the capabilities cost, beside a handler of
-// net/http that writes the same bytes and does nothing else; what counting
-// costs; and how many quotes are started a second.
+// API measures the API over loopback HTTP, with the rate limit counting: what a
+// status, a preflight and the capabilities cost, compared with a net/http
+// handler that only writes the same bytes; what counting costs; and how many
+// quotes are started a second.
 func API(engine string) rounds.Group {
 	const plain = "plain net/http, same bytes"
 	name := apiRow(engine)

@@ -98,8 +98,8 @@ type flow struct {
 	p99  float64 // seconds that 99 of 100 requests did not exceed
 }
 
-// askMany has the callers send n requests altogether, each caller over a connection of
-// its own and as many as the others.
+// askMany makes the callers send n requests altogether, the same number each over a
+// connection of its own.
 func askMany(ctx context.Context, address string, callers []apiCaller, n int, ask func(apiCaller) request) (flow, error) {
 	each := n / len(callers)
 	took := make([][]float64, len(callers))

@@ -94,7 +94,7 @@ func measureProject(ctx context.Context, b *rounds.Run, into rounds.Record) (err
 	})
 }
 
-// project is a folder with a scene and files beside it.
+// project is a folder with a scene and its files.
 type project struct {
 	folder string
 	paths  []string // the scene first

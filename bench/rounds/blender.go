@@ -21,7 +21,7 @@ type BlenderRun struct {
 }
 
 // ByHand runs Blender to its end. An error of Blender's contains its output. The frame
-// number in the "Fra:" lines tells when a new frame begins: Blender prints many such
+// number in the "Fra:" lines shows when a new frame begins: Blender prints many such
 // lines for one frame.
 func (b *Run) ByHand(ctx context.Context, args ...string) (BlenderRun, error) {
 	command := exec.CommandContext(ctx, b.Blender, args...)

@@ -68,8 +68,8 @@ func ProcessorTime(pid int) (seconds float64, err error) {
 }
 
 // SHA256Sum hashes a file with the sha256sum program and returns the seconds it took,
-// the start of the process included. It is the baseline for whatever must read a whole
-// file: no reader can be much faster.
+// the start of the process included. It is the baseline for anything that must read a
+// whole file: no reader can be much faster.
 func SHA256Sum(ctx context.Context, path string) (float64, error) {
 	began := time.Now()
 	if out, err := exec.CommandContext(ctx, "sha256sum", path).CombinedOutput(); err != nil {

@@ -66,12 +66,12 @@ func RatioAtLeast(bound float64) Goal {
 	return Goal{text: fmt.Sprintf(">= %gx", bound), reached: func(_, ratio float64) bool { return ratio >= bound }}
 }
 
-// Under asks that the subject alone is below bound, whatever the baseline.
+// Under asks that the subject alone is below bound, regardless of the baseline.
 func Under(bound float64, u Unit) Goal {
 	return Goal{text: "< " + u(bound), reached: func(subject, _ float64) bool { return subject < bound }}
 }
 
-// Over asks that the subject alone is above bound, whatever the baseline.
+// Over asks that the subject alone is above bound, regardless of the baseline.
 func Over(bound float64, u Unit) Goal {
 	return Goal{text: "> " + u(bound), reached: func(subject, _ float64) bool { return subject > bound }}
 }

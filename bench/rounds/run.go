@@ -1,10 +1,10 @@
-// Package rounds measures a subject beside a baseline, round after round, and prints
+// Package rounds compares a subject with a baseline, round after round, and prints
 // the figures as a table.
 //
 // What always holds: the two take turns, each first in every other round; the first
 // round does not count; a figure is the median of its rounds, or the worst one where
-// the goal asks for that. It leaves what is measured to the packages that import it.
-// Start reading at Run and Row.
+// the goal asks for that. The packages that import it decide what is measured. Start
+// reading at Run and Row.
 package rounds
 
 import (
@@ -93,8 +93,8 @@ func (b *Run) Scene(ctx context.Context, name, script string, args ...string) (p
 	return path, err
 }
 
-// LightScene is a scene of twenty frames with one sample each: whatever is not
-// rendering weighs most in it.
+// LightScene is a scene of twenty frames with one sample each: everything other
+// than rendering weighs most in it.
 func (b *Run) LightScene(ctx context.Context) (string, error) {
 	return b.Scene(ctx, "light.blend", "render_light.py")
 }

@@ -28,7 +28,7 @@ type attackOrder struct {
 	Scene string   // path of a .blend
 }
 
-// Of each kind of request, so many are under way at once.
+// How many of each kind of request are in progress at once.
 const (
 	attackUploads = 4
 	attackPolls   = 8
@@ -38,7 +38,7 @@ const (
 	attackJunk    = 1 << 20
 )
 
-// Attack sends what costs most as fast as it is answered, and never waits as it is told.
+// Attack sends what costs most as fast as it is answered, and ignores requests to wait.
 func Attack(ctx context.Context, from io.Reader, to io.Writer) error {
 	var order attackOrder
 	if err := json.NewDecoder(from).Decode(&order); err != nil {
@@ -58,7 +58,7 @@ func Attack(ctx context.Context, from io.Reader, to io.Writer) error {
 		for i := range n {
 			all.Go(func() {
 				for ctx.Err() == nil {
-					_ = do(a.Keys[i%len(a.Keys)]) // counted, whatever it was
+					_ = do(a.Keys[i%len(a.Keys)]) // counted in any case
 				}
 			})
 		}
@@ -92,7 +92,7 @@ type attacker struct {
 	answers map[string]int // by status, or "error"
 }
 
-// upload is a form with the scene and so much junk behind it that each file is another.
+// upload is a form with the scene followed by so much junk that each file is different.
 func (a *attacker) upload() (form io.Reader, kind string, err error) {
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// What a run beside a thousand people who look for free is made of.
+// The parts of a run with a thousand people who use free previews.
 const (
 	lookers    = 1000 // workspaces, each with an upload and a preview in each round
 	lookOrders = 16   // orders at once
@@ -78,7 +78,7 @@ func Looks(engine string) rounds.Group {
 	}
 }
 
-// looker is one of those who look and do not pay.
+// looker is a person who orders previews and does not pay.
 type looker struct {
 	client *client.Client
 	upload string

@@ -22,13 +22,13 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// What a run beside a hostile workspace is made of.
+// The parts of a run with a hostile workspace.
 const (
 	attackTime      = 25 * time.Second
 	neighbourPause  = 230 * time.Millisecond // between two requests of the neighbour
 	neighbourKeys   = 5                      // which it uses in turn, so that no limit of its own stops it
 	neighbourAsks   = 8                      // an inspect, a list, its frames, and the status for the rest
-	neighbourFrames = 120                    // of its job: as many as two workers render in a turn
+	neighbourFrames = 120                    // of its job: as many as two workers render in one go
 	neighbourFrame  = 200 * time.Millisecond
 	neighbourWork   = 4 // workers
 )

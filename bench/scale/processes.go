@@ -276,7 +276,7 @@ func (s *server) work(ctx context.Context, hands []*hand, processes []*server) (
 }
 
 // work leases, paints and delivers until ctx ends. A frame that was taken from it counts
-// for whoever has it now.
+// for its new holder.
 func (h *hand) work(ctx context.Context, accepted chan<- int) error {
 	for ctx.Err() == nil {
 		var reply farmapi.LeaseReply

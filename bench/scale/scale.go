@@ -33,7 +33,7 @@ var wide = []string{"--rate-per-minute", "60000", "--rate-burst", "10000", "--op
 // Workers has a thousand synthetic workers render the largest job on one server and then
 // audits the store: no frame is lost, and none is there twice. The baseline is a tenth
 // of the frames on ten workers, so the ratio is what the crowd costs. It is one round,
-// whatever -rounds says, because it takes minutes.
+// regardless of -rounds, because it takes minutes.
 func Workers(engine string) rounds.Group {
 	rate, memory := "scale/"+engine+" frames a second", "scale/"+engine+" server memory"
 	baseline := fmt.Sprintf("%d workers, %d frames", scaleFew, scaleFrames/scaleFewShare)

@@ -233,7 +233,7 @@ func (p registered) Register(ctx context.Context, r farmapi.RegisterRequest) (fa
 	return reply, err
 }
 
-// changedAt stands before the time of the job's last change in its events. Finding it as
+// changedAt precedes the time of the job's last change in its events. Finding it as
 // bytes costs far less than decoding: a thousand watchers share the machine with the
 // server that they measure.
 var changedAt = []byte(`"updated_at":"`)

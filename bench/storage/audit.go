@@ -32,8 +32,8 @@ const AuditJobs = 20_000
 const auditJobRows = 15
 
 // Audit runs svc admin audit over a store of so many finished jobs: how many rows it checks
-// per second, beside a store of a tenth, and how much memory it takes. It is one round,
-// whatever -rounds says.
+// per second, compared with a store of a tenth, and how much memory it takes. It is one
+// round, regardless of -rounds.
 func Audit(engine string, jobs int) rounds.Group {
 	rate, memory, upgrade := "audit/"+engine+" rows", "audit/"+engine+" memory", "audit/"+engine+" first start after an upgrade"
 	baseline := fmt.Sprintf("%d jobs", jobs/10)

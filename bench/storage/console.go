@@ -32,8 +32,8 @@ const (
 	fewJobs      = 30 // a page and a bit
 )
 
-// Console measures pages of a workspace with many finished jobs, beside one with few, and
-// what pages that stay open take.
+// Console measures pages of a workspace with many finished jobs, compared with one with
+// few, and what pages that stay open take.
 func Console() rounds.Group {
 	baseline := fmt.Sprintf("a workspace of %d jobs", fewJobs)
 	note := fmt.Sprintf("%d jobs of one workspace; the answer's last byte, median of %d", consoleJobs, consoleReads)

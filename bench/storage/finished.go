@@ -31,8 +31,8 @@ const (
 )
 
 // Finished measures what callers and the operator ask of a store with so many finished
-// jobs of one workspace, beside one with a thousand. Nothing but the audit may depend on
-// how much is behind a service.
+// jobs of one workspace, compared with one with a thousand. Nothing but the audit may
+// depend on how much is behind a service.
 func Finished(engine string, jobs int) rounds.Group {
 	name := func(what string) string { return "finished/" + engine + " " + what }
 	baseline := fmt.Sprintf("%d jobs", finishedFew)
@@ -170,7 +170,7 @@ func openFinished(ctx context.Context, b *rounds.Run, engine string, jobs int) (
 }
 
 // settle gives the database what it has after years and not after minutes: PostgreSQL
-// counts its rows by itself, but not at once.
+// counts its rows automatically, but not at once.
 func (f *finished) settle(ctx context.Context, engine string) (err error) {
 	if engine != "postgres" {
 		return nil

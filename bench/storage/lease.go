@@ -1,8 +1,8 @@
 // Package storage measures what the database limits: leases, the log of receipts and
 // webhook deliveries.
 //
-// What always holds: both engines are measured alike, beside the same database used with
-// database/sql alone. Start reading at Lease.
+// What always holds: both engines are measured alike, and compared with the same
+// database used with database/sql alone. Start reading at Lease.
 package storage
 
 import (

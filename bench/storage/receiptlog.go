@@ -31,8 +31,8 @@ const (
 
 // ReceiptLog measures a log of a million receipts: how many more it takes per second
 // when many jobs complete at once, each signed and appended in a transaction of its own,
-// beside commits of one row; and how long a proof of any of them takes, with its signed
-// checkpoint, beside reading one row.
+// compared with commits of one row; and how long a proof of any of them takes, with its
+// signed checkpoint, compared with reading one row.
 func ReceiptLog(engine string) rounds.Group {
 	note := "each commit is an fsync, and the next append waits for it"
 	if engine == "postgres" {

@@ -41,9 +41,9 @@ func hookRowsOf(engine string) hookRows {
 
 // Webhook measures how fast a backlog is delivered, how long after the commit of a job's
 // end its receivers get it, and whether a dead receiver and one that never answers delay
-// the others. Beside the deliveries: the same bytes to the same receivers by net/http
-// alone, and for each call one row of the same database updated and committed, which is
-// the least that a delivery is. Beside the delays: the calls alone.
+// the others. The baseline of the deliveries: the same bytes to the same receivers by
+// net/http alone, and for each call one row of the same database updated and committed,
+// which is the least that a delivery is. The baseline of the delays: the calls alone.
 func Webhook(engine string) rounds.Group {
 	names := hookRowsOf(engine)
 	commits := "each commit is an fsync"
@@ -155,8 +155,8 @@ func (h *hookService) plainRate(ctx context.Context) (float64, error) {
 	})
 }
 
-// delays has jobs end, one every hookPause whatever became of those before, and returns
-// how long after its end each was received, in seconds. A fixed pace keeps a slow system
+// delays has jobs end, one every hookPause regardless of those before, and returns how
+// long after its end each was received, in seconds. A fixed pace keeps a slow system
 // from slowing down its own load.
 func (h *hookService) delays(ctx context.Context, end func(ctx context.Context, n int) (hookJob, error)) ([]float64, error) {
 	stop := h.drive(ctx)

@@ -51,7 +51,7 @@ type hookService struct {
 type hookJob struct {
 	jobID     string
 	ended     time.Time // when that was committed
-	receivers int       // who answer
+	receivers int       // that answer
 }
 
 // hookHit is a call as its receiver saw it.
@@ -284,10 +284,10 @@ func (h *hookService) await(ctx context.Context, jobs []hookJob) (received []hoo
 	return received, nil
 }
 
-// settle waits until it is written that all who answer have taken what they
-// received: else the next run would send them again. A receiver called twice must have
-// missed the first answer: a machine without time to spare lets calls run out of
-// theirs. Anything else is a fault.
+// settle waits until it is recorded that all answering receivers have accepted what
+// they received: otherwise the next run would send it again. A receiver called twice
+// must have missed the first answer: a machine without time to spare lets calls run
+// out of theirs. Anything else is a fault.
 func (h *hookService) settle(ctx context.Context) error {
 	end := time.Now().Add(hookWait)
 	for waiting := 1; waiting > 0; time.Sleep(10 * time.Millisecond) {
@@ -317,7 +317,7 @@ func (h *hookService) settle(ctx context.Context) error {
 	return nil
 }
 
-// late is a call that nobody waits for any more; nil when there is none.
+// late is a call that is no longer waited for; nil if there is none.
 func (h *hookService) late() *hookHit {
 	select {
 	case hit := <-h.hits:

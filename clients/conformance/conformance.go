@@ -1,11 +1,11 @@
-// Package conformance holds clients of svc against stories: calls over a wire on which things
-// go wrong, with what must come of them. Stories are data (stories.json). A client under test
-// is a program in any language that reads one verb a line and answers one line; docs/sdk.md
-// describes it.
+// Package conformance tests clients of svc with stories: calls over a connection on which
+// things go wrong, with the required outcome. Stories are data (stories.json). A client under
+// test is a program in any language that reads one verb a line and answers one line;
+// docs/sdk.md describes it.
 //
 // What always holds: a story passes only when every step came to what it says, each fault met
-// a call, and the client did nothing that no client may do. It leaves to its callers which
-// service is behind the wire; that one must render. Start reading at Run, then wire.go.
+// a call, and the client did nothing that no client may do. Its callers choose the service
+// behind the proxy, which must render. Start reading at Run, then wire.go.
 package conformance
 
 import (
@@ -57,22 +57,22 @@ type Client struct {
 	Name    string
 	Folder  string // where it runs; "" = here
 	Command []string
-	Env     []string // beside this process's own
+	Env     []string // in addition to this process's own
 }
 
 // ErrUnsupported is what a client answers to a verb that it has not: a story with it is none
 // of its own.
 var ErrUnsupported = errors.New("the client does not have this verb")
 
-// Target is the service behind the wire. It must have a worker, and the key money that
-// nobody else spends meanwhile.
+// Target is the service behind the proxy. It must have a worker, and the key's money
+// must not be spent by others meanwhile.
 type Target struct {
 	URL, Key string
 	Scene    []byte // a .blend with the frames 1 to 4 at least
 }
 
-// Run tells a client a story and returns an error that names the first thing that did not
-// come as it must; ErrUnsupported when the client says that it cannot do it.
+// Run plays a story with a client and returns an error that names the first thing that
+// was not as required; ErrUnsupported when the client says that it cannot do it.
 func Run(ctx context.Context, client Client, story Story, target Target) error {
 	wire, err := NewWire(target.URL, story.Wire...)
 	if err != nil {
@@ -135,8 +135,8 @@ func given(folder string, scene []byte) (map[string]any, error) {
 	return saved, nil
 }
 
-// available is what the key's workspace can spend, in cents, as the service tells without the
-// wire and the client.
+// available is what the key's workspace can spend, in cents, as the service reports it
+// without the proxy and the client.
 func (t Target) available(ctx context.Context) (int64, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, t.URL+"/v1/wallet", http.NoBody)
 	if err != nil {

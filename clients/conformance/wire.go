@@ -21,7 +21,7 @@ import (
 // meets the nth such call; what comes after the last passes.
 type Rule struct {
 	On     string   `json:"on"`     // "POST /start"
-	Faults []string `json:"faults"` // names of the table faults, with numbers behind colons
+	Faults []string `json:"faults"` // names of the table faults, with numbers after colons
 	Always bool     `json:"always"` // the last fault meets every later call too
 	// Repeats names a header that the call after a fault must repeat.
 	Repeats string `json:"repeats"`
@@ -30,11 +30,11 @@ type Rule struct {
 
 	met       int
 	last      http.Header // of the call that met a fault last
-	notBefore time.Time   // when a caller that was told to wait may come back
+	notBefore time.Time   // when a caller that was asked to wait may come back
 }
 
 // Wire is a proxy in front of a service, on which things go wrong. It also notes what no
-// client may do, whatever goes wrong.
+// client may ever do.
 type Wire struct {
 	URL    string
 	server *httptest.Server
@@ -167,7 +167,8 @@ func (b *Wire) Calls(method, path string) (found []*http.Request) {
 	return found
 }
 
-// Complaints are what the client may not do and did, and the faults that it did not meet.
+// Complaints are the forbidden things that the client did, and the faults that it did not
+// meet.
 func (b *Wire) Complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -275,7 +276,7 @@ func slowAnswer(n []int) fault {
 	}
 }
 
-// slowWriter writes in pieces, with a pause behind each.
+// slowWriter writes in pieces, with a pause after each.
 type slowWriter struct {
 	http.ResponseWriter
 	caller context.Context

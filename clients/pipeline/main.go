@@ -1,5 +1,6 @@
 // Command pipeline is a pipeline's step in Go: it renders a scene, waits until the service
-// calls, and publishes what it verified. pipeline.py and pipeline.mjs beside it do the same.
+// calls, and publishes what it verified. pipeline.py and pipeline.mjs in the same folder do
+// the same.
 //
 //	SVC_SERVER=https://render.example SVC_KEY=svc_agent_… \
 //	HOOK_URL=https://pipeline.example/svc LISTEN=127.0.0.1:8000 \
@@ -80,7 +81,7 @@ func run(ctx context.Context, scene, published string) error {
 	return publish(ctx, c, job.JobID, published)
 }
 
-// order starts the render of a scene, at the price that it is told.
+// order starts the render of a scene, at the quoted price.
 func order(ctx context.Context, c *client.Client, scene, secret string) (*client.Job, error) {
 	file, err := os.Open(scene)
 	if err != nil {

@@ -52,7 +52,7 @@ func run(ctx context.Context, files string) (rows []causes.Row, err error) {
 	if files == "" {
 		scenes, err = causes.Make(ctx, path, filepath.Join(folder, "made"))
 	} else {
-		// A copy: what a file writes beside itself stays out of the folder.
+		// A copy: files that it writes next to itself stay out of the folder.
 		copied := filepath.Join(folder, "files")
 		if err := os.CopyFS(copied, os.DirFS(files)); err != nil {
 			return nil, err

@@ -22,8 +22,8 @@ type file struct {
 	mode fs.FileMode
 }
 
-// pack writes an archive whose files lie in one folder. They are sorted, belong to
-// nobody and are as old as the commit, so that the same files give the same bytes.
+// pack writes an archive whose files lie in one folder. They are sorted, have no
+// owner and are as old as the commit, so that the same files give the same bytes.
 func pack(path, folder string, files []file, when time.Time) error {
 	files = slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	var out bytes.Buffer

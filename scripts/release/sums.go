@@ -35,7 +35,7 @@ func sum(folder, keyFile string) error {
 	return sign(folder, []byte(sums.String()), keyFile)
 }
 
-// sign writes two signatures beside the sums: the one that svc verify checks, and the
+// sign writes two signatures next to the sums: the one that svc verify checks, and the
 // raw one of the text itself that openssl checks. Such a key may also sign receipts and
 // checkpoints: no list of sums is the text of either, which begin otherwise.
 func sign(folder string, sums []byte, keyFile string) error {

@@ -1,14 +1,13 @@
 """Makes the scenes of the GPU benchmark, internal/work/benchmark/measure/scenes/*.blend,
-which package measure embeds and says how it renders. Their references are made
-anew by: go test ./internal/work/benchmark/measure -run Reference -update
+which package measure embeds and says how it renders. Their references are remade by: go
+test ./internal/work/benchmark/measure -run Reference -update
 
     blender --background --factory-startup --python scripts/scenes/benchmark.py -- FOLDER
 
-One scene is heavy on geometry, one on textures, one on lights. The number of a
-frame is its number of samples: whoever renders frame 64 renders 64 samples. All is
-made of primitives, modifiers, node materials and pictures of threads, so that the
-files are small and ask for nothing outside them. A change of what is rendered is
-a new scene version.
+One scene is heavy on geometry, one on textures, one on lights. The number of a frame is
+its number of samples: rendering frame 64 renders 64 samples. All is made of primitives,
+modifiers, node materials and pictures of threads, so that the files are small and ask
+for nothing outside them. A change of what is rendered is a new scene version.
 """
 
 import array

@@ -1,5 +1,5 @@
-"""Asks Blender which expressions of drivers it computes by itself, and which work only
-where scripts may run, and writes the answers for a test of internal/render/blendfile.
+"""Asks Blender which expressions of drivers it computes itself, and which work only where scripts
+may run, and writes the answers for a test of internal/render/blendfile.
 
     blender -b --factory-startup --disable-autoexec --python-exit-code 1 \
         --python scripts/scenes/blendfile_expressions.py -- internal/render/blendfile/expression/testdata/answers.json

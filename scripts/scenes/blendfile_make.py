@@ -1,10 +1,10 @@
-"""Makes the test files of internal/render/blendfile, and writes beside each what
+"""Makes the test files of internal/render/blendfile, and writes next to each what
 Blender itself says of it after loading it again.
 
     blender -b --factory-startup --python-exit-code 1 \
         --python scripts/scenes/blendfile_make.py -- internal/render/blendfile/testdata
 
-Names behind the folder make those files only.
+Names after the folder make those files only.
 
 The expected values in each .json use the names of the package's Facts; a test
 compares every one that is there.
@@ -578,7 +578,8 @@ def host_stamp():
 
 
 def film_output():
-    """Cycles' settings left alone, output as one film, with a stamp that tells no name."""
+    """Cycles' settings left alone, output as one film, with a stamp that contains no
+    name."""
     r = bpy.context.scene.render
     r.image_settings.file_format = "FFMPEG"
     r.use_stamp, r.use_stamp_filename, r.use_stamp_hostname = True, False, False

@@ -90,7 +90,7 @@ def backdrop(made_of):
 
 backdrop(material("paper", (0.42, 0.40, 0.52), roughness=0.9))
 
-# The plate turns; everything that stands on it turns with it.
+# The plate turns; everything on it turns with it.
 bpy.ops.mesh.primitive_cylinder_add(vertices=96, radius=2.15, depth=0.16, location=(0, 0, 0.08))
 plate = finish("plate", material("plate", (0.90, 0.88, 0.86), roughness=0.25, coat=0.6), smooth=False, bevel=0.05)
 
@@ -110,7 +110,7 @@ finish("cone", material("rose", (0.80, 0.06, 0.16), roughness=0.4, coat=0.4), sm
 
 sphere("pearl", 0.27, (1.42, -0.20, 0.43), material("pearl", (0.92, 0.90, 0.95), roughness=0.12, coat=1.0), plate)
 
-# The pieces of the plate's children keep their places: it stands at the origin.
+# The pieces of the plate's children keep their places: it is at the origin.
 for child in plate.children:
     child.location -= plate.location
 

@@ -2,9 +2,9 @@
 
     blender --background --factory-startup --python hostile.py -- FOLDER TARGET HOST PORT
 
-TARGET is a folder that they try to reach, HOST and PORT a listener that they try
-to call. What their code managed, if it ever runs, it prints as one line of JSON
-behind "hostile: ". One Blender makes them all.
+TARGET is a folder that they try to reach, HOST and PORT a listener that they try to
+call. What their code managed, if it ever runs, it prints as one line of JSON after
+"hostile: ". One Blender makes them all.
 """
 
 import os
@@ -15,7 +15,8 @@ import bpy
 FOLDER, TARGET, HOST, PORT = sys.argv[sys.argv.index("--") + 1:]
 
 # Every deed is tried; a deed that is refused says by what.
-CODE = """
+CODE =
+"""
 import bpy, ctypes, json, os, socket, subprocess
 done = {}
 def attempt(name, deed):
@@ -211,7 +212,7 @@ scene.render.image_settings.file_format = "BMP"
 save("large_file")
 
 # Textures that are no pictures: devices without an end, the driver's own pipe, memory,
-# a folder. Each has a file of its own, so that none hides behind another.
+# a folder. Each has a file of its own, so that none hides another.
 for name, path in {
     "texture_zero": "/dev/zero",
     "texture_random": "/dev/random",

@@ -3,8 +3,8 @@
     blender --background --factory-startup --python simulations.py -- FOLDER [NAME ...]
 
 Every scene is 48x48 pixels at two samples. The names are those of the functions below;
-"NAME_kept" is the same scene with Blender's persistent data, with which Blender goes on
-with more simulations when it renders in the background.
+"NAME_kept" is the same scene with Blender's persistent data, with which Blender
+continues more simulations when it renders in the background.
 """
 
 import math
@@ -52,7 +52,7 @@ def cloth(scene):
 
 
 def cloth_blurred(scene):
-    """Motion blur looks at moments beside the frame."""
+    """Motion blur evaluates moments around the frame."""
     cloth(scene)
     scene.render.use_motion_blur = True
     scene.render.motion_blur_shutter = 1.5

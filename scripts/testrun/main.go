@@ -44,10 +44,10 @@ func main() {
 	os.Exit(code)
 }
 
-// raceFlags leave out SQLite, which is C made into Go: nobody here looks for races in it, and
-// watching its every access to memory takes half of the tests' time. That one package has no
-// generic code: of such, the linker takes any package's copy for all, watched or not, and
-// races are then seen that are none.
+// raceFlags leave out SQLite, which is C made into Go: we do not look for races in it, and
+// watching its every access to memory takes half of the tests' time. That package has no
+// generic code. For generic code the linker takes any package's copy for all, watched or not,
+// which leads to false races.
 var raceFlags = []string{"-race", "-gcflags=modernc.org/sqlite/lib=-race=false"}
 
 func run(ctx context.Context, arguments []string) (code int, err error) {

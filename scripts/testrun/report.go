@@ -159,8 +159,8 @@ func (r *report) end() bool {
 // silence is how long a log may go without a line.
 const silence = 30 * time.Second
 
-// tick shows that the run goes on, once a second: by the bar, else by a line after some
-// silence.
+// tick shows once a second that the run is alive: by the bar, otherwise by a line after
+// some silence.
 func (r *report) tick() {
 	r.draw()
 	if !r.bar && r.now().Sub(r.lastLine) >= silence {

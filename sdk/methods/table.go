@@ -12,12 +12,12 @@ type value struct {
 // method is a method of all SDKs: it asks one route and returns its answer.
 //
 // To add one: add its row in table and run `make generate`, scripts/build-typescript-sdk and
-// `make generate` again. A type that the SDKs lack is added to client/types.go,
+// `make generate` again. A type that is missing in the SDKs is added to client/types.go,
 // sdk/python/svc_render/wire.py and sdk/typescript/src/wire.ts.
 type method struct {
 	name       string // in snake_case
 	verb, path string
-	ofJob      bool   // path is behind that of a job
+	ofJob      bool   // path is below that of a job
 	body       *value // nil for none
 	member     string // of the answer, that is returned; "" for the whole answer
 	schema     string // of the answer in the OpenAPI document, where member is set

@@ -2,8 +2,8 @@
 """Signing in by a code that a person types in the browser (RFC 8628), and the tokens of it.
 
 The tokens lie in Blender's configuration folder, in a file that only its owner can read, and
-go to the server where they were made and nowhere else. An access token lives for an hour;
-the refresh token works once, so only the holder of the file's lock uses it."""
+go only to the server where they were made. An access token lives for an hour; the refresh
+token works once, so only the holder of the file's lock uses it."""
 
 import json
 import os
@@ -29,7 +29,7 @@ class SignInNeeded(SvcError):
 
 
 class SignInRefused(SvcError):
-    """The person said no, or nobody answered in time."""
+    """The person said no, or did not answer in time."""
 
 
 class Code(NamedTuple):
@@ -106,8 +106,8 @@ class Account:
                 raise SignInRefused("The service did not let Blender in: %s." % (told.get("error_description") or error))
 
     def sign_out(self):
-        """Ends the key at the service and forgets the tokens, also where the service cannot
-        be reached: then the key ends by itself, or on the page of keys."""
+        """Ends the key at the service and forgets the tokens, even if the service cannot be
+        reached: then the key expires, or is ended on the page of keys."""
         stored = self._stored()
         with files.locked(self._path):
             if os.path.exists(self._path):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Small files that several Blenders share. A file appears whole or not at all, and nobody but
-its owner can read it."""
+"""Small files that several Blenders share. A file appears whole or not at all, and only its
+owner can read it."""
 
 import contextlib
 import json
@@ -68,7 +68,8 @@ def write_bytes(path, content):
 @contextlib.contextmanager
 def locked(path, patience=LOCK_SECONDS):
     """Holds the lock of a file against threads and other Blenders; Busy after ``patience``
-    seconds. The lock is a file beside it, which works on every system and on network drives."""
+    seconds. The lock is a file next to it, which works on every system and on network
+    drives."""
     lock, ends = path + ".lock", time.monotonic() + patience
     os.makedirs(os.path.dirname(path), exist_ok=True)
     while True:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The jobs that were started from this computer, over all files and Blenders. The list
-outlives Blender: what is not finished goes on when it opens again."""
+outlives Blender: unfinished jobs are resumed when it opens again."""
 
 import os
 import time
@@ -32,7 +32,7 @@ class Jobs:
         return next((one for one in self.all() if one["quote_id"] == quote_id), None)
 
     def unfinished(self, server):
-        """What goes on at a service: its frames are still to come."""
+        """A job in progress at a service: its frames are still to come."""
         return [one for one in self.all() if one["stage"] in (STARTING, RUNNING) and one["server"] == server]
 
     def add(self, server, quote, name, folder):

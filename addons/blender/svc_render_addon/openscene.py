@@ -20,7 +20,7 @@ def scene_name(path):
 
 
 def default_folder(path):
-    """Where frames go unless somebody chooses: beside the scene, or at home."""
+    """The default folder for frames: next to the scene, or at home."""
     return os.path.join(os.path.dirname(path), "renders") if path else os.path.join(os.path.expanduser("~"), "renders")
 
 
@@ -66,7 +66,7 @@ def check_online():
 def submit(frames="", folder="", most_cents=-1, wait=True, pack=True, say=print):
     """Sends, prices and starts the open scene, and with ``wait`` brings its frames back.
     ``most_cents`` is the highest price that is accepted; -1 is any. ``pack`` packs the files
-    into the copy; without it they are sent beside it. Returns the job's entry. Errors:
+    into the copy; without it they are sent with it. Returns the job's entry. Errors:
     SvcError, RuntimeError."""
     import bpy
     check_online()
@@ -95,7 +95,7 @@ def submit(frames="", folder="", most_cents=-1, wait=True, pack=True, say=print)
 
 
 def fetch_all(say=print):
-    """Follows every job that goes on, and brings its frames back."""
+    """Follows every job in progress, and brings its frames back."""
     check_online()
     account, jobs = Account(data_folder()), Jobs(data_folder())
     client = account.client()

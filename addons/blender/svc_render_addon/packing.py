@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Runs in a second Blender that has the copy open: packs it, saves it, and tells which files
-are not in it, with the datablocks that name them."""
+"""Runs in a second Blender that has the copy open: packs it, saves it, and reports which
+files are not in it, with the datablocks that name them."""
 
 import json
 import os

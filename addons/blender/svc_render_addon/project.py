@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sends a scene as a project: a copy of the .blend, and beside it the files that it needs, as
-they lie on this disk.
+"""Sends a scene as a project: a copy of the .blend, and the files that it needs, as they lie
+on this disk.
 
-The service's list wins. It reads the .blend files first and says what the picture needs; that
-is sent, and nothing else. finder's list, by Blender, leads to the libraries and caches without
-which the service cannot read the scene, and to the datablocks; where the two lists differ, the
-person is told. No service can ask for any file of the disk: what Blender does not list is sent
-only from the scene's own folders.
+The service's list wins. It reads the .blend files first and says what the picture needs; only
+that is sent. finder's list, by Blender, leads to the libraries and caches without which the
+service cannot read the scene, and to the datablocks; where the two lists differ, the person is
+told. No service can ask for any file of the disk: what Blender does not list is sent only from
+the scene's own folders.
 """
 
 import os
@@ -146,7 +146,7 @@ def root_of(folder, places, home):
 
 def on_disk(place, several):
     """The files for which a path stands: itself, all of a folder, the tiles of a set, or the
-    numbered files beside it."""
+    numbered files next to it."""
     if os.path.isdir(place):
         return [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
     folder, name = os.path.split(place)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A copy of the scene. A second Blender packs everything into it, so that the open file, its undo
-history and its window stay as they are; or it is sent as a project, with its files beside it."""
+history and its window stay as they are; or it is sent as a project, with its files."""
 
 import json
 import os

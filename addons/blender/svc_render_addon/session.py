@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What goes on in this Blender: the state that the panel shows, and the threads that change
+"""What happens in this Blender: the state that the panel shows, and the threads that change
 it. Threads never touch bpy; the window's timer sees by ``changes`` that there is something
 new to draw."""
 
@@ -50,7 +50,7 @@ class Session:
     # One thing is done at a time.
 
     def do(self, doing, act):
-        """Runs ``act`` in a thread; False while something else is being done."""
+        """Runs ``act`` in a thread; False while another action is running."""
         with self._lock:
             if self.doing:
                 return False
@@ -60,7 +60,7 @@ class Session:
         return True
 
     def stop(self):
-        """Ends what is being done. A job that was started goes on."""
+        """Ends what is being done. A job that was started continues."""
         self._stop.set()
 
     def _run(self, act, stop):
@@ -134,10 +134,11 @@ class Session:
 
         return self.do("cancel", act)
 
-    # Jobs go on by themselves.
+    # Jobs continue on their own.
 
     def keep_following(self):
-        """Starts following whatever is not being followed. Cheap: the timer calls it."""
+        """Starts following every job that is not followed yet. Cheap: the timer calls
+        it."""
         server = self.account.server()
         if not server:
             return
@@ -174,7 +175,8 @@ class Session:
             self.changes += 1
 
     def close(self):
-        """Blender ends, or the add-on is switched off. Jobs go on at the service."""
+        """Blender ends, or the add-on is switched off. Jobs continue at the
+        service."""
         self.closing.set()
         self._stop.set()
         shutil.rmtree(self.pictures, ignore_errors=True)

@@ -55,8 +55,8 @@ def stoppable(progress, stop):
 
 
 def look(client, quote, frame, path):
-    """Orders a free look at a frame, writes its picture, a JPEG, to ``path``, and returns the
-    look. One that failed has no picture, and says why."""
+    """Orders a free preview of a frame, writes its picture, a JPEG, to ``path``, and returns
+    the preview. One that failed has no picture, and says why."""
     seen = client.preview(quote, frame)
     if seen["status"] == "ready":
         files.write_bytes(path, client.preview_image(seen))
@@ -163,7 +163,8 @@ def job_folder(entry):
 
 
 def unpack(archive, folder):
-    """Writes the frames of a ZIP into a folder, each whole, whatever folder the ZIP names."""
+    """Writes the frames of a ZIP into a folder, each whole, ignoring folders that the ZIP
+    names."""
     with zipfile.ZipFile(archive) as whole:
         for member in whole.infolist():
             top, _, name = member.filename.partition("/")

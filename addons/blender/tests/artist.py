@@ -150,7 +150,7 @@ def film():
 
 
 def as_project(client):
-    """Prices the open scene with its files beside it."""
+    """Prices the open scene with its files."""
     before = state()
     with scenecopy.Copy(bpy.data.filepath) as copy:
         openscene.save_copy(copy, pack=False)

@@ -30,8 +30,7 @@ FRAME = 1 / 30
 
 def screen_rows():
     """The screen's width, and its rows of red, green and blue. The file has the form of xwd: a
-    header of big-endian words, colours that nobody uses, and rows of blue, green, red and
-    nothing."""
+    header of big-endian words, unused colours, and rows of blue, green, red and nothing."""
     with open(screen, "rb") as file:
         shown = file.read()
     header = struct.unpack(">25I", shown[:100])
@@ -215,7 +214,7 @@ def steps():
     shoot("addon-windows")
     bpy.ops.svcrender.start()
     yield from wait(lambda: any(live.get("picture") for live in session.live.values()))
-    # It is closed, and the job goes on in the first.
+    # It is closed, and the job continues in the first.
     with bpy.context.temp_override(window=second):
         bpy.ops.wm.window_close()
     yield 0.6

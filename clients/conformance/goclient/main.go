@@ -95,7 +95,8 @@ type failedCheck struct{ name string }
 
 func (f failedCheck) Error() string { return f.name }
 
-// errorOf tells an error in the words of the suite, and whether it has such.
+// errorOf translates an error into the words of the suite, and reports whether
+// there are any.
 func errorOf(err error, a arguments) (told, bool) {
 	var refused *client.Error
 	var failed failedCheck

@@ -8,9 +8,9 @@ Persistent data is what Blender calls keeping the scene inside Cycles from one
 frame to the next. It is used only where a frame's pixels are proven to be those
 without it (kept.py, which lies next to this file).
 
-Written for Blender 3.0 to 4.x (the contract is 4.1). Where those differ it is
-said at the place; 5.0 keeps the compositor's nodes elsewhere, which is handled,
-but nothing else of it is promised.
+Written for Blender 3.0 to 4.x (the contract is 4.1). Comments mark where those
+differ; 5.0 keeps the compositor's nodes elsewhere, which is handled, but 5.0 is
+not supported otherwise.
 """
 
 import array
@@ -70,8 +70,8 @@ STARTS_A_PROGRAM = {"os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.sp
 
 
 def refuse_foreign_code():
-    """Ends Python, from now on, whose source is neither Blender's nor the driver's: whatever
-    way in a file has found, its code is compiled first. It cannot be undone."""
+    """Ends Python, from now on, whose source is neither Blender's nor the driver's: however
+    a file got in, its code must be compiled first. It cannot be undone."""
 
     def below(folders):
         return tuple(os.path.join(os.path.realpath(folder), "") for folder in folders if os.path.isabs(folder))
@@ -191,7 +191,7 @@ def renders_on(backend):
 
 
 def pin_device(scene, device):
-    """The device for every frame, whatever the file's animation says."""
+    """The device for every frame, overriding the file's animation."""
     scene.cycles.device = device
     stop_animation(scene, {"cycles.device"})
 
@@ -230,9 +230,9 @@ def taken(owner, setting):
 
 
 def offered_colors():
-    """What this Blender has: displays with their views, looks and colour spaces. Nothing
-    where that cannot be told. It asks with the current scene: Blender lists the views of
-    its display for every scene."""
+    """What this Blender has: displays with their views, looks and colour spaces. Empty
+    if unknown. It asks with the current scene: Blender lists the views of its display
+    for every scene."""
     scene, image = bpy.context.scene, bpy.data.images.new("colors", 1, 1)
     display, view = scene.display_settings, scene.view_settings
     before = display.display_device, view.view_transform, view.look
@@ -255,15 +255,17 @@ def offered_colors():
 
 
 def settle_colors(scene, switched):
-    """Blender gives a scene its defaults for names that it lacks, but not the output's own
-    settings, and ends when it writes with them (3.4). Then the scene's hold."""
+    """Blender replaces unknown names of a scene with its defaults, but not those of the
+    output's own settings, and ends when it writes with them (3.4). Then the scene's
+    settings are used."""
     image = scene.render.image_settings
     if getattr(image, "color_management", "") == "OVERRIDE":  # 3.2
         names = (image.display_settings.display_device, image.view_settings.view_transform, image.view_settings.look, image.linear_colorspace_settings.name)
         if not all(names):
             image.color_management = "FOLLOW_SCENE"
             switched.add("output_colors_off")
-    # It also ends at a node that converts from or to a colour space that it lacks (3.4).
+    # It also ends at a node that converts from or to a colour space that it does not
+    # have (3.4).
     for other in bpy.data.scenes:
         for node in nodes_of(compositor_tree(other)):
             if node.bl_idname == "CompositorNodeConvertColorSpace" and not node.mute and not (node.from_color_space and node.to_color_space):
@@ -442,7 +444,7 @@ def can_denoise(scene, backend):
     """Whether this Blender can do the denoising that a scene's layers ask for."""
     if _cycles.with_openimagedenoise:
         return True
-    # The denoiser list is made anew by what is there: without OptiX its entry
+    # The denoiser list is built from what is available: without OptiX its entry
     # is missing and the property reads as an empty string.
     return backend == "OPTIX" and scene.cycles.denoiser == "OPTIX"
 
@@ -496,7 +498,8 @@ def settle_denoising(scene, setting, backend, switched):
 
 
 def settle_output(scene, switched):
-    """The scene's own still picture, under our names, and nothing else written."""
+    """The scene's own still picture, under our names, without writing anything
+    else."""
     render = scene.render
     if render.is_movie_format:
         if hasattr(render.image_settings, "media_type"):  # 5.0 sorts formats by medium
@@ -507,14 +510,15 @@ def settle_output(scene, switched):
     if render.use_multiview:  # would write one file an eye
         render.use_multiview = False
         switched.add("multiview_off")
-    # "-a" renders all layers whatever this says; the operator would render one.
+    # "-a" renders all layers regardless of this; the operator would render one.
     render.use_single_layer = False
     if render.image_settings.file_format.startswith("OPEN_EXR") and render.image_settings.use_preview:
         render.image_settings.use_preview = False  # a second file for each frame
         switched.add("exr_preview_off")
     if render.use_stamp and (render.use_stamp_filename or render.use_stamp_hostname):
         switched.add("stamp_names_off")
-    # Else every picture's metadata would tell this machine's name and folders.
+    # Otherwise every picture's metadata would contain this machine's name and
+    # folders.
     render.use_stamp_filename = False
     render.use_stamp_hostname = False
     render.use_file_extension = True
@@ -699,9 +703,9 @@ class Run:
         self.first, self.last, self.step = scene.frame_start, scene.frame_end, scene.frame_step
         self.next, self.until, self.renders = None, None, False
         # Where Cycles looks at other moments, it renders played frames as well: with one
-        # sample, unless data is kept, which the samples are part of. Else it renders none,
-        # and learns of their changes by the next frame: Blender tells it in each frame of
-        # all that can change by the frame.
+        # sample, unless data is kept, which the samples are part of. Otherwise it renders
+        # none, and learns of their changes with the next frame: Blender reports in each
+        # frame everything that can change by the frame.
         aside = any(looks_aside(other) for other in self.scenes)
         keeps = any(other.render.use_persistent_data for other in self.scenes)
         self.skips, self.samples = not aside, aside and not keeps
@@ -819,10 +823,11 @@ def tiled_for_nothing(scene, most):
     """Whether a scene's pictures are rendered in tiles that could as well be rendered whole,
     and take at most so many bytes then.
 
-    Cycles writes tiles into a file, and reads all of them back at the end: of a frame of
+    Cycles writes tiles into a file, and reads all of them back at the end: for a frame of
     few samples that is a third of the time. The pixels are the same where each is computed
-    for itself. Adaptive sampling, once it ends pixels, and path guiding look at those
-    beside them, within the tile; denoising, and what stops by the clock, was not compared.
+    for itself. Adaptive sampling, once it ends pixels, and path guiding depend on
+    neighbouring pixels within the tile; denoising, and what stops by the clock, was not
+    compared.
     """
     cycles = scene.cycles
     width, height = whole_size(scene)
@@ -912,7 +917,8 @@ class Driver:
 
     def say(self, **reply):
         # Blender's own lines come by another pipe and may lie in C's buffer: a
-        # line there tells the reader that what belongs to this reply has come.
+        # line there tells the reader that everything belonging to this reply
+        # has arrived.
         self.said += 1
         sys.stdout.flush()
         ctypes.CDLL(None).fflush(None)
@@ -971,7 +977,7 @@ class Driver:
         self.say(reply="opened", **self.load())
 
     def load(self):
-        """Loads the file and makes our settings; returns what is to be said of it."""
+        """Loads the file and makes our settings; returns what to report about it."""
         command = self.opening
         # A path without a beginning counts from the current folder. Where the file was made
         # that was any; the file's own is the one that people mean.
@@ -1058,8 +1064,8 @@ class Driver:
         if self.run is not None:
             self.play(command)
             return
-        # The operator leaves in the file's data what it computed for the frame before. Only
-        # where things depend on each other in a circle, something goes on from there.
+        # The operator leaves in the file's data what it computed for the frame before. It
+        # matters only if things depend on each other in a circle.
         if command["anew"]:
             self.load()
         scene, number = bpy.context.scene, command["frame"]
@@ -1142,7 +1148,7 @@ class Driver:
             self.attempt(getattr(self, command["command"]), command)
 
     def serve_run(self, run):
-        """Returns when an animation has to go on for a command."""
+        """Returns when an animation has to continue for a command."""
         for line in self.commands:
             if self.attempt(run.ask, json.loads(line)):
                 return
@@ -1151,7 +1157,7 @@ class Driver:
 
 def defects_of(values, width, channels, linear):
     """What may show that a picture is broken, by the bounds of internal/render/pixels; None
-    where this Blender lacks numpy."""
+    if this Blender has no numpy."""
     try:
         import numpy
     except ImportError:

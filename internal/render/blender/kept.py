@@ -2,10 +2,10 @@
 
 With persistent data Cycles reads again only what Blender's dependency graph reports as
 changed, and only of the kinds that it asks about (BlenderSync::sync_recalc): materials,
-lights, worlds, meshes, volumes, and objects that are lights or have a geometry. Cameras and
-most render settings it reads for every frame. It does not ask about point clouds, curves,
-particles, collections, images or Simplify, and it finds geometry that nodes make by the
-address of data that is made again in every frame. There it shows the frame before.
+lights, worlds, meshes, volumes, and objects that are lights or have a geometry. It reads
+cameras and most render settings for every frame. It does not ask about point clouds,
+curves, particles, collections, images or Simplify, and it finds geometry that nodes make by
+the address of data that is made again in every frame. There it shows the frame before.
 
 So a scene is kept when everything in it is of a kind on these lists, and so is everything
 that changes. Each entry has its proof: the report that Cycles gets of a change. Everything
@@ -21,8 +21,8 @@ import bpy
 # A change of a mesh, by modifiers too, is an update of its object's geometry.
 OBJECTS = {"MESH", "LIGHT", "CAMERA", "EMPTY", "ARMATURE", "LATTICE", "SPEAKER", "LIGHT_PROBE"}
 
-# Modifiers that make a mesh of a mesh, by settings and objects alone: whatever changes their
-# result updates the object's geometry.
+# Modifiers that make a mesh of a mesh, by settings and objects alone: anything that changes
+# their result updates the object's geometry.
 MODIFIERS = {
     "ARMATURE", "ARRAY", "BEVEL", "BOOLEAN", "CAST", "CORRECTIVE_SMOOTH", "DATA_TRANSFER", "DECIMATE", "EDGE_SPLIT", "HOOK",
     "LAPLACIANDEFORM", "LAPLACIANSMOOTH", "LATTICE", "MASK", "MESH_DEFORM", "MIRROR", "MULTIRES", "NORMAL_EDIT", "REMESH", "SCREW",
@@ -54,7 +54,8 @@ MOVING = {
 }
 TREES = {"worlds": SOCKETS, "lights": SOCKETS, "scenes": r"nodes\["}  # a scene's tree is its compositor
 
-# Shader nodes that read what no update tells of: other objects, properties, files by frame.
+# Shader nodes that read data for which there is no update: other objects, properties, files
+# by frame.
 UNTOLD_NODES = {"TEX_POINTDENSITY", "SCRIPT", "PARTICLE_INFO", "HAIR_INFO", "POINT_INFO"}
 
 

@@ -14,8 +14,8 @@ import (
 // variable names the test that a process was started for.
 const variable = "SVC_TEST_ALONE"
 
-// Run runs a test in a process of its own, where nothing else runs, and fails where that
-// fails. The test's own process waits meanwhile, beside other tests.
+// Run runs a test in a process of its own, where nothing else runs, and fails if that
+// fails. The test's own process waits meanwhile, in parallel with other tests.
 func Run(t *testing.T, test func(t *testing.T)) {
 	t.Helper()
 	if os.Getenv(variable) == t.Name() {

@@ -1,8 +1,8 @@
 // Package apptest runs the whole service in a test's process, on a port of its own.
-// It starts the service, stops it and audits what is left. Who may use the service,
-// and what it is asked, is left to the test. Binary builds the product for tests
-// that run it as a process of its own. Start reading at Start; Share is for
-// packages whose tests can use one service together.
+// It starts the service, stops it and audits what is left. The test decides who may
+// use the service, and how. Binary builds the product for tests that run it as a
+// process of its own. Start reading at Start; Share is for packages whose tests can
+// use one service together.
 package apptest
 
 import (

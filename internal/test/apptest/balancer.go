@@ -18,9 +18,9 @@ import (
 const processes = 3
 
 // ServeBalanced serves an open service as an operator with several processes does: further
-// ones, each opened by itself, serve the same store, and a balancer in front sends every
-// request to the next of them. They share nothing but the store and the configuration;
-// the embedded worker runs in the first. The balancer listens where the service would.
+// ones, each opened separately, serve the same store, and a balancer in front sends every
+// request to the next of them. They share nothing but the store and the configuration; the
+// embedded worker runs in the first. The balancer listens where the service would.
 func ServeBalanced(t testing.TB, service *app.App) (url string, stop func()) {
 	t.Helper()
 	l, err := net.Listen("tcp", service.Config.Listen)

@@ -62,7 +62,7 @@ type words struct {
 }
 
 // longWords are as long as the shortest secret, a webhook's that its owner chose. Base64 may
-// have a slash in it, and a secret may stand between slashes.
+// have a slash in it, and a secret may be between slashes.
 var longWords = []*regexp.Regexp{
 	regexp.MustCompile(`[0-9A-Za-z_]{16,}`),
 	regexp.MustCompile(`[0-9A-Za-z_+/-]{16,}`),

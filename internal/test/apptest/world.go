@@ -179,7 +179,7 @@ func (l *lifetime) Errorf(format string, args ...any) { l.Error(fmt.Sprintf(form
 
 func (l *lifetime) Logf(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }
 
-// Fatal ends all tests: without the service none of them can go on.
+// Fatal ends all tests: without the service none of them can continue.
 func (l *lifetime) Fatal(args ...any) { panic(errors.New(fmt.Sprint(args...))) }
 
 func (l *lifetime) Fatalf(format string, args ...any) { l.Fatal(fmt.Sprintf(format, args...)) }

@@ -2,7 +2,7 @@
 // needs fails with a message, instead of holding up the whole run until its time
 // limit. It waits for events, never for time to pass: Next when the event comes
 // over a channel, Until when it can only be looked for. Only simulated time passes
-// by itself: see Pass.
+// automatically: see Pass.
 package await
 
 import (
@@ -15,7 +15,7 @@ import (
 
 // Patience is how long a test waits for one event: far longer than a machine with
 // twenty things to do needs, and far shorter than a run may take. In the long run all
-// stories are at their full size beside each other, under the race detector.
+// stories run in parallel at full size, under the race detector.
 var Patience = time.Duration(long.Scale(90, 900)) * time.Second
 
 // Next receives what must come, or fails the test. what completes the sentence
@@ -31,8 +31,8 @@ func Next[T any](t testing.TB, from <-chan T, what string) (got T) {
 	return got
 }
 
-// Until returns when seen does. It asks every few milliseconds: often enough that
-// nobody waits for it, and seldom enough to leave the machine to what is awaited.
+// Until returns when seen does. It asks every few milliseconds: often enough to
+// add no delay, and seldom enough to leave the machine to what is awaited.
 func Until(t testing.TB, what string, seen func() bool) {
 	t.Helper()
 	again, end := time.NewTicker(5*time.Millisecond), time.After(Patience)

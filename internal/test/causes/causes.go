@@ -41,7 +41,7 @@ type Scene struct {
 // Files is the kind of a real file that is painted without what it needs.
 const Files = "files"
 
-// codes are the warnings that a kind stands for.
+// codes are the warnings of a kind.
 func (s Scene) codes() []quote.WarningCode {
 	if s.Kind == Files {
 		return []quote.WarningCode{quote.WarnMissingFiles, quote.WarnLinkedLibraries, quote.WarnMissingCache}
@@ -54,7 +54,7 @@ type Row struct {
 	Scene   Scene
 	Told    bool   // there is a warning
 	Differs bool   // the pictures differ
-	Problem string // why nothing can be said; "" where it can
+	Problem string // why there is no result; "" if there is one
 }
 
 // FalseAlarm reports a warning without a difference.
@@ -91,8 +91,8 @@ func Find(folder string) (found []Scene, err error) {
 	return found, err
 }
 
-// Compare paints scenes, all in one Blender where together is set, else each in one of its
-// own: some files make it crash. folder is for what is made, and does not exist.
+// Compare paints scenes, all in one Blender if together is set, otherwise each in one of
+// its own: some files make it crash. folder is for what is made, and does not exist.
 func Compare(ctx context.Context, blender, folder string, scenes []Scene, together bool) ([]Row, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err

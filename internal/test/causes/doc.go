@@ -3,10 +3,10 @@
 // .blend files.
 //
 // What always holds: one Blender paints each scene twice, with the cause and without it
-// (without its files and beside them; with Python and without), and the two pictures
-// differ or do not. That is the truth that the warning is held against: told and equal is
-// a false alarm, not told and different is a miss. The warnings are those of package
-// quote, as `svc inspect` prints them.
+// (with its files and without them; with Python and without), and the two pictures differ
+// or do not. That is the truth that the warning is compared with: a warning for equal
+// pictures is a false alarm, no warning for different ones is a miss. The warnings are
+// those of package quote, as `svc inspect` prints them.
 //
-// What the farm changes by itself is in package corpus. Start reading at Compare.
+// Package corpus has what the farm itself changes. Start reading at Compare.
 package causes

@@ -33,7 +33,7 @@ type Config struct {
 const SceneTime = 20 * time.Minute
 
 // Compare compares the scenes and reports a row for each, in no order. An error means
-// that nothing can be said; what goes wrong with one scene is in its row.
+// that there is no result; what goes wrong with one scene is in its row.
 //
 // Each lane has two services of its own: with one worker, and with the farm whose workers
 // fail. So no order meets the failures that are meant for another.
@@ -194,7 +194,7 @@ func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	}
 	err = l.judge(ctx, &r, byHand.pictures, orders)
 	r.Seconds = time.Since(began).Round(time.Second).Seconds()
-	if r.Equal() { // else a person may want to look
+	if r.Equal() { // otherwise a person may want to look
 		err = errors.Join(err, l.sweep())
 	}
 	if err != nil {
@@ -203,9 +203,9 @@ func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	return r
 }
 
-// judge compares an order's pictures with those by hand. Where some differ, Blender
-// renders by hand again: twice the same, and without the files beside the .blend, which
-// are not sent.
+// judge compares an order's pictures with those by hand. If some differ, Blender
+// renders by hand again: twice the same, and without the files next to the .blend,
+// which are not sent.
 func (l *lane) judge(ctx context.Context, r *Row, byHand pictures, orders map[string]ordered) error {
 	hashes, err := l.hash(ctx, byHand, orders)
 	if err != nil || r.judge(hashes, byHand, orders) {
@@ -247,7 +247,7 @@ func (l *lane) hash(ctx context.Context, byHand pictures, orders map[string]orde
 	return l.cfg.hash(ctx, folder, files)
 }
 
-// sweep removes the pictures of a scene that nobody needs to look at.
+// sweep removes the pictures of a scene that need no inspection.
 func (l *lane) sweep() (err error) {
 	for _, s := range []*service{l.one, l.many} {
 		for _, kind := range []string{"job-*", "by-hand-*", "hashes-*"} {
@@ -260,7 +260,7 @@ func (l *lane) sweep() (err error) {
 	return err
 }
 
-// byHand renders a scene's reference, with or without the files beside it.
+// byHand renders a scene's reference, with or without the files next to it.
 func (l *lane) byHand(ctx context.Context, r Row, alone bool) ordered {
 	folder, err := l.one.place("by-hand")
 	if err != nil {

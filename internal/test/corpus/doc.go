@@ -15,9 +15,9 @@
 // it renders and another loses its Blender.
 //
 // A scene takes some minutes of one processor, nearly all of them to start a dozen
-// Blenders. Scenes are compared in lanes, and each one's row is written as it is done, so a
-// comparison of hours may be stopped and goes on.
+// Blenders. Scenes are compared in lanes, and each one's row is written when it is done, so
+// a comparison of hours may be stopped and resumed.
 //
-// The page that it prints is docs/corpus.md. What a scene is, and which cannot be equal,
-// stands in the scripts in scenes/. Start reading at Compare.
+// The page that it prints is docs/corpus.md. The scripts in scenes/ say what a scene is,
+// and which cannot be equal. Start reading at Compare.
 package corpus

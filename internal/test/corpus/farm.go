@@ -27,8 +27,8 @@ import (
 // configuration as JSON.
 const roleVariable = "SVC_CORPUS_WORKER"
 
-// fate is what becomes of a worker in the middle of its next frame. It is told as a line
-// on standard input.
+// fate is what becomes of a worker in the middle of its next frame. It is passed as a
+// line on standard input.
 type fate string
 
 const (
@@ -208,7 +208,8 @@ func (s *service) openFarm() *farm {
 	return &farm{s: s}
 }
 
-// arm waits until all workers are ready, and tells two what they meet in their next frame.
+// arm waits until all workers are ready, and tells two what will happen to them in their
+// next frame.
 func (f *farm) arm(ctx context.Context) error {
 	f.members = slices.DeleteFunc(f.members, func(p *process) bool { return !p.alive() })
 	for len(f.members) < farmSize {

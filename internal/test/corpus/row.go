@@ -35,11 +35,11 @@ func (o Outcome) Equal() bool { return o.Problem == "" && o.Frames > 0 && len(o.
 type Row struct {
 	Scene    Scene    `json:"scene"`
 	Problem  string   `json:"problem,omitempty"`  // why there is no comparison
-	Unsteady []int    `json:"unsteady,omitempty"` // frames of which Blender by hand made two pictures; looked at where an order differs
+	Unsteady []int    `json:"unsteady,omitempty"` // frames of which Blender by hand made two pictures; checked if an order differs
 	Lively   bool     `json:"lively"`             // by hand there are at least two pictures that differ
 	Warnings []string `json:"warnings,omitempty"`
-	// Beside are the frames that need files beside the .blend. Where there are some, the
-	// outcomes compare with the .blend alone, which is what was sent.
+	// Beside are the frames that need files next to the .blend. Where there are some,
+	// the outcomes compare with the .blend alone, which is what was sent.
 	Beside   []int              `json:"beside,omitempty"`
 	Outcomes map[string]Outcome `json:"outcomes,omitempty"`
 	Kills    int                `json:"kills"` // workers and Blenders that were killed for the last order

@@ -56,12 +56,11 @@ func Make(ctx context.Context, blender, folder, only string) (made []Scene, err 
 	return made, runScript(ctx, blender, &made, filepath.Join(script, "make.py"), only, filepath.Join(folder, listName))
 }
 
-// Read describes the scenes of the .blend files in a folder, at any depth, that render
-// with Cycles. It works on copies in the folder into, each beside copies of its
-// neighbours: it makes them small, and their ranges short, so that a frame takes seconds.
-// Where they were made small before, it only lists them. With projects, each folder in from
-// is one, whose scenes are sent with their files and rendered with Cycles whatever their own
-// engine is.
+// Read describes the scenes of the .blend files in a folder, at any depth, that render with
+// Cycles. It works on copies in the folder into, each next to copies of its neighbours: it
+// makes them small, and their ranges short, so that a frame takes seconds. Where they were
+// made small before, it only lists them. With projects, each folder in from is one, whose
+// scenes are sent with their files and rendered with Cycles whatever their own engine is.
 func Read(ctx context.Context, blender, from, into string, projects bool) (read []Scene, err error) {
 	if read, err = list(into); !errors.Is(err, fs.ErrNotExist) {
 		return read, err

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	_ "github.com/jackc/pgx/v5/stdlib" // opens PostgreSQL beside the service
+	_ "github.com/jackc/pgx/v5/stdlib" // opens PostgreSQL in parallel with the service
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -34,7 +34,7 @@ func Unseen(t *testing.T, url string, audit func(tx *db.Tx) (breaches int, err e
 	return unseen
 }
 
-// Raw opens a database beside the service, without foreign keys: a hand in the database can turn them off.
+// Raw opens a database next to the service, without foreign keys: manual changes can turn them off.
 func Raw(t *testing.T, url string) *sql.DB {
 	t.Helper()
 	driver := "sqlite"

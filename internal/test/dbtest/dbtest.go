@@ -1,11 +1,11 @@
 // Package dbtest gives tests a fresh database on each engine, so that one suite
 // proves both.
 //
-// What always holds: no two tests share a database at the same time, in whatever
-// process they run. Each finds it as the migrations leave it. SQLite lives in the
-// test's folder, as a copy of a file that is migrated once. PostgreSQL is the real
-// server that SVC_TEST_POSTGRES names (make test starts one). A missing server
-// fails the test; it never skips. Start reading at Each.
+// What always holds: no two tests share a database at the same time, in any
+// processes. Each finds it as the migrations leave it. SQLite lives in the test's
+// folder, as a copy of a file that is migrated once. PostgreSQL is the real server
+// that SVC_TEST_POSTGRES names (make test starts one). A missing server fails the
+// test; it never skips. Start reading at Each.
 package dbtest
 
 import (

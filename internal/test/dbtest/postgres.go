@@ -19,7 +19,7 @@ import (
 
 // Making a database from a template takes PostgreSQL 0.13 s of processor time,
 // emptying a used one a tenth of that. So the databases stay on the server, and a
-// test takes one that nobody else uses, in whichever process it runs.
+// test takes an unused one, in whichever process it runs.
 
 // role owns the databases. It may not do what a superuser may.
 const role = "svc_tests"
@@ -98,7 +98,7 @@ func (s *server) of(database string, user *url.Userinfo) string {
 
 // prepare makes the role and the template where they are missing.
 func (s *server) prepare(ctx context.Context) (err error) {
-	const everyone = 1 // the lock of all who prepare
+	const everyone = 1 // the lock of all that prepare
 	if _, err := s.conn.ExecContext(ctx, "SELECT pg_advisory_lock($1, $2)", everyone, everyone); err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *server) do(ctx context.Context, statements ...string) error {
 	return nil
 }
 
-// take locks a database that nobody uses and empties it.
+// take locks an unused database and empties it.
 func (s *server) take(ctx context.Context) (n int, err error) {
 	n, err = s.claim(ctx)
 	if err != nil {
@@ -178,7 +178,7 @@ func (s *server) claim(ctx context.Context) (int, error) {
 	}
 }
 
-// give unlocks a database. Who takes it next empties it.
+// give unlocks a database. The next taker empties it.
 func (s *server) give(ctx context.Context, n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -223,8 +223,8 @@ CREATE TABLE dbtest.schema_sum AS SELECT ` + schema + ` AS sum;`
 
 // reset ends what is left of the last test's connections and brings a database back
 // to what the template holds. It fails where the schema has changed. Deleting is
-// quicker than truncating as long as a table is small; foreign keys are not looked
-// at meanwhile.
+// quicker than truncating as long as a table is small; foreign keys are not checked
+// meanwhile.
 const reset = `
 SELECT pg_terminate_backend(pid, 10000) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
 SET session_replication_role = replica;

@@ -37,7 +37,7 @@ const (
 // Message is what one client delivered.
 type Message struct {
 	From, To string // the envelope's addresses
-	User     string // who authenticated; "" = nobody
+	User     string // the authenticated user; "" = none
 	Secured  bool   // under TLS
 	Text     string // headers and body, lines end in CRLF
 }

@@ -76,8 +76,8 @@ func (j *Job) addFrame(number int) error {
 	return nil
 }
 
-// Pack writes the ZIP from the pictures and the manifest as they now are, with
-// empty entries of the given names behind them, and states it in the receipt.
+// Pack writes the ZIP from the pictures and the manifest as they now are,
+// followed by empty entries of the given names, and states it in the receipt.
 func (j *Job) Pack(more ...string) error {
 	manifest, err := json.Marshal(j.Manifest)
 	if err != nil {

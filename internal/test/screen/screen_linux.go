@@ -29,7 +29,7 @@ type Screen struct {
 
 	mu    sync.Mutex
 	shown bytes.Buffer
-	done  chan struct{} // nobody writes any more
+	done  chan struct{} // no writer is left
 }
 
 // Start starts a command on a terminal of so many columns and 24 lines. The caller waits
@@ -72,7 +72,7 @@ func open(t testing.TB, columns uint16) (keyboard, terminal *os.File) {
 	return keyboard, terminal
 }
 
-// watch notes what the program writes until nobody has the terminal open.
+// watch notes what the program writes until the terminal is closed.
 func (s *Screen) watch() {
 	defer close(s.done)
 	for part := make([]byte, 4096); ; {
@@ -94,8 +94,8 @@ func (s *Screen) Text() string {
 	return strings.ReplaceAll(s.shown.String(), "\r\n", "\n")
 }
 
-// Seen returns what a person sees at the end: of what the program has drawn over, the last
-// state. Lines are as long as the program wrote them.
+// Seen returns what a person sees at the end: the last state of what the program has drawn
+// over. Lines are as long as the program wrote them.
 func (s *Screen) Seen() string { return seen(s.Text()) }
 
 // escape is a sequence that moves the cursor, clears or colours: its number and its letter.

@@ -20,7 +20,7 @@ import (
 	"svc.example/internal/work/identity"
 )
 
-// Console is a browser of a caller who is signed in.
+// Console is the browser of a signed-in caller.
 type Console struct {
 	Caller
 	Base string
@@ -49,7 +49,7 @@ func (svc *Service) Console(c Caller) *Console {
 		case *runtime.EventExceptionThrown:
 			p.Said = append(p.Said, "exception: "+e.ExceptionDetails.Text)
 		case *cdplog.EventEntryAdded:
-			// Which parts the service lacks is the answer to a request.
+			// The answer to a request says which parts are missing.
 			if !strings.Contains(e.Entry.URL, "/node/v1/projects") && !strings.Contains(e.Entry.Text, "beforeunload") {
 				p.Said = append(p.Said, fmt.Sprintf("log: %s %s %s", e.Entry.Level, e.Entry.Text, e.Entry.URL))
 			}
@@ -91,7 +91,8 @@ func (p *Console) Open(path string) {
 	p.Do(chromedp.Navigate(p.Base + path))
 }
 
-// Until waits until an expression on the page holds, whatever page that is by then.
+// Until waits until an expression on the page holds, on any page that is open by
+// then.
 func (p *Console) Until(what, expression string) {
 	p.T.Helper()
 	for end := time.Now().Add(await.Patience); time.Now().Before(end); {

@@ -45,7 +45,7 @@ func (c Caller) Completed() *client.Job {
 // Credit is what a caller's wallet begins with, in cents.
 const Credit = 100
 
-// Caller is somebody with a workspace, keys and money.
+// Caller is a person with a workspace, keys and money.
 type Caller struct {
 	*client.Client
 	T         *testing.T
@@ -332,7 +332,7 @@ func (svc *Service) UploadRender(c Caller) (jobID string) {
 	return job.JobID
 }
 
-// Texts are the entries of a job's ZIP beside its pictures.
+// Texts are the entries of a job's ZIP other than its pictures.
 func (c Caller) Texts(jobID string) map[string]string {
 	c.T.Helper()
 	path := c.T.TempDir() + "/job.zip"

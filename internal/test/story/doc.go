@@ -10,6 +10,6 @@
 // must find no breach, and with the money counted; a story waits for events of
 // what it watches, never for time to pass.
 //
-// What one room does by itself is left to the tests beside that room. Start
-// reading at Service in harness.go, then processes/crash_test.go.
+// What one package does alone is proven by the tests in that package. Start reading at
+// Service in harness.go, then processes/crash_test.go.
 package story

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// FaultyProxy stands between workers and servers. It loses calls and answers, sends
+// FaultyProxy is between workers and servers. It loses calls and answers, sends
 // calls twice, at once or late, and holds them up.
 type FaultyProxy struct {
 	URL     string

@@ -20,8 +20,8 @@ import (
 	"svc.example/internal/test/s3test"
 )
 
-// Stories look into the files of a service, and change them behind its back, whether they
-// lie in its data folder or in an S3 store.
+// Stories look into the files of a service, and change them without its knowledge,
+// whether they lie in its data folder or in an S3 store.
 
 // Files lists the keys that begin with prefix.
 func (svc *Service) Files(prefix string) (keys []string) {

@@ -102,7 +102,7 @@ var reserved struct {
 	held []net.Listener
 }
 
-// FreeAddress is an address on which nobody listens, and that nobody else is given
+// FreeAddress is an address without a listener, which is given to no other caller
 // until this process ends, so that the story may listen there again: its port is below
 // those that the kernel hands out. Of the processes of a run, that one has a port that
 // listens there at 127.0.0.2.

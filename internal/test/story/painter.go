@@ -140,7 +140,7 @@ func (g *Barrier) Pass(ctx context.Context, frame int) error {
 	}
 	select {
 	case g.reached <- frame:
-	default: // nobody waits for so many
+	default: // no story waits for so many
 	}
 	select {
 	case <-g.opened:

@@ -294,7 +294,7 @@ type Process struct {
 	Lines chan string // of its standard output; closed at its end
 }
 
-// DiesWithTheTest leaves no process behind a test binary that is killed.
+// DiesWithTheTest leaves no process when a test binary is killed.
 func DiesWithTheTest() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL} }
 
 // Launch starts a process; it does not outlive the story.
@@ -314,7 +314,7 @@ func LaunchLogging(t *testing.T, role string, config any, log io.Writer) *Proces
 	return p
 }
 
-// begin starts a process that logs to log. Whoever begins it ends it.
+// begin starts a process that logs to log. The caller ends it.
 func begin(role string, config any, log io.Writer) (*Process, error) {
 	text, err := json.Marshal(config)
 	if err != nil {
@@ -342,7 +342,7 @@ func begin(role string, config any, log io.Writer) (*Process, error) {
 	return p, nil
 }
 
-// End waits for a process that ends by itself, and kills one that does not.
+// End waits for a process that ends on its own, and kills one that does not.
 func (p *Process) End() error {
 	hangs := time.AfterFunc(await.Patience, func() { _ = p.Process.Kill() })
 	defer hangs.Stop()

@@ -23,8 +23,8 @@ type StreamEvent struct {
 	}
 }
 
-// Listen reads a job's events behind the one with the id after, as any program
-// does that knows nothing but HTTP, until on says enough or the stream ends.
+// Listen reads a job's events after the one with the id after, like a program
+// that knows only HTTP, until on says enough or the stream ends.
 func (c Caller) Listen(url, jobID, after string, on func(StreamEvent) (enough bool)) {
 	c.T.Helper()
 	request, err := http.NewRequestWithContext(Patient(c.T), http.MethodGet, url+"/v1/renders/"+jobID+"/events", nil)

@@ -158,7 +158,7 @@ func NewAuthority(t *testing.T) Authority {
 	return a
 }
 
-// issue makes a key and a certificate for it, by parent or by itself.
+// issue makes a key and a certificate for it, by parent or by its own key.
 func issue(t *testing.T, parent *x509.Certificate, parentKey *ecdsa.PrivateKey, template *x509.Certificate) (*ecdsa.PrivateKey, *x509.Certificate) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

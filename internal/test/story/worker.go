@@ -26,7 +26,7 @@ func (svc *Service) FailedTries(jobID string) (n int) {
 	return n
 }
 
-// FailFinally reports a leased frame as one that nobody can render.
+// FailFinally reports a leased frame as one that cannot be rendered.
 func (w ManualWorker) FailFinally(t *testing.T, got farmapi.LeaseReply) error {
 	return w.Fail(t.Context(), farmapi.FailRequest{
 		WorkerID: w.ID, LeaseID: got.Leases[0].LeaseID, Attempt: got.Leases[0].Attempt, Code: blender.OutOfMemory, Message: "no memory", Final: true,

@@ -36,7 +36,7 @@ type object = map[string]any
 // Event is an event that waits to be delivered.
 type Event struct {
 	ID, Type string
-	TopUpID  string // whose payment it tells of
+	TopUpID  string // whose payment it is about
 	Body     []byte
 }
 

@@ -50,7 +50,7 @@ func (w *Windows) Setup(t *testing.T, e *testscript.Env) error {
 		e.Setenv(name, os.Getenv(name))
 	}
 	e.Setenv("TMPDIR", os.TempDir()) // where Wine looks for the Windows that runs already
-	e.Setenv("LANG", "C.UTF-8")      // else Wine reads no name but those of ASCII
+	e.Setenv("LANG", "C.UTF-8")      // otherwise Wine reads only names in ASCII
 	late := time.AfterFunc(scriptTime, func() {
 		t.Errorf("%s takes longer than %s: its programs are ended", filepath.Base(e.WorkDir), scriptTime)
 		kill := exec.Command("wineserver", "--kill") // of WINEPREFIX
@@ -80,7 +80,7 @@ func (w *Windows) emptySettings(e *testscript.Env) error {
 // InOrder runs scripts one after the other: they share one Windows and its settings.
 type InOrder struct{ *testing.T }
 
-// Parallel does not let a script run beside another.
+// Parallel does not let scripts run in parallel.
 func (InOrder) Parallel() {}
 
 // Run runs one script.

@@ -27,16 +27,16 @@ PAGE = 200
 
 class Client:
     """Calls one service with an agent key ("svc_agent_…") or an account key ("svc_…"). ``key``
-    may be a function, which each try asks for an agent key: for tokens that end.
+    may be a function, which each try asks for an agent key: for tokens that expire.
 
     Only :meth:`start` spends, and starting one quote again gives the same job, so every call
     may be repeated after any failure. Calls repeat themselves on lost connections, 429 and
     5xx answers, and wait as long as the server asks. A client may be used by many threads.
 
-    ``timeout`` is how long, in seconds, the server may stay silent within a call.
-    ``attempts`` is how often a call is tried; 6 spans about 6 seconds where failures come at
-    once. ``user_agent`` is put before the package's own. ``ssl_context`` replaces the
-    system's certificates. ``on_retry`` is told before each wait for another try.
+    ``timeout`` is how long, in seconds, the server may stay silent within a call. ``attempts``
+    is how often a call is tried; 6 spans about 6 seconds where failures come at once.
+    ``user_agent`` is put before the package's own. ``ssl_context`` replaces the system's
+    certificates. ``on_retry`` is called before each wait for another attempt.
     """
 
     def __init__(self, base_url: str, key: Union[str, Callable[[], str]] = "", *, timeout: float = 120.0, attempts: int = 6,
@@ -63,10 +63,11 @@ class Client:
 
     def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,
                         frames: Optional[Frames] = None, progress: Optional[transfer.Progress] = None) -> Quote:
-        """Sends what the service lacks of a project and returns a locked quote for its main
-        file. ``paths`` are all files, relative to ``root`` with "/" between folders; or a
-        mapping from these to where the files lie on this disk. The same call again goes on
-        where an earlier one ended: what has arrived is not sent again."""
+        """Uploads the parts of a project that are missing on the service and returns a
+        locked quote for its main file. ``paths`` are all files, relative to ``root`` with
+        "/" between folders; or a mapping from these to where the files lie on this disk.
+        The same call again continues where an earlier one ended: what has arrived is not
+        uploaded again."""
         places = dict(paths) if isinstance(paths, Mapping) else {path: os.path.join(*path.split("/")) for path in paths}
         places.setdefault(main, os.path.join(*main.split("/")))
         main = unicodedata.normalize("NFC", main)
@@ -93,8 +94,8 @@ class Client:
         return _quote(self._transport.json("POST", self._job(job_id, "/rerender"), _chosen(frames)))
 
     def preview(self, upload: Union[str, Quote], frame: Optional[int] = None, *, wait: bool = True) -> Preview:
-        """A free look at a frame; without one, the middle of the quoted range. With ``wait``
-        it returns once the look is "ready", "failed" or "expired"."""
+        """A free preview of a frame; without one, the middle of the quoted range. With
+        ``wait`` it returns once the preview is "ready", "failed" or "expired"."""
         upload_id = upload if isinstance(upload, str) else upload["upload_id"]
         path = "%s/%s/preview" % (self._uploads, quoted(upload_id, safe=""))
         look = self._transport.json("POST", path, {} if frame is None else {"frame": frame})
@@ -134,7 +135,7 @@ class Client:
 
     def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None,
                stop: Optional[threading.Event] = None) -> Iterator[Event]:
-        """Every event of a job once, behind the one with the id ``after``, up to the one that
+        """Every event of a job once, after the one with the id ``after``, up to the one that
         ends the job. It survives lost connections and restarts, and reads the job itself while
         no stream is available. ``timeout``, in seconds, raises FollowTimeout; ``stop`` ends it
         at the server's next sign of life."""
@@ -163,8 +164,8 @@ class Client:
 
     def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
         """Fetches the ZIP to ``path``, where it appears whole, with the promised SHA-256, or
-        not at all. A broken download leaves its bytes beside it, in a file with ".part" at its
-        end, from which a later call goes on."""
+        not at all. A broken download leaves its bytes next to it, in a file with ".part" at
+        its end, from which a later call resumes."""
         return cast(Artifact, transfer.download(
             self._transport, lambda: cast("Dict[str, Any]", self.artifact(job_id)), path, progress))
 

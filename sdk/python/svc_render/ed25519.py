@@ -1,5 +1,5 @@
 """The check of an Ed25519 signature (RFC 8032), which the standard library does not have. It
-only verifies: there is no secret that its timing could tell. One check takes some
+only verifies: there is no secret that its timing could reveal. One check takes some
 milliseconds."""
 
 from __future__ import annotations

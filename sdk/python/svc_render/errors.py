@@ -55,7 +55,8 @@ class FileChanged(SvcError):
 
 
 class FollowTimeout(SvcError):
-    """The job did not end within the time that the caller gave. It goes on."""
+    """The job did not end within the time that the caller gave. It
+    continues."""
 
 
 class JobEnded(SvcError):

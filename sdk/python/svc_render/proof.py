@@ -70,11 +70,11 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
            require: Sequence[str] = (), test: bool = False) -> Report:
     """Verifies a receipt: an answer of the receipt's route, or a bare envelope.
 
-    ``keys`` are those that the caller trusts: entries of /v1/signing-keys, which tell when a
-    key ended, or PEM texts. ``artifact`` is the ZIP, ``proof`` the answer of the proof's route,
+    ``keys`` are those that the caller trusts: entries of /v1/signing-keys, which say when a key
+    ended, or PEM texts. ``artifact`` is the ZIP, ``proof`` the answer of the proof's route,
     ``checkpoint`` one of the same size from another source. ``require`` names checks that must
     have been made. A receipt of test mode fails at the check "test", since nothing was rendered
-    and nobody has paid; ``test`` takes it for what it is. VerificationError has the whole report.
+    or paid; ``test`` accepts it as such. VerificationError has the whole report.
     """
     known = [_key(key) for key in keys]
     checks: List[Check] = []
@@ -113,7 +113,7 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
 
 
 def _read(document: Union[str, bytes, Dict[str, Any]]) -> Dict[str, Any]:
-    """JSON in which no member stands twice: another reader could take the other one."""
+    """JSON without repeated members: another reader could take the other one."""
     if isinstance(document, dict):
         return document
     try:

@@ -107,7 +107,8 @@ def _project(given: Dict[str, Any]) -> None:
 
 
 def _listed(r: Dict[str, Any]) -> Callable[[int], int]:
-    """Which frame belongs at an index: that of the list where there is one, else of the range."""
+    """Which frame belongs at an index: that of the list if there is one, otherwise of the
+    range."""
     if "frame_list" not in r:
         return lambda index: int(_number(r["frame_start"]) + index * r["frame_step"])
     numbers: Set[int] = set()

@@ -101,7 +101,8 @@ def list_project(root: Path, paths: Mapping[str, Path]) -> List[ProjectFile]:
 
 def send_parts(transport: Transport, files: List[ProjectFile], missing: Iterable[str], progress: Optional[Progress],
                at_once: int = 4) -> None:
-    """Sends the parts that the service lacks, several at a time, each once."""
+    """Uploads the parts that are missing on the service, several at a time,
+    each once."""
     wanted, found = set(missing), []
     for file in files:
         for index, digest in enumerate(file.parts):
@@ -230,7 +231,7 @@ def follow_link(transport: Transport, link: str, headers: Dict[str, str]) -> Ans
 
 
 def link_ended(error: SvcError) -> bool:
-    """The answers of an expired link. They are refusals for good anywhere else."""
+    """The answers of an expired link. Anywhere else they are final refusals."""
     return isinstance(error, ApiError) and error.status in (401, 403, 404, 410, 416)
 
 

@@ -1,5 +1,5 @@
-"""One call over HTTP, with retries. Connections are made for each try and shared by
-nobody, so a client may be used by any number of threads."""
+"""One call over HTTP, with retries. Connections are made for each attempt and never
+shared, so a client may be used by any number of threads."""
 
 from __future__ import annotations
 
@@ -229,8 +229,9 @@ class Transport:
 
     def json(self, method: str, path: str, value: Any = None, body: Optional[Callable[[], Body]] = None,
              idempotency_key: str = "", once: bool = False) -> Dict[str, Any]:
-        """An exchange of JSON, with retries. ``body`` makes the body anew for each try; all
-        tries carry the same idempotency key: only so does the server know a repetition."""
+        """An exchange of JSON, with retries. ``body`` makes the body again for each
+        attempt; all attempts carry the same idempotency key, by which the server knows a
+        repetition."""
         text = b"" if value is None else json.dumps(value, ensure_ascii=False).encode("utf-8")
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
 
@@ -311,8 +312,8 @@ def proxy_authorization(proxy: SplitResult) -> Dict[str, str]:
 
 
 def passes(cause: BaseException) -> bool:
-    """Whether trying again can help: not against a wrong certificate, or a name that nobody
-    knows."""
+    """Whether trying again can help: not against a wrong certificate, or an unknown
+    name."""
     if isinstance(cause, ssl.SSLCertVerificationError):
         return False
     if isinstance(cause, socket.gaierror):
@@ -330,7 +331,7 @@ def passing(error: SvcError) -> bool:
 
 def retry_after(value: Optional[str], sent: Optional[str] = None) -> float:
     """The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date
-    is the server's: it counts from the answer's own date, ``sent``, whatever this clock says."""
+    is the server's: it counts from the answer's own date, ``sent``, not from this clock."""
     if not value:
         return 0.0
     if value.strip().isdecimal():

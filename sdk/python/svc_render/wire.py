@@ -106,7 +106,7 @@ class Artifact(TypedDict, total=False):
 
 
 class Preview(TypedDict, total=False):
-    """A free look at a frame of an upload: small and coarse."""
+    """A free preview of a frame of an upload: small and coarse."""
 
     preview_id: str
     upload_id: str

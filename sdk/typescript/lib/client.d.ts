@@ -28,7 +28,9 @@ export declare class Client {
         frames?: Frames;
         filename?: string;
     }): Promise<Quote>;
-    /** Sends what the service lacks of a project and returns a locked quote for its main file, one of the paths of `files`. The same call again goes on where an earlier one ended: what has arrived is not sent again. */
+    /** Uploads the parts of a project that are missing on the service and returns a locked quote for
+    its main file, one of the paths of `files`. The same call again continues where an earlier one
+    ended: what has arrived is not uploaded again. */
     inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }?: Call & {
         frames?: Frames;
         progress?: Progress;
@@ -68,7 +70,9 @@ export declare class Client {
     framePreview(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Blender's log of the frames accepted so far and of attempts that failed. */
     log(jobId: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
-    /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+    /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A
+    broken download leaves its bytes next to it, in a file with ".part" at its end, from which a later
+    call resumes. */
     download(jobId: string, path: string, options?: Call & {
         progress?: Progress;
     }): Promise<Artifact>;

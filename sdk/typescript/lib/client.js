@@ -41,7 +41,9 @@ export class Client {
         form.set("file", content, name);
         return this.transport.json("POST", "/node/v1/uploads/inspect", { body: form, size: content.size, signal });
     }
-    /** Sends what the service lacks of a project and returns a locked quote for its main file, one of the paths of `files`. The same call again goes on where an earlier one ended: what has arrived is not sent again. */
+    /** Uploads the parts of a project that are missing on the service and returns a locked quote for
+    its main file, one of the paths of `files`. The same call again continues where an earlier one
+    ended: what has arrived is not uploaded again. */
     async inspectProject(main, files, { frames, progress, signal } = {}) {
         const listed = await listProject(files);
         const value = {
@@ -69,7 +71,8 @@ export class Client {
     async rerender(jobId, frames, { signal } = {}) {
         return this.transport.json("POST", this.jobPath(jobId, "/rerender"), { value: chosen(frames), signal });
     }
-    /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
+    /** A free preview of a frame; without one, the middle of the quoted range. It returns once the
+    preview is "ready", "failed" or "expired", or at once with `wait: false`. */
     async preview(upload, { frame, wait = true, signal } = {}) {
         const path = `${this.uploadsPath}/${idOf(upload)}/preview`;
         let look = await this.transport.json("POST", path, { value: frame === undefined ? {} : { frame }, signal });

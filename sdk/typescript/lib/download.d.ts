@@ -3,5 +3,6 @@ import { type Transport } from "./transport.js";
 import type { Artifact } from "./wire.js";
 /** Fetches a ZIP into memory. */
 export declare function downloadBlob(transport: Transport, artifactOf: () => Promise<Artifact>, progress?: Progress, signal?: AbortSignal): Promise<Blob>;
-/** Fetches a ZIP to a path. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+/** Fetches a ZIP to a path. A broken download leaves its bytes next to it, in a file with ".part"
+at its end, from which a later call resumes. */
 export declare function downloadFile(transport: Transport, artifactOf: () => Promise<Artifact>, path: string, progress?: Progress, signal?: AbortSignal): Promise<Artifact>;

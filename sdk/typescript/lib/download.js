@@ -22,7 +22,8 @@ export async function downloadBlob(transport, artifactOf, progress, signal) {
     await compare(blob, artifact);
     return blob;
 }
-/** Fetches a ZIP to a path. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+/** Fetches a ZIP to a path. A broken download leaves its bytes next to it, in a file with ".part"
+at its end, from which a later call resumes. */
 export async function downloadFile(transport, artifactOf, path, progress, signal) {
     const { promises } = await disk();
     const artifact = promised(await artifactOf());
@@ -120,7 +121,7 @@ async function append(transport, link, size, sink, progress, signal) {
     }
     throw new ConnectionFailed(answer.call, new Error(`the download was cut off at byte ${sink.size}`));
 }
-/** The answers of an expired link. They are refusals for good anywhere else. */
+/** The answers of an expired link. Anywhere else they are final refusals. */
 function linkEnded(error) {
     return error instanceof ApiError && [401, 403, 404, 410, 416].includes(error.status);
 }

@@ -54,7 +54,7 @@ export class DownloadChanged extends SvcError {
 /** A file was changed between its listing and its sending, or cannot be read. */
 export class FileChanged extends SvcError {
 }
-/** The job did not end within the time that the caller gave. It goes on. */
+/** The job did not end within the time that the caller gave. It continues. */
 export class FollowTimeout extends SvcError {
 }
 /** A job ended without its frames: it failed or was cancelled, and cost nothing. */

@@ -1,6 +1,6 @@
 import { type Source } from "./files.js";
 import type { Transport } from "./transport.js";
-/** Is told bytes done and bytes in all. */
+/** Is called with bytes done and bytes in all. */
 export type Progress = (done: number, total: number) => void;
 /** One file of a project: its path there, and where its bytes are. */
 export interface ProjectFile {
@@ -16,7 +16,8 @@ export interface Listed {
 }
 /** Reads the files and hashes them. Paths are sent in UTF-8 NFC. */
 export declare function listProject(files: Iterable<ProjectFile>): Promise<Listed[]>;
-/** The parts that the service says it lacks; empty for another refusal. */
+/** The parts that the service reports as missing; empty for another refusal. */
 export declare function missingParts(error: unknown): string[];
-/** Sends the parts that the service lacks, several at a time, each once. */
+/** Uploads the parts that are missing on the service, several at a time, each
+once. */
 export declare function sendParts(transport: Transport, files: Listed[], missing: string[], progress?: Progress, signal?: AbortSignal): Promise<void>;

@@ -1,4 +1,4 @@
-/** A scene with its files: what is sent is only what the service lacks. */
+/** A scene with its files: only what is missing on the service is uploaded. */
 import { ApiError, FileChanged, SvcError, member } from "./errors.js";
 import { blobOf, sha256 } from "./files.js";
 /** The largest part of a project's file, bytes. */
@@ -16,14 +16,15 @@ export async function listProject(files) {
     }
     return listed.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
-/** The parts that the service says it lacks; empty for another refusal. */
+/** The parts that the service reports as missing; empty for another refusal. */
 export function missingParts(error) {
     if (!(error instanceof ApiError) || error.code !== "parts_missing")
         return [];
     const missing = member(error.detail)["missing"];
     return Array.isArray(missing) ? missing.map(String) : [];
 }
-/** Sends the parts that the service lacks, several at a time, each once. */
+/** Uploads the parts that are missing on the service, several at a time, each
+once. */
 export async function sendParts(transport, files, missing, progress, signal) {
     const wanted = new Set(missing);
     const waiting = [];

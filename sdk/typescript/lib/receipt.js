@@ -83,7 +83,8 @@ async function checkProject(input) {
         throw new Error("the hash of the project is not that of its files, or it lacks the main file");
     }
 }
-/** Which frame belongs at an index: that of the list where there is one, else of the range. */
+/** Which frame belongs at an index: that of the list if there is one, otherwise of the range.
+*/
 function listed(r) {
     if (!("frame_list" in r))
         return (index) => whole(r.frame_start) + index * r.frame_step;

@@ -2,12 +2,12 @@
 export type Json = null | boolean | number | string | Json[] | {
     [name: string]: Json;
 };
-/** What a text says, and where in it each object and list stands. */
+/** The value of a text, and where in it each object and list is. */
 export interface Parsed {
     value: Json;
     textOf(value: object): string;
 }
 /** Reads JSON from UTF-8 bytes or a text. An Error for anything else. */
 export declare function parseStrictly(source: Uint8Array | string): Parsed;
-/** Whether two JSON values are equal, in whatever order their members stand. */
+/** Whether two JSON values are equal, in any order of their members. */
 export declare function same(a: unknown, b: unknown): boolean;

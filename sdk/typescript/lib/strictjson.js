@@ -104,7 +104,7 @@ class Reader {
         throw new Error(`no JSON at letter ${this.at}`);
     }
 }
-/** Whether two JSON values are equal, in whatever order their members stand. */
+/** Whether two JSON values are equal, in any order of their members. */
 export function same(a, b) {
     if (Array.isArray(a) || Array.isArray(b)) {
         return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((one, at) => same(one, b[at]));

@@ -19,12 +19,12 @@ export interface Options {
     userAgent?: string;
     /** Replaces the platform's fetch, such as with one that uses a proxy. */
     fetch?: typeof fetch;
-    /** Is told before each wait for another try. */
+    /** Is called before each wait for another attempt. */
     onRetry?: (retry: Retry) => void;
     /** Waits so many seconds; tests replace it. */
     sleep?: (seconds: number, signal?: AbortSignal) => Promise<void>;
 }
-/** What one call takes beside its path. */
+/** What one call takes in addition to its path. */
 export interface Asked {
     headers?: Record<string, string>;
     body?: BodyInit | undefined;
@@ -64,7 +64,7 @@ declare class Guard {
     watch(more?: number): void;
     rest(): void;
     end(): void;
-    /** What the caller is told: its own reason where it gave up. */
+    /** The error for the caller: its own reason if it gave up. */
     failure(call: string, cause: unknown): unknown;
 }
 /** A key, or what each try asks for one: for tokens that end. */
@@ -106,7 +106,7 @@ export declare class Transport {
 export declare function passing(error: unknown): boolean;
 /**
  * The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date is the
- * server's: it counts from the answer's own date, `sent`, whatever this clock says.
+ * server's: it counts from the answer's own date, `sent`, not from this clock.
  */
 export declare function retryAfter(value: string | null, sent?: string | null): number;
 export {};

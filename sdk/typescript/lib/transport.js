@@ -101,7 +101,7 @@ class Guard {
         this.caller?.removeEventListener("abort", this.stop);
         this.controller.abort();
     }
-    /** What the caller is told: its own reason where it gave up. */
+    /** The error for the caller: its own reason if it gave up. */
     failure(call, cause) {
         if (cause instanceof SvcError)
             return cause;
@@ -243,7 +243,8 @@ function rest(wait, signal) {
         signal?.addEventListener("abort", done);
     });
 }
-/** Whether trying again can help: not against a wrong certificate, or a name that nobody knows. Only some platforms tell. */
+/** Whether trying again can help: not against a wrong certificate, or an unknown name. Only some
+platforms report this. */
 function passes(cause) {
     const code = String(member(cause?.cause)["code"] ?? "");
     return !/^(ENOTFOUND|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_)/.test(code);
@@ -256,7 +257,7 @@ export function passing(error) {
 }
 /**
  * The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date is the
- * server's: it counts from the answer's own date, `sent`, whatever this clock says.
+ * server's: it counts from the answer's own date, `sent`, not from this clock.
  */
 export function retryAfter(value, sent = null) {
     if (!value)

@@ -18,9 +18,10 @@ export interface Report {
 }
 /** A saved answer: its text or bytes, or what JSON.parse made of it. */
 export type Document = string | Uint8Array | object;
-/** A key that the caller trusts: an entry of /v1/signing-keys, which tells when it ended, or a PEM text. */
+/** A key that the caller trusts: an entry of /v1/signing-keys, which says when it ended, or a PEM
+text. */
 export type TrustedKey = string | Pick<SigningKey, "key_id" | "public_key_pem"> & Partial<SigningKey>;
-/** What is verified beside the receipt. */
+/** What is verified in addition to the receipt. */
 export interface VerifyOptions {
     /** The ZIP. */
     artifact?: Source;
@@ -30,7 +31,8 @@ export interface VerifyOptions {
     checkpoint?: string;
     /** Checks that must have been made. */
     require?: readonly CheckName[];
-    /** Takes a receipt of test mode for what it is. Without it one fails at the check "test": nothing was rendered, and nobody has paid. */
+    /** Accepts a receipt of test mode as such. Without it one fails at the check "test": nothing was
+    rendered or paid. */
     test?: boolean;
 }
 /** Verifies a receipt: an answer of the receipt's route, or a bare envelope. VerificationError has the whole report. */

@@ -35,7 +35,7 @@ export async function verifyWebhook(secret, headers, body, now = Date.now() / 10
                 good = (await crypto.subtle.verify("HMAC", key, b64(one.slice(3)), message)) || good;
         }
         catch {
-            // not base64: a signature of nobody
+            // not base64: not a signature
         }
     }
     if (!good)

@@ -5,7 +5,8 @@
  */
 import type { Schemas } from "../lib/schema.js";
 export type { Schemas };
-/** Accepts the service's terms at start. Send it only when whoever pays has read them. */
+/** Accepts the service's terms at start. Send it only if the person who pays has read
+them. */
 export declare const LEGAL_V1 = "SVC_LEGAL_V1";
 /** The states that a job never leaves. */
 export declare const TERMINAL: ReadonlySet<string>;
@@ -15,7 +16,7 @@ export type Quote = Schemas["LockedQuote"];
 export type Job = Schemas["RenderObject"];
 /** Where the ZIP of a completed job is, for anyone who holds the URL: do not log it. */
 export type Artifact = Schemas["Download"];
-/** A free look at a frame of an upload: small and coarse. */
+/** A free preview of a frame of an upload: small and coarse. */
 export type Preview = Schemas["Preview"];
 /** A frame that was accepted. */
 export type Frame = Schemas["RenderFrame"];
@@ -31,7 +32,7 @@ export type ReceiptAnswer = Schemas["RenderReceipt"];
 export type Receipt = Schemas["Receipt"];
 /** The proof that a receipt is in the service's log. */
 export type Proof = Schemas["Proof"];
-/** What a stream tells of an accepted frame. */
+/** What a stream reports about an accepted frame. */
 export interface FrameEvent {
     job_id: string;
     frame: number;

@@ -52,7 +52,9 @@ export class Client {
     return this.transport.json("POST", "/node/v1/uploads/inspect", { body: form, size: content.size, signal });
   }
 
-  /** Sends what the service lacks of a project and returns a locked quote for its main file, one of the paths of `files`. The same call again goes on where an earlier one ended: what has arrived is not sent again. */
+  /** Uploads the parts of a project that are missing on the service and returns a locked quote for
+  its main file, one of the paths of `files`. The same call again continues where an earlier one
+  ended: what has arrived is not uploaded again. */
   async inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }: Call & { frames?: Frames; progress?: Progress } = {}): Promise<Quote> {
     const listed = await listProject(files);
     const value = {
@@ -81,7 +83,8 @@ export class Client {
     return this.transport.json("POST", this.jobPath(jobId, "/rerender"), { value: chosen(frames), signal });
   }
 
-  /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
+  /** A free preview of a frame; without one, the middle of the quoted range. It returns once the
+  preview is "ready", "failed" or "expired", or at once with `wait: false`. */
   async preview(upload: string | Quote, { frame, wait = true, signal }: Call & { frame?: number; wait?: boolean } = {}): Promise<Preview> {
     const path = `${this.uploadsPath}/${idOf(upload)}/preview`;
     let look = await this.transport.json<Preview>("POST", path, { value: frame === undefined ? {} : { frame }, signal });
@@ -145,7 +148,9 @@ export class Client {
 
   // What is delivered.
 
-  /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A broken download leaves its bytes beside it, in a file with ".part" at its end, from which a later call goes on. */
+  /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A
+  broken download leaves its bytes next to it, in a file with ".part" at its end, from which a later
+  call resumes. */
   async download(jobId: string, path: string, options?: Call & { progress?: Progress }): Promise<Artifact>;
   /** Fetches the ZIP into memory, for platforms without a disk. */
   async download(jobId: string, path?: undefined, options?: Call & { progress?: Progress }): Promise<Blob>;

@@ -1,4 +1,4 @@
-/** A scene with its files: what is sent is only what the service lacks. */
+/** A scene with its files: only what is missing on the service is uploaded. */
 import { ApiError, FileChanged, SvcError, member } from "./errors.js";
 import { blobOf, sha256, type Source } from "./files.js";
 import type { Transport } from "./transport.js";
@@ -7,7 +7,7 @@ import type { Transport } from "./transport.js";
 const PART = 32 << 20;
 const AT_ONCE = 4;
 
-/** Is told bytes done and bytes in all. */
+/** Is called with bytes done and bytes in all. */
 export type Progress = (done: number, total: number) => void;
 
 /** One file of a project: its path there, and where its bytes are. */
@@ -36,14 +36,15 @@ export async function listProject(files: Iterable<ProjectFile>): Promise<Listed[
   return listed.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** The parts that the service says it lacks; empty for another refusal. */
+/** The parts that the service reports as missing; empty for another refusal. */
 export function missingParts(error: unknown): string[] {
   if (!(error instanceof ApiError) || error.code !== "parts_missing") return [];
   const missing = member(error.detail)["missing"];
   return Array.isArray(missing) ? missing.map(String) : [];
 }
 
-/** Sends the parts that the service lacks, several at a time, each once. */
+/** Uploads the parts that are missing on the service, several at a time, each
+once. */
 export async function sendParts(transport: Transport, files: Listed[], missing: string[], progress?: Progress, signal?: AbortSignal): Promise<void> {
   const wanted = new Set(missing);
   const waiting: { path: string; digest: string; part: Blob }[] = [];

@@ -111,7 +111,8 @@ async function checkProject(input: CheckedReceipt["input"]): Promise<void> {
   }
 }
 
-/** Which frame belongs at an index: that of the list where there is one, else of the range. */
+/** Which frame belongs at an index: that of the list if there is one, otherwise of the range.
+*/
 function listed(r: CheckedReceipt): (index: number) => number | undefined {
   if (!("frame_list" in r)) return (index) => whole(r.frame_start) + index * r.frame_step;
   const numbers = new Set<number>();

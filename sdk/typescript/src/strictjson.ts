@@ -4,7 +4,7 @@ export type Json = null | boolean | number | string | Json[] | { [name: string]:
 
 const MOST_DEPTH = 500;
 
-/** What a text says, and where in it each object and list stands. */
+/** The value of a text, and where in it each object and list is. */
 export interface Parsed {
   value: Json;
   textOf(value: object): string;
@@ -105,7 +105,7 @@ class Reader {
   }
 }
 
-/** Whether two JSON values are equal, in whatever order their members stand. */
+/** Whether two JSON values are equal, in any order of their members. */
 export function same(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) || Array.isArray(b)) {
     return Array.isArray(a) && Array.isArray(b) && a.length === b.length && a.every((one, at) => same(one, b[at]));

@@ -26,13 +26,13 @@ export interface Options {
   userAgent?: string;
   /** Replaces the platform's fetch, such as with one that uses a proxy. */
   fetch?: typeof fetch;
-  /** Is told before each wait for another try. */
+  /** Is called before each wait for another attempt. */
   onRetry?: (retry: Retry) => void;
   /** Waits so many seconds; tests replace it. */
   sleep?: (seconds: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** What one call takes beside its path. */
+/** What one call takes in addition to its path. */
 export interface Asked {
   headers?: Record<string, string>;
   body?: BodyInit | undefined;
@@ -136,7 +136,7 @@ class Guard {
     this.controller.abort();
   }
 
-  /** What the caller is told: its own reason where it gave up. */
+  /** The error for the caller: its own reason if it gave up. */
   failure(call: string, cause: unknown): unknown {
     if (cause instanceof SvcError) return cause;
     if (this.caller?.aborted) return this.caller.reason;
@@ -280,7 +280,8 @@ function rest(wait: number, signal?: AbortSignal): Promise<void> {
   });
 }
 
-/** Whether trying again can help: not against a wrong certificate, or a name that nobody knows. Only some platforms tell. */
+/** Whether trying again can help: not against a wrong certificate, or an unknown name. Only some
+platforms report this. */
 function passes(cause: unknown): boolean {
   const code = String(member((cause as { cause?: unknown } | null)?.cause)["code"] ?? "");
   return !/^(ENOTFOUND|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|ERR_TLS_)/.test(code);
@@ -294,7 +295,7 @@ export function passing(error: unknown): boolean {
 
 /**
  * The header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for anything else. A date is the
- * server's: it counts from the answer's own date, `sent`, whatever this clock says.
+ * server's: it counts from the answer's own date, `sent`, not from this clock.
  */
 export function retryAfter(value: string | null, sent: string | null = null): number {
   if (!value) return 0;

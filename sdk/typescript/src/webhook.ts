@@ -43,7 +43,7 @@ export async function verifyWebhook(secret: string, headers: CallHeaders, body: 
     try {
       if (one.startsWith("v1,")) good = (await crypto.subtle.verify("HMAC", key, b64(one.slice(3)), message)) || good;
     } catch {
-      // not base64: a signature of nobody
+      // not base64: not a signature
     }
   }
   if (!good) throw new WebhookError("no signature is by this secret");

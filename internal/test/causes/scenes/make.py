@@ -2,8 +2,9 @@
 
     blender --background --factory-startup --python make.py -- FOLDER
 
-Each scene is FOLDER/NAME/scene.blend, beside the files that it needs. FOLDER/scenes.json
-lists them: kind is the warning's code. The function's docstring says what the scene is.
+Each scene is FOLDER/NAME/scene.blend, next to the files that it needs.
+FOLDER/scenes.json lists them: kind is the warning's code. The function's docstring says
+what the scene is.
 """
 
 import json
@@ -48,7 +49,7 @@ def base():
 
 
 def image(name="wood.png", size=4, colour=(0.2, 0.7, 0.1, 1)):
-    """An image that is a file beside the scene, and nothing else."""
+    """A scene with only an image that is a file next to it."""
     path = os.path.join(os.path.dirname(bpy.data.filepath), name)
     made = bpy.data.images.new("made", size, size)
     made.pixels = list(colour) * (size * size)
@@ -351,7 +352,7 @@ def image_not_shown_by_the_compositor(s, plane):
 
 
 def library(make):
-    """Writes library.blend with what make returns, beside the scene."""
+    """Writes library.blend with what make returns, next to the scene."""
     here = bpy.data.filepath
     path = os.path.join(os.path.dirname(here), "library.blend")
     bpy.data.libraries.write(path, make(), fake_user=True)
@@ -432,7 +433,8 @@ def linked_world_of_another_scene(s, plane):
 
 
 def pack_library(thing, kind):
-    """Lends a thing and packs the library; only what that names stays beside the scene."""
+    """Lends a thing and packs the library; only what that names stays next to the
+    scene."""
     thing.name = "lent"
     lent = lend(thing, kind, "lent")
     bpy.ops.file.pack_libraries()
@@ -741,7 +743,8 @@ FOREIGN_OFF = "for q in scene.sequence_editor.sequences_all:\n    if q.type == '
 
 
 def edited(s, first=1, last=20):
-    """A strip that shows the scene, beside one that shows a scene of another engine."""
+    """A strip that shows the scene, next to one that shows a scene of another
+    engine."""
     other = s.copy()
     other.name = "Other"
     other.render.engine = plain_engine.NAME
@@ -771,7 +774,7 @@ def strip_of_another_engine_at_the_end(s, plane):
 
 @scene("sequencer_off", frame=5, also=[1, 20], edit=FOREIGN_OFF)
 def strip_of_another_engine_after_the_end(s, plane):
-    """such a strip behind the frames that are rendered"""
+    """such a strip after the frames that are rendered"""
     edited(s, first=21, last=30)
 
 
@@ -873,7 +876,7 @@ def samples_by_a_muted_curve(s, plane):
 
 
 def bake_on_disk():
-    """Bakes what is simulated into a folder beside the scene."""
+    """Bakes what is simulated into a folder next to the scene."""
     path = bpy.data.filepath
     for o in bpy.data.objects:
         for m in o.modifiers:

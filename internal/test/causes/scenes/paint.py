@@ -40,7 +40,7 @@ def hashed(path):
 
 
 def reduced(scene):
-    """A picture that is enough to tell whether two differ."""
+    """A picture that is enough to see whether two differ."""
     render = scene.render
     longest = max(render.resolution_x, render.resolution_y)
     render.resolution_percentage = min(render.resolution_percentage, max(1, 6400 // longest)) if longest > 128 else 100

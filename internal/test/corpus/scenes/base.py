@@ -20,7 +20,7 @@ class Missing(Exception):
 
 def scene(about, kind="", why="", alone=None):
     """Registers a scene. why says what keeps its frames from being equal, where they
-    cannot be; alone is the frame that is ordered alone, else the middle one."""
+    cannot be; alone is the frame that is ordered alone, otherwise the middle one."""
 
     def register(make):
         name = make.__name__

@@ -5,8 +5,8 @@ renders with kept data with what it renders without.
 
 RULES is the folder of kept.py, by which a worker decides what it keeps. A scene follows from
 its number alone. Each becomes a line of JSON on standard output: what was animated, what the
-rules say, and which frames differ. Data is kept whatever the rules say: a scene that they let
-a worker keep must not differ, and of the others one learns what the rules are for.
+rules say, and which frames differ. Data is kept regardless of the rules: a scene that they
+let a worker keep must not differ, and of the others one learns what the rules are for.
 """
 
 import hashlib

@@ -2,9 +2,9 @@
 
     blender --background --factory-startup --python make.py -- REGEXP FOLDER/scenes.json
 
-It makes those whose name matches. Each scene is FOLDER/NAME/NAME.blend, with the
-caches that it keeps beside it. scenes.json lists them; a scene that this Blender
-cannot make is there with the reason.
+It makes those whose name matches. Each scene is FOLDER/NAME/NAME.blend, with the caches
+that it keeps next to it. scenes.json lists them; a scene that this Blender cannot make
+is there with the reason.
 """
 
 import json

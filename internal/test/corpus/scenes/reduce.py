@@ -1,4 +1,4 @@
-"""Makes a .blend small enough for a comparison, and says what is left of it.
+"""Makes a .blend small enough for a comparison, and describes the result.
 
     blender --background --factory-startup --python reduce.py -- FILE ENGINE RESULT.json
 

@@ -1,7 +1,7 @@
 """Scenes with state that runs from frame to frame, baked and not.
 
 "in the file" means that the file carries the baked frames; "on disk" that a folder
-beside it does.
+next to it does.
 """
 
 import bpy

@@ -1,5 +1,5 @@
-// Package browser holds no code of the product: its stories are told by people in a real
+// Package browser holds no code of the product: its stories are about people in a real
 // Chromium.
 //
-// What always holds is said in package story, which is the harness of these stories.
+// Package story, the harness of these stories, says what always holds.
 package browser

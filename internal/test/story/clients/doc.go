@@ -1,5 +1,5 @@
-// Package clients holds no code of the product: its stories are told by programs that use
+// Package clients holds no code of the product: its stories are about programs that use
 // the service: agents, the SDKs, receivers of webhooks, readers of streams and links.
 //
-// What always holds is said in package story, which is the harness of these stories.
+// Package story, the harness of these stories, says what always holds.
 package clients

@@ -1,5 +1,5 @@
 // Package workers holds no code of the product: its stories show which worker renders what,
-// what bad, lost and lying ones bring, and what becomes of the files of frames.
+// the effects of bad, lost and lying ones, and what becomes of the files of frames.
 //
-// What always holds is said in package story, which is the harness of these stories.
+// Package story, the harness of these stories, says what always holds.
 package workers

@@ -1,5 +1,5 @@
 // The npm client of the Model Context Protocol, from nothing but the address of the tools:
-// it discovers who lets it in, asks for a person's browser by a line on standard output,
+// it discovers where to sign in, asks for a person's browser by a line on standard output,
 // reads the answer from a line on standard input, and renders a frame. Then its token ends,
 // and it gets another one without the person.
 import { readFile } from "node:fs/promises";
