@@ -20,7 +20,7 @@ const (
 )
 
 // ZIPParts reads parts of a completed job's ZIP without fetching the whole. What it
-// returns is not verified: hold each frame against its SHA-256 in a verified receipt. It
+// returns is not verified: compare each frame with its SHA-256 in a verified receipt. It
 // is safe for concurrent use.
 type ZIPParts struct {
 	Artifact *Artifact

@@ -378,7 +378,7 @@ func newSampler(database string) *sampler {
 // sampling is the application's name of sessions that measure.
 const sampling = "svc-bench"
 
-// beside opens a database to measure it, with one connection.
+// beside opens a database for measuring it, with one connection.
 func beside(database string) (*sql.DB, error) {
 	address, err := url.Parse(database)
 	if err != nil {

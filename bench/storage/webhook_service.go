@@ -186,7 +186,7 @@ func (h *hookService) drive(ctx context.Context) (stop func()) {
 	ended := make(chan struct{})
 	runner := lease.Runner{
 		DB: h.hooks.DB, Queue: lease.Queue{Name: webhook.Queue, Life: h.hooks.LeaseLife, LongestPause: time.Second},
-		Holder: id.New("SRV-"), Parallel: webhook.Lanes, Work: h.hooks.Drive, Log: h.hooks.Log,
+		Holder: id.New("SRV-"), Parallel: webhook.Drivers, Work: h.hooks.Drive, Log: h.hooks.Log,
 	}
 	go func() { defer close(ended); runner.Run(ctx) }()
 	return func() { cancel(); <-ended }

@@ -194,7 +194,7 @@ func (p *program) end() error {
 	return nil
 }
 
-// take makes one step and holds its answer against what the step says.
+// take makes one step and compares its answer with what the step requires.
 func (p *program) take(step Step, saved map[string]any) error {
 	args, err := filled(step.Args, saved)
 	if err != nil {

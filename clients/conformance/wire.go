@@ -135,7 +135,7 @@ func (b *Wire) meet(r *http.Request) fault {
 	return nil
 }
 
-// judge holds a call against what the fault before it asked for.
+// judge compares a call with what the previous fault asked for.
 func (b *Wire) judge(rule *Rule, r *http.Request) {
 	if rule.last == nil {
 		return

@@ -59,8 +59,8 @@ type line struct {
 // asked answers the question of a change.
 var asked = []string{"[y/N] ", "y\n"}
 
-// TestEveryVerbIsShownAsItIs holds what every verb prints, when it succeeds and when it
-// fails, against testdata/golden. No line is wider than the terminal, and nothing is
+// TestEveryVerbIsShownAsItIs compares what every verb prints, when it succeeds and when
+// it fails, with testdata/golden. No line is wider than the terminal, and nothing is
 // coloured.
 func TestEveryVerbIsShownAsItIs(t *testing.T) {
 	t.Parallel()
@@ -249,7 +249,7 @@ func fits(t *testing.T, said string, columns uint16) {
 	}
 }
 
-// compare holds text against a golden file.
+// compare compares text with a golden file.
 func compare(t *testing.T, name, text string) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name+".txt")

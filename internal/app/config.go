@@ -167,7 +167,7 @@ type Config struct {
 	// Programs does the same for the descriptions of programs that ask to be let in: for
 	// tests.
 	Programs outbound.Config
-	// Registration lets programs that ask to be let in register by themselves (RFC 7591).
+	// Registration lets programs that ask for access register automatically (RFC 7591).
 	Registration bool
 	// Refuse closes the service for new jobs: start answers 503 and spends
 	// nothing. Quotes stay valid, and running jobs are finished.
@@ -182,7 +182,8 @@ type Config struct {
 	// Embedded configures the worker inside the server; nil runs none.
 	Embedded *EmbeddedWorker
 
-	// Mail sends sign-in links; without it the log says who asks for one.
+	// Mail sends sign-in links; without it the log names the address that asked
+	// for one.
 	Mail *identity.Mail
 	// OpenID is the issuer that people can sign in by; nil means none.
 	OpenID *openid.Config
@@ -243,7 +244,7 @@ const (
 	DefaultWatchers     = 20
 	DefaultConnections  = 10_000
 	// DefaultKeepAlive is longer than the idle time of common load balancers, 600 s at
-	// most: else they send a request while this side closes, and answer 502.
+	// most: otherwise they send a request while this side closes, and answer 502.
 	DefaultKeepAlive = 620 * time.Second
 )
 

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/ground/ratelimit"
 )
 
-// beside takes what lies under /beside, and refuses one path there.
+// beside takes the requests under /beside, and refuses one path there.
 type beside struct{}
 
 func (beside) Of(r *http.Request) (*http.Request, bool) {

@@ -57,7 +57,7 @@ func (p pkg) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // raced reports whether the package's tests run with the race detector: all do, since
 // net/http alone runs handlers in parallel, except those that wait for a real Blender
-// or browser. Of those, only the tests of code that starts goroutines do.
+// or browser. Among those, only the tests of code that starts goroutines do.
 func (p pkg) raced() (bool, error) {
 	if concurrent, err := p.concurrent(); concurrent || err != nil {
 		return concurrent, err

@@ -1,4 +1,4 @@
-// Command run holds a client against the stories, with a service that renders:
+// Command run plays the stories with a client and a service that renders:
 //
 //	SVC_SERVER=https://render.example SVC_KEY=svc_agent_… go run ./clients/conformance/run scene.blend COMMAND [ARGUMENT...]
 //

@@ -77,7 +77,8 @@ func discover(ctx context.Context, server string) (g grants, err error) {
 	return grants{server, document.Issuer, document.Authorize, document.Token, document.Revoke, document.Device}, nil
 }
 
-// exchange sends a request and reads its JSON. Errors: *refusal; else in words.
+// exchange sends a request and reads its JSON. Errors: *refusal, or texts for
+// people.
 func exchange(server string, r *http.Request, answer any) error {
 	r.Header.Set("Accept", "application/json")
 	res, err := grantClient.Do(r)
@@ -123,7 +124,8 @@ func (g grants) post(ctx context.Context, to string, form url.Values, answer any
 	return exchange(g.server, r, answer)
 }
 
-// tokens changes a code or a refresh token into tokens. Errors: *refusal; else in words.
+// tokens changes a code or a refresh token into tokens. Errors: *refusal, or texts for
+// people.
 func (g grants) tokens(ctx context.Context, form url.Values) (s SignIn, err error) {
 	began := time.Now()
 	var t struct {

@@ -111,7 +111,8 @@ func (c *logWatch) keepAlarm(checkpoint []byte, why error) error {
 	return fmt.Errorf("%s has the checkpoint that does not fit", path)
 }
 
-// oneLook reads a log whose checkpoint is read once: it is held against several others.
+// oneLook reads a log whose checkpoint is read once: it is compared with several
+// others.
 type oneLook struct {
 	logSource
 	checkpoint []byte

@@ -46,7 +46,7 @@ func GraphicsOf(stream any) Graphics {
 	return NoGraphics
 }
 
-// graphicsByEnvironment recognises terminals that say who they are.
+// graphicsByEnvironment recognises terminals that identify themselves.
 func graphicsByEnvironment(env func(string) string) Graphics {
 	program := env("TERM_PROGRAM")
 	switch {
@@ -64,7 +64,8 @@ func graphicsByEnvironment(env func(string) string) Graphics {
 // means that it shows sixel pictures.
 var attributes = regexp.MustCompile(`\x1b\[\?([0-9;]+)c`)
 
-// answerTime bounds the wait for a terminal's answer; one over a slow line is near.
+// answerTime bounds the wait for a terminal's answer; one over a slow connection is
+// near.
 const answerTime = 300 * time.Millisecond
 
 // showsSixel asks a terminal, whose input is raw and ends at a deadline.

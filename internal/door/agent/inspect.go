@@ -228,9 +228,9 @@ func (s *server) fetch(ctx context.Context, workspace, source string) (inspected
 }
 
 // uploadState returns how far an upload of the workspace is: inspected,
-// awaited, or refused. It looks among inspected uploads first, since an upload
-// is in both places once its file has come. Errors: upload_not_found, or the
-// reason why the file was refused.
+// awaited, or refused. It checks inspected uploads first, since an upload is in
+// both places once its file has come. Errors: upload_not_found, or the reason
+// why the file was refused.
 func (s *server) uploadState(ctx context.Context, workspace, upload string) (inspected, error) {
 	i, err := s.Intake.Inspected(ctx, workspace, upload)
 	if err == nil {

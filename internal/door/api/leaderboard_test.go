@@ -50,8 +50,8 @@ func (m *measured) gpu(name string, gb int64, score float64) string {
 	return m.run(leaderboardtest.Run(name, gb, score, m.at))
 }
 
-// see reads a route of the leaderboard into T; every answer is held against the
-// document.
+// see reads a route of the leaderboard into T; every answer is compared with
+// the document.
 func see[T any](m *measured, path string) (out T) {
 	m.t.Helper()
 	res, text := m.send("GET", "/node/v1/leaderboard/"+path, "", nil, nil, "")

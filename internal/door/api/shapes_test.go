@@ -56,8 +56,8 @@ func describedBy(t *testing.T, document []byte) (d described) {
 	return d
 }
 
-// TestTheDocumentHasThePublishedShapes holds the schemas against spec 2 and 7:
-// which members there are, which of them are required, which are constant.
+// TestTheDocumentHasThePublishedShapes compares the schemas with spec 2 and 7:
+// which members exist, which of them are required, which are constant.
 func TestTheDocumentHasThePublishedShapes(t *testing.T) {
 	t.Parallel()
 	d := describedBy(t, api.Document(""))

@@ -31,7 +31,7 @@ import (
 // results and need no configuration of their own.
 var worlds = apptest.Share(nil)
 
-// registering are services at which programs register by themselves.
+// registering are services at which programs register automatically.
 var registering = apptest.Share(func(c *app.Config) { c.Registration = true })
 
 func TestMain(m *testing.M) {
@@ -210,7 +210,7 @@ func look[T any](ctx context.Context, t *testing.T, expression string) T {
 const screenshots = "SVC_TEST_SCREENSHOTS"
 
 // keep writes a picture of the open page where screenshots says, small enough to be kept;
-// of those whose name begins with an underscore, and of 4K, it writes none.
+// it writes none whose name begins with an underscore, and none of 4K.
 func keep(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
 	folder := os.Getenv(screenshots)
@@ -307,7 +307,7 @@ func TestPagesReadWellOnEveryScreen(t *testing.T) {
 	}
 }
 
-// inspect opens a page and holds it against what every page promises.
+// inspect opens a page and compares it with what every page promises.
 func (svc *site) inspect(tab context.Context, s screen, name, path string, complaints func() []string) {
 	t := svc.t
 	t.Helper()

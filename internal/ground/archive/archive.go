@@ -163,7 +163,8 @@ func madeOnWindows(entry *zip.File) bool {
 	return false
 }
 
-// isLitter reports whether a path is one that systems add by themselves.
+// isLitter reports whether a path is one that operating systems add
+// automatically.
 func isLitter(at string) bool {
 	name := path.Base(at)
 	return strings.HasPrefix(at, "__MACOSX/") || name == ".DS_Store" || name == "Thumbs.db"

@@ -189,7 +189,7 @@ func aLargeDirectoryIsReadWithinABound(t *testing.T) {
 	}
 }
 
-// FuzzArchive holds what is read against what was declared.
+// FuzzArchive compares what is read with what was declared.
 func FuzzArchive(f *testing.F) {
 	for _, entries := range [][]made{
 		{{name: "a", content: "x"}, {name: `b\c`, content: strings.Repeat("y", 500), deflated: true}},

@@ -109,7 +109,7 @@ func TestAStreamThatBreaksGoesOnWhereItBroke(t *testing.T) {
 	}
 }
 
-// short is a line that breaks after some bytes.
+// short is a connection that breaks after some bytes.
 type short struct {
 	http.ResponseWriter
 	left int

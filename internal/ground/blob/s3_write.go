@@ -15,8 +15,8 @@ import (
 	"github.com/minio/minio-go/v7"
 )
 
-// partSize is how many bytes of a blob travel at once. A writer keeps two parts in memory
-// at most: one that fills, and one that is under way.
+// partSize is how many bytes of a blob are sent at once. A writer keeps at most two parts
+// in memory: one that fills, and one that is being sent.
 const partSize = 8 << 20
 
 // mostParts is the protocol's bound: a blob has at most 78 GiB.

@@ -90,8 +90,8 @@ const (
 	// FrameTime is the default bound on the rendering of a frame, far more than a frame
 	// that its price covers takes. /limits and each quote show the operator's.
 	FrameTime = 2 * time.Hour
-	// TransferTime is how much longer than that a worker may hold a frame, so that files and
-	// pictures can travel.
+	// TransferTime is how much longer than that a worker may hold a frame, to transfer files
+	// and pictures.
 	TransferTime = 30 * time.Minute
 	// PlayTime is the default bound on computing the frames before a frame whose
 	// simulations run from frame to frame.

@@ -113,8 +113,8 @@ func TestWhatIsToFollowACommitIsDoneOnceAndOnlyThen(t *testing.T) {
 	})
 }
 
-// Another process may hold the lock of the migrations for as long as it likes: one
-// that was stopped while it started does.
+// Another process may hold the lock of the migrations without limit: one that was
+// stopped during its start does.
 func TestAMigratedDatabaseIsOpenedWithoutTheMigrationsLock(t *testing.T) {
 	t.Parallel()
 	url := dbtest.URL(t, "postgres")

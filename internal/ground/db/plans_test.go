@@ -30,8 +30,8 @@ func TestNoPlanLooksForAWorkspaceAmongTheRowsOfAll(t *testing.T) {
 		fill(t, tx, table, 20_000)
 	}
 	exec(t, tx, "SET LOCAL plan_cache_mode = force_generic_plan")
-	// The audit reads all that there is, an operator may ask for the jobs of all workspaces, and
-	// a workspace is erased once.
+	// The audit reads everything, an operator may ask for the jobs of all workspaces, and a
+	// workspace is erased once.
 	readsAll := regexp.MustCompile(`^(Audit.*|JobsOfAll|QuotesErase)$`)
 	asks := regexp.MustCompile(`\b(workspace_id|key_id|input_sha256) = `)
 	scan := regexp.MustCompile(`(?m)(Seq Scan|Scan.* using \w+_pkey) on (\w+).*\n(?:.*Cond: (.*)\n)?.*Filter: (.*)$`)

@@ -71,7 +71,7 @@ const (
 	knownMost = 100_000
 	// heldFor is how long a refusal is held back for a client that keeps asking after a
 	// whole burst of refusals. Each of its connections is then refused once a second,
-	// instead of as often as it can ask.
+	// instead of at any rate.
 	heldFor = time.Second
 )
 

@@ -47,7 +47,7 @@ func TestACounterAloneIsExact(t *testing.T) {
 		c := counter(d)
 		writing := make(chan struct{})
 		var writer sync.WaitGroup
-		writer.Go(func() { // all the while, as often as it can
+		writer.Go(func() { // all the while, at full speed
 			for {
 				select {
 				case <-writing:

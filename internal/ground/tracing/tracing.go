@@ -80,7 +80,7 @@ func Start(ctx context.Context, log *slog.Logger, name string) (stop func(), err
 	if err != nil {
 		return nil, fmt.Errorf("traces: %w", err)
 	}
-	// Of what is named twice, the last counts: the environment.
+	// If something is named twice, the last counts: the environment.
 	self, err := resource.New(ctx, resource.WithTelemetrySDK(),
 		resource.WithAttributes(attribute.String("service.name", name), attribute.String("service.version", version())), resource.WithFromEnv())
 	if err != nil {
@@ -136,8 +136,8 @@ func Root(ctx context.Context, name string, about ...attribute.KeyValue) (inner 
 	return inner, ending(span)
 }
 
-// Child begins a span within that of ctx; where ctx has none, there is nothing to be part
-// of, and nothing is made. end is that of Root.
+// Child begins a span within that of ctx; if ctx has none, it makes none. end is that of
+// Root.
 func Child(ctx context.Context, name string, about ...attribute.KeyValue) (inner context.Context, end func(err error)) {
 	if !trace.SpanFromContext(ctx).IsRecording() {
 		return ctx, func(error) {}

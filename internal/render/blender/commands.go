@@ -190,8 +190,8 @@ func wroteTooMuch(message string) bool {
 	return strings.Contains(message, "File too large") || strings.Contains(message, "Error writing tile to file")
 }
 
-// ended explains why a Blender exited by itself. It asks first whether we ended it,
-// since p.end marks it as killed too.
+// ended explains why a Blender exited unexpectedly. It asks first whether we ended
+// it, since p.end marks it as killed too.
 func (p *Process) ended() error {
 	killed := p.wasKilled()
 	select {

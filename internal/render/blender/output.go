@@ -29,7 +29,7 @@ type output struct {
 	size     int
 	onSample func(done float64) // may be nil
 	changed  chan struct{}      // of capacity 1, filled by each new status
-	status   string             // the newest status, without the parts that change by themselves
+	status   string             // the newest status, without the parts that always change
 	began    time.Time          // when the newest status began to count samples; zero while none does
 	sampled  time.Duration      // for which earlier ones of the command did
 	marked   time.Time          // when the line of the newest reply came; the frame then begins
@@ -70,7 +70,7 @@ func (o *output) await(n int, patience time.Duration) {
 }
 
 // mark handles a line of the driver; the line is not part of Blender's log. The
-// number never falls, whatever a hostile file prints.
+// number never falls, even if a hostile file prints one.
 func (o *output) mark(number string) {
 	n, err := strconv.Atoi(number)
 	if err != nil {
@@ -140,7 +140,7 @@ func (o *output) text() string {
 	return strings.Join(o.lines, "\n")
 }
 
-// read reads lines until r ends. Invalid UTF-8 is replaced, because the log travels
+// read reads lines until r ends. Invalid UTF-8 is replaced, because the log is sent
 // as JSON.
 func (o *output) read(r io.Reader) {
 	lines := bufio.NewReaderSize(r, maxLine)

@@ -36,8 +36,8 @@ type Process struct {
 
 // Start starts a Blender and returns when it is ready for a file: warmed up, with
 // its GPU kernels loaded. ctx bounds only the start. The caller closes the Process.
-// Errors: *Error (blender_crashed when it exits by itself), and those of the file
-// system.
+// Errors: *Error (blender_crashed when it exits unexpectedly), and those of the
+// file system.
 func Start(ctx context.Context, opts Options) (*Process, error) {
 	if opts.Device == "" {
 		opts.Device = GPU
@@ -150,11 +150,11 @@ func (p *Process) Play(ctx context.Context, frame int) (played int, err error) {
 }
 
 // Render renders one frame, 0 or above. progress, which may be nil, is called from
-// another goroutine with the share of finished samples, from 0 to 1, and must
-// return soon. The picture lies in Options.Out and belongs to the caller. When ctx
-// ends the process ends; its deadline is the time that the frame may take, whatever
-// progress it makes. Errors: *Error with any of the failure codes, of which
-// frame_time_exceeded is that of the deadline.
+// another goroutine with the share of finished samples, from 0 to 1, and must return
+// soon. The picture lies in Options.Out and belongs to the caller. When ctx ends the
+// process ends; its deadline is the time that the frame may take, even if it makes
+// progress. Errors: *Error with any of the failure codes, of which frame_time_exceeded
+// is that of the deadline.
 //
 // If things depend on each other in a circle, Blender continues from the values that the
 // previous frame left, in the file's data and in what Cycles keeps. Blender reports a

@@ -10,7 +10,7 @@ import (
 
 // Values of ImageFormatData.color_management and Image.source.
 const (
-	colorsOverride = 1 // the output has settings of its own; else the scene's hold
+	colorsOverride = 1 // the output has settings of its own; otherwise the scene's apply
 	imageViewer    = 5 // a render's result
 )
 
@@ -90,7 +90,7 @@ func (f *file) imageSpaces() []ImageSpace {
 	return all
 }
 
-// otherSpaces lists the colour spaces of what else the picture comes from: movie clips, the
+// otherSpaces lists the colour spaces of the picture's other sources: movie clips, the
 // strips of the sequencer, and nodes that convert between two spaces.
 func (f *file) otherSpaces(scene records.Record) []UsedSpace {
 	all := usedSpaces{f, []UsedSpace{}}

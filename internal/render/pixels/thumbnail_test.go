@@ -25,7 +25,7 @@ import (
 // rgb is red, green and blue, 0 to 1 each.
 type rgb [3]float64
 
-// wantThumbnail holds a thumbnail against the means of a picture, of which at returns
+// wantThumbnail compares a thumbnail with the means of a picture, of which at returns
 // each pixel.
 func wantThumbnail(t interface{ Fatalf(string, ...any) }, got *image.RGBA, width, height, side int, at func(x, y int) rgb, shown func(float64) float64) {
 	w, h := width, height

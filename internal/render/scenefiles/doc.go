@@ -13,7 +13,7 @@
 //
 // A file is needed when the rendered picture comes from it; package blendfile knows that of
 // one .blend. What counts in a library follows from what others use of it, so the search
-// goes on until no library has more to say.
+// continues until no library adds anything.
 //
 // Callers decide what a missing file means, and send the files. Start reading at Find in
 // find.go; places.go says where a path leads, tree.go which names are there, sets.go which

@@ -40,13 +40,14 @@ type Found struct {
 // File is what a .blend says of one other file, or of files that belong together.
 type File struct {
 	Kind Kind `json:"kind"`
-	// Path is where it is in the tree. Of a set it is the pattern with its folder, such as
-	// "tex/wall.<UDIM>.png" or the first picture of a sequence; of a cache the folder. Of what
-	// is not in the tree it is where Blender looks for it: "../a.png" lies above the tree, and
-	// an absolute path is in the form of blendfile.NormalisePath.
+	// Path is where it is in the tree. For a set it is the pattern with its folder, such as
+	// "tex/wall.<UDIM>.png" or the first picture of a sequence; for a cache the folder. For a
+	// file that is not in the tree it is where Blender looks for it: "../a.png" lies above the
+	// tree, and an absolute path is in the form of blendfile.NormalisePath.
 	Path   string `json:"path"`
 	Stored string `json:"stored"` // the path as the .blend has it
-	// Wanted is where Blender looks, in the form of Path, of a file that is Remapped; else "".
+	// Wanted is where Blender looks, in the form of Path, for a file that is Remapped;
+	// otherwise "".
 	Wanted string `json:"wanted,omitempty"`
 	From   string `json:"from"`    // the .blend that names it: its path in the tree
 	Owner  string `json:"owner"`   // the data-block that wants it, without code prefix

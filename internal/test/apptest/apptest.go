@@ -22,7 +22,7 @@ const stopTimeout = 3 * time.Second
 
 // Start opens a service and serves. When the test ends, the service is stopped,
 // audited and closed; a breach fails the test. Without a folder in cfg the test's
-// own is used; without a log what it would say is held against secrets only.
+// own is used; without a log its text is only checked for secrets.
 func Start(t testing.TB, cfg app.Config) (service *app.App, url string) {
 	t.Helper()
 	return startBy(t, cfg, Serve)

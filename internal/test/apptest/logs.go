@@ -50,8 +50,8 @@ func (g guardedLog) Write(line []byte) (int, error) {
 	return g.out.Write(line)
 }
 
-// logged are the words of all logs of this test process. Every store is held against all
-// of them: a process may log a secret that another one made.
+// logged are the words of all logs of this test process. Every store's secrets are
+// searched in all of them: a process may log a secret that another one made.
 var logged = words{seen: map[[sha256.Size]byte]bool{}}
 
 // words remembers the SHA-256 of each word that is long enough to be a secret of ours, as

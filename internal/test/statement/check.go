@@ -45,7 +45,7 @@ func (a answer) check(check string) error {
 	return fmt.Errorf("the check %q is not known", check)
 }
 
-// each holds what is at a path of the body against a rule: one value, or each item of
+// each checks what is at a path of the body by a rule: one value, or each item of
 // lists that the path goes through.
 func (a answer) each(path string, holds func(v any, there bool) error) error {
 	return walk(a.body, true, splitPath(path), holds)
@@ -86,7 +86,7 @@ func walk(v any, there bool, path []string, holds func(v any, there bool) error)
 	return walk(nil, false, path, holds)
 }
 
-// compare holds a value against "= JSON", "~ PATTERN", "none", or a type.
+// compare checks a value by "= JSON", "~ PATTERN", "none", or a type.
 func compare(v any, there bool, wanted string) error {
 	how, what, _ := strings.Cut(wanted, " ")
 	switch how {

@@ -1,4 +1,4 @@
-// Package statement holds the interface against a running service, statement by statement.
+// Package statement checks the interface on a running service, statement by statement.
 //
 // The statements are the files in rows, in the order of docs/interface.md: requests as a
 // caller sends them, each followed by what its answer must be. A statement is one request

@@ -80,8 +80,8 @@ func (c *caller) send(ctx context.Context, e exchange) (answer, error) {
 	return got, nil
 }
 
-// authorise gives a request one of the prepared credentials. A session travels as the
-// cookie of a page of the service itself.
+// authorise gives a request one of the prepared credentials. A session is sent as a
+// cookie, as by a page of the service itself.
 func (c *caller) authorise(req *http.Request, credential string) error {
 	secret, known := c.variables["key:"+credential]
 	if !known {

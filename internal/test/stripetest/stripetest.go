@@ -1,11 +1,11 @@
 // Package stripetest is a payment provider for tests: it speaks as much of Stripe's HTTP API
 // as package stripeapi asks, keeps the state of what was made, and signs events.
 //
-// What always holds: a call that is repeated with its idempotency key has the first
-// answer, and with other parameters it is refused. What a test does to a payment, such as
-// Pay or Dispute, queues the events that Stripe sends of it; the test delivers them when,
-// in which order and how often it likes. The forms of objects are Stripe's: a test of package
-// stripeapi holds them against the examples of Stripe's own mock. Start reading at New.
+// What always holds: a call that is repeated with its idempotency key has the first answer,
+// and with other parameters it is refused. What a test does to a payment, such as Pay or
+// Dispute, queues the events that Stripe sends of it; the test delivers them when, in any
+// order and number. The forms of objects are Stripe's: a test of package stripeapi compares
+// them with the examples of Stripe's own mock. Start reading at New.
 package stripetest
 
 import (
@@ -33,7 +33,7 @@ const Secret = "whsec_stripetest"
 // object is what Stripe answers with.
 type object = map[string]any
 
-// Event is an event that waits to be delivered.
+// Event is an event that was not delivered yet.
 type Event struct {
 	ID, Type string
 	TopUpID  string // whose payment it is about

@@ -69,7 +69,7 @@ func texts(t *testing.T, raw *sql.DB, statement string, values ...any) (all []st
 // column is a column of the live schema.
 type column struct {
 	table, name string
-	number      bool // a bigint; else a text
+	number      bool // a bigint; otherwise a text
 }
 
 func (c column) String() string { return c.table + "." + c.name }

@@ -12,8 +12,8 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// receipts opens every receipt, page by page, and holds its row, its job and the frames of
-// its job against it: what is signed is what was. Each receipt claims its leaf of the log;
+// receipts opens every receipt, page by page, and compares its row, its job and the frames
+// of its job with it: what is signed is what was. Each receipt claims its leaf of the log;
 // one that was erased with its workspace, by the hash alone.
 func (a *auditor) receipts(ctx context.Context, tx *db.Tx) error {
 	stored, err := tx.AuditReceiptCount(ctx)
@@ -44,7 +44,7 @@ func (a *auditor) receipts(ctx context.Context, tx *db.Tx) error {
 	})
 }
 
-// receipt holds one job against its receipt.
+// receipt compares one job with its receipt.
 func (a *auditor) receipt(ctx context.Context, tx *db.Tx, row query.Receipt, record job.Record) error {
 	a.Receipts++
 	r, err := receipt.Open([]byte(row.Envelope), a.key(row.KeyID))

@@ -43,6 +43,6 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	})
 }
 
-// clockSlack is how far a clock may have been wrong when a time was written. An operator
-// who corrects a clock must not get breaches for it.
+// clockSlack is how far a clock may have been wrong when a time was written. Correcting
+// a clock must not cause breaches.
 const clockSlack = 24 * time.Hour

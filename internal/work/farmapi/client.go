@@ -265,7 +265,8 @@ func (d *download) Close() error {
 }
 
 // transferTime bounds a transfer of size bytes. A fixed bound would cut large files
-// on slow lines, and none would let a dead connection hold the worker forever.
+// on slow connections, and none would let a dead connection hold the worker
+// forever.
 func transferTime(size int64) time.Duration {
 	return callTimeout + time.Duration(size/slowestBytesPerSecond)*time.Second
 }

@@ -55,7 +55,7 @@ const clockSlack = 3_600_000_000
 // mostAttempts is above the number of attempts that any frame can have.
 const mostAttempts = 1 << 31
 
-// auditRows holds every accepted frame against its job and its scene, page by page.
+// auditRows compares every accepted frame with its job and its scene, page by page.
 func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	orphans, err := tx.AuditFrameOrphans(ctx)
 	if err != nil {

@@ -66,9 +66,9 @@ func (p *place) roomy() bool {
 	return p.of != nil && p.in.roomy(p.of)
 }
 
-// enter gives a file its place. Announced bytes are held at once: of many files that
-// do not fit together, some arrive whole and the others are refused before their first
-// byte. Leave the place on every path. Errors: storage_limit_reached.
+// enter gives a file its place. Announced bytes are held at once: if many files do not
+// fit together, some arrive whole and the others are refused before their first byte.
+// Leave the place on every path. Errors: storage_limit_reached.
 func (in *Intake) enter(ctx context.Context, workspaceID string, announced int64, isPart bool) (*place, error) {
 	in.arrivals.mu.Lock()
 	for other, a := range in.arrivals.of {

@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// auditOrder holds a job against the quote that it accepted, the upload that it renders
+// auditOrder compares a job with the quote that it accepted, the upload that it renders
 // and the key that spent.
 func auditOrder(f facts, breach func(rule, subject, format string, args ...any)) {
 	j, q, u := f.job, f.quote, f.upload
@@ -43,7 +43,7 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 	}
 }
 
-// auditPrice holds a job's price against the terms of the version that it was ordered
+// auditPrice compares a job's price with the terms of the version that it was ordered
 // under.
 func auditPrice(book contract.Book) func(facts, func(rule, subject, format string, args ...any)) {
 	return func(f facts, breach func(rule, subject, format string, args ...any)) {
@@ -53,7 +53,7 @@ func auditPrice(book contract.Book) func(facts, func(rule, subject, format strin
 	}
 }
 
-// auditMoney holds a job against the ledger: what it reserved when it was created, and how
+// auditMoney compares a job with the ledger: what it reserved when it was created, and how
 // that was settled when it ended.
 func auditMoney(f facts, breach func(rule, subject, format string, args ...any)) {
 	j := f.job

@@ -151,7 +151,7 @@ var fixed = []string{
 	"cancel_reason", "updated_at",
 }
 
-// auditEvent holds a job that has ended against its event, which has the job as it was
+// auditEvent compares a job that has ended with its event, which has the job as it was
 // then. An event that is forgotten has its type and its time alone.
 func auditEvent(f facts, breach func(rule, subject, format string, args ...any)) {
 	j := f.job

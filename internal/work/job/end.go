@@ -43,7 +43,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 
 // isCancellable reports whether a locked job may be cancelled: no worker has claimed it, or
 // those that did gave nothing for it in their time. Otherwise a worker could keep a job, and
-// the money that it reserves, for as long as it likes.
+// the money that it reserves, without limit.
 func isCancellable(ctx context.Context, tx *db.Tx, job Record) (bool, error) {
 	if status := Status(job.Status); status != Rendering {
 		return status.Cancellable(), nil

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/work/autoscale"
 )
 
-// The folders of the repository that these tests hold against /metrics.
+// The folders of the repository that these tests compare with /metrics.
 const (
 	root  = "../../../"
 	rules = root + "deploy/prometheus/svc.rules.yml"

@@ -89,7 +89,7 @@ const (
 // safe for concurrent use.
 type Clients struct {
 	client   *http.Client
-	registry *seal.Keys // nil where programs cannot register by themselves
+	registry *seal.Keys // nil if programs cannot register automatically
 
 	mu   sync.Mutex
 	kept map[string]keptClient // at most maxCached
@@ -101,7 +101,7 @@ type keptClient struct {
 }
 
 // NewClients makes the reader of descriptions, which calls addresses that guard permits. With
-// the keys of registry, programs may register by themselves too (register.go).
+// the keys of registry, programs may register automatically too (register.go).
 func NewClients(guard *outbound.Guard, registry *seal.Keys) *Clients {
 	return &Clients{registry: registry, client: guard.Client(outbound.Limits{Timeout: fetchTimeout, Body: MaxDescription}), kept: map[string]keptClient{}}
 }

@@ -82,5 +82,5 @@ func (c *Clients) registeredBy(id string) (client Client, is bool) {
 	return Client{ID: id, Name: said.Name, Redirects: said.Redirects, Registered: true}, true
 }
 
-// Registers reports whether programs may register by themselves.
+// Registers reports whether programs may register automatically.
 func (c *Clients) Registers() bool { return c.registry != nil }

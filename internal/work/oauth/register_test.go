@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/work/oauth"
 )
 
-// registering are clients that may register by themselves; the first of keys seals.
+// registering are clients that may register automatically; the first of keys seals.
 func registering(t *testing.T, keys ...byte) *oauth.Clients {
 	t.Helper()
 	var all [][]byte

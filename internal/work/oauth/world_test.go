@@ -105,7 +105,7 @@ func (s service) must(do func(ctx context.Context, tx *db.Tx) error) {
 	}
 }
 
-// audit holds all rows of the test against their checksums.
+// audit compares all rows of the test with their checksums.
 func (s service) audit() {
 	s.must(func(ctx context.Context, tx *db.Tx) error {
 		breach := func(rule, subject, format string, args ...any) {

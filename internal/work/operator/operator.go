@@ -2,8 +2,8 @@
 // results and keys of the whole service, and the record of who did what (decisions 24).
 //
 // What always holds: an act and its entry in the record happen in one transaction, so
-// nothing is done that the record does not show. Only an Actor acts, and only a person who
-// is an operator, or who can read the store, is one. An entry never changes, except for an
+// nothing is done that the record does not show. Only an Actor acts, and only an operator,
+// or a person with access to the store, is one. An entry never changes, except for an
 // erased workspace, whose words and addresses are removed.
 //
 // Each package does its own part; this one describes an act in words before it is done.
@@ -41,8 +41,8 @@ type Actor struct {
 	way  Way
 }
 
-// Person is the actor of a signed-in person. Error: route_not_found for one who is no
-// operator: what only operators have is not there for others.
+// Person is the actor of a signed-in person. Error: route_not_found for one who is
+// not an operator: what only operators have does not exist for others.
 func Person(who identity.Principal) (Actor, error) {
 	if !who.Operator {
 		return Actor{}, fault.New(fault.RouteNotFound, "There is no such page.")
@@ -139,7 +139,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	return nil
 }
 
-// actRows carry checksums: what somebody did cannot be derived from anything
+// actRows carry checksums: what an operator did cannot be derived from anything
 // else.
 var actRows = rowsum.Table[query.OperatorAct]{Name: "operator_act", Key: 1}
 

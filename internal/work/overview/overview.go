@@ -108,9 +108,9 @@ type Overview struct {
 // layout is part of each tag. It changes when overviews are drawn in another way.
 const layout = "1"
 
-// Find finds what an overview of a job shows. It reads rows and no file, so that a caller
-// who has the overview already costs no making. Errors: render_not_found; frame_not_found
-// when no frame is accepted; artifact_expired.
+// Find finds what an overview of a job shows. It reads rows and no file, so that nothing
+// is made for a caller that already has the overview. Errors: render_not_found;
+// frame_not_found when no frame is accepted; artifact_expired.
 func (o *Overviews) Find(ctx context.Context, workspaceID, jobID string, kind Kind) (v Overview, err error) {
 	v = Overview{Kind: kind, overviews: o}
 	var frames []result.Frame

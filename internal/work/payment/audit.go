@@ -19,8 +19,8 @@ var eventRows = rowsum.Table[query.PaymentEvent]{Name: "payment_event", Key: 1}
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{rows, eventRows}
 
-// Audit holds each top-up against the ledger, in both directions, and against its
-// checksum, and each event against its own. An error means that the audit did not finish.
+// Audit compares each top-up with the ledger, in both directions, and with its checksum,
+// and each event with its own. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	for after := ""; ; {
 		page, err := tx.TopUpAfter(ctx, after)
@@ -44,7 +44,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	return eventRows.Audit(ctx, tx, breach, nil)
 }
 
-// compare holds a page of top-ups against what the ledger has of them.
+// compare compares a page of top-ups with the ledger.
 func compare(page []query.TopUp, entries []query.AuditTopUpEntriesRow, breach func(rule, subject, format string, args ...any)) {
 	const rule = "a top-up is credited once, when it is paid"
 	booked := map[string]query.AuditTopUpEntriesRow{}

@@ -234,7 +234,7 @@ func (g *game) endJob() {
 	}))
 }
 
-// check holds the wallet against the provider: never more is credited than was paid and
+// check compares the wallet with the provider: never more is credited than was paid and
 // not given back, and what a bank or a refund took is taken or owed.
 func (g *game) check() {
 	g.Helper()

@@ -154,7 +154,7 @@ func requeue(ctx context.Context, tx *db.Tx, previewID string) error {
 // Attempts that fail until a preview fails. Another worker may do better, but a person
 // waits, and nothing is paid.
 const (
-	mostFailures     = 2 // caused by the file, as far as one worker can tell
+	mostFailures     = 2 // apparently caused by the file
 	mostWorkerFaults = 3 // of workers that vanish, or cannot get at the file or their GPU
 )
 

@@ -41,7 +41,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, thing, format strin
 	return nil
 }
 
-// auditProjects holds each project against its upload and the rows of its content.
+// auditProjects compares each project with its upload and the rows of its content.
 func auditProjects(ctx context.Context, tx *db.Tx, breach func(rule, thing, format string, args ...any)) error {
 	stored, err := tx.AuditUseCount(ctx)
 	if err != nil {

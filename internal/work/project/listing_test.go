@@ -148,7 +148,7 @@ func TestAFileHasTheBytesOfItsParts(t *testing.T) {
 	}
 }
 
-// FuzzListing holds what is accepted against the rules, told in other words.
+// FuzzListing compares what is accepted with the rules in another form.
 func FuzzListing(f *testing.F) {
 	for _, l := range []Listing{listing("shots/a.blend", "tex/b.png"), listing("../a"), listing("é", "e\u0301"), listing("A", "a")} {
 		text, err := json.Marshal(l)

@@ -143,8 +143,8 @@ func ManifestOf(ctx context.Context, tx *db.Tx, uploadID string) (m Manifest, er
 // Scene names what an upload renders: uploads of one workspace with the same files and aliases
 // have the same name, and no others do. What makes it the workspace's own is the key under
 // which that keeps the main file, which is random: the name does not reveal whose it is, or
-// who has the same files. After the last upload is removed, the next one gets another name.
-// Error: ErrNoContent.
+// which workspaces have the same files. After the last upload is removed, the next one gets
+// another name. Error: ErrNoContent.
 func (s Store) Scene(ctx context.Context, uploadID string, m Manifest) (string, error) {
 	main := slices.IndexFunc(m.Files, func(f File) bool { return f.Path == m.Main })
 	if main < 0 || len(m.Files[main].Parts) == 0 {

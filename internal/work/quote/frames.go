@@ -32,7 +32,7 @@ type Selection struct {
 	Frames Frames
 	// Skipped is how many frames of the scene's range were left out.
 	Skipped int
-	// List has the frames where they are no range; else it is nil.
+	// List has the frames if they are not a range; otherwise it is nil.
 	List framelist.List
 }
 

@@ -184,7 +184,7 @@ func someOf(names []string) string {
 
 // compareManifest compares the manifest with the receipt, and its picture sizes with
 // the decoded pictures. The manifest is unsigned: agreement only means that a reader
-// who has nothing but the ZIP reads the same facts.
+// with only the ZIP reads the same facts.
 func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error {
 	raw, err := entry.OpenRaw()
 	if err != nil {

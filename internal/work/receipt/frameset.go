@@ -174,7 +174,7 @@ func VerifyFrame(document []byte, keys []PublicKey, history History, pictures fs
 	return report, p
 }
 
-// check holds a proof against the signed statement.
+// check compares a proof with the signed statement.
 func (p FrameProof) check(statement []byte) (frameSet, error) {
 	var held frameStatement
 	if err := json.Unmarshal(statement, &held); err != nil {

@@ -30,7 +30,7 @@ func TestOnlyNamesOfTheListBringSomething(t *testing.T) {
 	}
 }
 
-// TestEveryFailureOfAJobHasAName holds the list against the table of codes, so that a new
+// TestEveryFailureOfAJobHasAName compares the list with the table of codes, so that a new
 // code gets its name.
 func TestEveryFailureOfAJobHasAName(t *testing.T) {
 	t.Parallel()

@@ -32,7 +32,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	return wallets, nil
 }
 
-// auditLedger holds the postings of each entry against its kind. A posting between two
+// auditLedger compares the postings of each entry with its kind. A posting between two
 // pages belongs to no entry.
 func auditLedger(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	stored, err := tx.AuditPostingCount(ctx)

@@ -75,7 +75,7 @@ func (h *Hooks) Place(ctx context.Context, workspaceID, after string) (p Place, 
 	return p, err
 }
 
-// Follow sends f each event of the workspace behind its place, once and in order, first
+// Follow sends f each event of the workspace after its place, once and in order, first
 // the kept ones, then new ones, until ctx ends. Tests of endpoints are no events here.
 // Errors: rate_limited before anything is sent, when the workspace has the maximum
 // number of followers in this process; those of f and of ctx.

@@ -79,7 +79,7 @@ func TestAFollowerGetsEachEventOnceAndInOrderWhereverItResumes(t *testing.T) {
 		if err := errors.Join(stop(), stopNow()); !errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
-		s.endJobs(1) // while the line is cut
+		s.endJobs(1) // while the connection is cut
 		resumed, _ := s.follow(ids[99])
 		if got, want := s.next(resumed, 153)[:152], slices.Concat(ids[100:], fresh); !slices.Equal(got, want) {
 			t.Errorf("after event 100 come %v, want %v", got, want)

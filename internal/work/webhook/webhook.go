@@ -84,7 +84,7 @@ type Config struct {
 	// process; 0 is any number.
 	Followers int
 	// SignedAt is the time that a call is signed with, of the attempt's time by the
-	// database; nil is that time itself. Receivers hold it against their own clocks, so
+	// database; nil is that time itself. Receivers compare it with their own clocks, so
 	// where the database's clock is moved, it must be another.
 	SignedAt func(attempt time.Time) time.Time
 	// TestMode marks events that this package makes itself as those of test mode.

@@ -16,7 +16,7 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// leaderboardAge lets caches answer by themselves for 15 seconds. A new result
+// leaderboardAge lets caches answer without asking for 15 seconds. A new result
 // may appear that much later.
 const leaderboardAge = "public, max-age=15"
 

@@ -34,8 +34,8 @@ type walletView struct {
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
 	Entries []entry
-	// Payable reports whether people can pay by themselves; TopUps are their payments, and
-	// Chosen is the one that they came from.
+	// Payable reports whether people can pay online; TopUps are their payments, and Chosen
+	// is the one that they came from.
 	Payable bool
 	TopUps  []topUpRow
 	Chosen  *topUpRow

@@ -88,9 +88,9 @@ func reasonText(r *webhook.Reason) string {
 	}[*r]
 }
 
-// noticeOf confirms an action after the redirect that follows it. The action
-// travels in the query, as a word of a fixed list: free text in an address
-// would let anybody put words on this page.
+// noticeOf confirms an action after the redirect that follows it. The action is
+// in the query, as a word of a fixed list: free text in an address would let
+// anyone put words on this page.
 func noticeOf(q url.Values) string {
 	switch q.Get("did") {
 	case "test":

@@ -19,10 +19,10 @@ type handOverView struct {
 	Extension string
 }
 
-// handOver builds the page behind an agent's one-time link: hosted agents cannot read a file
-// of the person's own computer. The signed link is the only authorisation, as it is for
-// curl, so the page shows only whether a file has arrived. Its form goes to the same
-// address, which package agent answers. Errors: link_invalid, upload_not_found.
+// handOver builds the page of an agent's one-time link: hosted agents cannot read a file of
+// the person's own computer. The signed link is the only authorisation, as it is for curl,
+// so the page shows only whether a file has arrived. Its form goes to the same address,
+// which package agent answers. Errors: link_invalid, upload_not_found.
 func (s *Site) handOver(r *http.Request) (page.Page, error) {
 	upload, query := r.PathValue("upload_id"), r.URL.Query()
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {

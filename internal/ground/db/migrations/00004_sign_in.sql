@@ -1,7 +1,7 @@
 -- +goose Up
 
--- Who somebody is at an OpenID Connect issuer: the address may change there,
--- the subject never does.
+-- The identity of a person at an OpenID Connect issuer: the address may change
+-- there, the subject never does.
 CREATE TABLE person_login (
   issuer     text NOT NULL,
   subject    text NOT NULL,

@@ -1,8 +1,8 @@
 -- +goose Up
 
--- An upload whose id is told before its file is here: its owner sends the file
--- by a link, or the service fetches it. What was wrong with the file that came
--- last stands in fault_code and the columns behind it; '' = nothing was.
+-- An upload whose id is known before its file has arrived: its owner uploads
+-- the file by a link, or the service fetches it. What was wrong with the last
+-- file is in fault_code and the columns after it; '' = nothing was.
 CREATE TABLE awaited_upload (
   upload_id    text PRIMARY KEY,
   workspace_id text NOT NULL REFERENCES workspace (workspace_id),

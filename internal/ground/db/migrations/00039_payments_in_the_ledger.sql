@@ -1,5 +1,5 @@
 -- The ledger books payments and what is taken back of them. The wallet package knows the
--- kinds, and the audit holds each entry against its kind: a list here would be a second
+-- kinds, and the audit compares each entry with its kind: a list here would be a second
 -- one, which SQLite cannot change in place.
 
 -- +goose Up
@@ -33,7 +33,8 @@ CREATE INDEX ledger_transaction_by_job ON ledger_transaction (job_id) WHERE job_
 
 -- What a workspace owes: payments that were taken back after the money was spent.
 ALTER TABLE wallet ADD COLUMN owed_cents bigint NOT NULL DEFAULT 0 CHECK (owed_cents >= 0);
--- Who froze it: 'operator', or 'debt', which ends when nothing is owed any more.
+-- The origin of the freeze: 'operator', or 'debt', which ends when nothing is
+-- owed any more.
 ALTER TABLE workspace_freeze ADD COLUMN cause text NOT NULL DEFAULT 'operator';
 UPDATE workspace_freeze SET row_sum = '';
 INSERT INTO unsummed (relation) SELECT 'workspace_freeze' WHERE EXISTS (SELECT 1 FROM workspace_freeze) ON CONFLICT DO NOTHING;

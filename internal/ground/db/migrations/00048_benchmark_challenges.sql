@@ -32,7 +32,7 @@ CREATE INDEX benchmark_challenge_of_key ON benchmark_challenge (node_key_id, cre
 CREATE INDEX benchmark_challenge_of_result ON benchmark_challenge (result_id) WHERE result_id <> '';
 CREATE INDEX benchmark_challenge_waiting ON benchmark_challenge (ended_at) WHERE reference = 'waiting';
 
--- The board is counted anew from the signed receipts when the service starts.
+-- The board is recounted from the signed receipts when the service starts.
 ALTER TABLE benchmark_counter ADD COLUMN stale bigint NOT NULL DEFAULT 0;
 UPDATE benchmark_counter SET last_number = 0, last_group = 0, last_facet = 0,
   stale = CASE WHEN EXISTS (SELECT 1 FROM benchmark_result) THEN 1 ELSE 0 END;

@@ -13,8 +13,8 @@ SELECT * FROM webhook_endpoint WHERE endpoint_id = @endpoint_id;
 SELECT * FROM webhook_endpoint WHERE workspace_id = @workspace_id AND job_id = '' AND deleted_at = 0 ORDER BY endpoint_id DESC;
 
 -- name: WebhookTargets :many
--- The endpoints that are notified of the end of a job. Ordered by delivery queue, so that everyone
--- who locks several locks them in one order.
+-- The endpoints that are notified of the end of a job. Ordered by delivery queue, so that every
+-- transaction that locks several uses one order.
 SELECT * FROM webhook_endpoint w
 WHERE w.workspace_id = @workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0
 UNION ALL

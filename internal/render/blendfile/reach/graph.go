@@ -12,7 +12,7 @@ import (
 // kept; then all of them count as used.
 type graph struct {
 	nodes     []records.Node    // sorted by ordinal
-	byAddress []uint32          // places in nodes, sorted by address; of several at one the last comes first
+	byAddress []uint32          // places in nodes, sorted by address; if several have one address the last comes first
 	edges     []edge            // sorted by from
 	linked    map[uint32]string // codes of the data-blocks of libraries that some stand for
 }

@@ -13,8 +13,8 @@ const (
 	Drawn                 // the picture shows it
 )
 
-// linkedWeakly is the bit of ID.flag of data of a library that is loaded only when something
-// else needs it.
+// linkedWeakly is the bit of ID.flag of data of a library that is loaded only if other data
+// needs it.
 const linkedWeakly = 1 << 1
 
 // Linked is a data-block of a library that one of this file stands for.
@@ -95,8 +95,8 @@ func (w *Set) sceneOf(ordinal uint32) {
 	}
 }
 
-// load notes everything that Blender loads with a data-block. Of a scene it loads nearly
-// all that there is.
+// load notes everything that Blender loads with a data-block. For a scene that is nearly
+// everything.
 func (w *Set) load(ordinal uint32) {
 	open := []uint32{ordinal}
 	for len(open) > 0 {

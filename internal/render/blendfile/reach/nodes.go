@@ -54,7 +54,7 @@ const (
 	mostTreeParts = 1 << 17
 	mostSockets   = 1 << 10 // of one node
 
-	nodeActive     = 1 << 6 // bNode.flag: of several outputs the one that counts
+	nodeActive     = 1 << 6 // bNode.flag: the one that counts if there are several outputs
 	linkMuted      = 1 << 4 // bNodeLink.flag
 	socketHidden   = 1 << 3 // bNodeSocket.flag: the node as it is set has no such socket
 	socketNoBypass = 1 << 9 // bNodeSocket.flag: a muted node passes nothing on from it

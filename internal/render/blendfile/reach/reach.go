@@ -162,7 +162,7 @@ func (w *Set) need(ordinal uint32, known map[uint32]bool, copied func(collection
 	}
 }
 
-// layerCollections sees the objects of a view layer: of its collections that are neither
+// layerCollections sees the objects of a view layer in the collections that are neither
 // excluded nor hidden.
 func (w *Set) layerCollections(from uint32, r records.Record, list string, depth int) {
 	if depth > MaxNesting {

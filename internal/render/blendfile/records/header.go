@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// header is the first line of a .blend: how the rest of it is to be read.
+// header is the first line of a .blend: how to read the rest of it.
 type header struct {
 	version int
 	pointer int // bytes of an address: 4 or 8

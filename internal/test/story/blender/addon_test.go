@@ -293,7 +293,7 @@ func (a desk) screened() (desk, string) {
 	return a, filepath.Join(folder, "Xvfb_screen0")
 }
 
-// slowLine leads to a service over a line that sends a mebibyte a second.
+// slowLine leads to a service over a connection of one mebibyte a second.
 func slowLine(svc *story.Service) string {
 	svc.T.Helper()
 	target, err := url.Parse(svc.URL)
@@ -342,7 +342,8 @@ func TestThePanelOfTheAddOnLeadsFromTheCodeToTheFrames(t *testing.T) {
 	legacyDesk(svc).pressesThePanel()
 }
 
-// pressesThePanel leads from the code to the frames, over a slow line, in one window and in two.
+// pressesThePanel leads from the code to the frames, over a slow connection, in one window and
+// in two.
 func (a desk) pressesThePanel() {
 	t, svc := a.t, a.svc
 	t.Helper()

@@ -40,7 +40,7 @@ type scripted struct {
 type person interface {
 	// file is the file to render, as it is now.
 	file() []byte
-	// mend does to the file what an answer asks for; false = cannot.
+	// mend changes the file as an answer asks; false = cannot.
 	mend(action string) bool
 	// sees a picture of a frame, and what may be wrong with it, before the price is asked
 	// for.

@@ -28,7 +28,7 @@ type sdk struct {
 	folder  string
 	program func(*testing.T) string
 	story   string // a render over a bad wire
-	project string // what travels of a project
+	project string // which files of a project are uploaded
 	code    string // the mark of its programs in the README
 	agent   string // how its calls identify it
 }

@@ -169,7 +169,8 @@ func TestTheCommandLineTellsTheWholeStory(t *testing.T) {
 }
 
 // scriptServe is `serve DATA [flags]`: it starts the service, which ends with the
-// script, and sets SVC_SERVER. What is left is audited, and the log held against it.
+// script, and sets SVC_SERVER. What is left is audited, and the log is searched for
+// its secrets.
 func scriptServe(t *testing.T) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, _ bool, args []string) {
 		environment := append(os.Environ(), "SVC_BLENDER="+ts.Getenv("SVC_BLENDER"), "SVC_DEVICE="+ts.Getenv("SVC_DEVICE"), "SVC_ALLOW_BLENDER_VERSION=true")

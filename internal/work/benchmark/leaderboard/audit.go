@@ -22,11 +22,10 @@ type Auditor struct {
 	Breach func(rule, subject, format string, args ...any)
 }
 
-// Audit checks every stored benchmark receipt and computes everything that is shown and
-// counted anew from the signed ones. It returns the number of receipts that the service
-// has signed. It only reads. Leaf is called for every record that opens, because an
-// unclaimed leaf is reported as a breach elsewhere. An error means that the tables cannot
-// be read.
+// Audit checks every stored benchmark receipt and recomputes everything that is shown and
+// counted from the signed ones. It returns the number of receipts that the service has
+// signed. It only reads. Leaf is called for every record that opens, because an unclaimed
+// leaf is reported as a breach elsewhere. An error means that the tables cannot be read.
 func Audit(ctx context.Context, tx *db.Tx, a Auditor) (records int, err error) {
 	if err := a.received(ctx, tx); err != nil {
 		return 0, err

@@ -54,8 +54,8 @@ type ReferenceWork struct {
 	Lease lease.Lease
 }
 
-// ClaimReference leases the longest waiting reference render that a worker may make, which
-// idles: of another node key than the result's and than one that has decided already, with
+// ClaimReference leases to an idle worker the longest waiting reference render that it may
+// make: of another node key than the result's and than one that has decided already, with
 // the same kind of device and the same Blender. ok is false when there is none.
 func (b *Board) ClaimReference(ctx context.Context, holder string) (w ReferenceWork, ok bool, err error) {
 	var waiting int64
@@ -185,10 +185,10 @@ func (b *Board) AdmitReference(ctx context.Context, ref lease.Ref) error {
 	return err
 }
 
-// Confirm holds the picture of a reference render against the one that came with the
-// result. Where they agree, the result is verified and ranked. Where not, a worker of a
-// third key renders it too; if that picture differs as well, the result is refuted. The lock
-// of the board is held meanwhile. Errors: lease_lost, frame_rejected.
+// Confirm compares the picture of a reference render with the one that came with the result.
+// If they agree, the result is verified and ranked. Where not, a worker of a third key
+// renders it too; if that picture differs as well, the result is refuted. The lock of the
+// board is held meanwhile. Errors: lease_lost, frame_rejected.
 func (b *Board) Confirm(ctx context.Context, ref lease.Ref, file []byte) error {
 	challengeID := challengeOf(ref.ID)
 	var row query.BenchmarkChallenge

@@ -130,8 +130,8 @@ func TestTheProviderOfTestsAnswersInStripesForms(t *testing.T) {
 	hold(t, "a dispute", dispute, ask(t, http.MethodGet, url+"/v1/disputes/dp_1", ""))
 }
 
-// hold holds the members of an answer against an example. What is an object in one and a
-// name in the other is expanded in one; null goes with everything.
+// hold compares the members of an answer with an example. What is an object in one and a
+// name in the other is expanded in one; null matches everything.
 func hold(t *testing.T, what string, answer, example map[string]any) {
 	t.Helper()
 	for name, value := range answer {
