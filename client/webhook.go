@@ -81,7 +81,7 @@ func checkSignature(secret, signatures, text string) error {
 		}
 	}
 	if len(key) == 0 {
-		return errors.New("the secret is empty") // anybody could sign with it
+		return errors.New("the secret is empty") // anyone could sign with it
 	}
 	// The id and the time are signed with the body, so none of them can be
 	// exchanged.

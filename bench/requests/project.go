@@ -141,7 +141,7 @@ func (p project) change(seed, files int) error {
 	return nil
 }
 
-// copyAndSum copies the folder and hashes the copy, by the programs that everybody has.
+// copyAndSum copies the folder and hashes the copy, by standard programs.
 func (p project) copyAndSum(ctx context.Context) (float64, error) {
 	to := p.folder + "-copy"
 	defer func() { _ = os.RemoveAll(to) }()

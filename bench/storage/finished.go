@@ -31,8 +31,8 @@ const (
 )
 
 // Finished measures what callers and the operator ask of a store with so many finished
-// jobs of one workspace, compared with one with a thousand. Nothing but the audit may
-// depend on how much is behind a service.
+// jobs of one workspace, compared with one with a thousand. Only the audit may depend
+// on how much a service has stored.
 func Finished(engine string, jobs int) rounds.Group {
 	name := func(what string) string { return "finished/" + engine + " " + what }
 	baseline := fmt.Sprintf("%d jobs", finishedFew)

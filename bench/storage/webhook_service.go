@@ -66,7 +66,7 @@ type hookReceiver struct{ jobID, host string }
 // hookFiller brings an event to the size of a real job's, in bytes.
 const hookFiller = 1500
 
-// hookLease is the life of the lease that a process has on an endpoint's lane.
+// hookLease is the life of the lease that a process has on an endpoint's delivery queue.
 const hookLease = 20 * time.Second
 
 // hookWait bounds every wait, so that a lost delivery ends the measurement with an error.

@@ -75,7 +75,7 @@ func TestAServiceThatNobodyTestsHasNoTestWorld(t *testing.T) {
 			return err == nil
 		}
 		if folder(workspace) || folder("") {
-			t.Error("a test world is there before anybody tests")
+			t.Error("a test world exists before any test request")
 		}
 		for _, c := range []*client.Client{c, other} {
 			if _, err := inspected(t, c, 1); err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestATextIsCompressedForCallersThatTakeIt: and for no others, nor where it is short.
+// TestATextIsCompressedForCallersThatTakeIt and for no others, and not if it is short.
 func TestATextIsCompressedForCallersThatTakeIt(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("svc ", 1000)

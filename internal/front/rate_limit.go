@@ -92,7 +92,7 @@ func (m *meter) decide(ctx context.Context, n int) (ratelimit.Decision, error) {
 }
 
 // hold waits for d, or until the caller is gone or the service stops. A client that never
-// waits would otherwise take the processor from everybody with what it is refused.
+// waits would otherwise use the processor up with its refused requests.
 func hold(ctx context.Context, d time.Duration) {
 	if d <= 0 {
 		return

@@ -9,8 +9,8 @@ import (
 
 // hostSession gives the session's cookie the name that every handler knows. Over https only
 // the cookie with contract.HostCookiePrefix is a session: one without it can come from a
-// subdomain or from whoever changes plain HTTP, and would sign a person in to an account
-// that is not theirs.
+// subdomain or from an attacker who changes plain HTTP, and would sign a person in to an
+// account that is not theirs.
 func hostSession(r *http.Request) {
 	lines := r.Header.Values("Cookie")
 	if len(lines) == 0 {

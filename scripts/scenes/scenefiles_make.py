@@ -377,7 +377,8 @@ def strip(s):
 
 
 def everything(s, suffix=""):
-    """Data-blocks of the kinds that a picture can come from. Their names end as is said."""
+    """Data-blocks of the kinds that a picture can come from. Their names have the given
+    endings."""
     data, named = bpy.data, lambda name: name + suffix
     data.materials.new(named("Wood")).use_fake_user = True
     data.materials.new("Steel").use_fake_user = True

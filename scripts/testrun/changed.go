@@ -105,7 +105,8 @@ func affected(all []pkg, root string, files []string) (changed, dependent []pkg)
 }
 
 // within takes all packages that changed, and of those that depend on them the fastest as
-// long as there is room. Nobody knows how long one takes that never ran: it is left.
+// long as there is room. A package that never ran is left out, because its time is
+// unknown.
 func within(room float64, changed, dependent []pkg, known seconds) (chosen, left []pkg) {
 	cost := func(p pkg) float64 {
 		if took, ok := known[p.ImportPath]; ok {

@@ -134,8 +134,8 @@ def name_of(path):
 
 
 def root_of(folder, places, home):
-    """The folder that has the scene and what it names from where it is; the scene's own where
-    that would be a whole disk or everybody's home."""
+    """The folder that has the scene and what it names from where it is; the scene's own if
+    that would be a whole disk or the folder of all home folders."""
     try:
         root = os.path.commonpath([folder] + [os.path.dirname(place) for place in places])
         everybody = os.path.dirname(root) == root or os.path.commonpath([root, home]) == root

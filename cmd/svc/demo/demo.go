@@ -59,7 +59,7 @@ const demoCredit = 10000
 
 // Run takes one job all the way: inspect, price, pay, render, package, verify. Exit
 // codes are those of svc render. A second Ctrl-C ends the program at once and may
-// leave the temporary folder behind.
+// leave the temporary folder.
 func (c *Command) Run(k *kong.Context) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

@@ -95,8 +95,8 @@ func actionOf(code, action string) string {
 // An invalid_request made here gets no suggestion: its message already names the
 // flag, and the general advice speaks of a request that was never sent.
 //
-// A service that cannot be called is said in words, in place of what the network said. The
-// route of a call is left out: its id says which call it was.
+// If a service cannot be reached, a sentence replaces the network's error. The route of a
+// call is left out: its id says which call it was.
 func Words(err error) error {
 	if said := unreachable(err); said != nil {
 		return said

@@ -76,8 +76,7 @@ type Serve struct {
 // running ones, then the rest (package app). A second signal, two seconds later or
 // more, ends the process at once; nothing acknowledged is lost by that.
 //
-// Flags are checked before anything is opened, so that a mistake leaves no store
-// behind.
+// Flags are checked before anything is opened, so that a mistake leaves no store.
 func (c *Serve) Run(k *kong.Context) error {
 	ctx, stop := terminal.UntilSignal()
 	defer stop()

@@ -306,8 +306,8 @@ func (w *world) others(op operation) string {
 	return cell
 }
 
-// mine checks that the owner is let in, with a key from any site: what refuses
-// everybody proves nothing.
+// mine checks that the owner is let in, with a key from any site: a refusal of
+// everyone proves nothing.
 func (w *world) mine(op operation, k kind) {
 	w.t.Helper()
 	theirs, _ := w.ask(op, k, w.stranger[k], false)

@@ -228,7 +228,7 @@ func fingerprintOf(r *http.Request, most int64) (string, error) {
 func ordered(body []byte) []byte {
 	var value any
 	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber() // 1e3 is another request than 1000, as far as anybody knows
+	d.UseNumber() // 1e3 is another request than 1000, and must not match it
 	if d.Decode(&value) != nil || d.More() {
 		return body
 	}

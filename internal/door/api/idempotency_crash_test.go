@@ -39,7 +39,7 @@ func (c *commits) read() (k kept, err error) {
 	return k, err
 }
 
-// note reads behind the lock: a commit in the background that read before a request began,
+// note reads under the lock: a commit in the background that read before a request began,
 // and was noted after that, would show the database as it was before the request.
 func (c *commits) note() {
 	c.mu.Lock()

@@ -27,7 +27,7 @@ func (b *browser) back() *url.URL {
 	return mustParse(b.t, header.Get("Location"))
 }
 
-// refused follows an answer that must not sign anybody in.
+// refused follows an answer that must not sign anyone in.
 func (b *browser) refused(path string) {
 	b.t.Helper()
 	if a := b.do("GET", path, body{}); a.status != 400 || a.code() != fault.SignInFailed || len(a.header["Set-Cookie"]) > 0 {

@@ -180,7 +180,8 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	}, nil
 }
 
-// demand says what kinds of workers are needed, for whoever may run some.
+// demand says what kinds of workers are needed, for operators that can start
+// some.
 func (s *Server) demand(_ http.ResponseWriter, r *http.Request, _ identity.NodeKey) (any, error) {
 	reply := farmapi.DemandReply{OK: true, Workspaces: []farmapi.WorkspaceDemand{}}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {

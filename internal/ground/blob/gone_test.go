@@ -13,8 +13,8 @@ import (
 	"svc.example/internal/test/s3test"
 )
 
-// TestAStoreThatIsGoneHasLostNothing: a disk that is not mounted, or a bucket that is away, says
-// of no blob that it is not found.
+// TestAStoreThatIsGoneHasLostNothing: a disk that is not mounted, or a bucket that is
+// unreachable, never reports a blob as not found.
 func TestAStoreThatIsGoneHasLostNothing(t *testing.T) {
 	t.Parallel()
 	check := func(t *testing.T, s blob.Store, away func() error) {

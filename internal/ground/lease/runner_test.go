@@ -184,7 +184,8 @@ func TestWorkThatNeverSucceedsBecomesADeadLetter(t *testing.T) {
 	})
 }
 
-// A full disk is nobody's fault: the work waits, and is no nearer to its end.
+// A full disk is not the work's fault: it waits, and does not count as a
+// failure.
 func TestAFullDiskIsNoFailureOfTheWork(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, e engine) {

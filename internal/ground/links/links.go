@@ -18,7 +18,7 @@ import (
 )
 
 // Links makes absolute addresses. The zero value makes addresses without a host,
-// which suits tests; it must sign nothing, because anybody could forge an empty
+// which suits tests; it must sign nothing, because anyone could forge an empty
 // key. Links never changes and is safe for concurrent use.
 type Links struct {
 	PublicURL string // how callers reach the service, without a slash at the end
@@ -95,8 +95,8 @@ func (l Links) JobsIn(text []byte, jobs string) []byte {
 	return text
 }
 
-// ProofPage returns the page on which anybody checks a receipt, if its workspace
-// allows it.
+// ProofPage returns the page on which anyone can check a receipt, if its
+// workspace allows it.
 func (l Links) ProofPage(receiptID string) string { return l.To(ProofPath + receiptID) }
 
 // Result returns the leaderboard's page of one benchmark result.

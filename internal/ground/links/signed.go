@@ -19,7 +19,7 @@ const (
 	preview  = "preview"
 )
 
-// Download returns an address under which anybody can fetch a job's ZIP until
+// Download returns an address under which anyone can fetch a job's ZIP until
 // expires, which counts in whole seconds. It cannot be revoked.
 func (l Links) Download(jobID string, expires time.Time) string {
 	return l.signed(download, DownloadPath, jobID, expires)
@@ -49,7 +49,7 @@ func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) e
 	return nil
 }
 
-// PreviewImage returns an address under which anybody can see the picture of a preview of
+// PreviewImage returns an address under which anyone can see the picture of a preview of
 // an upload until expires.
 func (l Links) PreviewImage(previewID string, expires time.Time) string {
 	return l.signed(preview, PreviewImagePath, previewID, expires)

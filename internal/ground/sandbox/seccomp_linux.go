@@ -81,7 +81,7 @@ func (a *assembler) compare(number, argument uint32, jump uint16, value uint32, 
 }
 
 // filter returns the program by which the kernel judges system calls. What it does not know
-// is allowed: drivers of GPUs make more calls than anybody has listed.
+// is allowed: GPU drivers make more calls than can be listed.
 func filter() []unix.SockFilter {
 	a := assembler{}
 	// Numbers mean other calls in another ABI of the machine, such as that of 32 bits.

@@ -158,7 +158,7 @@ func (s *Sandbox) wrap(c Command, h *handshake) (name string, args []string, err
 	read := append(append(system(), c.Read...), s.self[0])
 	write := append(c.Write[:len(c.Write):len(c.Write)], "/tmp")
 	if s.bwrap == "" {
-		write = c.Write // here /tmp is everybody's
+		write = c.Write // here /tmp is shared
 	} else {
 		own, err := rootFolders(c.Root)
 		if err != nil {

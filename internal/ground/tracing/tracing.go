@@ -1,5 +1,5 @@
-// Package tracing tells an OpenTelemetry collector what svc does, and how long each part
-// takes: requests, transactions of the database, calls of the file store, deliveries of
+// Package tracing reports to an OpenTelemetry collector what svc does, and how long each
+// part takes: requests, transactions of the database, calls of the file store, deliveries of
 // webhooks, frames of a worker. It does so where the environment names a collector
 // (OTEL_EXPORTER_OTLP_ENDPOINT), and costs next to nothing elsewhere.
 //

@@ -139,7 +139,7 @@ func (f *Opened) Move(name string, world Simulation) {
 }
 
 // ShadesByScripts reports whether a scene that is rendered switches Open Shading Language on,
-// by what was said by Render and Enter.
+// according to Render and Enter.
 func (f *Opened) ShadesByScripts() bool {
 	f.again()
 	return f.file.shadesByScripts()
@@ -157,8 +157,8 @@ func (f *Opened) unknown() Level {
 	return Loaded
 }
 
-// Linked lists the data-blocks of libraries that the file uses, by what was said by Render,
-// Enter and Move.
+// Linked lists the data-blocks of libraries that the file uses, according to Render, Enter
+// and Move.
 func (f *Opened) Linked() []Linked {
 	numbers := map[uint64]int{}
 	for i, l := range f.Libraries() {
@@ -207,7 +207,7 @@ func (f *Opened) References() []Reference {
 // LastFrame is the last one of the active scene; 0 where there is none.
 func (f *Opened) LastFrame() int { return f.active.Int("r.efra") }
 
-// Simulations lists what runs from frame to frame of what was said by Render, Enter and Move.
+// Simulations lists what runs from frame to frame, according to Render, Enter and Move.
 // lastFrame is that of the scene that is rendered.
 func (f *Opened) Simulations(lastFrame int) []Simulation {
 	if f.file.reach == nil && !f.main {
@@ -228,8 +228,8 @@ func (f *Opened) Scripted() []Script {
 	return f.file.scripted()
 }
 
-// Spaces lists the colour spaces of images, movie clips and nodes of what was said by Render
-// and Enter.
+// Spaces lists the colour spaces of images, movie clips and nodes, according to Render and
+// Enter.
 func (f *Opened) Spaces() []UsedSpace {
 	if f.file.reach == nil && !f.main {
 		return nil // it is not known what of it is used

@@ -165,7 +165,7 @@ const (
 )
 
 // dwaKinds decides how each channel is packed: by the rules that precede the parts since
-// version 2, and by those that everybody knows before. It returns what follows the rules.
+// version 2, and by the well-known ones before. It returns what follows the rules.
 func (c *exrCodec) dwaKinds(version uint64, packed []byte) (kinds []int, rest []byte, err error) {
 	rules := []dwaRule{}
 	switch {

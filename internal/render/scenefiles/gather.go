@@ -172,7 +172,7 @@ func merge(into *File, f File) {
 	into.Names, into.Lacking, into.uses = slices.Compact(names), slices.Compact(lacking), uses
 }
 
-// mostHoles bounds the spans of numbers that are told of one sequence.
+// mostHoles bounds the spans of numbers that are reported for one sequence.
 const mostHoles = 1000
 
 // holes notes which numbers a sequence lacks.

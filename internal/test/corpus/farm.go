@@ -196,7 +196,7 @@ type farm struct {
 type process struct {
 	command *exec.Cmd
 	in      io.WriteCloser
-	armed   fate          // what it was told to meet
+	armed   fate          // what will happen to it
 	ready   chan struct{} // closed when the worker waits for work, or has ended
 	ended   chan struct{}
 }

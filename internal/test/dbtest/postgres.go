@@ -21,7 +21,7 @@ import (
 // emptying a used one a tenth of that. So the databases stay on the server, and a
 // test takes an unused one, in whichever process it runs.
 
-// role owns the databases. It may not do what a superuser may.
+// role owns the databases. It has no superuser rights.
 const role = "svc_tests"
 
 // server is the PostgreSQL server of the tests, as this process uses it.

@@ -1,7 +1,7 @@
 // Package programs builds the programs of this repository that tests run as processes.
 //
-// What always holds: a program is what the sources are. It is built once for each content
-// of them, whoever asks first: testrun before the tests, or the first test of `go test
+// What always holds: a program always matches the sources. It is built once for each content
+// of them, by the first caller: testrun before the tests, or the first test of `go test
 // ./package`. A test that asks reads the sources, so go test takes its result from the cache
 // only while they stay the same.
 //

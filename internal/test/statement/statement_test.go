@@ -121,7 +121,7 @@ type service struct {
 func start(t *testing.T, url string) *service {
 	t.Helper()
 	config := app.Config{Database: url, AllowSynthetic: true, LeaseLife: time.Hour}
-	config.Webhooks.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")} // where nobody listens
+	config.Webhooks.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")} // without a listener
 	running, base := apptest.Start(t, config)
 	s := &service{t: t, app: running, caller: &caller{base: base, variables: map[string]string{"base": base}, files: files()}}
 	s.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
@@ -156,7 +156,7 @@ func (s *service) limited(email string) {
 	s.variables["limited"], s.variables["key:limited-account"] = base, w.Account.Secret
 }
 
-// files are what rows upload, by the name behind @.
+// files are what rows upload, by the name after @.
 func files() map[string][]byte {
 	scene := demo.Scene()
 	return map[string][]byte{

@@ -52,7 +52,7 @@ const (
 	sameCodeAttempts = 3
 	sameCodeWorkers  = 2
 	// agreeingKeys is the number of node keys whose workers must fail before a job does:
-	// the holder of one key could otherwise fail every job of everybody.
+	// the holder of one key could otherwise fail every job of every workspace.
 	agreeingKeys = 2
 )
 

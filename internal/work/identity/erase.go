@@ -12,7 +12,7 @@ import (
 
 // Erase removes the people of a workspace with all that signs them in, empties its name
 // and those of its keys, revokes the keys, hides its proof pages and marks it as erased. A
-// person has one workspace, so none of them is anybody elsewhere. Repeating it changes
+// person has one workspace, so none of them belongs to another one. Repeating it changes
 // nothing. Error: workspace_not_found.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	_, emails, err := WorkspaceOf(ctx, tx, workspaceID)

@@ -84,7 +84,7 @@ func LinkAddress(ctx context.Context, tx *db.Tx, token string) (string, error) {
 	return row.Email, nil
 }
 
-// linkInvalid is the error of a link that signs nobody in.
+// linkInvalid is the error of a link that does not work.
 func linkInvalid() error {
 	return fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
 }

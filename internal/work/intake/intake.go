@@ -2,7 +2,7 @@
 // in one pass, and answers with a locked quote.
 //
 // What always holds: a file is never in memory as a whole. A refused or broken upload
-// leaves nothing behind. An acknowledged upload is durable, and its quote is locked
+// leaves nothing stored. An acknowledged upload is durable, and its quote is locked
 // in the same transaction. Intake spends no money.
 //
 // Package blendfile knows the file format, quote the price, project the files of an

@@ -107,8 +107,8 @@ type similarTimes struct {
 
 // of returns the times for those of some jobs of a workspace, newest first, whose own
 // frames do not tell yet. It reads them in two statements if some are not known.
-func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outlook, views []query.JobViewsRow) (map[string]foreseen, error) {
-	found, missing := s.recall(outlook, views)
+func (s *similarTimes) of(ctx context.Context, tx *db.Tx, forecast *dispatch.Forecast, views []query.JobViewsRow) (map[string]foreseen, error) {
+	found, missing := s.recall(forecast, views)
 	if len(missing) == 0 {
 		return found, nil
 	}
@@ -148,7 +148,7 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, outlook *dispatch.Outl
 }
 
 // recall returns what is known, and the jobs of which nothing is.
-func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewsRow) (found map[string]foreseen, missing []string) {
+func (s *similarTimes) recall(forecast *dispatch.Forecast, views []query.JobViewsRow) (found map[string]foreseen, missing []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.forecast != forecast {
@@ -168,9 +168,9 @@ func (s *similarTimes) recall(outlook *dispatch.Outlook, views []query.JobViewsR
 	return found, missing
 }
 
-// findRests finds what is left of those of some jobs of a workspace, newest first, whose
+// findRemaining finds what is left of those of some jobs of a workspace, newest first, whose
 // frames depend on those before: of all that render in one statement.
-func findRests(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (rests map[string]*dispatch.Rest, err error) {
+func findRemaining(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (rests map[string]*dispatch.Remaining, err error) {
 	rendering := map[string]dispatch.Playing{}
 	queued := map[string]*dispatch.Remaining{}
 	for _, v := range views {

@@ -114,7 +114,8 @@ func TestWhatElseIsWrongIsToldToTheProgramWithStateAndIssuer(t *testing.T) {
 			"a token":          {"unsupported_response_type", s.question("response_type", "token")},
 			"another resource": {"invalid_target", s.question("resource", "https://other.example/mcp")},
 		} {
-			// An address on another host than the description's is anybody's.
+			// An address on another host than the description's could belong to
+			// anyone.
 			if _, err := s.Read(s.t.Context(), c.q); !fault.Is(err, fault.InvalidRequest) {
 				s.t.Errorf("%s: sent to another host: %v", name, err)
 			}

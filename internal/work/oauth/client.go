@@ -45,7 +45,7 @@ func own(id string) (c Client, is bool) {
 // Client is a program that asks.
 type Client struct {
 	ID string
-	// Host is where its description was read, in ASCII; "" of a program that anybody can
+	// Host is where its description was read, in ASCII; "" for a program that anyone can
 	// claim to be.
 	Host string
 	// Name is what the program calls itself, in printable ASCII. Nothing verifies it.

@@ -33,7 +33,7 @@ export async function verifyWebhook(secret: string, headers: CallHeaders, body: 
   } catch (cause) {
     throw new WebhookError("the secret is not base64 behind whsec_", { cause });
   }
-  if (raw.length === 0) throw new WebhookError("the secret is empty"); // anybody could sign with it
+  if (raw.length === 0) throw new WebhookError("the secret is empty"); // anyone could sign with it
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
   const signed = new Blob([`${id}.${stamp}.`, bytes]);
   const key = await crypto.subtle.importKey("raw", raw, { name: "HMAC", hash: "SHA-256" }, false, ["verify"]);

@@ -123,7 +123,7 @@ func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, e
 
 // showLink shows the page with the button. It does not use the link up:
 // programs that scan mail open links, too. The page names the account, so that
-// nobody is signed in to another person's by a link of theirs. Errors:
+// a person is not signed in to another's account by that person's link. Errors:
 // link_invalid.
 func (s *Server) showLink(ctx context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {

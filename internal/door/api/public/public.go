@@ -1,6 +1,6 @@
-// Package public is the part of the HTTP API that anybody may read: health,
-// what the service renders and at what price, signing keys, the receipt log,
-// the leaderboard, and downloads by signed link.
+// Package public is the public part of the HTTP API: health, what the service
+// renders and at what price, signing keys, the receipt log, the leaderboard,
+// and downloads by signed link.
 //
 // What always holds: no route here asks for a credential or changes anything.
 //

@@ -1,6 +1,5 @@
-// Package public serves the pages that anybody may read: the home page, the leaderboard, a
-// receipt's proof, the guide, the API reference, the SDKs, and the page that takes a file for
-// an agent.
+// Package public serves the public pages: the home page, the leaderboard, a receipt's proof,
+// the guide, the API reference, the SDKs, and the page that takes a file for an agent.
 //
 // Start reading at Site.Routes. Each page has a file of its own and a template of the same
 // name.
@@ -62,8 +61,8 @@ func New(shared page.Shared, c Config) *Site {
 	return &Site{Base: page.NewBase(shared, pages), Config: c, addOn: sync.OnceValues(addOn)}
 }
 
-// Routes adds the pages that anybody may read. openAPI returns the document that the API
-// reference shows; it is called once, at the first request.
+// Routes adds the public pages. openAPI returns the document that the API reference
+// shows; it is called once, at the first request.
 func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+page.AssetFolder+"{file}", s.Errors.Handle(page.ServeAsset))
 	mux.Handle("GET /favicon.ico", s.Errors.Handle(page.ServeIcon))

@@ -3,8 +3,8 @@
 
 -- +goose Up
 
--- The one row is locked by every append, so that indices are dense whoever
--- appends. Hashes are lower-case hex.
+-- The one row is locked by every append, so that indices are dense for any
+-- number of writers. Hashes are lower-case hex.
 CREATE TABLE receipt_log (
   log_id bigint PRIMARY KEY CHECK (log_id = 1),
   origin text NOT NULL, -- the log's name; '' until a service has started

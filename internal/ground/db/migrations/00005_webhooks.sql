@@ -7,7 +7,7 @@ CREATE TABLE webhook_event (
   workspace_id text NOT NULL REFERENCES workspace (workspace_id),
   job_id       text NOT NULL DEFAULT '',
   type         text NOT NULL,
-  body         text NOT NULL, -- JSON, byte for byte as it is signed and sent; '' when nobody kept it
+  body         text NOT NULL, -- JSON, byte for byte as it is signed and sent; '' if it was not kept
   created_at   bigint NOT NULL
 );
 CREATE UNIQUE INDEX webhook_event_of_job ON webhook_event (job_id) WHERE job_id <> '';
@@ -27,7 +27,7 @@ CREATE TABLE webhook_endpoint (
   url             text NOT NULL,
   description     text NOT NULL DEFAULT '',
   lane            text NOT NULL, -- deliveries of one lane share a bound of open calls
-  failing_since   bigint NOT NULL DEFAULT 0, -- first failure behind the last success
+  failing_since   bigint NOT NULL DEFAULT 0, -- first failure after the last success
   last_failed_at  bigint NOT NULL DEFAULT 0,
   disabled_at     bigint NOT NULL DEFAULT 0,
   disabled_reason text NOT NULL DEFAULT '',

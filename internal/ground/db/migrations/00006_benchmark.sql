@@ -29,7 +29,7 @@ CREATE TABLE benchmark_receipt (
 CREATE UNIQUE INDEX benchmark_receipt_by_receipt ON benchmark_receipt (receipt_id) WHERE receipt_id <> '';
 
 -- The one row is locked by every result that is added: so numbers are dense and
--- counts are exact, whoever adds.
+-- counts are exact for any number of writers.
 CREATE TABLE benchmark_counter (
   counter_id  bigint PRIMARY KEY CHECK (counter_id = 1),
   last_number bigint NOT NULL,

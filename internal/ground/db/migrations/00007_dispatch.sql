@@ -6,7 +6,7 @@
 CREATE TABLE turn (
   party      text PRIMARY KEY, -- a workspace or a job
   within     text NOT NULL,    -- '' of a workspace; the workspace of a job
-  waiting    bigint NOT NULL DEFAULT 0 CHECK (waiting >= 0), -- frames that nobody holds
+  waiting    bigint NOT NULL DEFAULT 0 CHECK (waiting >= 0), -- frames that are not held
   served_us  bigint NOT NULL DEFAULT 0, -- workers' time it had, held against its rivals'
   counted_us bigint NOT NULL DEFAULT 0  -- of a job: how much of its frames' time is in served_us
 );

@@ -26,7 +26,7 @@ CREATE INDEX benchmark_receipt_rejected ON benchmark_receipt (created_at) WHERE 
 CREATE TABLE key_standing (
   key_id       text PRIMARY KEY REFERENCES node_key (key_id),
   pauses       bigint NOT NULL DEFAULT 0, -- in a row
-  paused_until bigint NOT NULL DEFAULT 0, -- what the key's workers failed before then counts for nobody
+  paused_until bigint NOT NULL DEFAULT 0, -- earlier failures of the key's workers do not count
   failed       bigint NOT NULL DEFAULT 0, -- of attempts, when the key was paused last
   attempts     bigint NOT NULL DEFAULT 0
 );

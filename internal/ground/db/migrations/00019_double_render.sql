@@ -3,7 +3,7 @@
 -- +goose Up
 
 -- A sound picture of a frame that awaits the picture of another worker. The frame is
--- accepted, and its rows here go, once two agree or nobody else is there.
+-- accepted, and its rows here go, once two agree or no other worker is available.
 CREATE TABLE candidate (
   job_id       text NOT NULL REFERENCES job (job_id),
   frame        bigint NOT NULL,

@@ -18,7 +18,7 @@ CREATE TABLE operator_act (
   actor        text NOT NULL, -- an e-mail address, or the account that ran svc admin
   way          text NOT NULL, -- 'console' or 'command'
   what         text NOT NULL, -- follows "Did:"; names ids and amounts
-  workspace_id text NOT NULL, -- whose thing it was; '' for nobody's
+  workspace_id text NOT NULL, -- the workspace that owned it; '' for none
   reason       text NOT NULL, -- '' for none
   row_sum      text NOT NULL
 );

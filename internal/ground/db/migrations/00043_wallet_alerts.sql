@@ -5,7 +5,7 @@
 CREATE TABLE wallet_alert (
   workspace_id text PRIMARY KEY REFERENCES workspace (workspace_id),
   below_cents  bigint NOT NULL CHECK (below_cents > 0), -- less than this is low
-  told_at      bigint NOT NULL, -- when it was told last; 0: never
+  told_at      bigint NOT NULL, -- when the workspace was last warned; 0: never
   row_sum      text NOT NULL
 );
 

@@ -9,13 +9,13 @@ CREATE TABLE test_world (
   workspace_id text PRIMARY KEY,
   created_at   bigint NOT NULL,
   used_at      bigint NOT NULL,           -- exact to some minutes
-  ended_at     bigint NOT NULL,           -- from when on nobody opens it, and it goes; 0 while it lives
+  ended_at     bigint NOT NULL,           -- when it stops opening and is removed; 0 while it lives
   row_sum      text NOT NULL
 );
 CREATE INDEX test_world_by_use ON test_world (used_at);
 
--- By how much the clock of a test world is ahead: one row, or none where nobody has moved
--- it. The real store has none.
+-- By how much the clock of a test world is ahead: one row, or none if it was not moved.
+-- The real store has none.
 CREATE TABLE moved_clock (
   id       bigint PRIMARY KEY,
   moved_us bigint NOT NULL

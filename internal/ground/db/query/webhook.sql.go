@@ -1851,8 +1851,8 @@ type WebhookTargetsParams struct {
 	JobID       string
 }
 
-// The endpoints that are notified of the end of a job. Ordered by delivery queue, so that everyone
-// who locks several locks them in one order.
+// The endpoints that are notified of the end of a job. Ordered by delivery queue, so that every
+// transaction that locks several uses one order.
 func (q *Queries) WebhookTargets(ctx context.Context, arg WebhookTargetsParams) ([]WebhookEndpoint, error) {
 	rows, err := q.db.QueryContext(ctx, webhookTargets, arg.WorkspaceID, arg.JobID)
 	if err != nil {

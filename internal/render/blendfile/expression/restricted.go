@@ -14,7 +14,7 @@ func NeedsScripts(text string, names []string) bool {
 }
 
 // restricted reports whether Blender gives an expression to Python although scripts may
-// not run. It looks at the words and signs alone: an expression that is no Python fails
+// not run. It checks only the words and signs: an expression that is not Python fails
 // in any case.
 func restricted(text string, names []string) bool {
 	text, _, _ = strings.Cut(text, "#") // the rest is a comment

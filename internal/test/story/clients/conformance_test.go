@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// conforming are the clients that the suite is told about, in the order of docs/sdk.md.
+// conforming are the clients that the suite knows, in the order of docs/sdk.md.
 func conforming(t *testing.T) []conformance.Client {
 	t.Helper()
 	module := addOnModule(t)

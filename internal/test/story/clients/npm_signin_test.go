@@ -133,7 +133,7 @@ func mcpRemoteSignsIn(t *testing.T, config app.Config, what string, flags ...str
 	asked := make(chan string, 10)
 	go func() {
 		// It prints the address before it listens for the answer. A person is slower than
-		// that; a browser that a program drives would find nobody there.
+		// that; a scripted browser would find no listener there.
 		address, listens := "", false
 		for lines := bufio.NewScanner(said); lines.Scan(); {
 			if strings.HasPrefix(lines.Text(), svc.URL+"/oauth/authorize?") {

@@ -282,7 +282,7 @@ func TestAnAgentStopsWhereItMayNotSpend(t *testing.T) {
 				t.Errorf("%s: it ended with %v", name, a.end)
 			}
 		}
-		// Nor by calls of its own making.
+		// Also not by calls of its own making.
 		s := svc.Connect(rich.Agent.Secret)
 		q := rich.QuoteFrames(4)
 		for name, with := range map[string]map[string]any{

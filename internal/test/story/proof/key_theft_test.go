@@ -32,7 +32,7 @@ func TestAThiefOfAnEndedKeyPassesNothingOff(t *testing.T) {
 			stolen, err = svc.App.Keys.Current(ctx, tx)
 			return err
 		})
-		saved := c.Proven(first) // before anybody knew
+		saved := c.Proven(first) // before it was known
 		next, err := svc.App.Keys.Make(strings.NewReader(strings.Repeat("n", 32)))
 		if err != nil {
 			t.Fatal(err)

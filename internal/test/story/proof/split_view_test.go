@@ -129,7 +129,7 @@ func TestASplitViewIsCaughtByWatchAndByAWitness(t *testing.T) {
 	cheated := secret.Completed(d)
 	await.Next(t, refused, "the witness refuses the second log")
 
-	// The address that everybody has leads to either.
+	// The common address leads to either.
 	var lies atomic.Bool
 	liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := shown.URL

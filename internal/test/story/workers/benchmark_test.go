@@ -18,7 +18,7 @@ import (
 )
 
 // TestABenchmarkReceiptGoesFromTheWorkerToThePage submits over the workers' API
-// what a worker without a GPU would measure, and reads it as anybody can.
+// what a worker without a GPU would measure, and reads it without a credential.
 func TestABenchmarkReceiptGoesFromTheWorkerToThePage(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		config.AllowSynthetic = true

@@ -38,7 +38,7 @@ func TestASyntheticWorkerIsLetInOnlyWhereTheServiceSaysSo(t *testing.T) {
 		if _, err := register(); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("where it is not allowed: %v", err)
 		}
-		// Nor does one continue that was let in before.
+		// A worker that was let in before does not continue either.
 		if _, err := farmapi.NewClient(svc.URL, key).Lease(t.Context(), farmapi.LeaseRequest{WorkerID: let.WorkerID, Max: 1}); !refusedWith(err, "synthetic_refused") {
 			t.Errorf("one that was let in before: %v", err)
 		}

@@ -155,7 +155,7 @@ func TestALateDeliveryIsRefused(t *testing.T) {
 		}))
 		g.Open()
 		c.Fetch(c.Await(job.JobID, client.StatusCompleted), 1)
-		wantLeaseLost(t, late.DeliverResult(t, got)) // nor when all is over
+		wantLeaseLost(t, late.DeliverResult(t, got)) // and not when all is over
 		svc.SettledOnce(c, 1)
 	})
 }
@@ -378,7 +378,7 @@ func TestAWorkerReadsTheFilesOfItsOwnJobsOnly(t *testing.T) {
 	})
 }
 
-// TestTheServiceSaysWhatWorkersAreWantedFor, and names nobody.
+// TestTheServiceSaysWhatWorkersAreWantedFor without naming a workspace.
 func TestTheServiceSaysWhatWorkersAreWantedFor(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)

@@ -148,8 +148,8 @@ func Tile(ctx context.Context, tx *db.Tx, t tlog.Tile) ([]byte, error) {
 	return data, nil
 }
 
-// leaves reads the rows first to behind-1 and joins what add makes of each. Fewer rows
-// than asked for mean that the log is shorter.
+// leaves reads the rows from first to behind-1 and joins what add makes of each. Fewer
+// rows than asked for mean that the log is shorter.
 func leaves(ctx context.Context, tx *db.Tx, first, behind int64, add func([]byte, receipt.Entry) []byte) ([]byte, error) {
 	rows, err := tx.LogLeaves(ctx, query.LogLeavesParams{First: first, Behind: behind})
 	if err != nil {
