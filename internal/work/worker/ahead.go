@@ -8,8 +8,9 @@ import (
 )
 
 // aheadFetch holds the files of the next job, which are fetched while the last frames of
-// this one render. There is at most one: its files take space beside those of the open job.
-// The zero value is empty. The rendering goroutine takes from it, and another one begins.
+// this one render. There is at most one: its files take space in addition to those of the
+// open job. The zero value is empty. The rendering goroutine takes from it, and another one
+// begins.
 type aheadFetch struct {
 	mu      sync.Mutex
 	current *fetching // nil without one
@@ -60,10 +61,10 @@ func (q *frameQueue) otherJob() *task {
 	return nil
 }
 
-// filesOf returns the files of a job: those that were fetched ahead, else it fetches them. Of a
-// job whose scene is open it fetches none. Otherwise the process that is open ends first, so
-// that two scenes need not fit into the memory at once.
-// Errors: fetch's. The caller removes the result.
+// filesOf returns the files of a job: those that were fetched ahead, or otherwise it fetches
+// them. For a job whose scene is open it fetches none. Otherwise the process that is open ends
+// first, so that two scenes need not fit into the memory at once. Errors: fetch's. The caller
+// removes the result.
 func (l *slot) filesOf(ctx context.Context, t *task) (files, error) {
 	l.ahead.mu.Lock()
 	f := l.ahead.current
@@ -102,7 +103,7 @@ func (l *slot) filesNow(ctx context.Context, job farmapi.Job) (files, error) {
 	return l.fetchProject(ctx, job, project)
 }
 
-// discard ends a fetch whose files nobody will use, and does not wait. Run waits for it.
+// discard ends a fetch whose files are not needed, and does not wait. Run waits for it.
 func (w *Worker) discard(f *fetching) {
 	f.end()
 	w.finishing.Go(func() {

@@ -50,7 +50,7 @@ func (d *distinct) Part(ctx context.Context, _, jobID, _ string, _ int64) (io.Re
 	return io.NopCloser(strings.NewReader(textOf(jobID))), nil
 }
 
-// TestTheNextJobsFilesAreThereBeforeTheLastFrameEnds: the pace of the frames before tells
+// TestTheNextJobsFilesAreThereBeforeTheLastFrameEnds: the pace of earlier frames tells
 // when that is, and in a job of one frame its own progress.
 func TestTheNextJobsFilesAreThereBeforeTheLastFrameEnds(t *testing.T) {
 	for name, frames := range map[string]int{"by the pace": 2, "by the progress": 1} {
@@ -98,7 +98,7 @@ func TestALostLeaseEndsTheFetchOfItsFiles(t *testing.T) {
 		s.change(func() { s.jobs[1].frames[0].closed = true })
 		lost := time.Now()
 		if took := (<-farm.ended).Sub(lost); took > 6*time.Second { // a heartbeat is sent every 5 s
-			t.Errorf("the fetch went on for %s without a lease", took)
+			t.Errorf("the fetch continued for %s without a lease", took)
 		}
 		if n := len(s.delivered()); n != 1 {
 			t.Errorf("%d frames are delivered: the fetch ended with the frame, not with its lease", n)
@@ -110,8 +110,8 @@ func TestALostLeaseEndsTheFetchOfItsFiles(t *testing.T) {
 	})
 }
 
-// TestAStoppedWorkerGivesBackWhatItFetchesFor ends, as every test in a bubble, only where
-// nothing goes on.
+// TestAStoppedWorkerGivesBackWhatItFetchesFor ends, as every test in a bubble, only when
+// nothing is running.
 func TestAStoppedWorkerGivesBackWhatItFetchesFor(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(2), newPainter()

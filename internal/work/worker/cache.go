@@ -92,8 +92,8 @@ func (c *cache) size() (all int64) {
 	return all
 }
 
-// turn returns once nobody else receives a file, which the cache may have by then. The caller
-// calls done when it has received the file, or has failed to. Error: ctx's cause.
+// turn returns once no other goroutine receives a file, which the cache may have by then. The
+// caller calls done when it has received the file, or has failed to. Error: ctx's cause.
 func (c *cache) turn(ctx context.Context, sum string) (done func(), err error) {
 	for {
 		c.mu.Lock()
@@ -121,8 +121,8 @@ func (c *cache) turn(ctx context.Context, sum string) (done func(), err error) {
 	}
 }
 
-// lend puts a job's own link to a cached file at own; kept is false where the cache lacks it.
-// Errors are those of the disk only.
+// lend puts a job's own link to a cached file at own; kept is false if the cache does not
+// have it. Errors are only those of the disk.
 func (c *cache) lend(sum, own string) (kept bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

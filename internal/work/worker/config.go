@@ -36,7 +36,7 @@ type Farm interface {
 }
 
 // Renderer starts the processes that render. Tests replace it by one that needs no
-// Blender. Start is called by several goroutines at once: a spare starts beside a render.
+// Blender. Start is called by several goroutines at once: a spare starts during a render.
 type Renderer interface {
 	Start(context.Context, blender.Options) (Session, error)
 }
@@ -102,9 +102,10 @@ type Config struct {
 	// Cores is how many processor cores pack a picture; all when 0.
 	Cores int
 
-	// Blenders is how many Blenders render on the device beside each other, at most
-	// blenders.Most; 1 when 0. Each has a scene of its own in memory. When one has too little,
-	// one alone goes on. blenders.Auto begins with one and follows what the device is busy with.
+	// Blenders is how many Blenders render on the device at once, at most blenders.Most; 1 when
+	// 0. Each has a scene of its own in memory. When one has too little, a single one
+	//    continues.
+	// blenders.Auto begins with one and follows what the device is busy with.
 	Blenders int
 	// Free measures for Auto the memory that is left; nil measures this machine's.
 	Free func(context.Context) (blenders.Free, error)
@@ -116,7 +117,7 @@ type Config struct {
 	// when 0. After it, results have DeliveryGrace more to be sent.
 	Grace time.Duration
 	// ExitIdle, when above 0, ends Run once the worker has had no frame for so long and has
-	// no result left to send: who started it wants the machine back.
+	// no result left to send: whoever started it needs the machine back.
 	ExitIdle time.Duration
 	// Drain, when not nil and closed, has the worker take no more frames, finish the one
 	// that renders, however long that takes, and end Run.
@@ -135,7 +136,7 @@ const DeliveryGrace = 3 * time.Second
 // engines commonly wait between the first signal and the kill.
 const defaultGrace = 6 * time.Second
 
-// defaultKeepScene is longer than it takes to look at a picture, change the order and send it.
+// defaultKeepScene is longer than it takes to check a picture, change the order and send it.
 const defaultKeepScene = 5 * time.Minute
 
 // defaultWholePicture has room for 8K with a few passes.

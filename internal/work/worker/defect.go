@@ -36,9 +36,8 @@ func frameDefect(wanted int, device string, f blender.Frame, p pixels.Picture) *
 type errorPattern struct{ text, code string }
 
 // errorPatterns are matched in this order, in lower case. Other lines with "Error:" do not
-// count: Blender logs them for files that a scene lacks, and inspect has warned of those.
-// Memory comes before the APIs: a line may name both, and only out_of_memory helps the
-// caller.
+// count: Blender logs them for missing files, and inspect has warned of those. Memory
+// comes before the APIs: a line may name both, and only out_of_memory helps the caller.
 func errorPatterns() []errorPattern {
 	return []errorPattern{
 		{"system is out of gpu", blender.OutOfMemory},

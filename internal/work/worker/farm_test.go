@@ -19,7 +19,7 @@ import (
 // frame, attempts that rise, leases that lapse without a heartbeat.
 type server struct {
 	mu        sync.Mutex
-	changed   chan struct{} // closed and made anew at each change
+	changed   chan struct{} // closed and replaced at each change
 	input     []byte
 	jobs      []*job
 	workers   []string // known ids

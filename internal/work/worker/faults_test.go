@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/work/farmapi"
 )
 
-// slow is a server behind a slow network.
+// slow is a server on a slow network.
 type slow struct {
 	*server
 	delay time.Duration
@@ -140,7 +140,7 @@ func TestProjectThatIsNotTheJobsIsDamaged(t *testing.T) {
 	}
 }
 
-// textures is a server whose jobs have textures of four bytes, each behind a slow network.
+// textures is a server whose jobs have textures of four bytes, each over a slow network.
 // One name in two has bytes that another has too.
 type textures struct {
 	*server
@@ -198,7 +198,7 @@ func TestFourFilesOfAProjectAreFetchedAtOnceAndEachOnce(t *testing.T) {
 		begun := time.Now()
 		stop := b.run()
 		b.untilDelivered(1)
-		// 23 textures and the scene, four in a second; a start and a frame beside them.
+		// 23 textures and the scene, four in a second; and a start and a frame.
 		if took := time.Since(begun); took > 10*time.Second || *farm.most != 4 {
 			t.Errorf("it took %s, with %d calls at once", took, *farm.most)
 		}

@@ -26,7 +26,7 @@ const maxMessage = 1000
 // than the device renders, rendering waits, and not the disk fills.
 const mostFinishing = 8
 
-// finish packs and checks a picture and puts its result into the outbox. It runs beside the
+// finish packs and checks a picture and puts its result into the outbox. It runs during the
 // next frame, so that it costs no render time, until drainCtx ends. It owns the picture from
 // here on: the picture goes with a report, or is removed now or by the next start. Run waits
 // for all of them before it stops sending.
@@ -66,15 +66,15 @@ func (w *Worker) finish(drainCtx context.Context, s renderedFrame) {
 	})
 }
 
-// trace tells a collector, where there is one, how long a frame has taken.
+// trace reports to a collector, if there is one, how long a frame has taken.
 func (w *Worker) trace(s renderedFrame, checked time.Duration, failed error) {
 	frame := tracing.Frame(s.task.job.JobID, s.task.lease.Frame, s.task.lease.Attempt)
 	rendered := time.Duration(s.frame.Seconds * float64(time.Second))
 	tracing.Past(s.task.ctx, "frame", rendered+checked, failed != nil, frame...)
 }
 
-// packAndCheck gives a picture the compression that its scene asks for, where Blender was told
-// to leave that, and checks what is then to be delivered.
+// packAndCheck gives a picture the compression that its scene asks for, if Blender was told to
+// leave that, and checks the result.
 func (w *Worker) packAndCheck(ctx context.Context, s renderedFrame) (farmapi.FrameResult, error) {
 	if level := s.job.opened.Compression; level > 0 {
 		if err := w.pack(ctx, s.path, level); err != nil {
@@ -172,7 +172,7 @@ func defectsOf(f blender.Frame, picture pixels.Picture) *farmapi.Defects {
 	return new(farmapi.Defects(*f.Defects))
 }
 
-// timesOf are the parts of a frame's time, nil where its renderer does not tell them.
+// timesOf are the parts of a frame's time, nil if its renderer does not report them.
 func timesOf(t *task, f blender.Frame) *farmapi.FrameTimes {
 	if f.Started.IsZero() {
 		return nil

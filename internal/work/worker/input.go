@@ -25,7 +25,7 @@ var errDamaged = errors.New("the job's file arrived damaged")
 const inputDamaged = "input_damaged"
 
 // damagedTries bounds how often a damaged file is fetched again. Each try costs the whole
-// file, and a disk or a proxy that damages a file three times will go on to.
+// file, and a disk or a proxy that damages a file three times will keep doing so.
 const damagedTries = 3
 
 // files are a job's input, in a folder of its own: the cache may evict a file while
@@ -125,8 +125,8 @@ func checkProject(job farmapi.Job, p farmapi.Project) error {
 // idle.
 const fetchesAtOnce = 4
 
-// fetchFiles puts files into dir and returns their paths by SHA-256. What the cache lacks is
-// received, several files at once. Bytes with several names are there once.
+// fetchFiles puts files into dir and returns their paths by SHA-256. Files that are not in
+// the cache are received, several at once. Bytes with several names are stored once.
 //
 // Space is made before, so that the cache with the new files stays within its limit, unless
 // they alone are larger.
@@ -163,9 +163,9 @@ func (w *Worker) fetchFiles(ctx context.Context, jobID, dir string, all []farmap
 	return paths, nil
 }
 
-// fetchFile receives and verifies a file that the cache lacks, puts it at own and gives it
-// to the cache. Several goroutines may call it, each for another path; of those that want the
-// same file, one receives it.
+// fetchFile receives and verifies a file that is not in the cache, puts it at own and gives
+// it to the cache. Several goroutines may call it, each for another path; if several want
+// the same file, one receives it.
 func (w *Worker) fetchFile(ctx context.Context, jobID string, f farmapi.File, own string) (err error) {
 	done, err := w.machine.inputs.turn(ctx, f.SHA256)
 	if err != nil {
@@ -234,7 +234,7 @@ func (w *Worker) download(ctx context.Context, workerID, jobID string, f farmapi
 }
 
 // receive copies one part of at most size bytes. A shorter part is not noticed here: the
-// hash of the whole file tells.
+// hash of the whole file shows it.
 func (w *Worker) receive(ctx context.Context, workerID, jobID, part string, size int64, to io.Writer) (int64, error) {
 	in, err := w.cfg.Farm.Part(ctx, workerID, jobID, part, size)
 	if err != nil {

@@ -193,7 +193,7 @@ func TestRealBlenderGoesOnWithTheNextJob(t *testing.T) {
 			t.Errorf("frame %d says that it waited %g s for the file to be opened", f.number, load)
 		}
 		if f.done.PixelSHA256 != s.jobs[2].frames[i].done.PixelSHA256 || f.done.PixelSHA256 != s.jobs[0].frames[i].done.PixelSHA256 {
-			t.Errorf("frame %d is another one in a process that goes on", f.number)
+			t.Errorf("frame %d is another one in a process that continues", f.number)
 		}
 	}
 }

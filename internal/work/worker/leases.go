@@ -28,7 +28,7 @@ type task struct {
 
 	leased time.Time
 
-	// Of the rendering goroutine until the picture is checked.
+	// Used by the rendering goroutine until the picture is checked.
 	lastInSight bool          // no other frame of its job was in sight when it began
 	played      int           // frames that were computed before this one
 	playTime    time.Duration // that they took
@@ -67,7 +67,7 @@ func (t *task) renders() bool {
 	return !t.began.IsZero()
 }
 
-// after is the frame's number where frames depend on those before, else nil.
+// after is the frame's number if frames depend on earlier ones, otherwise nil.
 func (t *task) after() *int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -89,7 +89,7 @@ func (m *machine) idle() time.Duration {
 
 // Share is what one of several workers of a machine has of its own.
 type Share struct {
-	Name     string // behind the worker's name, and of its folder in WorkDir: "gpu0"
+	Name     string // after the worker's name, and of its folder in WorkDir: "gpu0"
 	Renderer Renderer
 	Cores    int // see Config
 	Free     func(context.Context) (blenders.Free, error)

@@ -81,7 +81,7 @@ func TestEachCardHasAWorker(t *testing.T) {
 }
 
 // TestMachineIsIdleTogether: a worker without a frame waits while another one renders, since
-// who started them wants the whole machine back or none of it.
+// whoever started them needs the whole machine back or none of it.
 func TestMachineIsIdleTogether(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, first, second := newServer(1), newPainter(), newPainter()
@@ -102,7 +102,8 @@ func TestMachineIsIdleTogether(t *testing.T) {
 	})
 }
 
-// TestCardThatDoesNotWorkLeavesTheOthers at work, and is told at once and at the end.
+// TestCardThatDoesNotWorkLeavesTheOthers at work, and is reported at once and at the
+// end.
 func TestCardThatDoesNotWorkLeavesTheOthers(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, sound, blind := newServer(4), newPainter(), newPainter()

@@ -20,7 +20,7 @@ func auto(t *testing.T, frames int, onDevice float64, free blenders.Free) (*serv
 	b := newBench(t, s, p)
 	b.config.Blenders = blenders.Auto
 	b.config.Free = func(context.Context) (blenders.Free, error) { return free, nil }
-	b.config.Busy = func(context.Context) (float64, error) { return 0, errors.New("nobody knows") }
+	b.config.Busy = func(context.Context) (float64, error) { return 0, errors.New("unknown") }
 	return s, p, b
 }
 
@@ -111,8 +111,8 @@ func TestHeavyFramesAreRenderedByOneBlender(t *testing.T) {
 	})
 }
 
-// TestOnAProcessorCoresAreTheDevice: what a Blender does beside rendering takes a core, which is
-// half of two and little of many.
+// TestOnAProcessorCoresAreTheDevice: what a Blender does besides rendering takes a core, which
+// is half of two and little of many.
 func TestOnAProcessorCoresAreTheDevice(t *testing.T) {
 	for cores, want := range map[int]int{1: 1, 2: 1, 16: 2} {
 		t.Run(strconv.Itoa(cores), func(t *testing.T) {

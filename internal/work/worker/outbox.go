@@ -20,7 +20,7 @@ import (
 // report is the result of one lease. Exactly one field is set. Its JSON is kept on disk
 // across versions of the program: the members are those of the workers' API.
 type report struct {
-	Frame *farmapi.FrameResult `json:"frame,omitempty"` // its picture lies beside it
+	Frame *farmapi.FrameResult `json:"frame,omitempty"` // its picture lies next to it
 	Fail  *farmapi.FailRequest `json:"fail,omitempty"`
 }
 
@@ -130,7 +130,7 @@ func (o *outbox) next() string {
 }
 
 // read loads a report. An error means that the file is damaged or gone, which no
-// repetition mends.
+// repetition fixes.
 func (o *outbox) read(k string) (r report, err error) {
 	body, err := os.ReadFile(filepath.Join(o.dir, k+".json"))
 	if err != nil {
@@ -224,7 +224,7 @@ func (w *Worker) forget(k string) error {
 }
 
 // deliver makes one call. asKept leaves the worker id as it was stored; later tries use
-// the current one, since the server may have registered this worker anew.
+// the current one, since the server may have registered this worker again.
 func (w *Worker) deliver(ctx context.Context, k string, r report, workerID string, asKept bool) error {
 	if r.Fail != nil {
 		if !asKept {

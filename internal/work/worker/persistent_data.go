@@ -66,7 +66,7 @@ func (l *slot) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Fr
 // switched lists the settings that differ from the file's for a frame rendered now.
 func (a *openJob) switched() []string {
 	all := slices.Clone(a.opened.Switched)
-	if a.guard.note != "" && a.opened.KeepsData { // else none was kept
+	if a.guard.note != "" && a.opened.KeepsData { // otherwise none was kept
 		all = append(all, persistentDataOff)
 		slices.Sort(all)
 	}

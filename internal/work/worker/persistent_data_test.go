@@ -34,7 +34,7 @@ func TestNoFrameThatKeptDataSpoiledIsDelivered(t *testing.T) {
 			}
 		}
 		if len(p.opens) != 3 {
-			t.Errorf("%d processes were used, want one that kept data, one to compare with, one that goes on", len(p.opens))
+			t.Errorf("%d processes were used, want one that kept data, one to compare with, one that continues", len(p.opens))
 		}
 	})
 }

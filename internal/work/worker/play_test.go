@@ -6,7 +6,7 @@ import (
 )
 
 // Where frames depend on those before, a process computes what it has not rendered, and
-// only goes on: for a lower frame there is a new one.
+// only moves forward: a lower frame needs a new one.
 func TestAProcessThatPlaysNeverGoesBack(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s := newServer(0)

@@ -36,8 +36,8 @@ type openJob struct {
 	used   time.Time      // when that was done
 }
 
-// reaches reports whether the process can render a frame: where frames depend on those
-// before, it only goes on.
+// reaches reports whether the process can render a frame: if frames depend on earlier
+// ones, it only moves forward.
 func (a *openJob) reaches(frame int) bool {
 	return !a.opened.Plays || a.last == nil || frame > *a.last
 }
@@ -60,7 +60,7 @@ func (p *processPool) warm() {
 	if p.spare != nil {
 		return
 	}
-	// The buffer lets the start end although nobody takes its result.
+	// The buffer lets the start end although its result is not taken.
 	ready := make(chan started, 1)
 	p.spare = ready
 	go func() {
@@ -70,7 +70,7 @@ func (p *processPool) warm() {
 }
 
 // take returns the spare, and starts one when there is none. Errors: the start's, and
-// ctx's cause. When ctx ends first, the start goes on and the spare serves the next
+// ctx's cause. When ctx ends first, the start continues and the spare serves the next
 // caller.
 func (p *processPool) take(ctx context.Context) (Session, error) {
 	p.warm()
@@ -122,18 +122,17 @@ func (p *processPool) close() {
 }
 
 // has reports whether the open file is that of a job, of the same owner: a process never sees
-// the files of two workspaces, also not equal ones, since it would tell one of the other. It is
-// false where frames depend on those before: a job's frames are then played from its own
+// the files of two workspaces, not even equal ones, since that would reveal one to the other.
+// It is false if frames depend on earlier ones: a job's frames are then played from its own
 // beginning.
 func (a *openJob) has(job farmapi.Job, scene string) bool {
 	return a != nil && scene != "" && a.files.scene == scene && a.job.JobID != job.JobID && !a.opened.Plays && !job.Plays
 }
 
 // openJob returns a process with a job's file open that can render a frame of it: the
-// current one, or the spare.
-// Errors: fetch's, errUnable, those of Session.Open. One process never sees the files of
-// two scenes: a scene may leave something behind in the memory of the process or in its
-// folder.
+// current one, or the spare. Errors: fetch's, errUnable, those of Session.Open. One
+// process never sees the files of two scenes: a scene may leave something in the memory
+// of the process or in its folder.
 func (l *slot) openJob(ctx context.Context, t *task) (*openJob, error) {
 	job, frame := t.job, t.lease.Frame
 	a := l.pool.open
@@ -156,7 +155,7 @@ func (l *slot) openJob(ctx context.Context, t *task) (*openJob, error) {
 // continueScene has the open process render another job of its scene. What the process keeps
 // is the other job's, so the first frame is watched like any later one.
 func (l *slot) continueScene(a *openJob, job farmapi.Job) *openJob {
-	next := *a // pictures of the job before are finished beside
+	next := *a // pictures of the previous job are finished meanwhile
 	next.job = job
 	next.guard = l.newGuard(&next)
 	next.guard.began = true

@@ -13,7 +13,7 @@ import (
 	"svc.example/internal/work/farmapi"
 )
 
-// errFrameCame ends a preview: somebody pays for frames.
+// errFrameCame ends a preview: frames are paid for.
 var errFrameCame = errors.New("a frame has come")
 
 // preview renders a free preview, or the reference of a benchmark's challenge. Meanwhile the worker asks for frames as an idle one

@@ -77,7 +77,7 @@ func TestAPreviewFailsAfterItsTime(t *testing.T) {
 		if got := s.fails[0]; got.Code != "frame_time_exceeded" || got.LeaseID != "PRV-1/1" || got.Message == "" {
 			t.Errorf("it failed as %+v", got)
 		}
-		s.add("JOB-1", 1) // the worker goes on
+		s.add("JOB-1", 1) // the worker continues
 		p.frameTime = time.Second
 		b.untilDelivered(1)
 		if err := stop(); err != nil {
@@ -126,8 +126,8 @@ func TestAStoppedWorkerGivesAPreviewBackAtOnce(t *testing.T) {
 	})
 }
 
-// TestOnlyAWorkerWithoutFramesAsksForPreviews: a request that looks for more frames beside
-// a render gets none.
+// TestOnlyAWorkerWithoutFramesAsksForPreviews: a request for more frames during a render
+// gets none.
 func TestOnlyAWorkerWithoutFramesAsksForPreviews(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(30), newPainter()

@@ -27,7 +27,7 @@ const (
 	askLeadOther = 3 * time.Second
 	// A CPU worker starts its spare process after it has been idle for this long,
 	// because a start would take cores from the delivery of the last frame. A GPU
-	// worker starts it beside the last frame.
+	// worker starts it during the last frame.
 	spareDelay = 300 * time.Millisecond
 )
 
@@ -125,8 +125,8 @@ func (l *slot) renderLoop(ctx, drainCtx context.Context) {
 	}
 }
 
-// renderTask renders the next frame of the queue. Meanwhile the worker prepares for the one
-// behind it.
+// renderTask renders the next frame of the queue. Meanwhile the worker prepares for the
+// next one.
 func (l *slot) renderTask(ctx, drainCtx context.Context, q *frameQueue, next *task) error {
 	next.lastInSight = q.waiting == 0 && len(q.tasks) == 0
 	q.ended, q.running = make(chan struct{}), next
@@ -268,7 +268,7 @@ func (q *frameQueue) last(a *openJob) (frame *int) {
 }
 
 // requestFrames requests n frames, preferably of the open job, after a delay or as soon as
-// the running frame ends. The call runs beside the render. It outlives the frame, and
+// the running frame ends. The call runs during the render. It outlives the frame, and
 // repeats itself while the server cannot be reached.
 func (l *slot) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
 	// The open job is a preference, not a condition: the server may answer with another one.
@@ -425,11 +425,11 @@ func (w *Worker) endSoon(running context.Context, end context.CancelCauseFunc, t
 	}
 }
 
-// giveUp reports an unfinished frame according to the reason. A lost lease is not
-// reported, because the server would refuse it. A frame given back counts for nobody as a
-// failure: of a stopped one the log has only the stop, since Blender's own error follows
-// from it and would read as a fault of the scene. Everything else is a failed attempt, whose
-// code decides what the server does next.
+// giveUp reports an unfinished frame according to the reason. A lost lease is not reported,
+// because the server would refuse it. A frame given back does not count as a failure: the
+// log of a stopped one has only the stop, since Blender's own error follows from it and
+// would read as a fault of the scene. Everything else is a failed attempt, whose code
+// decides what the server does next.
 func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	log := w.log.With("job_id", t.job.JobID, "frame", t.lease.Frame, "lease_id", t.lease.LeaseID)
 	var failed *blender.Error
@@ -462,7 +462,7 @@ func (w *Worker) giveBack(drainCtx context.Context, tasks ...*task) {
 func (w *Worker) release(drainCtx context.Context, unable string, tasks ...*task) {
 	var held []farmapi.Held
 	for _, t := range tasks {
-		if t.ctx.Err() == nil { // else the lease is lost already
+		if t.ctx.Err() == nil { // otherwise the lease is lost already
 			held = append(held, t.held())
 		}
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)

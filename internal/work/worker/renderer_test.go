@@ -30,7 +30,7 @@ type painter struct {
 	starts    time.Duration // how long a start takes
 	frameTime time.Duration
 	fault     func(frame int) error // of a render; nil for a picture
-	cut       bool                  // pictures lack their end
+	cut       bool                  // the end of pictures is missing
 	small     bool                  // pictures are smaller than the scene says
 	keeps     bool                  // data is kept over frames, so the second one is compared
 	whole     bool                  // renders pictures whole that would be in tiles
@@ -39,12 +39,12 @@ type painter struct {
 	memory    int                   // how many renders at once the memory suffices for; any when 0, none when below
 	plays     bool                  // frames depend on the frames before
 	level     int                   // the scene's compression, which is left to the worker
-	needs     int64                 // bytes of memory that each process tells
-	noise     byte                  // what the first pixel of a picture rendered anew differs by
+	needs     int64                 // bytes of memory that each process reports
+	noise     byte                  // what the first pixel of a picture rendered again differs by
 	// onDevice is the part of a frame's time for which it needs the device, which is one; 0
-	// where frames tell no parts. It may change while the painter works.
+	// if frames report no parts. It may change while the painter works.
 	onDevice float64
-	device   chan struct{} // of capacity 1, filled by who uses it: the clock of a bubble stands while a mutex is waited for
+	device   chan struct{} // of capacity 1, filled by its user: the clock of a bubble stops while a mutex is waited for
 
 	mu      sync.Mutex
 	busy    int      // renders now

@@ -87,7 +87,7 @@ func (w *Worker) makeKernels(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("render a trial frame on the GPU: %w", err)
 	}
-	if t.Frame.Device != "" { // else Admit names what is missing
+	if t.Frame.Device != "" { // otherwise Admit names what is missing
 		w.log.Info("trial frame rendered", "device", t.Frame.Device, "device_name", t.Frame.DeviceName, "seconds", t.Frame.Seconds)
 	}
 	return nil

@@ -30,7 +30,7 @@ type Worker struct {
 	blenders *blenders.Blenders // which of them run
 	verdicts verdicts
 
-	finishing sync.WaitGroup // pictures that are packed and checked beside the next render
+	finishing sync.WaitGroup // pictures that are packed and checked during the next render
 	places    chan struct{}  // of capacity mostFinishing, filled by each of them
 
 	// leave ends the taking of work, as the end of Run's context does.
@@ -121,7 +121,7 @@ func (w *Worker) runOn(ctx context.Context, m *machine) error {
 	w.finishing.Wait()
 	close(closing)
 	<-sent
-	// A heartbeat that came behind the announcement would bring the worker back for as long
+	// A heartbeat that came after the announcement would bring the worker back for as long
 	// as a silent one counts as online, and frames would wait for it. One that is on its way
 	// must be answered: the server may carry out a call that was cut off.
 	close(stopped)
@@ -167,7 +167,7 @@ func (w *Worker) prepareFolders() error {
 	in := func(name string) string { return filepath.Join(home, name) }
 	w.dirs = folders{in("pictures"), in("processes"), in("projects"), in("outbox")}
 	// Nothing in these folders is a promise: pictures that count are in the outbox, and the
-	// server gives an unreported frame to somebody else.
+	// server gives an unreported frame to another worker.
 	for _, dir := range []string{w.dirs.pictures, w.dirs.processes, w.dirs.projects} {
 		if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o700)); err != nil {
 			return fmt.Errorf("empty the work folder: %w", err)
@@ -221,7 +221,7 @@ func (w *Worker) register(ctx context.Context, stale string) error {
 }
 
 // id is the id that the server gave this worker; "" before the first registration. It
-// changes when a server that has forgotten the worker registers it anew.
+// changes when a server that has forgotten the worker registers it again.
 func (w *Worker) id() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -229,7 +229,7 @@ func (w *Worker) id() string {
 }
 
 // frameTime is how long a frame may take, as the server says with each registration:
-// callers are told before they pay.
+// callers see it before they pay.
 func (w *Worker) frameTime() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -44,7 +44,7 @@ func (b *bench) run() (stop func() error) {
 	}
 }
 
-// ended runs the worker until it ends by itself.
+// ended runs the worker until it ends on its own.
 func (b *bench) ended() error { return b.work(b.t.Context()) }
 
 // until waits for something to hold of the server.
@@ -345,7 +345,7 @@ func TestHeartbeatsKeepALongFrame(t *testing.T) {
 	})
 }
 
-// TestAFrameMayTakeTheTimeThatTheServerSays renders a frame that would go on for ever.
+// TestAFrameMayTakeTheTimeThatTheServerSays renders a frame that would never end.
 func TestAFrameMayTakeTheTimeThatTheServerSays(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
 		s, p := newServer(1), newPainter()
@@ -371,7 +371,7 @@ func TestProgressIsReportedAtMostOncePerSecond(t *testing.T) {
 	}{
 		"a frame of seconds":  {10700 * time.Millisecond, 8, 12},
 		"a frame of minutes":  {10 * time.Minute, 120, 135},       // a beat in 5 s, and one a step
-		"a frame of moments":  {500 * time.Millisecond, 0, 1},     // nobody would see it
+		"a frame of moments":  {500 * time.Millisecond, 0, 1},     // invisible
 		"a frame that stands": {time.Minute + time.Second, 0, 24}, // ten steps, twelve beats
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -431,7 +431,7 @@ func TestFailuresAreReportedAsTheyAre(t *testing.T) {
 			t.Errorf("%+v", f)
 		}
 		if len(p.opens) != 3 {
-			t.Errorf("%d processes used, want a new one behind each failure", len(p.opens))
+			t.Errorf("%d processes used, want a new one after each failure", len(p.opens))
 		}
 	})
 }

@@ -142,7 +142,7 @@ func (b *Blenders) Begin() { b.rendering.Add(1) }
 // End says that a Blender has rendered its frame.
 func (b *Blenders) End() { b.rendering.Add(-1) }
 
-// Rendered tells of a frame. more says that other frames were waiting then: without them a
+// Rendered reports a frame. more says that other frames were waiting then: without them a
 // further Blender has nothing to do.
 func (b *Blenders) Rendered(f blender.Frame, more bool) {
 	if b.cfg.Blenders == Auto {

@@ -7,11 +7,11 @@ import (
 )
 
 // The number grows while the device waits, and shrinks when its Blenders wait for each other. A
-// GPU says itself for which part of the time it computes: it grows below growBusy. Where
-// it does not, and on a processor, the parts of frames tell how many Blenders render at once on
-// average: it grows below growBelow. It shrinks above shrinkAbove, and a GPU must be busy
-// all the time then. What leaves changes that number by at most 1, so a Blender that has left is
-// not missed at once.
+// GPU may report for which part of the time it computes: the number grows below growBusy.
+// Otherwise, and on a processor, the parts of frames show how many Blenders render at once on
+// average: it grows below growBelow. It shrinks above shrinkAbove, and a GPU must be busy all
+// the time then. What leaves changes that number by at most 1, so a Blender that has left is not
+// missed at once.
 const (
 	growBusy    = 0.9
 	allBusy     = 0.97
@@ -33,13 +33,13 @@ const (
 // the scene and encodes the picture on them.
 const coresEach = 2
 
-// evidence says how many Blenders are good for what is rendered now. Of each frame, Blender tells
-// for which part of it the device had work; that of all Blenders together is how many render
+// evidence says how many Blenders are good for what is rendered now. Blender reports for each
+// frame during which part of it the device had work; the sum over all Blenders is how many render
 // at once. The zero value has no evidence. It is not safe for concurrent use.
 type evidence struct {
 	frames           int
 	rendered, took   time.Duration
-	tells            bool    // the GPU says how busy it is
+	tells            bool    // the GPU reports how busy it is
 	samples          int     // of that
 	busy             float64 // their sum
 	needHost, needOn int64   // bytes of the largest Blender, and of its scene on the device
@@ -60,7 +60,7 @@ const (
 // does not render keeps one of them busy too.
 func (e *evidence) see(n int, f blender.Frame, more bool, cores int, processor bool) advice {
 	whole := time.Duration(f.Seconds*float64(time.Second)) + f.Load
-	if f.Started.IsZero() || whole <= 0 { // a renderer that tells no parts
+	if f.Started.IsZero() || whole <= 0 { // a renderer that reports no parts
 		return stay
 	}
 	e.needHost, e.needOn = max(e.needHost, f.Memory), max(e.needOn, f.DeviceMemory)
@@ -89,7 +89,7 @@ func (e *evidence) see(n int, f blender.Frame, more bool, cores int, processor b
 	return stay
 }
 
-// sample counts what the GPU says of itself, where it tells.
+// sample counts what the GPU reports about itself, if it does.
 func (e *evidence) sample(busy float64, tells bool) {
 	if e.tells = tells; !tells {
 		return
@@ -98,12 +98,12 @@ func (e *evidence) sample(busy float64, tells bool) {
 	e.busy += busy
 }
 
-// forget begins anew, as with another number of Blenders. What a Blender needs and whether the
-// GPU tells stay known for the life of the worker.
+// forget starts over, as with another number of Blenders. What a Blender needs and whether the
+// GPU reports stay known for the life of the worker.
 func (e *evidence) forget() { e.frames, e.rendered, e.took, e.samples, e.busy = 0, 0, 0, 0, 0 }
 
-// Room that stays free beside a further Blender: scenes differ, a spare and a comparison may
-// come to it, and a driver takes some memory of the device for each process.
+// Room that stays free in addition to a further Blender: scenes differ, a spare and a
+// comparison may come to it, and a driver takes some memory of the device for each process.
 const (
 	hostReserve   = 1 << 30
 	deviceReserve = 1 << 29

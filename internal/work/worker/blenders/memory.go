@@ -22,9 +22,9 @@ type Free struct {
 // NoMemory is what a device without memory of its own has.
 const NoMemory = -1
 
-// FreeOf measures what is free on this machine for one of n workers: of the host an nth, and
-// all of the cards that are shown to it. Errors: the host is no Linux, or nothing tells of its
-// GPUs.
+// FreeOf measures what is free on this machine for one of n workers: an nth of the host's
+// memory, and all of the cards that are shown to it. Errors: the host is not Linux, or nothing
+// reports its GPUs.
 func FreeOf(device blender.Device, m gpu.Machine, shown string, n int) func(context.Context) (Free, error) {
 	return func(ctx context.Context) (free Free, err error) {
 		if free.Host, err = freeHost("/proc/meminfo", "/proc/self/cgroup", "/sys/fs/cgroup"); err != nil {

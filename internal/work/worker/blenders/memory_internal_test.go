@@ -45,10 +45,10 @@ func TestFreeMemoryIsTheLeastOfMachineAndGroups(t *testing.T) {
 		}
 	}
 	if _, err := freeHost(filepath.Join(dir, "none"), member, groups); err == nil {
-		t.Error("a machine that tells nothing has free memory")
+		t.Error("a machine that reports nothing has free memory")
 	}
 	if _, err := freeHost(write("empty", ""), member, groups); err == nil {
-		t.Error("a machine that does not tell what is available has free memory")
+		t.Error("a machine that does not report what is available has free memory")
 	}
 }
 

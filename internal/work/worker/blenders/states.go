@@ -23,7 +23,7 @@ const (
 type loop struct {
 	cfg     Config
 	start   func(*Slot)
-	measure func(func(context.Context) message) // runs beside the loop
+	measure func(func(context.Context) message) // runs concurrently with the loop
 
 	slots    []*Slot
 	want     int              // slots that are to work
@@ -163,7 +163,7 @@ func (m measured) change(l *loop) {
 	}
 }
 
-// sampled: the GPU has said how busy it is, where it tells.
+// sampled: the GPU has reported how busy it is, if it does.
 type sampled struct {
 	busy  float64
 	tells bool
@@ -199,7 +199,7 @@ func (m crowded) change(l *loop) {
 	}
 }
 
-// waits: the first Blender goes on once it is alone, if it is to be.
+// waits: the first Blender continues once it is alone, if it must be.
 type waits struct{ alone chan struct{} }
 
 func (m waits) change(l *loop) { l.waiting = append(l.waiting, m.alone) }

@@ -20,8 +20,8 @@ import (
 )
 
 // blender starts Blender, renders the trial frame and judges what both show. It compiles
-// the GPU kernels where this Blender ships none, so that the first start of the worker
-// does not have to. Without a start there is nothing else to report.
+// the GPU kernels if this Blender ships none, so that the first start of the worker does
+// not have to. Without a start there is nothing else to report.
 func (e Examination) blender(ctx context.Context) []Finding {
 	kernels := filepath.Join(e.WorkDir, worker.KernelFolder)
 	opts := blender.Options{Device: e.Device, Kernels: kernels, MakeKernels: true}

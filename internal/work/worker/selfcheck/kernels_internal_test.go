@@ -12,7 +12,7 @@ import (
 )
 
 // A Blender that compiles its kernels itself cannot do so for a card that is newer than
-// their source, whatever compiler is there.
+// their source, with any compiler.
 func TestKernelsThatAreOlderThanTheCardAreTold(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
