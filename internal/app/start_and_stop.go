@@ -189,7 +189,7 @@ func (a *App) work(p parts, in *intake.Intake, workers *farm.Server) []func(cont
 		a.runner(queues[lease.ExpireQueue], 1, expire(p, in)).Run,
 		a.runner(queues[intake.FetchQueue], intake.MostFetches, in.Fetch).Run,
 		workers.WakeWorkers,
-		a.runner(queues[webhook.Queue], webhook.Lanes, a.webhooks.Drive).Run,
+		a.runner(queues[webhook.Queue], webhook.Drivers, a.webhooks.Drive).Run,
 		a.reaper(queues, heard),
 		a.judge(p),
 		a.sweeper(p.artifacts),

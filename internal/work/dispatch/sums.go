@@ -11,7 +11,7 @@ import (
 var (
 	workerRows   = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}, Later: []string{"Unable"}}
 	failureRows  = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
-	standingRows = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
+	trustRows = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )
 
 // Sums lists the tables of this package whose rows carry checksums.

@@ -44,7 +44,7 @@ func TestAWorkerThatCannotWorkIsUnableUntilItHasRenderedAFrame(t *testing.T) {
 			}
 			var pause time.Duration
 			w.Read(t, func(_ context.Context, tx *db.Tx) error {
-				pause = v.AsideUntil.Sub(tx.Time())
+				pause = v.SuspendedUntil.Sub(tx.Time())
 				return nil
 			})
 			pauses = append(pauses, pause)

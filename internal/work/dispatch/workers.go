@@ -223,7 +223,7 @@ type WorkerState string
 // States of a worker.
 const (
 	WorkerOffline   WorkerState = "offline"   // no report for WorkerOnline
-	WorkerSetAside  WorkerState = "set_aside" // suspended: it failed what others rendered
+	WorkerSuspended WorkerState = "set_aside" // suspended: it failed what others rendered
 	WorkerUnable    WorkerState = "unable"    // it cannot work, and says why
 	WorkerDraining  WorkerState = "draining"  // drained by an operator, and finishes its frames
 	WorkerDrained   WorkerState = "drained"
@@ -237,7 +237,7 @@ type WorkerView struct {
 	KeyID          string      `json:"key_id"` // its node key
 	Name           string      `json:"name"`
 	State          WorkerState `json:"state"`
-	AsideUntil     *time.Time  `json:"aside_until"` // null unless it is suspended
+	SuspendedUntil *time.Time  `json:"aside_until"` // null unless it is suspended
 	Unable         string      `json:"unable"`      // why it cannot work; empty where it can
 	Frames         int         `json:"frames"`      // leases that it holds now
 	Device         string      `json:"device"`
@@ -277,7 +277,7 @@ func ListWorkers(ctx context.Context, tx *db.Tx, within time.Duration) ([]Worker
 
 // OnlineStates are the states of a worker that is online.
 func OnlineStates() []WorkerState {
-	return []WorkerState{WorkerIdle, WorkerRendering, WorkerUnable, WorkerSetAside, WorkerDraining, WorkerDrained}
+	return []WorkerState{WorkerIdle, WorkerRendering, WorkerUnable, WorkerSuspended, WorkerDraining, WorkerDrained}
 }
 
 // CountOnline counts the workers that are online, by their state. A state that no worker is
@@ -314,7 +314,7 @@ func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 	case r.Unable != "":
 		v.State = WorkerUnable
 		if until := db.Time(r.SuspendedUntil); r.SuspendedUntil > tx.Now {
-			v.AsideUntil = &until
+			v.SuspendedUntil = &until
 		}
 	case r.SuspendedUntil > tx.Now:
 		until := db.Time(r.SuspendedUntil)
