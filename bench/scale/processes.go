@@ -340,7 +340,7 @@ func (s *server) processorTime(ctx context.Context, processes []*server) (api, p
 		}
 		api += used
 	}
-	pool, err := beside(s.store.Database)
+	pool, err := measured(s.store.Database)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -378,8 +378,8 @@ func newSampler(database string) *sampler {
 // sampling is the application's name of sessions that measure.
 const sampling = "svc-bench"
 
-// beside opens a database for measuring it, with one connection.
-func beside(database string) (*sql.DB, error) {
+// measured opens a database for measuring it, with one connection.
+func measured(database string) (*sql.DB, error) {
 	address, err := url.Parse(database)
 	if err != nil {
 		return nil, err
@@ -403,7 +403,7 @@ const sampled = `SELECT count(*) FILTER (WHERE state = 'active'), count(*) FILTE
 FROM pg_stat_activity WHERE datname = current_database() AND application_name <> '` + sampling + "'"
 
 func (s *sampler) run(ctx context.Context) {
-	pool, err := beside(s.database)
+	pool, err := measured(s.database)
 	if err != nil {
 		s.err = err
 		return

@@ -96,7 +96,7 @@ func TestOneAddressHasItsShareOfTheConnections(t *testing.T) {
 	if first.closed || second.closed || !third.closed {
 		t.Errorf("of three connections of a subnet with a share of two: %v, %v, %v are closed", first.closed, second.closed, third.closed)
 	}
-	limit(third, http.StateClosed) // it had no place, and gives none back
+	limit(third, http.StateClosed)               // it had no place, and gives none back
 	if c := open("2001:db8:0:9::4"); !c.closed { // another subnet of the same site
 		t.Error("a refused connection gave a place back")
 	}

@@ -15,10 +15,10 @@ import (
 	"svc.example/internal/ground/ratelimit"
 )
 
-// beside takes the requests under /beside, and refuses one path there.
-type beside struct{}
+// neighbour takes the requests under /beside, and refuses one path there.
+type neighbour struct{}
 
-func (beside) Of(r *http.Request) (*http.Request, bool) {
+func (neighbour) Of(r *http.Request) (*http.Request, bool) {
 	path, found := strings.CutPrefix(r.URL.Path, "/beside")
 	if !found {
 		return r, false
@@ -28,7 +28,7 @@ func (beside) Of(r *http.Request) (*http.Request, bool) {
 	return r, true
 }
 
-func (beside) Serve(w http.ResponseWriter, r *http.Request) error {
+func (neighbour) Serve(w http.ResponseWriter, r *http.Request) error {
 	if r.URL.Path == "/v1/refused" {
 		return fault.New(fault.WrongMode, "Not here.")
 	}
@@ -47,7 +47,7 @@ func TestWhatIsForAnotherServicePassesTheLimitAndIsNotCounted(t *testing.T) {
 	}
 	f := newFront(mux, slog.NewTextHandler(&log, nil))
 	limited, observed := 0, 0
-	f.Elsewhere, f.Rate = beside{}, ratelimit.Policy{PerMinute: 60, Burst: 20}
+	f.Elsewhere, f.Rate = neighbour{}, ratelimit.Policy{PerMinute: 60, Burst: 20}
 	f.Count = func(context.Context, string, ratelimit.Limits, ratelimit.Claim, int) (ratelimit.Decision, error) {
 		limited++
 		return ratelimit.Decision{Allowed: true}, nil

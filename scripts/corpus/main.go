@@ -81,7 +81,7 @@ func printPage(results, random, to string) error {
 	return os.WriteFile(to, []byte(page), 0o644)
 }
 
-// compareRandom goes on with random scenes where this Blender's results end. It fails when
+// compareRandom continues with random scenes where this Blender's results end. It fails when
 // one differs of which a worker keeps data.
 func (o options) compareRandom(ctx context.Context) error {
 	cfg, err := o.config(ctx)

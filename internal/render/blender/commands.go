@@ -15,7 +15,7 @@ import (
 )
 
 // command is one line to the driver: "open", "play" or "render". keep_data, plays, scene and frames
-// belong to open, as preview and shot do; fresh and anew belong to render; frame belongs to the
+// belong to open, as preview and shot do; the two about loading belong to render; frame to the
 // others.
 type command struct {
 	Command  string   `json:"command"`

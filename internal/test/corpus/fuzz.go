@@ -98,7 +98,7 @@ func (f Fuzz) Run(ctx context.Context, first, count int) error {
 	return nil
 }
 
-// compare runs one Blender from scene at on, and returns the scene to go on with.
+// compare runs one Blender from scene at on, and returns the scene to continue with.
 func (f Fuzz) compare(ctx context.Context, scripts string, at, behind int, batch *FuzzBatch) (next int, err error) {
 	run := exec.CommandContext(ctx, f.Blender, "--background", "--factory-startup", "-noaudio", "--python-exit-code", "3", "--python", filepath.Join(scripts, "fuzz.py"), "--",
 		f.Rules, fmt.Sprint(at), fmt.Sprint(behind-at), f.Folder)

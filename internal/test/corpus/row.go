@@ -38,7 +38,7 @@ type Row struct {
 	Unsteady []int    `json:"unsteady,omitempty"` // frames of which Blender by hand made two pictures; checked if an order differs
 	Lively   bool     `json:"lively"`             // by hand there are at least two pictures that differ
 	Warnings []string `json:"warnings,omitempty"`
-	// Beside lists the frames that need files next to the .blend. Where there are
+	// The frames that need files next to the .blend. Where there are
 	// some, the outcomes compare with the .blend alone, which is what was sent.
 	Beside   []int              `json:"beside,omitempty"`
 	Outcomes map[string]Outcome `json:"outcomes,omitempty"`

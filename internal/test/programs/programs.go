@@ -103,7 +103,7 @@ func (p Program) build(root, folder string) (path string, err error) {
 	}
 	command := exec.Command("go", "build", "-buildvcs=false", "-o", path, p.pkg)
 	command.Dir = module
-	// What is built beside its place is renamed into it: a process that runs the old
+	// The file is built next to its place and renamed into it: a process that runs the old
 	// program keeps it.
 	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOTMPDIR="+folder)
 	if said, err := command.CombinedOutput(); err != nil {

@@ -9,9 +9,9 @@ import (
 // checksums: they cannot be derived from anything else. A worker's sum excludes when it
 // was last seen, which every report changes, and when it left.
 var (
-	workerRows   = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}, Later: []string{"Unable"}}
-	failureRows  = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
-	trustRows = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
+	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}, Later: []string{"Unable"}}
+	failureRows = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
+	trustRows   = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )
 
 // Sums lists the tables of this package whose rows carry checksums.

@@ -169,7 +169,7 @@ func (s *similarTimes) recall(forecast *dispatch.Forecast, views []query.JobView
 }
 
 // findRemaining finds what is left of those of some jobs of a workspace, newest first, whose
-// frames depend on those before: of all that render in one statement.
+// frames depend on earlier ones. It takes one statement for all jobs that render.
 func findRemaining(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (rests map[string]*dispatch.Remaining, err error) {
 	rendering := map[string]dispatch.Playing{}
 	queued := map[string]*dispatch.Remaining{}

@@ -39,7 +39,8 @@ export declare class Client {
     quote(upload: string | Quote, frames: Frames, { signal }?: Call): Promise<Quote>;
     /** A locked quote for frames of an ended job once more, such as "3,7-9". */
     rerender(jobId: string, frames: Frames, { signal }?: Call): Promise<Quote>;
-    /** A free look at a frame; without one, the middle of the quoted range. It returns once the look is "ready", "failed" or "expired", or at once with `wait: false`. */
+    /** A free preview of a frame; without one, the middle of the quoted range. It returns once the
+    preview is "ready", "failed" or "expired", or at once with `wait: false`. */
     preview(upload: string | Quote, { frame, wait, signal }?: Call & {
         frame?: number;
         wait?: boolean;
@@ -55,7 +56,7 @@ export declare class Client {
     }): Promise<Rendering>;
     /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. The same call again continues. A job that failed or was cancelled throws JobEnded. */
     sync(jobId: string, folder: string, { signal }?: Call): AsyncGenerator<SavedFrame, void>;
-    /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
+    /** Every event of a job once, after the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId: string, { after, timeout, signal }?: Call & {
         after?: string;
         timeout?: number;

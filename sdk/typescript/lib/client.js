@@ -101,7 +101,7 @@ export class Client {
         return sync(this, this.transport, this.jobPath(jobId), jobId, folder, signal);
     }
     // A job.
-    /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
+    /** Every event of a job once, after the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
     follow(jobId, { after = "", timeout, signal } = {}) {
         return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
     }

@@ -119,7 +119,7 @@ export class Client {
 
   // A job.
 
-  /** Every event of a job once, behind the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
+  /** Every event of a job once, after the one with the id `after`, up to the one that ends the job. It survives lost connections and restarts, and reads the job itself while no stream is available. `timeout`, in seconds, throws FollowTimeout. */
   follow(jobId: string, { after = "", timeout, signal }: Call & { after?: string; timeout?: number } = {}): AsyncGenerator<Event, void> {
     return new Follower(this.transport, this.jobPath(jobId), after, timeout, signal).events();
   }

@@ -40,8 +40,8 @@ type scripted struct {
 type person interface {
 	// file is the file to render, as it is now.
 	file() []byte
-	// mend changes the file as an answer asks; false = cannot.
-	mend(action string) bool
+	// repair changes the file as an answer asks; false = cannot.
+	repair(action string) bool
 	// sees a picture of a frame, and what may be wrong with it, before the price is asked
 	// for.
 	sees(picture []byte, warnings []any)
@@ -87,7 +87,7 @@ func (a *scripted) run() {
 		a.calls, a.end = append(a.calls, tool), answer
 		if refused {
 			e, _ := answer["error"].(map[string]any)
-			if fmt.Sprint(e["retryable"]) != "true" && !a.mend(fmt.Sprint(e["suggested_action"])) {
+			if fmt.Sprint(e["retryable"]) != "true" && !a.repair(fmt.Sprint(e["suggested_action"])) {
 				return
 			}
 		}
@@ -187,7 +187,7 @@ func (p *artist) file() []byte {
 	return file
 }
 
-func (p *artist) mend(action string) bool {
+func (p *artist) repair(action string) bool {
 	p.asked = append(p.asked, action)
 	if !strings.Contains(action, "render engine") || !strings.Contains(action, "Cycles") {
 		return false

@@ -142,7 +142,7 @@ func writer(t *testing.T, url string) (process *exec.Cmd, lines *bufio.Scanner, 
 	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = process.Process.Kill() }) // it has ended by itself
+	t.Cleanup(func() { _ = process.Process.Kill() }) // it has ended on its own
 	return process, bufio.NewScanner(out), enough
 }
 
