@@ -79,6 +79,7 @@ lint: .tools/built ## Format, vet, staticcheck, revive, import rules, links, fre
 	@go mod verify >/dev/null
 	@scripts/check-vulnerabilities
 	@scripts/check-links
+	@scripts/check-prose
 	@scripts/check-tests
 	@scripts/check-openapi
 	@scripts/check-generated
@@ -108,7 +109,7 @@ proxies: ## Render a job behind nginx, Caddy, HAProxy, Apache, lighttpd and Varn
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
 .PHONY: bench
-bench: ## Measure the service beside its baselines and print the ratios
+bench: ## Measure the service, compare it with its baselines and print the ratios
 	@scripts/install-tools postgres sandbox
 	@scripts/with-blender scripts/with-postgres scripts/with-s3 go run ./bench
 
@@ -206,7 +207,7 @@ addon: ## Build the add-on for Blender into dist: an extension, a legacy add-on,
 	@.tools/packages addon "$(DIST)"
 
 .PHONY: generate
-generate: .tools/built ## Write all generated code and documents anew
+generate: .tools/built ## Write all generated code and documents again
 	@go generate ./...
 	@scripts/build-typescript-sdk
 

@@ -102,11 +102,11 @@ func New(baseURL, key string, options ...Option) (*Client, error) {
 	shown := redact.Text(redact.Address(baseURL))
 	switch {
 	case (base.Scheme != "http" && base.Scheme != "https") || base.Host == "":
-		return nil, fmt.Errorf("the server's address %q does not start with http:// or https:// and a host", shown)
+		return nil, fmt.Errorf("the server's address %q must start with http:// or https:// and a host", shown)
 	case base.User != nil:
-		return nil, fmt.Errorf("the server's address %q has a user or a password in front of its host, which svc does not send: a key says who calls", shown)
+		return nil, fmt.Errorf("the server's address %q contains a user name or password, which svc does not send; use a key instead", shown)
 	case base.RawQuery != "" || base.Fragment != "":
-		return nil, fmt.Errorf("the server's address %q has a ? or a # behind it: give the address alone", shown)
+		return nil, fmt.Errorf("the server's address %q ends with a ? or # part; give the address without it", shown)
 	}
 	c := &Client{base: base, key: key, http: newHTTPClient(), agent: userAgent, retry: defaultRetry()}
 	for _, option := range options {

@@ -43,7 +43,7 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 		return artifact, nil
 	}
 	if len(artifact.SHA256) != sha256.Size*2 {
-		return nil, fmt.Errorf("download job %s: the service names no SHA-256", jobID)
+		return nil, fmt.Errorf("download job %s: the service gave no SHA-256", jobID)
 	}
 	// The hash in the name separates parts of different files.
 	part := fmt.Sprintf("%s.%s.part", path, artifact.SHA256[:12])

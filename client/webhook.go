@@ -51,7 +51,7 @@ func VerifyWebhook(secret string, header http.Header, body []byte, now time.Time
 		return nil, fmt.Errorf("verify webhook: read webhook-timestamp: %w", err)
 	}
 	if age := now.Sub(time.Unix(seconds, 0)); age > webhookTolerance || age < -webhookTolerance {
-		return nil, fmt.Errorf("verify webhook: it was sent %s ago, which is too far from now", age)
+		return nil, fmt.Errorf("verify webhook: its timestamp is %s away from now, which is too much", age)
 	}
 	if err := checkSignature(secret, header.Get("webhook-signature"), id+"."+stamp+"."+string(body)); err != nil {
 		return nil, fmt.Errorf("verify webhook: %w", err)
@@ -77,7 +77,7 @@ func checkSignature(secret, signatures, text string) error {
 	if encoded, prefixed := strings.CutPrefix(secret, "whsec_"); prefixed {
 		var err error
 		if key, err = base64.StdEncoding.DecodeString(encoded); err != nil {
-			return errors.New("the secret is not base64 behind whsec_")
+			return errors.New("the secret is not base64 after whsec_")
 		}
 	}
 	if len(key) == 0 {
@@ -95,5 +95,5 @@ func checkSignature(secret, signatures, text string) error {
 			return nil
 		}
 	}
-	return errors.New("no signature is by this secret")
+	return errors.New("no signature was made with this secret")
 }

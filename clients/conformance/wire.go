@@ -144,7 +144,7 @@ func (b *Wire) judge(rule *Rule, r *http.Request) {
 		b.complain("%s: the call after a fault does not repeat %s", rule.On, name)
 	}
 	if name := rule.Needs; name != "" && rule.met == len(rule.Faults) && r.Header.Get(name) == "" {
-		b.complain("%s: the call after the last fault has no %s: it begins anew", rule.On, name)
+		b.complain("%s: the call after the last fault has no %s: it starts over", rule.On, name)
 	}
 	if early := time.Until(rule.notBefore); early > 0 {
 		b.complain("%s: it came %v before it was told to (Retry-After)", rule.On, early)

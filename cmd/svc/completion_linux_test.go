@@ -16,7 +16,7 @@ import (
 func TestShellsCompleteWords(t *testing.T) {
 	t.Parallel()
 	lines := []struct{ typed, want string }{
-		{"svc keys rev\t--help", "End an agent key at once."},
+		{"svc keys rev\t--help", "Revoke an agent key immediately."},
 		{"svc admin worker dr\t--help", "Give a worker no more frames."},
 		{"svc config set ser\tnonsense", `"nonsense" does not start with http`},
 		{"svc jobs --status rend\t--limit 0", "--limit is 0; it must be 1 or more"},

@@ -53,7 +53,7 @@ func systemConfig(path string) []kong.Resolver {
 	}
 	resolver, err := readConfig(bytes.NewReader(text))
 	if err != nil {
-		return []kong.Resolver{malformed{fmt.Errorf("%s is no configuration file: %w. It is one JSON object with flags; mend it, or move it away", path, err)}}
+		return []kong.Resolver{malformed{fmt.Errorf("%s is not a valid configuration file: %w. It must be one JSON object with flags. Fix it or move it away", path, err)}}
 	}
 	return []kong.Resolver{resolver}
 }

@@ -33,8 +33,8 @@ func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
 		{unreadable, "admin audit --config " + good, ""},
 		{unreadable, "status", ""},
 		{unreadable, "version", ""},
-		{broken, "admin audit", "is no configuration file"},
-		{broken, "status", "is no configuration file"},
+		{broken, "admin audit", "is not a valid configuration file"},
+		{broken, "status", "is not a valid configuration file"},
 	} {
 		_, err := newParser(c.system, terminal.NewOutput(os.Stdout)).Parse(strings.Fields(c.line))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {

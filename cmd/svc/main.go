@@ -47,16 +47,16 @@ import (
 // unless its tag says otherwise, and a member of the operator's configuration file.
 // The command line wins over the environment, and the environment over the file.
 type program struct {
-	File    kong.ConfigFlag  `name:"config" help:"Read flags from this JSON file, under their names with _ for -." placeholder:"FILE" env:"SVC_CONFIG"`
+	File    kong.ConfigFlag  `name:"config" help:"Read flags from this JSON file. Names are written with _ instead of -." placeholder:"FILE" env:"SVC_CONFIG"`
 	Version kong.VersionFlag `env:"-" help:"Print the version of this program and of the interface that it serves."`
 
-	Render   caller.Render    `cmd:"" group:"Render scenes" help:"Render a .blend: get a price, confirm it, start, follow, download and verify."`
-	Look     caller.Look      `cmd:"" group:"Render scenes" help:"See a frame as the workers do, small and coarse, for free."`
+	Render   caller.Render    `cmd:"" group:"Render scenes" help:"Render a .blend: get a price, confirm it, follow the job, download and verify the frames."`
+	Look     caller.Look      `cmd:"" group:"Render scenes" help:"Render a small test frame for free."`
 	Inspect  caller.Inspect   `cmd:"" group:"Render scenes" help:"Show what a .blend contains and what it would cost, without a service."`
 	Pack     caller.Pack      `cmd:"" group:"Render scenes" help:"Write a .blend and the files that its scene uses into one archive."`
-	Rerender caller.Rerender  `cmd:"" group:"Render scenes" help:"Render frames of an ended job again: a new price and a new job over the same upload."`
-	Download account.Download `cmd:"" group:"Render scenes" help:"Fetch and verify the frames of a completed job."`
-	Preview  account.Preview  `cmd:"" group:"Render scenes" help:"Write or show a small picture of a frame, or of all frames together."`
+	Rerender caller.Rerender  `cmd:"" group:"Render scenes" help:"Render frames of an ended job again, as a new job with its own price."`
+	Download account.Download `cmd:"" group:"Render scenes" help:"Download and verify the frames of a completed job."`
+	Preview  account.Preview  `cmd:"" group:"Render scenes" help:"Save or show a small picture of one frame or of all frames."`
 
 	Sync   caller.Sync    `cmd:"" group:"Jobs and account" help:"Keep a folder up to date with a job's frames while it renders."`
 	Jobs   account.Jobs   `cmd:"" group:"Jobs and account" help:"List the workspace's jobs, newest first."`
@@ -64,29 +64,29 @@ type program struct {
 	Cancel account.Cancel `cmd:"" group:"Jobs and account" help:"Cancel a job that no worker has claimed. It costs nothing."`
 	Wallet account.Wallet `cmd:"" group:"Jobs and account" help:"Show the balance and the ledger."`
 	Keys   account.Keys   `cmd:"" group:"Jobs and account" help:"Manage the workspace's agent keys, with an account key."`
-	Login  profile.Login  `cmd:"" group:"Jobs and account" help:"Sign in to a service with a browser, in place of a pasted key."`
-	Logout profile.Logout `cmd:"" group:"Jobs and account" help:"End what svc login began: its key is revoked."`
-	Config profile.Config `cmd:"" group:"Jobs and account" help:"Keep a service's address and keys for later commands, in profiles."`
-	Status account.Status `cmd:"" group:"Jobs and account" help:"Show what the service is, its limits, and whose key this is."`
+	Login  profile.Login  `cmd:"" group:"Jobs and account" help:"Sign in to a service with a browser instead of a key."`
+	Logout profile.Logout `cmd:"" group:"Jobs and account" help:"Sign out and revoke the key of svc login."`
+	Config profile.Config `cmd:"" group:"Jobs and account" help:"Save a service's address and keys in profiles for later commands."`
+	Status account.Status `cmd:"" group:"Jobs and account" help:"Show the service's version and limits, and the owner of your key."`
 	Open   account.Open   `cmd:"" group:"Jobs and account" help:"Open a job's proof page, or the service, in the browser."`
 
 	Verify     proof.Verify     `cmd:"" group:"Check results" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
-	FrameProof proof.FrameProof `cmd:"" group:"Check results" help:"Take the proof of one frame out of a receipt, for somebody who is not to see the others."`
+	FrameProof proof.FrameProof `cmd:"" group:"Check results" help:"Extract the proof of one frame from a receipt, to share it without the other frames."`
 	Log        proof.Log        `cmd:"" group:"Check results" help:"Check the log of receipts."`
 
-	MCP     mcpbridge.Command `cmd:"" group:"Build on the service" name:"mcp" help:"Offer a service's tools to an agent on this machine, over standard input and output."`
+	MCP     mcpbridge.Command `cmd:"" group:"Build on the service" name:"mcp" help:"Serve the tools of a service to an agent on this machine, over standard input and output."`
 	Listen  account.Listen    `cmd:"" group:"Build on the service" help:"Forward the workspace's webhooks to a receiver on this machine."`
 	OpenAPI operator.OpenAPI  `cmd:"" group:"Build on the service" name:"openapi" help:"Print the OpenAPI document that the service serves."`
 
 	Demo      demo.Command   `cmd:"" group:"Run a service" help:"Run one job from price to verified receipt on this machine, without any setup."`
 	Serve     operator.Serve `cmd:"" group:"Run a service" help:"Run the service, with a worker inside unless --worker none is given."`
 	Worker    farm.Workers   `cmd:"" group:"Run a service" help:"Run a worker for a service elsewhere, or check that this machine can."`
-	Autoscale farm.Autoscale `cmd:"" group:"Run a service" help:"Ask Slurm, Kubernetes or another engine for as many workers as there is work for."`
+	Autoscale farm.Autoscale `cmd:"" group:"Run a service" help:"Start as many workers as there is work for, with Slurm, Kubernetes or another engine."`
 	Bench     farm.Bench     `cmd:"" group:"Run a service" help:"Measure this machine's GPU with the benchmark scenes, for the leaderboard."`
 	Admin     operator.Admin `cmd:"" group:"Run a service" help:"Manage workspaces, wallets, keys and workers, and audit the store."`
 
 	Help        manual.HelpCommand `cmd:"" group:"More" help:"Show the help of a command, or the list of all commands."`
-	Completion  completion.Command `cmd:"" group:"More" help:"Print a script that completes the words of svc in a shell."`
+	Completion  completion.Command `cmd:"" group:"More" help:"Print a shell completion script."`
 	ShowVersion showVersion        `cmd:"" group:"More" name:"version" help:"Print the version of this program and of the interface that it serves."`
 
 	Complete completion.Complete `cmd:"" hidden:"" help:"Print what the last word of a command line can become."`

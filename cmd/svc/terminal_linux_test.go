@@ -50,7 +50,7 @@ func TestATerminalEchoesAgainAfterCtrlC(t *testing.T) {
 	s.Type(t, "ended with 130", "visible\n")
 	_ = command.Wait() // what it says is enough
 	said := s.End(t)
-	if strings.Contains(said, "half") || strings.Count(said, "visible") != 2 || !strings.Contains(said, "interrupted; nothing was kept") {
+	if strings.Contains(said, "half") || strings.Count(said, "visible") != 2 || !strings.Contains(said, "interrupted; nothing was saved") {
 		t.Error(said)
 	}
 	if _, err := os.Stat(home + "/.config/svc/config.json"); err == nil {

@@ -77,7 +77,7 @@ func TestTheWindowsProgramUsesAConsole(t *testing.T) {
 	command, s = run("render", "scene.blend", "--frames", "1-2")
 	s.Type(t, "[y/N/look]", "y\r")
 	s.Type(t, "started JOB-", "\x03")
-	ends(command, s, 130, "the render goes on at the service")
+	ends(command, s, 130, "the service continues rendering")
 
 	command, s = run("jobs", "--watch")
 	s.Await(t, "scene.blend")

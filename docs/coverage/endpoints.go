@@ -6,7 +6,7 @@ func endpoints() []Rule {
 	return []Rule{
 		shown("4.1", "What machines read first is public", "api.TestDiscoverySaysThePublishedConstants", "api.TestEveryRouteLetsInWhomItSaysAndNobodyElse", served).
 			lines("GET /health", "GET /capabilities", "GET /pricing", "GET /limits"),
-		shown("4.1", "The OpenAPI document is served; every answer of the tests is held against it, and a client made from it works",
+		shown("4.1", "The OpenAPI document is served; every answer of the tests is checked against it, and a client made from it works",
 			"api.TestTheServedDocumentIsThePrintedOne", "clients.TestATypeScriptClientMadeFromTheDocumentRendersAJob", "api.TestEveryBodyHasAnExampleThatFitsItsSchema", "api.TestThePrintedDocumentIsTheServedOne", "api.TestTheDocumentDescribesWebhooks", served).lines("GET /openapi.json"),
 		shown("4.1", "Preflight takes an account key and answers with the price of the frames",
 			"api.TestPreflightAndUploadCountFramesAlike", "api.TestBadRendersMeetTheirCode", served).lines("POST /renders/preflight"),

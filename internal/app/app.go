@@ -124,7 +124,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err == nil {
 		var counted bool
 		if counted, err = leaderboard.CountAnew(ctx, a.DB); counted {
-			cmp.Or(cfg.Log, slog.Default()).Info("the leaderboard is counted anew from its receipts, after an upgrade")
+			cmp.Or(cfg.Log, slog.Default()).Info("after an upgrade, the leaderboard is counted again from its receipts")
 		}
 	}
 	if err != nil {

@@ -49,7 +49,7 @@ func CheckNew(ctx context.Context, cfg Config) error {
 }
 
 func otherDatabase(format string, args ...any) error {
-	return fmt.Errorf("%w: %s; name the right one with --data and --database, or begin anew with --new-database", ErrOtherDatabase, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s; name the right one with --data and --database, or start with an empty one with --new-database", ErrOtherDatabase, fmt.Sprintf(format, args...))
 }
 
 // hasWorkspace reports whether a SQLite file is the database of a service that has been

@@ -84,7 +84,7 @@ func (t *testWorlds) serve(w http.ResponseWriter, r *http.Request) error {
 	case t.app.Config.TestMode.Off:
 		return fault.New(fault.WrongMode, "This service has no test mode.")
 	case ofWorkspace(r.URL.Path):
-		return fault.New(fault.WrongMode, "This is not part of test mode: keys and people belong to the workspace.")
+		return fault.New(fault.WrongMode, "Test mode does not include this. Keys and people belong to the workspace.")
 	case !hasTestSide(r.URL.Path):
 		return fault.New(fault.RouteNotFound, "There is no route %s in test mode.", r.URL.Path)
 	}
@@ -125,7 +125,7 @@ func (t *testWorlds) guest(r *http.Request, header, linked string) (*identity.Gu
 	if identity.IsTestKey(header) {
 		who, err := identity.TestKey(r.Context(), t.app.DB, header)
 		if err == nil && linked != "" && who.WorkspaceID != linked {
-			err = fault.New(fault.Unauthenticated, "This address is of another workspace's test world.")
+			err = fault.New(fault.Unauthenticated, "This address belongs to another workspace's test world.")
 		}
 		return &identity.Guest{Principal: who, Secret: strings.TrimPrefix(identity.WorldHeader(header), "Bearer ")}, err
 	}

@@ -211,7 +211,7 @@ func (w *testWorld) room(ctx context.Context) error {
 	if used < limit {
 		return nil
 	}
-	return fault.New(fault.StorageLimitReached, "The test world has %d bytes, and may have %d.", used, limit).
+	return fault.New(fault.StorageLimitReached, "The test world uses %d bytes; its limit is %d.", used, limit).
 		With(map[string]int64{"used_bytes": used, "limit_bytes": limit}).
 		WithAction("Move the clock of test mode forward by 31 days, so that what is kept there is removed.")
 }

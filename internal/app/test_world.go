@@ -259,7 +259,7 @@ func (w *testWorld) refusal(ctx context.Context, tx *db.Tx, q quote.Quote) error
 		return fmt.Errorf("count the jobs of a test world: %w", err)
 	}
 	if len(live) >= testLive {
-		return fault.New(fault.RateLimited, "%d jobs of the test world have not ended, as many as may be.", len(live)).After(5 * time.Second)
+		return fault.New(fault.RateLimited, "The test world has %d active jobs, which is the maximum.", len(live)).After(5 * time.Second)
 	}
 	return w.room(ctx)
 }

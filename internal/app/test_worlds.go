@@ -180,7 +180,7 @@ func (t *testWorlds) find(ctx context.Context, workspaceID string, guest bool) (
 		return o, nil
 	}
 	if len(t.open) >= t.app.Config.TestMode.Open && !t.closeOldest() {
-		return nil, fault.New(fault.Unavailable, "%d workspaces use test mode right now, as many as this server can.", len(t.open)).After(10 * time.Second)
+		return nil, fault.New(fault.Unavailable, "%d workspaces are using test mode, which is the most that this server can handle.", len(t.open)).After(10 * time.Second)
 	}
 	o = &openWorld{ready: make(chan struct{}), users: 1}
 	t.open[workspaceID] = o
@@ -198,7 +198,7 @@ func (t *testWorlds) begin(ctx context.Context, workspaceID string, o *openWorld
 	defer t.mu.Unlock()
 	if err != nil {
 		t.app.Config.Log.Error("a test world does not open", "workspace_id", workspaceID, "err", err)
-		err = fault.New(fault.Unavailable, "The test world does not open.").After(5 * time.Second).Wrap(err)
+		err = fault.New(fault.Unavailable, "The test world could not be opened.").After(5 * time.Second).Wrap(err)
 		delete(t.open, workspaceID)
 	}
 	o.world, o.err = w, err

@@ -32,7 +32,7 @@ func (e *Errors) ServeContent(w http.ResponseWriter, r *http.Request, modified t
 		}
 		e.Answer(w, r, err)
 	case http.StatusPreconditionFailed:
-		e.Answer(w, r, fault.New(fault.PreconditionFailed, "The file is not the one that the request's condition names."))
+		e.Answer(w, r, fault.New(fault.PreconditionFailed, "The file has changed: it does not match the condition of the request."))
 	}
 }
 

@@ -88,7 +88,7 @@ func (b *requestBody) Read(p []byte) (int, error) {
 	b.left -= int64(n)
 	b.ended = b.ended || err != nil
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		err = fault.New(fault.BodyTruncated, "The body ends before its announced length.").Wrap(err)
+		err = fault.New(fault.BodyTruncated, "The body is shorter than its Content-Length.").Wrap(err)
 	}
 	return n, err
 }

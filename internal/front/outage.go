@@ -35,7 +35,7 @@ const retryAfterOutage = 5 * time.Second
 func duringOutage(err error) error {
 	switch {
 	case db.IsFull(err):
-		return fault.New(fault.Unavailable, "The service has no space left on a disk. Nothing was stored.").After(retryAfterFull).Wrap(err)
+		return fault.New(fault.Unavailable, "The service's disk is full. Nothing was stored.").After(retryAfterFull).Wrap(err)
 	case fault.Is(err, fault.Internal) && IsOutage(err):
 		return fault.New(fault.Unavailable, "The service cannot reach its store right now.").After(retryAfterOutage).Wrap(err)
 	}

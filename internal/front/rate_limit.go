@@ -71,13 +71,13 @@ func (m *meter) count(ctx context.Context, n int) error {
 	}
 	name, near, whose := m.class, m.limits.Client, ""
 	if d.Workspace {
-		name, near, whose = workspaceLimit, m.limits.Workspace, " of all credentials of the workspace"
+		name, near, whose = workspaceLimit, m.limits.Workspace, " from this workspace"
 	}
 	m.header.Set("RateLimit-Policy", fmt.Sprintf(`"%s";q=%d;w=60;burst=%d`, name, near.PerMinute, near.Burst))
 	m.header.Set("RateLimit", fmt.Sprintf(`"%s";r=%d;t=%d`, name, d.Remaining, int(math.Ceil(d.Full.Seconds()))))
 	if !d.Allowed {
 		hold(ctx, d.Hold)
-		return fault.New(fault.RateLimited, "More than %d requests%s at once, or %d a minute.", near.Burst, whose, near.PerMinute).After(d.Retry)
+		return fault.New(fault.RateLimited, "Too many requests%[2]s: the limit is %[1]d at once and %[3]d per minute.", near.Burst, whose, near.PerMinute).After(d.Retry)
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func TestTheNearerLimitIsTold(t *testing.T) {
 	if got := w.Header().Get("RateLimit-Policy"); got != `"workspace";q=300;w=60;burst=100` {
 		t.Errorf("RateLimit-Policy is %q", got)
 	}
-	if w.Code != 429 || !strings.Contains(w.Body.String(), "More than 100 requests of all credentials of the workspace at once, or 300 a minute.") {
+	if w.Code != 429 || !strings.Contains(w.Body.String(), "Too many requests from this workspace: the limit is 100 at once and 300 per minute.") {
 		t.Errorf("%d %s", w.Code, w.Body)
 	}
 }

@@ -61,7 +61,7 @@ func missOf(routes *http.ServeMux, r *http.Request) error {
 	probe := newResponse(discarded{http.Header{}}, 0)
 	routes.ServeHTTP(probe, r)
 	if probe.status == http.StatusMethodNotAllowed {
-		e := fault.New(fault.MethodNotAllowed, "%s is not a method of %s.", r.Method, r.URL.Path)
+		e := fault.New(fault.MethodNotAllowed, "%[2]s does not support the method %[1]s.", r.Method, r.URL.Path)
 		e.Allow = probe.Header().Get("Allow")
 		return e
 	}
@@ -87,7 +87,7 @@ func IsText(s string) bool { return utf8.ValidString(s) && !strings.Contains(s, 
 func checkEncoding(r *http.Request) error {
 	for _, encoding := range r.Header.Values("Content-Encoding") {
 		if encoding != "" && !strings.EqualFold(encoding, "identity") {
-			return fault.New(fault.EncodingNotSupported, "The body has Content-Encoding %q; bodies are read as they are.", encoding)
+			return fault.New(fault.EncodingNotSupported, "The body has Content-Encoding %q, but bodies must not be encoded.", encoding)
 		}
 	}
 	return nil
@@ -103,7 +103,7 @@ func checkText(u *url.URL) error {
 	for name, values := range u.Query() {
 		for _, value := range values {
 			if !IsText(value) {
-				return fault.Field("query."+name, "is not text in UTF-8")
+				return fault.Field("query."+name, "is not valid UTF-8")
 			}
 		}
 	}

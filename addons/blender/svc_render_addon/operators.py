@@ -73,7 +73,7 @@ class SVCRENDER_OT_open_page(Button):
 class SVCRENDER_OT_sign_out(Button):
     bl_idname = "svcrender.sign_out"
     bl_label = "Sign Out"
-    bl_description = "End the key of this Blender. Jobs that were started go on"
+    bl_description = "End the key of this Blender. Started jobs continue"
 
     def act(self, context):
         session().sign_out()
@@ -311,7 +311,7 @@ class SVCRENDER_OT_submit(bpy.types.Operator):
     folder: bpy.props.StringProperty(subtype="DIR_PATH")
     most_cents: bpy.props.IntProperty(default=-1, min=-1, description="The highest price that is accepted; -1 is any")
     wait: bpy.props.BoolProperty(default=True, description="Bring the frames back before it returns")
-    pack: bpy.props.BoolProperty(default=True, description="Pack the scene's files into the copy; without it they are sent beside it")
+    pack: bpy.props.BoolProperty(default=True, description="Pack the scene's files into the copy. Otherwise they are uploaded next to it")
 
     def execute(self, context):
         try:

@@ -17,9 +17,9 @@ class SVCRENDER_Preferences(bpy.types.AddonPreferences):
     last: bpy.props.IntProperty(name="Last", default=1, min=1)
     step: bpy.props.IntProperty(name="Step", default=1, min=1)
     pack: bpy.props.BoolProperty(name="Pack Files", default=True, description=(
-        "Pack the scene's files into the copy that is sent. Without it they are sent beside it: sequences, films, caches and the textures of libraries too"))
+        "Pack the scene's files into the uploaded copy. Otherwise they are uploaded next to it, with sequences, movies, caches and the textures of libraries"))
     folder: bpy.props.StringProperty(name="Folder", subtype="DIR_PATH",
-                                     description="Where frames go, each job in a folder of its own. Empty: renders, beside the file")
+                                     description="Folder for frames; each job gets a subfolder. Empty: the folder renders next to the file")
 
     def draw(self, context):
         self.layout.prop(self, "server")

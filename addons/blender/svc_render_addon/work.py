@@ -27,7 +27,7 @@ class Damaged(SvcError):
 def price(client, path, frames, progress, stop):
     """Sends a file and returns its locked quote. ``frames`` is None for the scene's own range,
     or (first, last, step). ``progress`` gets bytes sent and all. What is larger than a part
-    goes in parts: sent again after a failure, only what is missing travels."""
+    goes in parts: after a failure, only the missing parts are sent."""
     moved = stoppable(progress, stop)
     if os.path.getsize(path) <= PART:
         return client.inspect(path, frames=frames, progress=moved)

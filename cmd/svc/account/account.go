@@ -50,8 +50,8 @@ func (o output) print(app *kong.Context, value any, text func()) error {
 
 // paging is how much of a list is shown.
 type paging struct {
-	Limit int  `env:"-" default:"20" help:"The most to show."`
-	All   bool `env:"-" help:"Show all, however many."`
+	Limit int  `env:"-" default:"20" help:"How many to show at most."`
+	All   bool `env:"-" help:"Show all of them."`
 }
 
 // most returns the bound as package client takes it: 0 for all. A limit below 1 is a

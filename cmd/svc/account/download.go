@@ -31,13 +31,13 @@ type Download struct {
 	profile.Flags
 	output
 	ID     string           `arg:"" name:"job" help:"The job, JOB-…"`
-	Frames caller.FrameList `env:"-" placeholder:"LIST" help:"Only these frames, such as 3,7-9 or 10-100x5. They are read out of the ZIP and held against the receipt; the rest is not fetched."`
-	Out    string           `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for what is fetched. Without it, a folder named after the file and the job; with --frames, the current folder."`
+	Frames caller.FrameList `env:"-" placeholder:"LIST" help:"Only these frames, such as 3,7-9 or 10-100x5. Only these are read from the ZIP and checked against the receipt."`
+	Out    string           `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the download. Default: a folder named after the file and the job; with --frames, the current folder."`
 }
 
 // Help is printed below the flags.
 func (Download) Help() string {
-	return "A download that broke off continues where it ended. " +
+	return "An interrupted download resumes. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
 
@@ -125,7 +125,7 @@ func (c *Download) pick(ctx context.Context, app *kong.Context, api *client.Clie
 		}
 	}
 	return c.print(app, result, func() {
-		terminal.Printf(app.Stdout, "%s of %d, held against the signed receipt", terminal.CountOf(len(wanted), "frame"), len(signed.Frames))
+		terminal.Printf(app.Stdout, "%s of %d, checked against the signed receipt", terminal.CountOf(len(wanted), "frame"), len(signed.Frames))
 	})
 }
 

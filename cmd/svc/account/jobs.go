@@ -21,7 +21,7 @@ type Jobs struct {
 	output
 	paging
 	Status string `env:"-" enum:",awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" default:"" placeholder:"STATUS" help:"Only jobs in this state: awaiting_submit, queued, rendering, packaging, completed, failed or cancelled."`
-	Watch  bool   `env:"-" help:"Show changes until no job of the list can change any more, or Ctrl-C. A terminal shows the list anew; elsewhere each change is a line."`
+	Watch  bool   `env:"-" help:"Watch until every listed job has ended (Ctrl-C stops). Redraws on a terminal; otherwise prints one line per change."`
 }
 
 // watchPace is the time between two requests of --watch: a fifth of the rate that

@@ -15,8 +15,8 @@ import (
 
 // Keys is svc keys: the agent keys of a workspace. All its commands take an account key.
 type Keys struct {
-	List   keysList   `cmd:"" help:"List the agent keys, revoked ones too."`
-	Revoke keysRevoke `cmd:"" help:"End an agent key at once."`
+	List   keysList   `cmd:"" help:"List the agent keys, including revoked ones."`
+	Revoke keysRevoke `cmd:"" help:"Revoke an agent key immediately."`
 }
 
 // Help is printed below the flags.
@@ -84,7 +84,7 @@ type keysRevoke struct {
 	output
 	KeyID string `arg:"" name:"key-id" help:"The key's id, key_…, from svc keys list."`
 	// Not from the environment: a yes that was meant for another command must not count.
-	Yes bool `short:"y" env:"-" help:"Do it without being asked. Needed where there is no terminal."`
+	Yes bool `short:"y" env:"-" help:"Do not ask for confirmation. Required without a terminal."`
 }
 
 // Run ends a key, after a yes. A key that is not there, or has ended before, is the

@@ -33,16 +33,16 @@ import (
 // Listen is svc listen.
 type Listen struct {
 	profile.Flags
-	ForwardTo string `required:"" env:"-" placeholder:"URL" help:"Where the receiver runs: an http or https address of this machine, or of its private network."`
-	After     string `env:"-" placeholder:"msg_…" help:"Begin behind this event; 0 begins with the oldest that the service keeps. Without it, with the next one."`
-	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object for each delivery, each on a line."`
+	ForwardTo string `required:"" env:"-" placeholder:"URL" help:"URL of the receiver: http or https, on this machine or its private network."`
+	After     string `env:"-" placeholder:"msg_…" help:"Start after this event; 0 starts with the oldest stored event. Default: the next event."`
+	JSON      bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object per delivery, one per line."`
 }
 
 // Help is printed below the flags.
 func (Listen) Help() string {
-	return "Forwards the workspace's webhooks to a receiver on this machine, with the headers and the signature that the service sends. " +
-		"No tunnel is needed: the events come over a stream that this command opens. Each event is sent once, whatever the receiver answers. " +
-		"The secret to verify with is printed first; SVC_WEBHOOK_SECRET sets one of your own. Ctrl-C ends it."
+	return "Forwards the workspace's webhooks to a receiver on this machine, with the original headers and signature. " +
+		"No tunnel is needed: this command reads the events from a stream. Each event is sent once, whatever the receiver answers. " +
+		"The signing secret is printed first; set SVC_WEBHOOK_SECRET to use your own. Ctrl-C stops it."
 }
 
 // delivery is one event that was forwarded.

@@ -21,10 +21,10 @@ type Preview struct {
 	output
 	ID    string `arg:"" name:"job" help:"The job, JOB-…"`
 	Frame int    `arg:"" optional:"" help:"The frame's number."`
-	Sheet bool   `env:"-" xor:"what" help:"The frames that are there in one picture, each with its number, instead of one frame."`
-	Loop  bool   `env:"-" xor:"what" help:"The frames that are there as a small loop that plays, an animated WebP, instead of one frame."`
-	Out   string `env:"-" placeholder:"FILE" xor:"to" help:"The picture to write; - is standard output. Without it, JOB-frame-N.jpg, JOB-contact-sheet.jpg or JOB-loop.webp in the current folder."`
-	Open  bool   `env:"-" xor:"to" help:"Show the picture with this machine's viewer instead."`
+	Sheet bool   `env:"-" xor:"what" help:"Show all finished frames in one picture, each with its number, instead of one frame."`
+	Loop  bool   `env:"-" xor:"what" help:"Show all finished frames as a small animation (WebP) instead of one frame."`
+	Out   string `env:"-" placeholder:"FILE" xor:"to" help:"File to write; - is standard output. Default: JOB-frame-N.jpg, JOB-contact-sheet.jpg or JOB-loop.webp in the current folder."`
+	Open  bool   `env:"-" xor:"to" help:"Open the picture in this machine's viewer instead."`
 }
 
 // previewFile is the form of --json.
@@ -113,8 +113,8 @@ func temporary(picture []byte, extension string) (path string, err error) {
 // Open is svc open [ID].
 type Open struct {
 	profile.Flags
-	ID    string `arg:"" optional:"" name:"job" help:"The job, JOB-…: its proof page. Without it, the service's start page."`
-	Print bool   `env:"-" help:"Print the address only."`
+	ID    string `arg:"" optional:"" name:"job" help:"Job whose proof page to open, JOB-… Default: the service's start page."`
+	Print bool   `env:"-" help:"Print the address instead of opening it."`
 }
 
 // Run shows a page in the browser, and prints its address in case there is none.

@@ -15,7 +15,7 @@ type Wallet struct {
 	profile.Flags
 	output
 	paging
-	AlertBelowCents *int64 `placeholder:"CENTS" help:"Tell the workspace when less is available, by mail and by the webhook event wallet.low; 0: never. Takes an account key."`
+	AlertBelowCents *int64 `placeholder:"CENTS" help:"Notify the workspace when its balance falls below this amount, by e-mail and with the webhook event wallet.low; 0 means never. Needs an account key."`
 }
 
 // Run prints the balance and the newest entries of the ledger.

@@ -33,7 +33,7 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	}
 	price := terminal.Money(offer.PriceCents, offer.Currency)
 	if !terminal.IsTerminal(t.in) {
-		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to ask on; accept with --yes", price)
+		return terminal.WrongUsagef("not started: rendering costs %s, and there is no terminal to confirm it; accept with --yes", price)
 	}
 	if offer.TermsURL != "" {
 		terminal.Printf(t.out, "terms: %s (%s)", offer.TermsURL, client.LegalV1)

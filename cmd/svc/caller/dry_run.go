@@ -87,7 +87,7 @@ func (c *Render) dryRun(app *kong.Context) error {
 	table := terminal.NewTable(app.Stdout)
 	table.Rowf("file", "%s, %s", facts.Filename, terminal.InBytes.Text(facts.SizeBytes))
 	printFiles(table.Rowf, facts.found)
-	table.Rowf("send", "%s, %s; of these, what the service lacks", terminal.CountOf(len(all.Files), "file"), terminal.InBytes.Text(all.SizeBytes))
+	table.Rowf("send", "%s, %s; only what the service lacks", terminal.CountOf(len(all.Files), "file"), terminal.InBytes.Text(all.SizeBytes))
 	if facts.Refused != nil {
 		table.Rowf("refused", "%s (%s)", facts.Refused.Message, facts.Refused.Code)
 	} else {

@@ -26,13 +26,13 @@ import (
 // would be answered with.
 type Inspect struct {
 	File        string `arg:"" type:"existingfile" help:"The .blend file."`
-	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read. Without it, the folder of the .blend."`
-	JSON        bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all facts instead of a table."`
+	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read. Default: the folder of the .blend."`
+	JSON        bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all details instead of a table."`
 }
 
 // Help is printed below the flags.
 func (Inspect) Help() string {
-	return "Finds the scene's images, libraries, caches and other files on this disk as Blender does, and says which are missing. Succeeds where the file could be read, also where a service would refuse it. " + terminal.ExitHelp()
+	return "Finds the scene's images, libraries, caches and other files on this disk as Blender does, and lists the missing ones. Succeeds if the file can be read, even if a service would refuse it. " + terminal.ExitHelp()
 }
 
 // inspected is what inspect found, in the form of --json.

@@ -45,9 +45,9 @@ func TestInspectWarnsOfWhatARenderWouldLack(t *testing.T) {
 			"script text need.py", `script object Driven, ["need_python"]: noise.random()`,
 		},
 		"linked.blend":      {"files 1 library"},
-		"drivers.blend":     {"script text startup.py", "driven cycles.samples", "warning The samples change by frame; the file stores 5. Each frame is rendered with the samples that Blender computes for it. (driven_samples)"},
+		"drivers.blend":     {"script text startup.py", "driven cycles.samples", "warning The samples change from frame to frame; the file has 5. Each frame uses the samples that Blender computes for it. (driven_samples)"},
 		"compositor.blend":  {"writes //passes/, by the compositor's node File Output"},
-		"film_output.blend": {"warning The scene's output is a film (FFMPEG). The frames are delivered as PNG pictures, without sound. (movie_output_as_png)", "Make the film of the delivered frames."},
+		"film_output.blend": {"warning The scene's output is a movie file (FFMPEG). The frames are delivered as PNG pictures, without sound. (movie_output_as_png)", "Make the movie from the delivered frames."},
 		"library.blend":     {"scene none"},
 	} {
 		lines := inspectedLines(t, file)
@@ -71,7 +71,7 @@ func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 		{"kinds/main.blend", "", []string{
 			"files 3 images, 1 image sequence, 1 UDIM set, 1 volume, 1 IES light, 1 cache, 1 cache folder of 328 B; 3 missing",
 			"missing image //tex/missing.png, used by missing, of material missing",
-			"missing image //../above.png, used by above, of material above; it lies outside of the project's folder: --project-root chooses another",
+			"missing image //../above.png, used by above, of material above; it lies outside of the project's folder: choose another with --project-root",
 			"missing 1 of 3 files of UDIM set //tex/wall.<UDIM>.png, used by wall, of material wall; the first is tex/wall.1002.png",
 			"found as tex/case.png for image //Tex/CASE.PNG, used by case, of material case",
 		}},

@@ -258,7 +258,7 @@ func lock(folder, what string) (unlock func(), err error) {
 	if err := osfile.TryLock(file); err != nil && !errors.Is(err, errors.ErrUnsupported) {
 		_ = file.Close()
 		if errors.Is(err, osfile.ErrLocked) {
-			return nil, fmt.Errorf("another svc render works in %s right now; wait for it, or give another --out", folder)
+			return nil, fmt.Errorf("another svc render is using %s; wait for it, or give another --out", folder)
 		}
 		return nil, fmt.Errorf("lock the folder for the frames: %w", err)
 	}

@@ -25,16 +25,16 @@ type Look struct {
 	profile.Flags
 	FileFlags
 	File  string `arg:"" type:"path" help:"The .blend file, or a folder with one."`
-	Frame int    `env:"-" placeholder:"N" help:"The frame to look at. Without it, the middle of the scene's range."`
-	Out   string `env:"-" placeholder:"FILE" help:"The JPEG to write; - is standard output. Without it, FILE-frame-N.jpg in the current folder, unless the terminal shows the picture."`
-	Show  string `env:"SVC_SHOW" enum:"auto,kitty,iterm,sixel,viewer,none" default:"auto" help:"How to show the picture: in the terminal by the graphics of kitty, iTerm2 or sixel, or with this machine's viewer. auto takes what the terminal can, else the viewer."`
-	JSON  bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object; everything else goes to standard error, and the picture is written and not shown."`
+	Frame int    `env:"-" placeholder:"N" help:"Frame to render. Default: the middle of the scene's range."`
+	Out   string `env:"-" placeholder:"FILE" help:"JPEG file to write; - is standard output. Default: FILE-frame-N.jpg in the current folder, unless the terminal shows the picture."`
+	Show  string `env:"SVC_SHOW" enum:"auto,kitty,iterm,sixel,viewer,none" default:"auto" help:"How to show the picture: in the terminal with kitty, iTerm2 or sixel graphics, or in this machine's viewer. auto prefers the terminal."`
+	JSON  bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object; everything else goes to standard error. The picture is written to a file but not shown."`
 }
 
 // Help is printed below the flags.
 func (Look) Help() string {
-	return "The picture is small and coarse, at most 640 pixels and 32 samples. It costs nothing, and workers render it when no frame waits that is paid for. " +
-		"What the picture shows that may be wrong is named, and what the whole range would take. svc render offers the same before it asks for the price. " +
+	return "The picture is small and coarse: at most 640 pixels and 32 samples. It is free, and workers render it when no paid frame is waiting. " +
+		"The command also reports possible problems in the picture and estimates the time of the whole range. svc render offers the same before you confirm the price. " +
 		terminal.ExitHelp(terminal.ExitInterrupted)
 }
 

@@ -76,14 +76,14 @@ func (r *run) orderIn(ctx context.Context, out string, same func(*jobFile) bool,
 	defer unlock()
 	if !r.Again {
 		if meanwhile, err := sameOrder(out, same); err != nil || meanwhile != nil {
-			return nil, errors.Join(err, fmt.Errorf("not started: another svc render has ordered the same into %s meanwhile; run the command again to follow that", out))
+			return nil, errors.Join(err, fmt.Errorf("not started: another svc render has just ordered the same into %s; run the command again to follow it", out))
 		}
 	}
 	if err := place(out, j); err != nil {
 		return nil, err
 	}
 	if j.inside {
-		r.Display.Say("%s holds other files; the frames of this job go to a folder of their own in it", out)
+		r.Display.Say("%s has other files; this job's frames go to a subfolder", out)
 	}
 	err = r.start(ctx, j)
 	if j.folder == "" { // the service refused it
@@ -123,11 +123,11 @@ func (r *run) resume(ctx context.Context, out string, same func(*jobFile) bool) 
 func (r *run) sayResumed(j *jobFile) {
 	of := cmp.Or(j.JobID, "the job")
 	if j.State == stateFinished {
-		r.Display.Say("rendered before: %s, ordered %s; nothing is paid again", of, dayAndTime(j.CreatedAt))
+		r.Display.Say("already rendered: %s, ordered %s; you do not pay again", of, dayAndTime(j.CreatedAt))
 		r.Display.Say("to render it again, and pay again, add --again or give another --out")
 		return
 	}
-	r.Display.Say("continuing %s, ordered %s for %s; nothing is paid twice", of, dayAndTime(j.CreatedAt), terminal.Money(j.PriceCents, j.Currency))
+	r.Display.Say("continuing %s, ordered %s for %s; you do not pay twice", of, dayAndTime(j.CreatedAt), terminal.Money(j.PriceCents, j.Currency))
 }
 
 func dayAndTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04 UTC") }
@@ -145,7 +145,7 @@ func (r *run) quote(ctx context.Context) (*client.Quote, error) {
 	}
 	quote, err := r.scene.inspect(ctx, r.Client, r.Display, r.Frames)
 	if err == nil && quote.InputSHA256 != r.scene.sum {
-		return nil, fmt.Errorf("the service received other bytes than %s: SHA-256 %s instead of %s. Nothing was spent; send the file again when nothing writes to it", r.File, quote.InputSHA256, r.scene.sum)
+		return nil, fmt.Errorf("the service received something else than %s: SHA-256 %s instead of %s. Nothing was spent. Upload the file again when no program writes to it", r.File, quote.InputSHA256, r.scene.sum)
 	}
 	return quote, err
 }
@@ -224,7 +224,7 @@ func (r *run) start(ctx context.Context, j *jobFile) error {
 	}
 	r.Display.Say("started %s", job.JobID)
 	if low := job.LowBalance; low != nil {
-		r.Display.Say("%s are left in the wallet: another job like this does not fit", terminal.Money(low.AvailableCents, job.Currency))
+		r.Display.Say("the wallet has %s left, which is not enough for another job like this", terminal.Money(low.AvailableCents, job.Currency))
 	}
 	return j.started(job.JobID)
 }
@@ -241,7 +241,7 @@ func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
 	}
 	refused, _ := errors.AsType[*client.Error](err)
 	if r.resumed && slices.Contains([]string{string(fault.QuoteNotFound), string(fault.UploadNotFound)}, refused.Code) {
-		return nil, fmt.Errorf("the order in %s is not known with this key: %w. Use the key that it was made with; to order anew, and pay, add --again", filepath.Join(j.folder, jobFileName), err)
+		return nil, fmt.Errorf("this key does not know the order in %s: %w. Use the key of the original order. To start a new job and pay again, add --again", filepath.Join(j.folder, jobFileName), err)
 	}
 	return nil, err
 }
@@ -261,7 +261,7 @@ func (r *run) renew(ctx context.Context, j *jobFile) error {
 	if quote.InputSHA256 != j.InputSHA256 {
 		return fmt.Errorf("%s has changed since this command was ordered; run it again", r.File)
 	}
-	r.Display.Say("the earlier quote led to no job; here is a new one")
+	r.Display.Say("the earlier quote was not used; here is a new one")
 	if err := r.consent(ctx, quote, j.folder, j); err != nil {
 		return err
 	}

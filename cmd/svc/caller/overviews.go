@@ -38,7 +38,7 @@ func (r *Result) fetchOverviews(ctx context.Context, o Options, job *client.Job)
 			err = atomicfile.Replace(path, picture.Content, 0o644)
 		}
 		if err != nil {
-			o.Display.Say("the frames are complete, without a %s: %v", one.what, err)
+			o.Display.Say("the frames are complete, but there is no %s: %v", one.what, err)
 			continue
 		}
 		*one.path = path

@@ -60,7 +60,7 @@ func TestAnOverviewThatFailsFailsNoRender(t *testing.T) {
 	if err != nil || !result.OK || len(result.Frames) != 3 || result.ContactSheet == "" || result.Loop != "" {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	if !strings.Contains(seen.String(), "the frames are complete, without a loop: ") {
+	if !strings.Contains(seen.String(), "the frames are complete, but there is no loop: ") {
 		t.Errorf("seen:\n%s", seen)
 	}
 }

@@ -27,15 +27,15 @@ import (
 // service.
 type Pack struct {
 	File         string `arg:"" type:"existingfile" help:"The .blend file."`
-	Out          string `short:"o" env:"-" type:"path" placeholder:"FILE" help:"The archive to write. Without it, one named after the .blend, in the current folder. A file that is there is never replaced."`
-	ProjectRoot  string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read. Without it, the folder of the .blend."`
-	AllowMissing bool   `env:"SVC_ALLOW_MISSING" help:"Write the archive also where files that the scene uses are missing."`
+	Out          string `short:"o" env:"-" type:"path" placeholder:"FILE" help:"Archive to write. Default: named after the .blend, in the current folder. Existing files are never replaced."`
+	ProjectRoot  string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read. Default: the folder of the .blend."`
+	AllowMissing bool   `env:"SVC_ALLOW_MISSING" help:"Write the archive even if files that the scene uses are missing."`
 	JSON         bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object; everything else goes to standard error."`
 }
 
 // Help is printed below the flags.
 func (Pack) Help() string {
-	return "The archive is a .zip that the service takes in place of a .blend, up to 100 MiB, and that unpacks to a folder that renders. svc render sends the same files without one, of any size and only once. " +
+	return "The archive is a .zip of up to 100 MiB. The service accepts it instead of a .blend, and it unpacks to a folder that renders. svc render uploads the same files without an archive, at any size and only once. " +
 		terminal.ExitHelp(terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }
 

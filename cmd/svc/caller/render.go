@@ -34,21 +34,21 @@ type Render struct {
 	FileFlags
 	Scene        string    `arg:"" optional:"" type:"path" help:"The .blend file, or a folder with one."`
 	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100x5 or 1,3,5-9. Without it, the scene's frame range."`
-	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Without it, one named after the file. It holds one job; another job goes to DIR/JOB-…"`
-	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without being asked."`
+	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Default: named after the file. It holds one job; another job goes to DIR/JOB-…"`
+	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without asking."`
 	MaxPrice     *Price    `env:"SVC_MAX_PRICE" placeholder:"USD" help:"The most that the job may cost, in dollars, such as 2.50. Above it nothing is started, not even with --yes."`
 	Again        bool      `env:"-" help:"Order again, and pay again, where DIR has the same render already."`
-	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render also where files that the scene uses are missing."`
-	DryRun       bool      `env:"-" help:"Show what would be sent and what it would cost, and end. Needs no service and no key."`
+	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render even if files that the scene uses are missing."`
+	DryRun       bool      `env:"-" help:"Only show what would be sent and what it would cost. Needs no service and no key."`
 	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
-	Job          string    `env:"-" placeholder:"JOB-…" help:"Follow and fetch a job that is already started, instead of starting one."`
+	Job          string    `env:"-" placeholder:"JOB-…" help:"Follow and download a job that is already started instead of starting one."`
 }
 
 // Help is printed below the flags.
 func (Render) Help() string {
-	return "The images, libraries, caches and other files that the scene uses are found on this disk and sent with it; what the service has already is not sent again. " +
-		"Before anything is spent it asks, and look shows one frame for free. The contact sheet and the loop of a job lie beside its frames, as contact-sheet.jpg and loop.webp. " +
-		"The same command again goes on where the last one ended, however it ended, and never pays twice: job.json in DIR has the quote and the job. " +
+	return "The images, libraries, caches and other files that the scene uses are found on this disk and uploaded too. Files that the service already has are not uploaded again. " +
+		"You confirm the price before anything is spent, and can first see one frame for free. The job's contact sheet and loop are saved next to its frames as contact-sheet.jpg and loop.webp. " +
+		"If the command is interrupted, run it again: it resumes and never pays twice. job.json in DIR has the quote and the job. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles, terminal.ExitInterrupted)
 }
 

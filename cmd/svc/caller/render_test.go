@@ -306,7 +306,7 @@ func TestNothingIsStartedForOtherBytesOrWithoutAYes(t *testing.T) {
 	}
 	d.inspect["input_sha256"] = strings.Repeat("0", 64)
 	o, _ = d.options(t)
-	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "other bytes") {
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "something else") {
 		t.Errorf("error %v", err)
 	}
 	if d.started.Load() != 0 {

@@ -64,7 +64,7 @@ func TestTheSameCommandGoesOnWithTheSameJob(t *testing.T) {
 			if err != nil || len(result.Frames) != 3 || !result.Resumed || d.started.Load() != starts || d.inspected.Load() != 0 {
 				t.Errorf("%d starts, %d uploads, result %+v, error %v", d.started.Load(), d.inspected.Load(), result, err)
 			}
-			if !strings.Contains(seen.String(), "continuing") || !strings.Contains(seen.String(), "nothing is paid twice") {
+			if !strings.Contains(seen.String(), "continuing") || !strings.Contains(seen.String(), "you do not pay twice") {
 				t.Errorf("seen:\n%s", seen)
 			}
 		})
@@ -89,7 +89,7 @@ func TestAFinishedRenderIsNotPaidAgainUnlessAsked(t *testing.T) {
 	if err != nil || second.ReceiptID != first.ReceiptID || len(second.Frames) != 3 || second.ZIP != first.ZIP || second.ElapsedSeconds != first.ElapsedSeconds {
 		t.Errorf("result %+v, error %v", second, err)
 	}
-	for _, want := range []string{"rendered before: JOB-1", "--again"} {
+	for _, want := range []string{"already rendered: JOB-1", "--again"} {
 		if !strings.Contains(seen.String(), want) {
 			t.Errorf("%q is not shown:\n%s", want, seen)
 		}
@@ -153,7 +153,7 @@ func TestAnotherJobNeverWritesOverAFolder(t *testing.T) {
 					t.Errorf("%s was changed: %v", path, err)
 				}
 			}
-			if !strings.Contains(seen.String(), "a folder of their own") {
+			if !strings.Contains(seen.String(), "a subfolder") {
 				t.Errorf("seen:\n%s", seen)
 			}
 			// And the same command again finds it there.
@@ -207,7 +207,7 @@ func TestAnOrderOfAnotherKeyIsNotOrderedAnewInSilence(t *testing.T) {
 	o.Accept = neverAsked(t)
 	ordered(t, d, o, func(*jobFile) {})
 	_, err := Run(t.Context(), o)
-	if err == nil || !strings.Contains(err.Error(), "is not known with this key") || !strings.Contains(err.Error(), "--again") {
+	if err == nil || !strings.Contains(err.Error(), "this key does not know the order in") || !strings.Contains(err.Error(), "--again") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(o.Folder, jobFileName)); err != nil {
@@ -270,7 +270,7 @@ func TestTwoCommandsDoNotWorkOnOneFolder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "another svc render works in") {
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "another svc render is using") {
 		t.Errorf("error %v", err)
 	}
 	unlock()
@@ -287,7 +287,7 @@ func TestTheSameOrderedMeanwhileIsNotPaidTwice(t *testing.T) {
 		ordered(t, d, o, func(j *jobFile) { j.State, j.JobID = stateStarted, "JOB-1" })
 		return nil
 	}
-	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "meanwhile") || d.started.Load() != 0 {
+	if _, err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "has just ordered") || d.started.Load() != 0 {
 		t.Errorf("%d started, error %v", d.started.Load(), err)
 	}
 }

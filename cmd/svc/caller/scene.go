@@ -18,8 +18,8 @@ import (
 
 // FileFlags select the files that go with a .blend.
 type FileFlags struct {
-	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that the scene's files lie in; nothing outside of it is read or sent. Without it, the folder of the .blend."`
-	NoFiles     bool   `env:"SVC_NO_FILES" help:"Send the .blend alone, without the files that its scene uses."`
+	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read or sent. Default: the folder of the .blend."`
+	NoFiles     bool   `env:"SVC_NO_FILES" help:"Upload only the .blend, without the files that its scene uses."`
 }
 
 // scene is what a command renders: a .blend, with the files that its scene needs on this
@@ -209,7 +209,7 @@ func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Dis
 	if upload != nil {
 		upload.End()
 	} else if err == nil {
-		to.Say("the service has all files of the project; nothing is sent again")
+		to.Say("the service already has all files of the project; nothing is uploaded")
 	}
 	if changed, ok := errors.AsType[*client.ChangedError](err); ok {
 		return nil, fmt.Errorf("%w. Nothing was spent", changed)

@@ -95,7 +95,7 @@ func printFiles(row func(name, format string, args ...any), found *scenefiles.Fo
 		}
 		switch {
 		case f.Gone() && f.Status == scenefiles.StatusOutside:
-			row("missing", "%s%s; it lies outside of the project's folder: --project-root chooses another", what, user)
+			row("missing", "%s%s; it lies outside of the project's folder: choose another with --project-root", what, user)
 		case f.Gone():
 			row("missing", "%s%s", what, user)
 		case f.Reach == scenefiles.ReachUnneeded:

@@ -32,7 +32,7 @@ type Command struct {
 func (Command) Help() string {
 	return "Add a line to the file that your shell reads when it starts. " +
 		"bash, in ~/.bashrc: source <(svc completion bash). " +
-		"zsh, in ~/.zshrc behind compinit: source <(svc completion zsh). " +
+		"zsh, in ~/.zshrc after compinit: source <(svc completion zsh). " +
 		"fish, in ~/.config/fish/config.fish: svc completion fish | source. " +
 		"PowerShell, in $PROFILE: svc completion powershell | Out-String | Invoke-Expression."
 }
@@ -60,8 +60,8 @@ func (c *Command) Run(k *kong.Context) error {
 // Complete is what the scripts run. It is hidden from help because people do
 // not type it.
 type Complete struct {
-	Next  bool     `env:"-" help:"The last word is whole, and a new one begins."`
-	Words []string `arg:"" optional:"" help:"The words behind svc, the last one unfinished."`
+	Next  bool     `env:"-" help:"The last word is complete, and a new one begins."`
+	Words []string `arg:"" optional:"" help:"The words after svc; the last one is incomplete."`
 }
 
 // Run prints the candidates, one a line, each followed by a tab and its

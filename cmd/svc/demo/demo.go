@@ -44,8 +44,8 @@ import (
 type Command struct {
 	farm.BlenderFlags
 	Sandbox string           `env:"SVC_SANDBOX" enum:"required,auto,off" default:"auto" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
-	File    string           `arg:"" optional:"" type:"existingfile" help:"The .blend file. Without it, the demo scene."`
-	Frames  caller.FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render. Without it, the first three of the scene."`
+	File    string           `arg:"" optional:"" type:"existingfile" help:"The .blend file. Default: the demo scene."`
+	Frames  caller.FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render. Default: the first three of the scene."`
 	Out     string           `env:"SVC_OUT" type:"path" default:"./demo-out" help:"Folder for the result."`
 }
 

@@ -78,7 +78,7 @@ func actionOf(code, action string) string {
 	case fault.Unauthenticated:
 		return "Check the key: the one of --key counts before that of " + profile.KeyVariable + ", and both before the profile's."
 	case fault.RouteNotFound:
-		return "Check the address (--server): the service's own paths, such as /v1, begin behind it."
+		return "Check the address (--server): the service's own paths, such as /v1, follow it."
 	case fault.FrameNotFound:
 		return "See which frames the job has with svc job."
 	case fault.InvalidFrameRange:

@@ -22,21 +22,21 @@ import (
 // Autoscale is svc autoscale.
 type Autoscale struct {
 	Server string        `env:"SVC_SERVER" required:"" help:"Address of the service."`
-	Key    string        `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, of the workers that are asked for."`
-	Engine string        `env:"SVC_AUTOSCALE_ENGINE" enum:"slurm,kubernetes,command" required:"" help:"What runs the workers: slurm (sbatch), kubernetes (kubectl) or command."`
+	Key    string        `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key of the workers to start, svc_node_…"`
+	Engine string        `env:"SVC_AUTOSCALE_ENGINE" enum:"slurm,kubernetes,command" required:"" help:"How to start workers: slurm (sbatch), kubernetes (kubectl) or command."`
 	Job    string        `env:"SVC_AUTOSCALE_JOB" type:"existingfile" placeholder:"FILE" help:"Batch script for slurm, or manifest of a Job for kubernetes."`
-	Name   string        `env:"SVC_AUTOSCALE_NAME" default:"svc-worker" help:"Name by which the engine's jobs are found: its job name, or the label svc-autoscale."`
+	Name   string        `env:"SVC_AUTOSCALE_NAME" default:"svc-worker" help:"Name that identifies the workers' jobs: the Slurm job name, or the label svc-autoscale."`
 	Min    int           `env:"SVC_AUTOSCALE_MIN" default:"0" help:"Fewest workers."`
 	Max    int           `env:"SVC_AUTOSCALE_MAX" required:"" help:"Most workers."`
-	Work   time.Duration `name:"work-per-worker" env:"SVC_AUTOSCALE_WORK" default:"10m" help:"How much rendering is worth a worker, of jobs whose finished frames tell how long the others take."`
-	Frames int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"How many frames are worth a worker, of jobs without a finished one."`
-	Lacks  []string      `env:"SVC_AUTOSCALE_LACKS" enum:"alembic,usd,osl,openvdb,movies" placeholder:"PART" help:"Parts that the workers' Blender was built without (${enum}): frames that need one are worth no worker. svc worker doctor tells them."`
-	Share  float64       `name:"workspace-share" env:"SVC_AUTOSCALE_SHARE" default:"1" placeholder:"PART" help:"Part of --max that the frames of one workspace are worth at most, such as 0.5."`
-	Step   int           `env:"SVC_AUTOSCALE_STEP" default:"10" placeholder:"N" help:"Most workers that one step asks for."`
+	Work   time.Duration `name:"work-per-worker" env:"SVC_AUTOSCALE_WORK" default:"10m" help:"Start one worker per this much rendering, for jobs whose finished frames tell how long the others take."`
+	Frames int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"Start one worker per this many frames, for jobs without a finished frame."`
+	Lacks  []string      `env:"SVC_AUTOSCALE_LACKS" enum:"alembic,usd,osl,openvdb,movies" placeholder:"PART" help:"Parts that the workers' Blender was built without (${enum}). No workers are started for frames that need them. svc worker doctor lists them."`
+	Share  float64       `name:"workspace-share" env:"SVC_AUTOSCALE_SHARE" default:"1" placeholder:"PART" help:"Largest share of --max for the frames of one workspace, such as 0.5."`
+	Step   int           `env:"SVC_AUTOSCALE_STEP" default:"10" placeholder:"N" help:"Most workers to start in one step."`
 	Every  time.Duration `env:"SVC_AUTOSCALE_EVERY" default:"15s" help:"Pause between steps, at least 1s."`
-	DryRun bool          `env:"-" help:"Say what would be asked for, and ask for nothing."`
-	Listen string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Serve /metrics for Prometheus, with /livez and /readyz, on this address. Whoever reaches it may read them. Without it, nowhere."`
-	Once   bool          `env:"-" help:"Take one step, print it and end."`
+	DryRun bool          `env:"-" help:"Only print what would be started."`
+	Listen string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Serve /metrics for Prometheus, with /livez and /readyz, on this address, to anyone who can reach it. Default: off."`
+	Once   bool          `env:"-" help:"Take one step, print it and exit."`
 	JSON   bool          `name:"json" env:"SVC_JSON" help:"With --once, print one JSON object."`
 	commandEngine
 	terminal.LogFlags
@@ -44,9 +44,9 @@ type Autoscale struct {
 
 // commandEngine are the programs of the engine command. Words are split at blanks.
 type commandEngine struct {
-	List   string `name:"list-command" env:"SVC_AUTOSCALE_LIST" placeholder:"WORDS" help:"For the engine command: prints a line for each worker, its id and pending or running."`
-	Start  string `name:"start-command" env:"SVC_AUTOSCALE_START" placeholder:"WORDS" help:"For the engine command: asks for one more worker."`
-	Cancel string `name:"cancel-command" env:"SVC_AUTOSCALE_CANCEL" placeholder:"WORDS" help:"For the engine command: takes back the pending workers whose ids follow."`
+	List   string `name:"list-command" env:"SVC_AUTOSCALE_LIST" placeholder:"WORDS" help:"For the engine command: prints one line per worker with its id and state (pending or running)."`
+	Start  string `name:"start-command" env:"SVC_AUTOSCALE_START" placeholder:"WORDS" help:"For the engine command: starts one more worker."`
+	Cancel string `name:"cancel-command" env:"SVC_AUTOSCALE_CANCEL" placeholder:"WORDS" help:"For the engine command: cancels the pending workers whose ids follow."`
 }
 
 // engine makes the engine that the flags select.

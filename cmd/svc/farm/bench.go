@@ -32,18 +32,18 @@ import (
 type Bench struct {
 	BlenderFlags
 	SandboxFlags
-	Server string `env:"SVC_SERVER" help:"Address of the service to send the result to. Without it, nothing is sent."`
-	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to send the result with, svc_node_…"`
-	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
-	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder, which holds the signing key."`
+	Server string `env:"SVC_SERVER" help:"Address of the service to send the result to. Default: none, nothing is sent."`
+	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key for sending the result, svc_node_…"`
+	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Default: the host name."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the worker, which contains its signing key."`
 	Out    string `env:"SVC_OUT" type:"path" placeholder:"FILE" help:"Also write the signed receipt to this file."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 }
 
 // Help is printed below the flags.
 func (Bench) Help() string {
-	return "Renders three scenes, each for 20 seconds after a warm-up, and checks the pictures. " +
-		"A result that a given server does not accept is a failure. " + terminal.ExitHelp(terminal.ExitInterrupted)
+	return "Renders three scenes for 20 seconds each after a warm-up, and checks the pictures. " +
+		"With --server, the command fails if the server does not accept the result. " + terminal.ExitHelp(terminal.ExitInterrupted)
 }
 
 // errNotAccepted means that the service stored the result but does not rank it.
@@ -64,7 +64,7 @@ type benchResult struct {
 // printed even when sending it fails; the error then decides the exit code.
 func (c *Bench) Run(app *kong.Context) error {
 	if (c.Server == "") != (c.Key == "") {
-		return terminal.WrongUsage(errors.New("--server and --key belong together: give both, or neither"))
+		return terminal.WrongUsage(errors.New("--server and --key go together: give both or neither"))
 	}
 	key, err := profile.Node(c.Key)
 	if err != nil {

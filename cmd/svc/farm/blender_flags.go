@@ -13,16 +13,16 @@ import (
 // BlenderFlags configure how a worker renders. serve, demo, worker and bench share them.
 type BlenderFlags struct {
 	Device              string `group:"Common" env:"SVC_DEVICE" enum:"gpu,cpu" default:"gpu" help:"Device to render on. There is no fallback from one to the other."`
-	Blender             string `group:"Common" env:"SVC_BLENDER" placeholder:"PATH" help:"The Blender to run. Without it, the one that scripts/install-blender installed, else the one on PATH."`
-	AllowBlenderVersion bool   `group:"Rendering" env:"SVC_ALLOW_BLENDER_VERSION" help:"Accept a Blender of another version than the contract's."`
-	Denoise             string `group:"Rendering" env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off disables the scenes' denoising; the receipt records it."`
+	Blender             string `group:"Common" env:"SVC_BLENDER" placeholder:"PATH" help:"Blender to run. Default: the one that scripts/install-blender installed, or the one on PATH."`
+	AllowBlenderVersion bool   `group:"Rendering" env:"SVC_ALLOW_BLENDER_VERSION" help:"Accept a different Blender version than the contract's."`
+	Denoise             string `group:"Rendering" env:"SVC_DENOISE" enum:"keep,off" default:"keep" help:"off switches denoising off in all scenes. The receipt records it."`
 }
 
 // SandboxFlags configure how Blender is isolated from the machine (docs/sandbox.md).
 type SandboxFlags struct {
 	Sandbox       string        `group:"Rendering" env:"SVC_SANDBOX" enum:"required,auto,off" default:"required" help:"How Blender is isolated from this machine: required needs bubblewrap, auto uses what the machine has, off uses nothing."`
-	BlenderMemory terminal.Size `group:"Rendering" env:"SVC_BLENDER_MEMORY" placeholder:"SIZE" help:"Most memory that one Blender may use, such as 24GiB. Without it, seven eighths of the machine's memory."`
-	BlenderDisk   terminal.Size `group:"Rendering" env:"SVC_BLENDER_DISK" placeholder:"SIZE" default:"20GiB" help:"Most bytes that one Blender may have on disk at a time: temporary files and pictures."`
+	BlenderMemory terminal.Size `group:"Rendering" env:"SVC_BLENDER_MEMORY" placeholder:"SIZE" help:"Most memory that one Blender may use, such as 24GiB. Default: seven eighths of the machine's memory."`
+	BlenderDisk   terminal.Size `group:"Rendering" env:"SVC_BLENDER_DISK" placeholder:"SIZE" default:"20GiB" help:"Most disk space that one Blender may use at a time, for temporary files and pictures."`
 }
 
 // minDisk is the least that a frame of a small picture takes, in bytes.

@@ -22,15 +22,15 @@ import (
 type doctor struct {
 	BlenderFlags
 	SandboxFlags
-	Server string `env:"SVC_SERVER" help:"Address of the service. Without it, no service is called."`
-	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to check at the service."`
-	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder."`
+	Server string `env:"SVC_SERVER" help:"Address of the service. Default: none is called."`
+	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to check with the service."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the worker."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
 // Help is printed below the flags.
 func (doctor) Help() string {
-	return "Runs the checks that a worker with the same flags runs before its first job, and renders one frame. Exit codes: 0 a worker works here, with or without warnings; 1 it does not."
+	return "Runs the same checks as a worker before its first job, and renders one frame. Exit codes: 0 a worker works here, perhaps with warnings; 1 it does not."
 }
 
 // diagnosis is the form of --json. Findings are in the order of the checks.

@@ -42,17 +42,17 @@ type workerRun struct {
 	SandboxFlags
 	Server string `env:"SVC_SERVER" required:"" help:"Address of the service."`
 	Key    string `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key, svc_node_…, from svc admin key create --kind node."`
-	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Without it, the host name."`
-	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"The worker's own folder. One worker at a time may use it."`
-	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Without it, 20 GiB or a quarter of the free disk."`
+	Name   string `env:"SVC_WORKER_NAME" help:"Name shown to the operator. Default: the host name."`
+	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the worker. Only one worker at a time can use it."`
+	Cache  int64  `env:"SVC_CACHE_BYTES" placeholder:"BYTES" help:"Most bytes of job files to keep there. Default: 20 GiB, or a quarter of the free disk if that is less."`
 	// The default is safe everywhere: how many are good depends on scenes and memory.
-	BlendersPerDevice blenders `env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"auto|N" help:"Blenders that render on the device beside each other, 1 to 16. More keep it busy where frames are light; each has its scene in memory. auto follows how long the device waits and how much memory is free."`
-	Cores             int      `env:"SVC_CORES" placeholder:"N" help:"Processor cores that Blender computes with and pictures are packed on. Without it, all, or with --all-gpus each worker's part of them."`
-	AllGPUs           bool     `name:"all-gpus" env:"SVC_ALL_GPUS" help:"A worker for each of this machine's NVIDIA GPUs, with its part of the processor cores, near the card where that is known, and of the memory."`
+	BlendersPerDevice blenders `env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"auto|N" help:"Blenders that render on the device at the same time, 1 to 16. More keep the device busy if frames are light, but each needs memory for its scene. auto adapts to idle time and free memory."`
+	Cores             int      `env:"SVC_CORES" placeholder:"N" help:"Processor cores for Blender and for compressing pictures. Default: all, or each worker's share with --all-gpus."`
+	AllGPUs           bool     `name:"all-gpus" env:"SVC_ALL_GPUS" help:"Run one worker per NVIDIA GPU of this machine. Each gets a share of the memory and of the processor cores, close to its card if possible."`
 	// Like the frames before it, a scene that is kept takes memory of machine and device.
-	KeepScene time.Duration `env:"SVC_KEEP_SCENE" default:"5m" help:"How long an idle worker keeps its scene open for a next job of the same files. A frame of another scene ends it at once."`
+	KeepScene time.Duration `env:"SVC_KEEP_SCENE" default:"5m" help:"How long an idle worker keeps a scene open for the next job with the same files. A frame of another scene closes it at once."`
 	// On the processor a picture takes no more memory whole than in tiles; a device needs it.
-	WholePicture terminal.Size `env:"SVC_WHOLE_PICTURE" default:"1GiB" placeholder:"SIZE" help:"Most memory of a picture, with its passes, that is rendered whole where tiles change no pixel. With 1KiB all are in tiles as their scenes say."`
+	WholePicture terminal.Size `env:"SVC_WHOLE_PICTURE" default:"1GiB" placeholder:"SIZE" help:"Pictures up to this size in memory, including passes, are rendered without tiles if tiles change no pixel. 1KiB keeps the tiles of every scene."`
 	endFlags
 	syntheticFlags
 	terminal.LogFlags
@@ -64,7 +64,7 @@ func (c *workerRun) Validate() error {
 	case c.Cores < 0:
 		return errors.New("--cores is 1 or more")
 	case c.KeepScene < 0:
-		return errors.New("--keep-scene is no negative time")
+		return errors.New("--keep-scene must not be negative")
 	case c.AllGPUs && (c.Device != string(blender.GPU) || c.Renderer != "blender"):
 		return errors.New("--all-gpus renders with Blender on GPUs: leave --device and --renderer out")
 	}
@@ -99,7 +99,7 @@ type endFlags struct {
 // Validate refuses times that end nothing.
 func (f endFlags) Validate() error {
 	if f.ExitIdle < 0 || f.StopGrace < 0 {
-		return errors.New("--exit-idle and --stop-grace are no negative times")
+		return errors.New("--exit-idle and --stop-grace must not be negative")
 	}
 	return nil
 }

@@ -297,7 +297,7 @@ func (b *bridge) fetch(ctx context.Context, address string, to io.Writer, sum st
 	}
 	hash := sha256.New()
 	if _, err := io.Copy(io.MultiWriter(to, hash), res.Body); err != nil {
-		return fault.New(fault.Unavailable, "The download of the ZIP broke off: %v.", err)
+		return fault.New(fault.Unavailable, "The download of the ZIP was interrupted: %v.", err)
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); got != sum {
 		return fault.New(fault.Unavailable, "The downloaded ZIP has the SHA-256 %s, not %s.", got, sum)

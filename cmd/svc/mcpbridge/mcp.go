@@ -46,7 +46,7 @@ type Command struct {
 
 // Help is printed below the flags.
 func (Command) Help() string {
-	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + profile.KeyVariable + ", or from the profile, where svc login keeps a sign-in."
+	return "Speaks the Model Context Protocol on standard input and output. Reads the agent key from the environment variable " + profile.KeyVariable + ", or from the profile, which svc login fills."
 }
 
 // Run serves until the agent closes standard input or a signal comes, which is no
@@ -272,7 +272,7 @@ func localRefusal(err error) error {
 	if _, known := errors.AsType[*fault.Error](err); known {
 		return err
 	}
-	return fault.New(fault.InvalidRequest, "%v.", err).WithAction("Fix on this machine what the message names, then call again.")
+	return fault.New(fault.InvalidRequest, "%v.", err).WithAction("Fix the problem on this machine, then call again.")
 }
 
 // addProperty adds an optional string to an object schema of the service. A schema of

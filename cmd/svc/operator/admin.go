@@ -20,62 +20,62 @@ import (
 type Admin struct {
 	Workspace struct {
 		List      workspaceList     `cmd:"" help:"List workspaces with their balances, the newest first."`
-		Show      workspaceShow     `cmd:"" help:"Show a workspace: people, money, keys, jobs, last entries of the ledger."`
+		Show      workspaceShow     `cmd:"" help:"Show a workspace: people, money, keys, jobs and the last entries of the ledger."`
 		Create    workspaceCreate   `cmd:"" help:"Create a workspace with an account key and an agent key."`
 		Credit    workspaceCredit   `cmd:"" help:"Add money to a workspace's wallet."`
-		Refund    workspaceRefund   `cmd:"" help:"Return money that a job has paid to its workspace."`
-		Freeze    workspaceFreeze   `cmd:"" help:"Keep a workspace from starting jobs, with a reason that it reads. Jobs that are under way go on."`
+		Refund    workspaceRefund   `cmd:"" help:"Refund a job's payment to its workspace."`
+		Freeze    workspaceFreeze   `cmd:"" help:"Stop a workspace from starting jobs, with a reason that it is shown. Running jobs continue."`
 		Unfreeze  workspaceUnfreeze `cmd:"" help:"Let a frozen workspace start jobs again."`
 		ProofPage proofPage         `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
 	Job struct {
 		List   jobList   `cmd:"" help:"List the jobs of all workspaces, the newest first."`
-		Show   jobShow   `cmd:"" help:"Show a job: its state, its money, who renders it, what failed."`
+		Show   jobShow   `cmd:"" help:"Show a job: its state, its money, its workers and its failures."`
 		Cancel jobCancel `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
-		Fail   jobFail   `cmd:"" help:"End a job at any time, with a reason that its owner reads. All its money is given back."`
-	} `cmd:"" help:"Look into jobs and end them."`
+		Fail   jobFail   `cmd:"" help:"End a job at any time, with a reason that its owner is shown. Its full price is returned."`
+	} `cmd:"" help:"Inspect jobs and end them."`
 	Worker struct {
 		List   workerList   `cmd:"" help:"List workers: state, device, sandbox, when they were last seen."`
-		Show   workerShow   `cmd:"" help:"Show a worker: what it registered with, what it renders, what it failed."`
-		Drain  workerDrain  `cmd:"" help:"Give a worker no more frames. It finishes those that it has."`
+		Show   workerShow   `cmd:"" help:"Show a worker: its registration, its frames and its failures."`
+		Drain  workerDrain  `cmd:"" help:"Give a worker no more frames. It finishes the frames it has."`
 		Forget workerForget `cmd:"" help:"Remove a worker that has left from the list."`
-	} `cmd:"" help:"Look into workers, and take them out of service."`
+	} `cmd:"" help:"Inspect workers and take them out of service."`
 	Key struct {
 		Create keyCreate `cmd:"" help:"Create a key. Its secret is shown only once."`
 		List   keyList   `cmd:"" help:"List the keys of workers, or of a workspace, without their secrets."`
 		Revoke keyRevoke `cmd:"" help:"Revoke a key at once."`
 	} `cmd:"" help:"Manage the keys of workspaces and workers."`
 	SigningKey struct {
-		List   signingKeyList   `cmd:"" help:"List every key that ever signed, with its validity."`
-		Rotate signingKeyRotate `cmd:"" help:"Create a key that signs receipts from now on."`
+		List   signingKeyList   `cmd:"" help:"List all signing keys, past and present, with their validity."`
+		Rotate signingKeyRotate `cmd:"" help:"Create a new key and sign with it from now on."`
 		End    signingKeyEnd    `cmd:"" aliases:"retire" help:"End a key. What it has signed stays valid."`
 	} `cmd:"" help:"Manage the keys that sign receipts and the log."`
 	DeadLetter struct {
-		List    deadLetterList    `cmd:"" help:"List the server's own work that failed too often: what, when and why."`
+		List    deadLetterList    `cmd:"" help:"List the server's internal tasks that failed too often: what, when and why."`
 		Requeue deadLetterRequeue `cmd:"" help:"Put dead letters back into their queue, due at once."`
-	} `cmd:"" help:"Inspect and requeue work that failed too often and is not retried."`
+	} `cmd:"" help:"Inspect and requeue internal tasks that failed too often and are no longer retried."`
 	Leaderboard struct {
-		Hide leaderboardHide `cmd:"" help:"Take benchmark results off every page and out of every count. Their pages say why."`
+		Hide leaderboardHide `cmd:"" help:"Hide benchmark results from all pages and counts. Their own pages give the reason."`
 		Show leaderboardShow `cmd:"" help:"Show hidden results again."`
 	} `cmd:"" help:"Hide benchmark results, and show them again."`
 	TestWorld struct {
 		List   testWorldList   `cmd:"" help:"List the test worlds of workspaces: how large each is, and when it was used last."`
-		Remove testWorldRemove `cmd:"" help:"Remove a workspace's test world with everything in it. The next request of test mode makes a new one."`
-	} `cmd:"" help:"See which workspaces use test mode, and remove what is left of it."`
+		Remove testWorldRemove `cmd:"" help:"Remove a workspace's test world with everything in it. The next test request creates a new one."`
+	} `cmd:"" help:"List and remove the test worlds of workspaces."`
 	Person struct {
-		Operator personOperator `cmd:"" help:"Let a person do in the browser what operators do, at /admin; or list who may."`
-	} `cmd:"" help:"Say who operates the service in the browser."`
+		Operator personOperator `cmd:"" help:"Give a person access to the operator pages at /admin, or list the people who have it."`
+	} `cmd:"" help:"Manage who operates the service in the browser."`
 	Act struct {
-		List actList `cmd:"" help:"List what operators did, in the browser and by svc admin: when, who, what, why."`
-	} `cmd:"" help:"Read what operators did."`
+		List actList `cmd:"" help:"List what operators did in the browser and with svc admin: when, who, what and why."`
+	} `cmd:"" help:"Read the record of operators' actions."`
 	Backup         backup         `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
-	Restore        restore        `cmd:"" help:"Put a backup into an empty folder, and an empty database, and audit it."`
-	Move           move           `cmd:"" help:"Move a service that does not run: its rows to PostgreSQL, its files to an S3 store; and audit it."`
-	EraseWorkspace eraseWorkspace `cmd:"" help:"Erase the people, names and files of a workspace for good. Its ledger and the log's hashes stay."`
+	Restore        restore        `cmd:"" help:"Restore a backup into an empty folder and an empty database, and audit it."`
+	Move           move           `cmd:"" help:"Move a stopped service: its rows to PostgreSQL, its files to an S3 store. Then audit it."`
+	EraseWorkspace eraseWorkspace `cmd:"" help:"Permanently erase the people, names and files of a workspace. Its ledger and the log's hashes stay."`
 	SignInLink     signInLink     `cmd:"" help:"Create a one-time sign-in link."`
-	Audit          audit          `cmd:"" help:"Check money, frames, receipts, the log and files over the whole store. Exits with 1 on any breach."`
-	Doctor         doctor         `cmd:"" help:"Check what the service cannot set up itself: whether browsers may fetch files from its S3 store. Exits with 1 if they may not."`
-	Reconcile      reconcile      `cmd:"" help:"Compare the payment provider with the store: its payments, the top-ups, the ledger. Exits with 1 on any difference."`
+	Audit          audit          `cmd:"" help:"Check money, frames, receipts, the log and files in the whole store. Exits with 1 on any breach."`
+	Doctor         doctor         `cmd:"" help:"Check the setup outside the service: whether browsers may download files from its S3 store. Exits with 1 if they may not."`
+	Reconcile      reconcile      `cmd:"" help:"Compare the payment provider's payments with the store's top-ups and ledger. Exits with 1 on any difference."`
 
 	// Earlier names of commands above, for scripts that use them.
 	Wallet struct {
@@ -95,7 +95,7 @@ type adminFlags struct {
 type changeFlags struct {
 	adminFlags
 	// Not from the environment: a yes that was meant for another command must not count.
-	Yes bool `short:"y" env:"-" help:"Do it without being asked. Needed where there is no terminal."`
+	Yes bool `short:"y" env:"-" help:"Do not ask for confirmation. Required without a terminal."`
 }
 
 // change asks, and then performs an act and records it in one transaction of an existing

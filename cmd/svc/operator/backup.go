@@ -15,7 +15,7 @@ import (
 // backup is svc admin backup.
 type backup struct {
 	adminFlags
-	Folder string `arg:"" type:"path" help:"An empty or new folder. The copy is a data folder with SQLite, whatever the service uses."`
+	Folder string `arg:"" type:"path" help:"An empty or new folder. The copy is a data folder with SQLite, whatever database the service uses."`
 }
 
 // Run copies a service while it runs, and audits the copy. It asks nothing: it only adds.
@@ -29,7 +29,7 @@ func (c *backup) Run(k *kong.Context) error {
 // restore is svc admin restore.
 type restore struct {
 	changeFlags
-	Folder string `arg:"" type:"existingdir" help:"A folder that svc admin backup has made."`
+	Folder string `arg:"" type:"existingdir" help:"A folder created by svc admin backup."`
 }
 
 // Run puts a backup into the empty folder and database that the flags name, and audits
@@ -58,7 +58,7 @@ func (f adminFlags) copy(k *kong.Context, member, done, lost string, run func(co
 	}
 	switch {
 	case errors.Is(err, app.ErrUnaudited) && ctx.Err() != nil:
-		return terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted: everything is restored, but not audited. Go on with svc admin audit, with the same --data and --database"))
+		return terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted: everything is restored, but not audited. Continue with svc admin audit, with the same --data and --database"))
 	case err != nil && ctx.Err() != nil:
 		return terminal.Interrupted(ctx, err, lost)
 	case errors.Is(err, app.ErrNotEmpty), errors.Is(err, app.ErrNoBackup):

@@ -49,7 +49,7 @@ func (c *deadLetterList) Run(k *kong.Context) error {
 // deadLetterRequeue is svc admin dead-letter requeue.
 type deadLetterRequeue struct {
 	changeFlags
-	ID    []string `arg:"" optional:"" help:"Ids, as svc admin dead-letter list prints them."`
+	ID    []string `arg:"" optional:"" help:"Ids from svc admin dead-letter list."`
 	Queue string   `help:"Requeue all dead letters of this queue instead."`
 }
 

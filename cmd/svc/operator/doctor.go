@@ -12,13 +12,13 @@ import (
 
 // doctor is svc admin doctor: it checks what the service cannot set up itself.
 type doctor struct {
-	Blobs string `env:"SVC_BLOBS" placeholder:"URL" help:"The S3 store of svc serve. Without it, files are in the data folder, and there is nothing to check."`
+	Blobs string `env:"SVC_BLOBS" placeholder:"URL" help:"The S3 store of svc serve. Without one, files are in the data folder and there is nothing to check."`
 	JSON  bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object."`
 }
 
 // Help is printed below the flags.
 func (doctor) Help() string {
-	return "Checks whether browsers may follow the links that the service gives to files in its S3 store. Exit codes: 0 they may; 1 they may not, and what is missing is printed."
+	return "Checks whether browsers may follow the service's links to files in its S3 store. Exit codes: 0 they may; 1 they may not, and the missing settings are printed."
 }
 
 // errUnfit means that a check failed.

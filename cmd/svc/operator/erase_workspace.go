@@ -68,7 +68,7 @@ func (c *eraseWorkspace) remove(files erase.Files) error {
 		err = files.Remove(context.Background(), blobs)
 	}
 	if err != nil {
-		return fmt.Errorf("the rows of %s are erased, and some of its files are not; run the command again: %w", c.Workspace, err)
+		return fmt.Errorf("the rows of %s are erased, but some of its files are not; run the command again: %w", c.Workspace, err)
 	}
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 type workspaceFreeze struct {
 	changeFlags
 	Workspace string `arg:"" help:"Workspace id."`
-	Reason    string `required:"" help:"What the workspace reads, 1 to 500 bytes."`
+	Reason    string `required:"" help:"Reason shown to the workspace, 1 to 500 bytes."`
 }
 
 // Run freezes a workspace. Freezing it again changes the reason. Error:

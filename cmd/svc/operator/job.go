@@ -115,7 +115,7 @@ func (c *jobCancel) Run(k *kong.Context) error {
 type jobFail struct {
 	changeFlags
 	Job    string `arg:"" help:"Job id."`
-	Reason string `required:"" help:"What the owner of the job reads, 1 to 500 bytes."`
+	Reason string `required:"" help:"Reason shown to the job's owner, 1 to 500 bytes."`
 }
 
 // Run ends a job that has not ended, in any state (decisions 24). Errors:

@@ -14,7 +14,7 @@ import (
 // resultFlags name benchmark results.
 type resultFlags struct {
 	changeFlags
-	Results []string `arg:"" optional:"" name:"result" help:"Ids of results, BMR-…"`
+	Results []string `arg:"" optional:"" name:"result" help:"Result ids, BMR-…"`
 	Node    string   `placeholder:"KEY-ID" help:"All results of this node key instead."`
 }
 
@@ -43,7 +43,7 @@ func (f resultFlags) changeResults(k *kong.Context, verb string, propose func(ct
 // leaderboardHide is svc admin leaderboard hide.
 type leaderboardHide struct {
 	resultFlags
-	Reason string `required:"" help:"What the results' pages say, 1 to 500 bytes."`
+	Reason string `required:"" help:"Reason shown on the results' pages, 1 to 500 bytes."`
 }
 
 // Run hides results.

@@ -17,14 +17,14 @@ import (
 // move is svc admin move.
 type move struct {
 	changeFlags
-	ToDatabase string `env:"SVC_TO_DATABASE" placeholder:"URL" help:"postgres://… of an empty database, for the rows of SQLite."`
-	ToBlobs    string `env:"SVC_TO_BLOBS" placeholder:"URL" help:"s3://… for the files, as --blobs of svc serve takes it. It may have some of them from a run that was interrupted."`
+	ToDatabase string `env:"SVC_TO_DATABASE" placeholder:"URL" help:"Empty PostgreSQL database for the rows of SQLite, postgres://…"`
+	ToBlobs    string `env:"SVC_TO_BLOBS" placeholder:"URL" help:"S3 store for the files, s3://…, as in --blobs of svc serve. It may already have files from an interrupted run."`
 }
 
 // Validate refuses addresses of another form before anything is opened.
 func (c *move) Validate() error {
 	if c.ToDatabase == "" && c.ToBlobs == "" {
-		return errors.New("name --to-database, --to-blobs, or both")
+		return errors.New("give --to-database, --to-blobs, or both")
 	}
 	if c.ToDatabase != "" && !strings.HasPrefix(c.ToDatabase, "postgres://") && !strings.HasPrefix(c.ToDatabase, "postgresql://") {
 		return errors.New("--to-database needs an address that begins with postgres://")
@@ -49,7 +49,7 @@ func (c *move) Run(k *kong.Context) error {
 	if err := c.confirm(fmt.Sprintf("move %s, from %s; svc must not run", what, c.place())); err != nil {
 		return err
 	}
-	const lost = "the service is as it was; run the command again to go on"
+	const lost = "the service is as it was; run the command again to resume"
 	err := c.copy(k, "moved", "moved "+what, lost, func(ctx context.Context, progress app.BackupProgress) (app.BackupReport, []app.Breach, error) {
 		return app.Move(ctx, c.config(), c.ToDatabase, c.ToBlobs, progress)
 	})

@@ -16,8 +16,8 @@ import (
 // personOperator is svc admin person operator.
 type personOperator struct {
 	changeFlags
-	Email string `help:"E-mail address of a person who has signed in once. Without it, the operators are listed."`
-	Off   bool   `help:"Take it away again. Open pages of the person follow at once."`
+	Email string `help:"E-mail address of a person who has signed in before. Without it, the operators are listed."`
+	Off   bool   `help:"Remove the access. It also ends on pages that are open."`
 }
 
 // Run makes a person an operator, or lists the operators. Repeating it changes nothing.
@@ -25,7 +25,7 @@ type personOperator struct {
 func (c *personOperator) Run(k *kong.Context) error {
 	if c.Email == "" {
 		if c.Off {
-			return terminal.WrongUsage(errors.New("give the --email of whom it is taken from"))
+			return terminal.WrongUsage(errors.New("--off needs --email"))
 		}
 		return c.list(k)
 	}

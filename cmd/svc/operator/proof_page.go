@@ -15,8 +15,8 @@ import (
 type proofPage struct {
 	changeFlags
 	Workspace string `required:"" help:"Workspace id."`
-	On        bool   `xor:"show" required:"" help:"Publish the pages, for anyone who knows a receipt's id. This is the default of a workspace."`
-	Off       bool   `xor:"show" required:"" help:"Hide the pages: they answer 404."`
+	On        bool   `xor:"show" required:"" help:"Publish the pages for anyone who knows a receipt's id. This is the default."`
+	Off       bool   `xor:"show" required:"" help:"Hide the pages. They answer 404."`
 }
 
 // Run publishes or hides the pages. Repeating it changes nothing. Error:

@@ -16,10 +16,10 @@ import (
 type reconcile struct {
 	adminFlags
 	From string `placeholder:"DATE" help:"First day, such as 2026-01-31, in UTC. Without it, 30 days before --to."`
-	To   string `placeholder:"DATE" help:"Day behind the last one. Without it, now."`
+	To   string `placeholder:"DATE" help:"Day after the last one. Default: now."`
 
 	StripeKey string `env:"SVC_STRIPE_KEY" placeholder:"KEY" help:"Secret key of the Stripe account. Set it in the environment."`
-	StripeURL string `name:"stripe-url" env:"SVC_STRIPE_URL" placeholder:"URL" help:"Where Stripe's API is, for tests. Without it, Stripe's own."`
+	StripeURL string `name:"stripe-url" env:"SVC_STRIPE_URL" placeholder:"URL" help:"URL of Stripe's API, for tests. Default: Stripe's own."`
 }
 
 // span reads the days.
@@ -27,13 +27,13 @@ func (c *reconcile) span(now time.Time) (since, until time.Time, err error) {
 	until = now
 	if c.To != "" {
 		if until, err = time.Parse(time.DateOnly, c.To); err != nil {
-			return since, until, terminal.WrongUsagef("--to %q is no day such as 2026-01-31", c.To)
+			return since, until, terminal.WrongUsagef("--to %q is not a date such as 2026-01-31", c.To)
 		}
 	}
 	since = until.AddDate(0, 0, -30)
 	if c.From != "" {
 		if since, err = time.Parse(time.DateOnly, c.From); err != nil {
-			return since, until, terminal.WrongUsagef("--from %q is no day such as 2026-01-31", c.From)
+			return since, until, terminal.WrongUsagef("--from %q is not a date such as 2026-01-31", c.From)
 		}
 	}
 	if !since.Before(until) {

@@ -18,10 +18,10 @@ import (
 
 // checkFlags say what svc serve accepts of the place where it starts.
 type checkFlags struct {
-	NewDatabase bool          `name:"new-database" env:"-" help:"Begin with an empty database, although the data folder belongs to a service with another one."`
-	LostFiles   bool          `name:"lost-files" env:"-" help:"Start although the store has none of the service's files. Frames are then rendered again, and jobs whose scene is gone fail."`
-	MinFree     terminal.Size `name:"min-free" env:"SVC_MIN_FREE" default:"256MiB" help:"Do not start with less free space in the data folder."`
-	IgnoreClock bool          `name:"ignore-clock" env:"-" help:"Start although the machine's clock is behind what is stored."`
+	NewDatabase bool          `name:"new-database" env:"-" help:"Start with an empty database even though the data folder belongs to a service with another one."`
+	LostFiles   bool          `name:"lost-files" env:"-" help:"Start even though the store has none of the service's files. Frames are rendered again; jobs whose scene is lost fail."`
+	MinFree     terminal.Size `name:"min-free" env:"SVC_MIN_FREE" default:"256MiB" help:"Refuse to start with less free space in the data folder."`
+	IgnoreClock bool          `name:"ignore-clock" env:"-" help:"Start even though the machine's clock is earlier than the newest stored time."`
 }
 
 // maxBehind is how far the clock may be behind the newest stored event. Machines that keep
@@ -36,14 +36,14 @@ var released = time.Date(2025, 1, 1, 0, 0, 0, 0, time.UTC)
 // wrongly is wrong usage; a machine that is not ready is a failure.
 func (c *Serve) check(ctx context.Context, cfg app.Config) error {
 	if err := writable(c.Data); err != nil {
-		return fmt.Errorf("the data folder %s cannot be written: %w; give it to the user of this process, or name another with --data", c.Data, err)
+		return fmt.Errorf("the data folder %s cannot be written: %w; make it writable for the user of this process, or name another with --data", c.Data, err)
 	}
 	free, _, err := diskOf(c.Data)
 	if err != nil {
 		return fmt.Errorf("read the free space of %s: %w", c.Data, err)
 	}
 	if free < int64(c.MinFree) {
-		return fmt.Errorf("the data folder %s has only %s free: make room, or start with a lower --min-free", c.Data, terminal.InBytes.Text(free))
+		return fmt.Errorf("the data folder %s has only %s free: free some space, or start with a lower --min-free", c.Data, terminal.InBytes.Text(free))
 	}
 	if time.Now().Before(released) && !c.IgnoreClock {
 		return fmt.Errorf("the clock says %s, so it was never set: set it, or start with --ignore-clock", time.Now().UTC().Format(time.DateTime))
@@ -135,10 +135,10 @@ func (c *Serve) checkClock(ctx context.Context, tx *db.Tx) error {
 func listens(ctx context.Context, address, flag string) error {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s is taken by another program, perhaps a running svc serve: end it, or name another address with %s", address, flag)
+		return fmt.Errorf("%s is in use by another program, perhaps another svc serve: stop it, or choose another address with %s", address, flag)
 	}
 	if err != nil {
-		return fmt.Errorf("it is not possible to listen on %s: %w", address, err)
+		return fmt.Errorf("cannot listen on %s: %w", address, err)
 	}
 	return l.Close()
 }

@@ -9,8 +9,8 @@ import (
 
 // keepFlags set how long rows are kept that nothing needs any more.
 type keepFlags struct {
-	WorkerKeep time.Duration `env:"SVC_WORKER_KEEP" default:"720h" help:"How long workers that are not seen any more are kept, and benchmark receipts that were rejected. At least 24h."`
-	LogKeep    time.Duration `env:"SVC_LOG_KEEP" default:"720h" help:"How long Blender's output and the failed attempts of a job are kept after its end. At least 24h."`
+	WorkerKeep time.Duration `env:"SVC_WORKER_KEEP" default:"720h" help:"How long to keep workers that no longer report, and rejected benchmark receipts. At least 24h."`
+	LogKeep    time.Duration `env:"SVC_LOG_KEEP" default:"720h" help:"How long to keep Blender's output and the failed attempts of an ended job. At least 24h."`
 }
 
 // apply sets the times. Less than a day is wrong usage: an operator could not see what

@@ -10,11 +10,11 @@ import (
 
 // openFlags limit what callers may hold open, and what the process may.
 type openFlags struct {
-	OpenRequests int           `env:"SVC_OPEN_REQUESTS" default:"200" help:"Requests of one workspace that may be open at once, such as event streams and uploads."`
-	Watchers     int           `name:"job-watchers" env:"SVC_JOB_WATCHERS" default:"20" help:"Event streams of one job, or of one workspace, that may be open at once."`
-	Connections  int           `name:"max-connections" env:"SVC_MAX_CONNECTIONS" default:"10000" help:"Connections that may be open at once. Further callers wait."`
-	KeepAlive    time.Duration `name:"keep-alive" env:"SVC_KEEP_ALIVE" default:"620s" help:"How long a connection without a request stays open. Keep it longer than the idle time of the load balancer in front, which is up to 600s."`
-	Database     int           `name:"database-connections" env:"SVC_DATABASE_CONNECTIONS" placeholder:"N" help:"Most connections of this process to PostgreSQL, 4 or more. Statements wait for a free one. Without it 21, or more by pool_max_conns in the address."`
+	OpenRequests int           `env:"SVC_OPEN_REQUESTS" default:"200" help:"Most open requests of one workspace, including event streams and uploads."`
+	Watchers     int           `name:"job-watchers" env:"SVC_JOB_WATCHERS" default:"20" help:"Most open event streams of one job, or of one workspace."`
+	Connections  int           `name:"max-connections" env:"SVC_MAX_CONNECTIONS" default:"10000" help:"Most open connections. Further callers wait."`
+	KeepAlive    time.Duration `name:"keep-alive" env:"SVC_KEEP_ALIVE" default:"620s" help:"How long an idle connection stays open. Set it longer than the idle timeout of your load balancer, which can be up to 600s."`
+	Database     int           `name:"database-connections" env:"SVC_DATABASE_CONNECTIONS" placeholder:"N" help:"Most connections of this process to PostgreSQL, at least 4. Statements wait for a free one. Default: 21, or pool_max_conns of the address if that is more."`
 }
 
 // apply sets the limits. Error: wrong usage.

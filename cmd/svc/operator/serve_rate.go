@@ -11,8 +11,8 @@ import (
 
 // RateFlags limit how many requests a client may make (decisions 13).
 type RateFlags struct {
-	RatePerMinute int           `env:"SVC_RATE_PER_MINUTE" default:"60" help:"Requests per minute that a client may make in the long run; all clients of a workspace together may make five times as many. 0 means no limit."`
-	RateBurst     int           `env:"SVC_RATE_BURST" default:"20" help:"Requests that a client may make in one burst; all clients of a workspace together five times as many."`
+	RatePerMinute int           `env:"SVC_RATE_PER_MINUTE" default:"60" help:"Requests per minute that a client may make on average. All clients of a workspace together may make five times as many. 0 means no limit."`
+	RateBurst     int           `env:"SVC_RATE_BURST" default:"20" help:"Requests that a client may make in one burst. All clients of a workspace together may make five times as many."`
 	WorkPerHour   time.Duration `env:"SVC_WORK_PER_HOUR" default:"30m" help:"How long the requests of one workspace or address may keep each process busy within an hour; transfers and waiting do not count. 0 means no limit."`
 	TrustedHops   int           `env:"SVC_TRUSTED_HOPS" default:"0" help:"Number of proxies in front of the service whose X-Forwarded-For is trusted."`
 }

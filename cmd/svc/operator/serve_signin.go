@@ -13,14 +13,14 @@ import (
 // environment or the configuration file: other users of the machine can read a command
 // line.
 type signInFlags struct {
-	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, the log says who asks for a link, and svc admin sign-in-link makes it."`
-	MailFrom string `env:"SVC_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of the links, such as 'Renders <renders@example.com>'."`
+	SMTP     string `name:"smtp" env:"SVC_SMTP" placeholder:"URL" help:"Mail server for sign-in links, smtp://user:password@host:587 (STARTTLS) or smtps://… Without it, the log shows who requests a link, and you create it with svc admin sign-in-link."`
+	MailFrom string `env:"SVC_MAIL_FROM" placeholder:"ADDRESS" help:"Sender of these e-mails, such as 'Renders <renders@example.com>'."`
 
 	OIDCIssuer       string `name:"oidc-issuer" env:"SVC_OIDC_ISSUER" placeholder:"URL" help:"OpenID Connect issuer for signing in. The callback is the public URL followed by /v1/auth/oidc/callback."`
 	OIDCClientID     string `name:"oidc-client-id" env:"SVC_OIDC_CLIENT_ID" help:"Client id of this service at the issuer."`
-	OIDCClientSecret string `name:"oidc-client-secret" env:"SVC_OIDC_CLIENT_SECRET" help:"Client secret of this service at the issuer. A public client has none."`
+	OIDCClientSecret string `name:"oidc-client-secret" env:"SVC_OIDC_CLIENT_SECRET" help:"Client secret of this service at the issuer. Omit it for a public client."`
 
-	Registration bool `name:"oauth-registration" env:"SVC_OAUTH_REGISTRATION" help:"Let programs that people let in register by themselves (RFC 7591), for those that cannot name the address of their description. Nothing verifies what they say of themselves, and the consent page says so."`
+	Registration bool `name:"oauth-registration" env:"SVC_OAUTH_REGISTRATION" help:"Let OAuth clients register themselves (RFC 7591) if they have no client metadata document. What they say about themselves is not verified; the consent page says so."`
 }
 
 // apply sets the flags in cfg. Half of a pair is wrong usage and not a default: a

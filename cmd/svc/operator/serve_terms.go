@@ -20,7 +20,7 @@ func readTerms(path string) ([]byte, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the terms: %w", err)
 	case len(bytes.TrimSpace(text)) == 0 || len(text) > maxTerms || !utf8.Valid(text):
-		return nil, terminal.WrongUsagef("--terms %s: the terms are UTF-8 text of 1 to %d bytes", path, maxTerms)
+		return nil, terminal.WrongUsagef("--terms %s: the terms must be UTF-8 text of 1 to %d bytes", path, maxTerms)
 	}
 	return text, nil
 }

@@ -9,13 +9,13 @@ import (
 
 // testModeFlags bound test mode, in which a workspace pays nothing.
 type testModeFlags struct {
-	TestMode    bool          `env:"SVC_TEST_MODE" default:"true" negatable:"" help:"Let workspaces test what they build with keys of test mode, svc_agent_test_…, in a world of their own. With --no-test-mode such keys are refused."`
-	TestStorage terminal.Size `env:"SVC_TEST_STORAGE" default:"512MiB" help:"Most bytes of the test world of a workspace."`
-	TestFrames  int           `env:"SVC_TEST_FRAMES" default:"1000" placeholder:"N" help:"Most frames of a job in test mode."`
-	TestRate    int           `env:"SVC_TEST_RATE" default:"20" placeholder:"N" help:"Frames that are painted in a second, in all test worlds of this process together."`
-	TestOpen    int           `env:"SVC_TEST_OPEN" default:"8" placeholder:"N" help:"Test worlds that this process has open at once. With PostgreSQL each takes up to 4 connections."`
-	TestWorlds  int           `env:"SVC_TEST_WORLDS" default:"100" placeholder:"N" help:"Workspaces that may have a test world. For one more, the one goes that was not used for the longest time, an hour or more."`
-	TestKeep    time.Duration `env:"SVC_TEST_KEEP" default:"168h" help:"How long a test world is kept that nobody uses. At least 1h."`
+	TestMode    bool          `env:"SVC_TEST_MODE" default:"true" negatable:"" help:"Offer test mode: each workspace can try its integration with test keys (svc_agent_test_…) in a separate test world. --no-test-mode refuses such keys."`
+	TestStorage terminal.Size `env:"SVC_TEST_STORAGE" default:"512MiB" help:"Most storage of one workspace's test world."`
+	TestFrames  int           `env:"SVC_TEST_FRAMES" default:"1000" placeholder:"N" help:"Most frames of one test job."`
+	TestRate    int           `env:"SVC_TEST_RATE" default:"20" placeholder:"N" help:"Test frames painted per second, in all test worlds of this process together."`
+	TestOpen    int           `env:"SVC_TEST_OPEN" default:"8" placeholder:"N" help:"Most test worlds that this process keeps open. With PostgreSQL, each takes up to 4 connections."`
+	TestWorlds  int           `env:"SVC_TEST_WORLDS" default:"100" placeholder:"N" help:"Most test worlds. For a new one, the world that was unused for longest is removed, if that is an hour or more."`
+	TestKeep    time.Duration `env:"SVC_TEST_KEEP" default:"168h" help:"How long to keep an unused test world. At least 1h."`
 }
 
 // apply sets the bounds. Error: wrong usage.

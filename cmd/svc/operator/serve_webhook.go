@@ -14,7 +14,7 @@ import (
 // webhookFlags set how long webhooks are kept, and allow receivers of tests: addresses
 // and certificates that the service otherwise never trusts.
 type webhookFlags struct {
-	Keep      time.Duration  `name:"webhook-keep" env:"SVC_WEBHOOK_KEEP" default:"720h" help:"How long webhook events and their delivery log are kept and can be sent again. At least 24h."`
+	Keep      time.Duration  `name:"webhook-keep" env:"SVC_WEBHOOK_KEEP" default:"720h" help:"How long to keep webhook events and their delivery log. Kept events can be sent again. At least 24h."`
 	AllowCIDR []netip.Prefix `name:"webhook-allow-cidr" env:"SVC_WEBHOOK_ALLOW_CIDR" placeholder:"CIDR" help:"Allow webhooks to call these non-public addresses, such as 127.0.0.0/8. For tests only."`
 	CA        string         `name:"webhook-ca" env:"SVC_WEBHOOK_CA" type:"existingfile" placeholder:"FILE" help:"Also trust these certificates (PEM) when sending webhooks. For tests only."`
 }

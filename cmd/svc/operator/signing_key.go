@@ -89,13 +89,13 @@ func optionalTime(at time.Time) *time.Time {
 // signingKeyRotate is svc admin signing-key rotate.
 type signingKeyRotate struct {
 	changeFlags
-	Overlap time.Duration `default:"24h" help:"How long the old keys stay valid, for processes that do not have the new key yet. Compromised keys end at once."`
+	Overlap time.Duration `default:"24h" help:"How long the old keys stay valid, for processes that do not have the new key yet. Compromised keys end immediately."`
 	keyEndFlags
 }
 
 // keyEndFlags say why a key ends.
 type keyEndFlags struct {
-	Reason string `default:"superseded" enum:"superseded,compromised" help:"Why the key ends: superseded when nobody else has had it, compromised when somebody may. Whoever verifies with the history of keys reads it."`
+	Reason string `default:"superseded" enum:"superseded,compromised" help:"Why the key ends: superseded if nobody else had it, compromised if somebody may have it. It is published in the history of keys."`
 }
 
 // Run makes a key in the folder first and then publishes it, so that no published key
@@ -134,7 +134,7 @@ func (c *signingKeyRotate) Run(k *kong.Context) error {
 type signingKeyEnd struct {
 	changeFlags
 	KeyID string        `arg:"" help:"The key's id: 64 hex digits."`
-	After time.Duration `help:"Delay until the key ends, such as 24h. Without it, the key ends at once; a compromised one always does."`
+	After time.Duration `help:"Delay until the key ends, such as 24h. Default: immediately. A compromised key always ends immediately."`
 	keyEndFlags
 }
 

@@ -18,8 +18,8 @@ import (
 type store struct {
 	Data     string `group:"Common" env:"SVC_DATA" default:"./data" type:"path" help:"Folder with files, keys and, without --database, the SQLite database."`
 	Database string `group:"Common" env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
-	Blobs    string `group:"Storage" env:"SVC_BLOBS" placeholder:"URL" help:"s3://BUCKET/PREFIX?endpoint=URL&region=NAME to keep files in an S3 store instead of --data. Its key comes from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the file of shared credentials, or the machine's role."`
-	SealKeys string `group:"Storage" env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that encrypt secrets in the database: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. Set them in the environment. Without them, keys/seal.keys in the data folder."`
+	Blobs    string `group:"Storage" env:"SVC_BLOBS" placeholder:"URL" help:"s3://BUCKET/PREFIX?endpoint=URL&region=NAME to keep files in an S3 store instead of --data. Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the shared credentials file, or the machine's role."`
+	SealKeys string `group:"Storage" env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that encrypt secrets in the database: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. Set them in the environment. Default: keys/seal.keys in the data folder."`
 }
 
 // Validate refuses an address of another database. Without this check it would be

@@ -16,7 +16,7 @@ import (
 type moveFlags struct {
 	changeFlags
 	Cents     int64  `required:"" help:"Amount, in cents."`
-	Reference string `help:"Reference of the entry, such as an invoice number. Repeating a reference moves nothing."`
+	Reference string `help:"Reference of the entry, such as an invoice number. A repeated reference moves no money."`
 }
 
 // move asks, writes one ledger entry and prints the wallet after it. Without --reference
@@ -70,7 +70,7 @@ func (c *workspaceCredit) Run(k *kong.Context) error { return c.credit(k, c.Work
 // workspaceRefund is svc admin workspace refund.
 type workspaceRefund struct {
 	moveFlags
-	Job string `arg:"" help:"Id of a completed job. At most what it was charged is returned."`
+	Job string `arg:"" help:"Id of a completed job. You can refund at most its price."`
 }
 
 // Run returns money of a job.

@@ -20,7 +20,7 @@ import (
 // workerList is svc admin worker list.
 type workerList struct {
 	adminFlags
-	Within time.Duration `default:"24h" help:"List workers that were seen within this time."`
+	Within time.Duration `default:"24h" help:"List workers seen within this time."`
 }
 
 // Run lists workers, suspended ones with the time until which they get no frames, and

@@ -19,7 +19,7 @@ import (
 // pageFlags select a page of a list, the newest first.
 type pageFlags struct {
 	Limit  int    `default:"100" help:"How many to list, the newest first."`
-	Before string `placeholder:"ID" help:"List those before this one: the last id of the page before."`
+	Before string `placeholder:"ID" help:"Continue after this id, the last one of the previous page."`
 }
 
 // Validate refuses a page without a size.
@@ -152,7 +152,7 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 // workspaceCreate is svc admin workspace create.
 type workspaceCreate struct {
 	adminFlags
-	Email       string `required:"" help:"E-mail address of the person that the workspace is for."`
+	Email       string `required:"" help:"E-mail address of the workspace's owner."`
 	CreditCents int64  `help:"Opening balance, in cents."`
 }
 

@@ -21,32 +21,32 @@ import (
 // Config has the commands that keep server and keys, so that they need not be typed
 // for each call.
 type Config struct {
-	Set   set   `cmd:"" help:"Keep the address of a service, or a key for it."`
-	Get   get   `cmd:"" help:"Print what is kept; of a key, only its beginning."`
-	List  list  `cmd:"" help:"List all profiles, with the beginnings of their keys."`
+	Set   set   `cmd:"" help:"Save the address of a service, or a key for it."`
+	Get   get   `cmd:"" help:"Print what is saved. Only the beginning of a key is shown."`
+	List  list  `cmd:"" help:"List all profiles. Only the beginnings of keys are shown."`
 	Use   use   `cmd:"" help:"Choose the profile that commands take without --profile."`
-	Unset unset `cmd:"" help:"Forget the address, or the keys, of a profile."`
-	Path  path  `cmd:"" help:"Print where the profiles are kept."`
+	Unset unset `cmd:"" help:"Remove the address or the keys from a profile."`
+	Path  path  `cmd:"" help:"Print the path of the file with the profiles."`
 }
 
 // Help is printed below the flags.
 func (Config) Help() string {
-	return "A profile is a service's address and the keys for it: one agent key and one account key at most. " +
-		"The first of these counts: a flag, the environment (SVC_SERVER, SVC_KEY, SVC_PROFILE), the profile, the default. " +
-		"A key goes to the server of its own profile only. The file's mode is 0600."
+	return "A profile has a service's address, and at most one agent key and one account key for it. " +
+		"Flags win over the environment (SVC_SERVER, SVC_KEY, SVC_PROFILE), the environment over the profile, and the profile over the default. " +
+		"A key is sent only to the server of its own profile. The file has mode 0600."
 }
 
 // named is the flag of the commands that work on one profile. It is checked before
 // the command runs.
 type named struct {
-	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"The profile. Without it, the one named default."`
+	Profile string `env:"SVC_PROFILE" config:"-" default:"default" placeholder:"NAME" help:"Profile to use. Default: the one named default."`
 }
 
 // set is svc config set.
 type set struct {
 	named
 	Name  string `arg:"" enum:"server,key" help:"server or key."`
-	Value string `arg:"" help:"The address or the key. - reads it from standard input, so that no key stands in the shell's history."`
+	Value string `arg:"" help:"The address or the key. - reads it from standard input, which keeps keys out of the shell's history."`
 }
 
 // longestValue bounds what is read from standard input, in bytes.
@@ -109,7 +109,7 @@ func (c *set) read(out io.Writer) (string, error) {
 	defer stop()
 	line, err := terminal.Secret(ctx, os.Stdin, out, "Paste the key, then press Enter; it is not shown:")
 	if ctx.Err() != nil {
-		return "", terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted; nothing was kept"))
+		return "", terminal.Exit(terminal.ExitInterrupted, errors.New("interrupted; nothing was saved"))
 	}
 	return line, err
 }
@@ -146,7 +146,7 @@ func (c *get) Run(app *kong.Context) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("profile %q has no %s. Keep one with:\n  svc config set %s VALUE%s", c.Profile, c.Name, c.Name, profileFlag(c.Profile))
+		return fmt.Errorf("profile %q has no %s. Save one with:\n  svc config set %s VALUE%s", c.Profile, c.Name, c.Name, profileFlag(c.Profile))
 	}
 	return nil
 }

@@ -92,12 +92,12 @@ func read(path string) (file, error) {
 		return all, nil
 	}
 	if err != nil {
-		return all, fmt.Errorf("the profiles cannot be read: %w. Give the file and its folder to this user; svc config path names it", err)
+		return all, fmt.Errorf("the profiles cannot be read: %w. Make the file and its folder readable for this user; svc config path prints the path", err)
 	}
 	from := json.NewDecoder(bytes.NewReader(text))
 	from.DisallowUnknownFields()
 	if err := from.Decode(&all); err != nil {
-		return all, fmt.Errorf("%s is no file of profiles: %w. Mend it, or move it away and start with svc config set", path, err)
+		return all, fmt.Errorf("%s is not a valid file of profiles: %w. Fix it, or move it away and start again with svc config set", path, err)
 	}
 	if all.Profiles == nil {
 		all.Profiles = map[string]Stored{}
@@ -191,7 +191,7 @@ var validName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // checkName refuses a name that a shell or a table would not show as it is.
 func checkName(name string) error {
 	if !validName.MatchString(name) {
-		return fmt.Errorf("%q is no name of a profile: it has 1 to 64 letters, digits, dots, dashes and underscores", name)
+		return fmt.Errorf("%q is not a valid profile name: use 1 to 64 letters, digits, dots, dashes and underscores", name)
 	}
 	return nil
 }

@@ -71,7 +71,7 @@ func discover(ctx context.Context, server string) (g grants, err error) {
 	}
 	for _, endpoint := range []string{document.Authorize, document.Token, document.Revoke, document.Device} {
 		if !strings.HasPrefix(endpoint, document.Issuer+"/") {
-			return g, fmt.Errorf("the service at %s names an address of another host, or none, for signing in", server)
+			return g, fmt.Errorf("the service at %s gave a sign-in address of another host, or none", server)
 		}
 	}
 	return grants{server, document.Issuer, document.Authorize, document.Token, document.Revoke, document.Device}, nil
@@ -92,7 +92,7 @@ func exchange(server string, r *http.Request, answer any) error {
 	defer res.Body.Close()
 	text, err := io.ReadAll(io.LimitReader(res.Body, grantAnswer))
 	if err != nil {
-		return fmt.Errorf("the answer of %s broke off: %w", server, redact.URLs(err))
+		return fmt.Errorf("the answer of %s was interrupted: %w", server, redact.URLs(err))
 	}
 	if res.StatusCode == http.StatusOK && json.Unmarshal(text, answer) == nil {
 		return nil
@@ -110,7 +110,7 @@ func exchange(server string, r *http.Request, answer any) error {
 	if json.Unmarshal(text, &envelope) == nil && envelope.Error.Code != "" && envelope.Error.Code != "route_not_found" {
 		return &refusal{envelope.Error.Code, envelope.Error.Message}
 	}
-	return fmt.Errorf("what answers at %s lets no program sign in (it says %d %s). %s", server, res.StatusCode, http.StatusText(res.StatusCode), checkAddress(server))
+	return fmt.Errorf("the server at %s does not support svc login (it answered %d %s). %s", server, res.StatusCode, http.StatusText(res.StatusCode), checkAddress(server))
 }
 
 // post sends a form as this program.
@@ -138,7 +138,7 @@ func (g grants) tokens(ctx context.Context, form url.Values) (s SignIn, err erro
 		return s, err
 	}
 	if kindOf(t.Access) != AgentKey || malformed(t.Access, AgentKey) != "" || t.Refresh == "" || !strings.EqualFold(t.Type, "Bearer") {
-		return s, errors.New("the service answered with tokens of a form that this version does not know: they begin with " + contract.AgentKeyPrefix)
+		return s, errors.New("the service answered with tokens that this version does not support: they must begin with " + contract.AgentKeyPrefix)
 	}
 	return SignIn{Server: g.issuer, AccessToken: t.Access, AccessUntil: began.Add(time.Duration(t.ExpiresIn) * time.Second).UTC().Truncate(time.Second), RefreshToken: t.Refresh}, nil
 }

@@ -89,7 +89,7 @@ func Mask(key string) string {
 func (k Kind) check(key, source string) error {
 	is := kindOf(key)
 	if is == 0 {
-		return fmt.Errorf("what %s holds is no key of svc: this command takes %s; %s", source, k, k.whereFrom())
+		return fmt.Errorf("the value of %s is not a key of svc: this command needs %s; %s", source, k, k.whereFrom())
 	}
 	wrong := malformed(key, is)
 	if is&k == 0 && is == AccountKey && wrong != "" { // each kind begins like it: this may be any, mistyped
@@ -97,10 +97,10 @@ func (k Kind) check(key, source string) error {
 			source, k, contract.KeySecretLength)
 	}
 	if is&k == 0 {
-		return fmt.Errorf("%s (%s) was given in %s, this command takes %s; %s", is.name(), Mask(key), source, k, k.whereFrom())
+		return fmt.Errorf("%s (%s) was given in %s, but this command needs %s; %s", is.name(), Mask(key), source, k, k.whereFrom())
 	}
 	if wrong != "" {
-		return fmt.Errorf("the key in %s begins as %s, but %s: such a key is %s and %d letters and digits. Copy it again, whole",
+		return fmt.Errorf("the key in %s begins like %s, but %s: such a key is %s followed by %d letters and digits. Copy the whole key again",
 			source, is, wrong, is.prefix(), contract.KeySecretLength)
 	}
 	return nil

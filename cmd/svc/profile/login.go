@@ -26,14 +26,14 @@ import (
 // Login is svc login.
 type Login struct {
 	ServerFlags
-	Device bool `env:"-" help:"Show a code that is typed into a browser elsewhere, for a machine without one."`
+	Device bool `env:"-" help:"For machines without a browser: show a code to enter in a browser elsewhere."`
 }
 
 // Help is printed below the flags.
 func (Login) Help() string {
-	return "A person reads in the browser what asks, and chooses what it may spend a month and when that ends. " +
-		"The tokens are kept in the profile, in a file with mode 0600, and are renewed by themselves. svc logout revokes them. " +
-		"Whoever has a key can keep it instead: svc config set key -"
+	return "You confirm the sign-in in the browser, and choose a monthly spending limit and an expiry date. " +
+		"The tokens are saved in the profile, in a file with mode 0600, and are renewed automatically. svc logout revokes them. " +
+		"If you have a key, save it instead: svc config set key -"
 }
 
 // answerTime bounds how long a person may take to answer in the browser of this machine.
@@ -112,7 +112,7 @@ func (c *Login) Run(app *kong.Context) (err error) {
 func (p Stored) takesSignIn(name, server string) error {
 	switch {
 	case p.AgentKey != "":
-		return fmt.Errorf("profile %q has an agent key (%s), which would count before the sign-in. Forget it first, or sign in under another profile:\n  svc config unset key%s\n  svc login --server %s --profile NAME", name, Mask(p.AgentKey), profileFlag(name), server)
+		return fmt.Errorf("profile %q has an agent key (%s), which would override the sign-in. Remove it first, or sign in under another profile:\n  svc config unset key%s\n  svc login --server %s --profile NAME", name, Mask(p.AgentKey), profileFlag(name), server)
 	case !SameServer(p.home(), server) && (p.AccountKey != "" || p.SignedIn != (SignIn{})):
 		return fmt.Errorf("profile %q is for %s. Sign in to %s under another profile:\n  svc login --server %s --profile NAME", name, p.home(), server, server)
 	}
@@ -127,9 +127,9 @@ func inWords(err error) error {
 	}
 	switch refused.Code {
 	case "access_denied":
-		return errors.New("the person said no in the browser; nothing was kept")
+		return errors.New("the sign-in was declined in the browser; nothing was saved")
 	case "expired_token":
-		return errors.New("nobody answered in time; run the command again for a new code")
+		return errors.New("the code expired; run the command again for a new one")
 	}
 	return err
 }
@@ -174,7 +174,7 @@ func (g grants) byBrowser(ctx context.Context, app *kong.Context) (s SignIn, err
 			return s, &refusal{plaintext.Line(code), plaintext.Line(q.Get("error_description"))}
 		}
 		if q.Get("iss") != g.issuer {
-			return s, errors.New("the answer in the browser is not of this service; nothing was kept")
+			return s, errors.New("the answer in the browser is not from this service; nothing was saved")
 		}
 		return g.tokens(ctx, url.Values{"grant_type": {"authorization_code"}, "code": {q.Get("code")}, "redirect_uri": {redirect}, "code_verifier": {verifier}})
 	}

@@ -29,14 +29,14 @@ const KeyVariable = "SVC_KEY"
 // operator's configuration file does not affect them (config:"-"): its server and key
 // are those of a worker.
 type ServerFlags struct {
-	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service. The first of these counts: the flag, the environment, the profile, http://127.0.0.1:8080."`
+	Server  string `env:"SVC_SERVER" config:"-" placeholder:"URL" help:"Address of the service, from the flag, the environment or the profile, in this order. Default: http://127.0.0.1:8080."`
 	Profile string `env:"SVC_PROFILE" config:"-" placeholder:"NAME" help:"Profile with server and key, see svc config. Without it, the one of svc config use, else the one named default."`
 }
 
 // Flags are ServerFlags and the key, for the commands that need one.
 type Flags struct {
 	ServerFlags
-	Key string `env:"SVC_KEY" config:"-" placeholder:"KEY" help:"Key for the service. The first of these counts: the flag, the environment, the profile."`
+	Key string `env:"SVC_KEY" config:"-" placeholder:"KEY" help:"Key for the service, from the flag, the environment or the profile, in this order."`
 }
 
 // Service is what the flags come to: an address and the key for it.
@@ -124,11 +124,11 @@ func (f Flags) Service(kind Kind) (Service, error) {
 		s.renewal = &renewal{profile: first(f.Profile, DefaultName), now: stored.SignedIn}
 	}
 	if s.Key == "" {
-		return s, terminal.WrongUsagef("%w: this command takes %s. Give it with --key or in %s, or keep it with:\n  svc config set key -%s\nWho has none: %s",
+		return s, terminal.WrongUsagef("%w: this command needs %s. Give it with --key or in %s, or save it with:\n  svc config set key -%s\nTo get one: %s",
 			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile), signInFor(kind, f.Profile)+kind.whereFrom())
 	}
 	if !SameServer(s.Server, home) {
-		return Service{Server: s.Server}, terminal.WrongUsagef("the key of profile %q is for %s and is not sent to %s. Give a key for it with --key or in %s, or keep it in another profile with:\n  svc config set server %s --profile NAME",
+		return Service{Server: s.Server}, terminal.WrongUsagef("the key of profile %q is for %s and is not sent to %s. Give a key for it with --key or in %s, or save it in another profile with:\n  svc config set server %s --profile NAME",
 			f.Profile, home, s.Server, KeyVariable, s.Server)
 	}
 	return s, usage(kind.check(s.Key, fmt.Sprintf("profile %q", f.Profile)))
@@ -155,7 +155,7 @@ func (f ServerFlags) stored() (Stored, error) {
 	name := first(f.Profile, first(all.Current, DefaultName))
 	stored, ok := all.Profiles[name]
 	if !ok && name != DefaultName {
-		return Stored{}, fmt.Errorf("there is no profile %q in %s; it has %s. Make it with:\n  svc config set server URL --profile %s", name, path, all.names(), name)
+		return Stored{}, fmt.Errorf("there is no profile %q in %s; it has %s. Create it with:\n  svc config set server URL --profile %s", name, path, all.names(), name)
 	}
 	stored.name = name
 	return stored, nil

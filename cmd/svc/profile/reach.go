@@ -52,7 +52,7 @@ func diagnose(server string, err error) (what, do string) {
 	case at.Scheme == "http" && speaksTLS(at, refused, lost):
 		return fmt.Sprintf("%s speaks TLS, and http was asked for", server), "Use https" + strings.TrimPrefix(server, "http")
 	case isRefusal && refused.Status >= http.StatusBadGateway && refused.Status <= http.StatusGatewayTimeout:
-		return fmt.Sprintf("a proxy answers at %s (%d %s), and not the service behind it", server, refused.Status, http.StatusText(refused.Status)),
+		return fmt.Sprintf("a proxy answers at %s (%d %s) instead of the service behind it", server, refused.Status, http.StatusText(refused.Status)),
 			"Try again; if it lasts, tell the service's operator"
 	case isRefusal && between[refused.Status] != "":
 		return fmt.Sprintf("a proxy or firewall in front of %s refuses the request (%d %s), not the service", server, refused.Status, http.StatusText(refused.Status)), between[refused.Status]

@@ -48,7 +48,7 @@ func TestAWrongServerSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"http://nowhere.invalid":   "the name nowhere.invalid does not resolve",
 		page.URL:                   "what answers at " + page.URL + " is no svc: its answer is not svc's JSON",
 		missing.URL + "/elsewhere": "is no svc: it says 404 Not Found",
-		proxy.URL:                  "a proxy answers at " + proxy.URL + " (502 Bad Gateway), and not the service behind it",
+		proxy.URL:                  "a proxy answers at " + proxy.URL + " (502 Bad Gateway) instead of the service behind it",
 		large.URL:                  "a proxy or firewall in front of " + large.URL + " refuses the request (413 Request Entity Too Large), not the service. Ask the service's operator to let the proxy pass uploads",
 		forbidden.URL:              "refuses the request (403 Forbidden), not the service. Ask whoever runs the network",
 		many.URL:                   "refuses the request (429 Too Many Requests), not the service. Wait a minute",

@@ -110,12 +110,12 @@ func (s Service) Credential(ctx context.Context) (string, error) {
 // Logout is svc logout.
 type Logout struct {
 	named
-	Local bool `env:"-" help:"Forget the tokens on this machine without telling the service, such as when it is gone. Whoever has a copy of them can use them until their key's end."`
+	Local bool `env:"-" help:"Remove the tokens from this machine without contacting the service, for example if it no longer exists. Anyone with a copy can use them until the key ends."`
 }
 
 // Help is printed below the flags.
 func (Logout) Help() string {
-	return "The key of the sign-in is revoked at the service: requests with it are refused from then on. Keys that were pasted stay; svc config unset key forgets them."
+	return "The key of the sign-in is revoked at the service, which then refuses it. Saved keys stay; remove them with svc config unset key."
 }
 
 // Run revokes the sign-in and forgets it. Without a sign-in there is nothing to
@@ -132,7 +132,7 @@ func (c *Logout) Run(app *kong.Context) (err error) {
 				err = at.revoke(ctx, p.SignedIn.RefreshToken)
 			}
 			if err != nil {
-				return fmt.Errorf("%w\nNothing was forgotten. To forget the tokens on this machine alone:\n  svc logout --local%s\nThe key can be revoked in a browser at %s/console/keys", err, profileFlag(c.Profile), was)
+				return fmt.Errorf("%w\nNothing was removed. To remove the tokens only from this machine:\n  svc logout --local%s\nThe key can be revoked in a browser at %s/console/keys", err, profileFlag(c.Profile), was)
 			}
 		}
 		p.SignedIn = SignIn{}

@@ -19,13 +19,13 @@ import (
 type FrameProof struct {
 	Receipt string `arg:"" type:"existingfile" help:"The receipt: the signed envelope, or a saved response of the receipt route."`
 	Frame   int    `arg:"" help:"The frame's number."`
-	Out     string `short:"o" required:"" type:"path" placeholder:"FILE" help:"Where the proof is written."`
+	Out     string `short:"o" required:"" type:"path" placeholder:"FILE" help:"File to write the proof to."`
 	Key     string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, keys.json or signing-key.pem next to the receipt."`
 }
 
 // Help is printed below the flags.
 func (FrameProof) Help() string {
-	return "The proof has the frame's number, hashes and time, the job, and the number of its frames; nothing of the other frames but hashes. Verify it with svc verify FILE, and the picture with --frames. " +
+	return "The proof has the frame's number, hashes and time, the job, and its number of frames. Other frames appear only as hashes. Verify the proof with svc verify FILE, and the picture with --frames. " +
 		terminal.ExitHelp(terminal.ExitBadSignature)
 }
 

@@ -24,22 +24,22 @@ import (
 // Log has the commands about logs.
 type Log struct {
 	Verify  logVerify  `cmd:"" help:"Read a service's whole log, recompute every hash and compare."`
-	Watch   logWatch   `cmd:"" help:"Check that a service's log still continues what it was at the last run. For cron."`
-	Witness logWitness `cmd:"" help:"Co-sign the checkpoints of logs, as a party that is not the service."`
-	Keys    logKeys    `cmd:"" help:"Print the keys of a service's log, as witnesses take them."`
+	Watch   logWatch   `cmd:"" help:"Check that a service's log only grew since the last run. For cron."`
+	Witness logWitness `cmd:"" help:"Co-sign the checkpoints of logs as an independent witness."`
+	Keys    logKeys    `cmd:"" help:"Print the keys of a service's log in the form that witnesses need."`
 }
 
 // logVerify checks a service's whole log from outside, over its public files.
 type logVerify struct {
 	profile.ServerFlags
-	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, the keys that the service publishes."`
-	Checkpoint string `type:"path" placeholder:"FILE" help:"File with the checkpoint of the last run, which the log must still begin with. Rewritten after each run that finds no fault."`
+	PinnedKey  string `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Default: the keys that the service publishes."`
+	Checkpoint string `type:"path" placeholder:"FILE" help:"File with the checkpoint of the last run. The log must extend it. Updated after each run without a fault."`
 	JSON       bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 }
 
 // Help is printed below the flags.
 func (logVerify) Help() string {
-	return "A log that is forked, altered, has a hole or is not signed is broken. " + terminal.ExitHelp(terminal.ExitNotInLog, terminal.ExitInterrupted)
+	return "A log is broken if it is forked, altered, incomplete or unsigned. " + terminal.ExitHelp(terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
 
 // Run reads the log to its end and recomputes every hash. The checkpoint file is

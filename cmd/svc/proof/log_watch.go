@@ -23,17 +23,17 @@ import (
 // logWatch is svc log watch.
 type logWatch struct {
 	URL       string   `arg:"" help:"The service's address."`
-	State     string   `required:"" type:"path" placeholder:"FILE" help:"Remembers the last checkpoint. Made by the first run, and rewritten by each that finds no fault."`
-	Also      []string `type:"existingfile" placeholder:"FILE" help:"Checkpoints of the same log that others have seen, such as those of receipts. The log must continue each."`
-	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Without it, the keys that the service publishes."`
+	State     string   `required:"" type:"path" placeholder:"FILE" help:"File with the last checkpoint. Created by the first run and updated by each run without a fault."`
+	Also      []string `type:"existingfile" placeholder:"FILE" help:"Checkpoints of the same log from other sources, such as receipts. The log must extend each of them."`
+	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The service's public keys, PEM. Default: the keys that the service publishes."`
 	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint, each NAME+ID+KEY."`
 	JSON      bool     `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
 // Help is printed below the flags.
 func (logWatch) Help() string {
-	return "Reads a few files of the log, whatever its length. A log that does not continue the remembered checkpoint shows different logs to different people, or lost receipts: " +
-		"the remembered checkpoint stays, and the other one is kept beside it, in FILE.alarm-TIME; each is signed, so both together prove it to anybody. " +
+	return "Reads only a few files of the log, whatever its length. If the log does not extend the saved checkpoint, it shows different histories to different people or has lost receipts. " +
+		"The saved checkpoint then stays, and the other one is saved as FILE.alarm-TIME. Both are signed, so together they prove it to anyone. " +
 		terminal.ExitHelp(terminal.ExitNotInLog, terminal.ExitInterrupted)
 }
 
@@ -108,7 +108,7 @@ func (c *logWatch) keepAlarm(checkpoint []byte, why error) error {
 	if err := atomicfile.Replace(path, checkpoint, 0o600); err != nil {
 		return fmt.Errorf("keep the other checkpoint: %w", err)
 	}
-	return fmt.Errorf("%s has the checkpoint that does not fit", path)
+	return fmt.Errorf("the conflicting checkpoint is in %s", path)
 }
 
 // oneLook reads a log whose checkpoint is read once: it is compared with several

@@ -22,16 +22,16 @@ import (
 
 // logWitness is svc log witness.
 type logWitness struct {
-	Name   string   `required:"" env:"SVC_WITNESS_NAME" help:"Name of the witness in its signatures, such as witness.example.org. Keep it: another name is another witness."`
-	Logs   []string `name:"log" required:"" placeholder:"KEY" env:"SVC_WITNESS_LOGS" help:"Keys of the logs that it watches, each NAME+ID+KEY, as svc log keys prints them. Several keys of one name are those of one log."`
-	Data   string   `required:"" type:"path" env:"SVC_WITNESS_DATA" placeholder:"FOLDER" help:"Keeps the key and the last checkpoint of each log. Made by the first start. What it holds cannot be made anew."`
+	Name   string   `required:"" env:"SVC_WITNESS_NAME" help:"Name of the witness in its signatures, such as witness.example.org. Never change it: a new name is a new witness."`
+	Logs   []string `name:"log" required:"" placeholder:"KEY" env:"SVC_WITNESS_LOGS" help:"Keys of the logs to watch, each NAME+ID+KEY, as printed by svc log keys. Keys with the same name belong to one log."`
+	Data   string   `required:"" type:"path" env:"SVC_WITNESS_DATA" placeholder:"FOLDER" help:"Folder for the key and the last checkpoint of each log. Created by the first start. Back it up: its contents cannot be recreated."`
 	Listen string   `env:"SVC_WITNESS_LISTEN" default:"127.0.0.1:8090" help:"Address to listen on; port 0 takes a free one."`
 	terminal.LogFlags
 }
 
 // Help is printed below the flags.
 func (logWitness) Help() string {
-	return "Speaks C2SP tlog-witness at /add-checkpoint, and co-signs a checkpoint only when it continues all that it has co-signed before. Prints its own key, which verifiers and the service's policy need. " +
+	return "Speaks C2SP tlog-witness at /add-checkpoint, and co-signs a checkpoint only if it extends everything co-signed before. Prints its own key, which verifiers and the service's policy need. " +
 		terminal.ExitHelp()
 }
 
@@ -90,7 +90,7 @@ func parseLogs(texts []string) (map[string][]note.Verifier, error) {
 	for _, text := range texts {
 		key, err := note.NewVerifier(text)
 		if err != nil {
-			return nil, terminal.WrongUsagef("%q is no key of a log: %w", text, err)
+			return nil, terminal.WrongUsagef("%q is not the key of a log: %w", text, err)
 		}
 		logs[key.Name()] = append(logs[key.Name()], key)
 	}

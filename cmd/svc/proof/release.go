@@ -27,7 +27,7 @@ type verifiedRelease struct {
 // a download page can put another key next to them.
 func (c *Verify) runRelease(app *kong.Context) error {
 	if c.PinnedKey == "" {
-		return terminal.WrongUsagef("%s is signed with the key of whoever published the release; give its public half with --key", release.SumsFile)
+		return terminal.WrongUsagef("%s is signed with the release's key; give its public key with --key", release.SumsFile)
 	}
 	if c.Artifact != "" || c.Proof != "" || c.Known != "" {
 		return terminal.WrongUsagef("--artifact, --proof and --checkpoint are for a receipt, and %s is a release's list of sums", c.Receipt)
@@ -43,7 +43,7 @@ func (c *Verify) runRelease(app *kong.Context) error {
 	folder := filepath.Dir(c.Receipt)
 	signature, err := os.ReadFile(filepath.Join(folder, release.SignatureFile))
 	if errors.Is(err, fs.ErrNotExist) {
-		return terminal.WrongUsagef("there is no %s beside the list; download it to the same folder", release.SignatureFile)
+		return terminal.WrongUsagef("there is no %s next to the list; download it to the same folder", release.SignatureFile)
 	}
 	if err != nil {
 		return fmt.Errorf("read the signature: %w", err)

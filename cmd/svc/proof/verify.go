@@ -49,22 +49,22 @@ const ProofFile = "proof.json"
 // flags it looks for next to the receipt, where svc render puts it.
 type Verify struct {
 	Receipt   string   `arg:"" type:"path" help:"The folder of a render. Or a receipt: the signed envelope, or a saved response of the receipt route. Or the proof of one frame, of svc frame-proof. Or a release's SHA256SUMS, with SHA256SUMS.dsse and the downloaded files next to it."`
-	Artifact  string   `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Without it, the file beside the receipt that the receipt names."`
+	Artifact  string   `type:"existingfile" env:"SVC_VERIFY_ARTIFACT" help:"The ZIP. Default: the file that the receipt names, next to the receipt."`
 	PinnedKey string   `name:"key" type:"existingfile" env:"SVC_VERIFY_KEY" help:"The public key or keys, PEM: the service's, or the release's. Without it and without --keys, keys.json or signing-key.pem next to the receipt."`
-	Keys      string   `placeholder:"FILE|URL" env:"SVC_VERIFY_KEYS" help:"Every key of the service with its end: a saved response of /v1/signing-keys, or its address, the only thing that verify reads from a network. A receipt that was signed after its key's end is refused."`
-	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Without it, proof.json beside the receipt."`
+	Keys      string   `placeholder:"FILE|URL" env:"SVC_VERIFY_KEYS" help:"All keys of the service with their ends: a saved response of /v1/signing-keys, or its URL, which is the only thing that verify reads from a network. A receipt signed after its key's end is refused."`
+	Proof     string   `type:"existingfile" env:"SVC_VERIFY_PROOF" help:"The proof that the receipt is in the log: a saved response of the proof route. Default: proof.json next to the receipt."`
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
-	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"The folder of the project, or of the .blend. Its files must be those that were rendered."`
-	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"A folder with loose frames, under any names and re-encoded without loss or not. Each picture in it must be one of the receipt's, by its bytes or by its pixels. Without it, the files next to the receipt that have names of its frames."`
-	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows others another history has no such signature."`
-	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, witness. One that was not made is a failure."`
-	Test      bool     `env:"-" help:"Take a receipt of test mode for what it is. Without it, such a receipt fails: nothing was rendered, and nobody has paid."`
+	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"Folder of the project or of the .blend. Its files must equal the rendered ones."`
+	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"Folder with frames, under any names. Each picture must match a frame of the receipt, by its bytes or by its pixels. Without it, the files next to the receipt that have names of its frames."`
+	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows different histories to different people cannot get these signatures."`
+	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, witness. A check that could not be made counts as failed."`
+	Test      bool     `env:"-" help:"Accept a receipt of test mode. Without this flag such a receipt fails, because nothing was rendered and nobody has paid."`
 	JSON      bool     `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 
 // Help is printed below the flags.
 func (Verify) Help() string {
-	return "Makes every check that is possible with the files at hand, and says which it could not make. " +
+	return "Makes every check that the given files allow, and lists those that it could not make. " +
 		terminal.ExitHelp(terminal.ExitBadSignature, terminal.ExitBadArtifact, terminal.ExitNotInLog, terminal.ExitMissingFiles)
 }
 
@@ -197,7 +197,7 @@ func (c *Verify) missing(report receipt.Report) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return terminal.Exit(terminal.ExitMissingFiles, fmt.Errorf("not checked, and --require asks for it: %s", strings.Join(missing, ", ")))
+	return terminal.Exit(terminal.ExitMissingFiles, fmt.Errorf("not checked, although --require asks for it: %s", strings.Join(missing, ", ")))
 }
 
 // keys are those that may have signed the receipt and the checkpoint: from --keys,
@@ -305,7 +305,7 @@ func (c *Verify) checkLog(report *receipt.Report, keys []receipt.PublicKey) (*re
 	text, err := os.ReadFile(path)
 	if c.Proof == "" && errors.Is(err, fs.ErrNotExist) {
 		if known != nil {
-			return nil, terminal.WrongUsagef("--checkpoint needs a proof, and there is no %s beside the receipt; give one with --proof", ProofFile)
+			return nil, terminal.WrongUsagef("--checkpoint needs a proof, and there is no %s next to the receipt; give one with --proof", ProofFile)
 		}
 		report.InLog(nil, keys, nil)
 		return nil, nil

@@ -20,7 +20,7 @@ var ErrDeclined = errors.New("nothing was changed")
 // how to confirm beforehand. Errors: ErrDeclined for any other answer, and that of ctx.
 func Confirm(ctx context.Context, in *os.File, out io.Writer, what string) error {
 	if !IsTerminal(in) {
-		return WrongUsagef("nothing was changed: there is no terminal to ask on; add --yes to do this: %s", what)
+		return WrongUsagef("nothing was changed: there is no terminal to confirm this; add --yes to: %s", what)
 	}
 	Printf(out, "This will %s.", what)
 	Askf(out, "Go on? [y/N]")

@@ -45,7 +45,7 @@ func Codes() []Code {
 		{ExitBadArtifact, "bad_artifact", "the ZIP, or a file of --project, does not match the receipt, or a file not the list of sums"},
 		{ExitNotInLog, "not_in_log", "the receipt is not proven to be in the log, or the log is broken"},
 		{ExitMissingFiles, "missing_files", "something that was asked for is missing: files that the scene uses, without --allow-missing, and nothing was spent; or a check of --require, which could not be made"},
-		{ExitInterrupted, "interrupted", "stopped by Ctrl-C or a signal; the message says how to go on"},
+		{ExitInterrupted, "interrupted", "stopped by Ctrl-C or a signal; the message says how to continue"},
 	}
 }
 

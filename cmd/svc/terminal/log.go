@@ -7,8 +7,8 @@ import (
 
 // LogFlags say what a long-running command logs, and how.
 type LogFlags struct {
-	Level  slog.Level `name:"log-level" env:"SVC_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"Log lines of this level and above: debug, info, warn or error."`
-	Format string     `name:"log-format" env:"SVC_LOG_FORMAT" enum:"text,json" default:"text" help:"Form of the log's lines: text (key=value) or json."`
+	Level  slog.Level `name:"log-level" env:"SVC_LOG_LEVEL" default:"info" placeholder:"LEVEL" help:"Lowest level to log: debug, info, warn or error."`
+	Format string     `name:"log-format" env:"SVC_LOG_FORMAT" enum:"text,json" default:"text" help:"Format of the log: text (key=value) or json."`
 }
 
 // Start makes the whole process log to w as the flags say.

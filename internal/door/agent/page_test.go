@@ -60,11 +60,11 @@ func TestAPersonSendsTheFileOnThePageBehindTheLink(t *testing.T) {
 		}
 		c.call("svc_inspect", map[string]any{"upload_id": upload}).wantRefusal("unsupported_file")
 		kind, body = form(t, "still life.blend", demo.Scene())
-		if status, page, _ = browse(http.MethodPost, path, kind, body); status != http.StatusOK || !strings.Contains(page, "The file is here") || strings.Contains(page, "<form method=\"post\" enctype") {
+		if status, page, _ = browse(http.MethodPost, path, kind, body); status != http.StatusOK || !strings.Contains(page, "The file has arrived") || strings.Contains(page, "<form method=\"post\" enctype") {
 			t.Errorf("%d %s", status, page)
 		}
 		c.call("svc_inspect", map[string]any{"upload_id": upload}).want("status", "inspected")
-		if status, page, _ = browse(http.MethodGet, path, "", ""); status != http.StatusOK || !strings.Contains(page, "The file is here") {
+		if status, page, _ = browse(http.MethodGet, path, "", ""); status != http.StatusOK || !strings.Contains(page, "The file has arrived") {
 			t.Errorf("afterwards: %d %s", status, page)
 		}
 		_, other := c.link()

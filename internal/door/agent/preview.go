@@ -48,7 +48,7 @@ type looked struct {
 	WaitingReason *string        `json:"waiting_reason" jsonschema:"no_worker_online; no_capable_worker where none of those online can render the scene; or workers_busy while frames are rendered that are paid for; null when it does not wait."`
 	Width         *count         `json:"width" jsonschema:"Pixels of the picture; null unless ready."`
 	Height        *count         `json:"height"`
-	Warnings      []warning      `json:"warnings" jsonschema:"What the picture shows that may be wrong, and what a render will do otherwise than the file may expect, the worst first."`
+	Warnings      []warning      `json:"warnings" jsonschema:"Possible problems in the picture, and how the render will differ from what the file expects, worst first."`
 	RenderSeconds *float64       `json:"render_seconds" jsonschema:"That the picture took; null before."`
 	Estimate      *lookEstimate  `json:"estimate" jsonschema:"What the quoted frames would take; null until the picture is rendered."`
 	Failure       *failure       `json:"failure" jsonschema:"Why there is no picture; null unless failed."`

@@ -34,7 +34,7 @@ File: %s
 Frames: %s
 Most it may cost, in cents: %s
 
-1. Call svc_inspect. If it refuses the file, tell me what is wrong and what to change, and wait for the mended file.
+1. Call svc_inspect. If it refuses the file, tell me what is wrong and what to change, and wait for the corrected file.
 2. For other frames than the scene's own, call svc_quote.
 3. Call svc_preview and show me its picture. Tell me frames, price and warnings, and ask whether I accept the price and the terms (SVC_LEGAL_V1). Do not start without my yes.
 4. Call svc_start with max_price_cents.

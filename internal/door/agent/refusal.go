@@ -172,7 +172,7 @@ func nextAfterRefusal(code fault.Code, retryable bool, tool toolName, sent argum
 func badArguments(tool toolName, sent map[string]any, err error) error {
 	if tool == startTool {
 		if _, priced := sent["price_cents"]; priced {
-			return fault.New(fault.PriceNotAccepted, "svc_start takes no price_cents: the locked quote is the price.").
+			return fault.New(fault.PriceNotAccepted, "svc_start does not accept price_cents: the locked quote is the price.").
 				WithAction("Call svc_start without price_cents; to bound the price, send max_price_cents.")
 		}
 		if sent["legal_acceptance"] != contract.LegalAcceptance {
@@ -183,6 +183,6 @@ func badArguments(tool toolName, sent map[string]any, err error) error {
 	if at := strings.LastIndex(text, "validating "); at >= 0 { // the innermost place
 		text = text[at+len("validating "):]
 	}
-	return fault.New(fault.InvalidRequest, "The arguments do not fit the schema of %s: %s.", tool, text).
+	return fault.New(fault.InvalidRequest, "The arguments do not match the schema of %s: %s.", tool, text).
 		WithAction("Read the tool's input schema and send arguments that fit it.")
 }

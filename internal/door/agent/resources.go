@@ -43,9 +43,9 @@ func (s *server) resources(m *mcp.Server) {
 		{URITemplate: "svc://jobs/{job_id}/" + receiptFile, Name: receiptFile, Title: "Signed receipt", MIMEType: "application/json",
 			Description: "A completed job's receipt as it was signed (DSSE around an in-toto statement), every frame with its hashes. Save it as receipt.json for svc verify."},
 		{URITemplate: "svc://jobs/{job_id}/" + proofFile, Name: proofFile, Title: "Proof of the log", MIMEType: "application/json",
-			Description: "The proof that the public log holds the receipt. Save it as proof.json beside the receipt."},
+			Description: "The proof that the public log holds the receipt. Save it as proof.json next to the receipt."},
 		{URITemplate: "svc://jobs/{job_id}/" + keyFile, Name: keyFile, Title: "Signing keys", MIMEType: "application/x-pem-file",
-			Description: "The service's public keys. Save them as signing-key.pem beside the receipt; keys known from before prove more."},
+			Description: "The service's public keys. Save them as signing-key.pem next to the receipt. Keys that you obtained earlier prove more."},
 		{URITemplate: "svc://jobs/{job_id}/frames/{frame}/preview.jpg", Name: "preview.jpg", Title: "Preview of a frame", MIMEType: "image/jpeg",
 			Description: "A small picture of a frame that is rendered, at most 480 pixels wide or high."},
 	} {

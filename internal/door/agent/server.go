@@ -150,7 +150,7 @@ func (s *server) challenge(err error) error {
 func (s *server) message(next http.Handler) front.Handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-			return fault.New(fault.UnsupportedMedia, "%s takes application/json.", links.AgentPath)
+			return fault.New(fault.UnsupportedMedia, "%s accepts application/json only.", links.AgentPath)
 		}
 		timed := intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
 		body, err := io.ReadAll(http.MaxBytesReader(w, timed, contract.MaxJSONBodyBytes))
@@ -161,7 +161,7 @@ func (s *server) message(next http.Handler) front.Handler {
 			if own, is := errors.AsType[*fault.Error](err); is {
 				return own
 			}
-			return fault.New(fault.InvalidRequest, "The body is cut off.").Wrap(err)
+			return fault.New(fault.InvalidRequest, "The body is incomplete.").Wrap(err)
 		}
 		n, err := messages(body)
 		if err == nil {
@@ -243,7 +243,7 @@ func (w *refusalCatcher) end(body []byte) error {
 		return nil
 	}
 	shown, _ := escapeText(string(text), longMessage)
-	return fault.New(fault.InvalidRequest, "The message is not understood: %s.", shown)
+	return fault.New(fault.InvalidRequest, "The message could not be read: %s.", shown)
 }
 
 // notHandled begins what the library says of a method that it does not know.

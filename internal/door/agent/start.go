@@ -107,7 +107,7 @@ func (s *server) target(ctx context.Context, url *address) (webhook.Target, erro
 	defer cancel()
 	target, err := s.Webhooks.Target(lookup, string(*url), "")
 	if err != nil && lookup.Err() != nil && ctx.Err() == nil {
-		return target, fault.New(fault.InvalidWebhookURL, "The webhook URL is refused: its host name takes too long to look up.")
+		return target, fault.New(fault.InvalidWebhookURL, "The webhook URL is not allowed: looking up its host name took too long.")
 	}
 	return target, err
 }

@@ -239,7 +239,7 @@ func failedJobStep(o job.Object) step {
 		return call(quoteTool, sameFrames(o),
 			"The job failed and cost nothing. The same scene may succeed: ask for a new quote and start that. %s", o.Failure.SuggestedAction)
 	}
-	action := "The job failed and cost nothing. Mend the file, then call svc_inspect for the new one."
+	action := "The job failed and cost nothing. Fix the file, then call svc_inspect for the new one."
 	if o.Failure != nil {
 		action += " " + o.Failure.SuggestedAction
 	}

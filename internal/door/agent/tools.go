@@ -162,7 +162,7 @@ func read[In any](tool toolName, schema *jsonschema.Resolved, raw json.RawMessag
 	sent = arguments{}
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &sent); err != nil || sent == nil {
-			return in, arguments{}, fault.New(fault.InvalidRequest, "The arguments are no JSON object.")
+			return in, arguments{}, fault.New(fault.InvalidRequest, "The arguments are not a JSON object.")
 		}
 	}
 	maps.DeleteFunc(sent, func(_ string, value any) bool { return value == nil }) // as some clients leave an argument out

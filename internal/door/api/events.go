@@ -23,7 +23,7 @@ import (
 // eventsInput selects where an event stream begins and what it contains.
 type eventsInput struct {
 	JobID       string `path:"job_id"`
-	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that was seen; the stream goes on behind it."`
+	LastEventID string `header:"Last-Event-ID" doc:"The id of the last event that you received. The stream resumes after it."`
 	Previews    bool   `query:"previews" default:"true" doc:"Whether previews are wanted; of the frames before this connection, those of the newest 24 come."`
 }
 
@@ -54,7 +54,7 @@ const reconnectAfter = time.Second
 // below jobs. It ends after the terminal state.
 func (s *server) events(api huma.API, jobs string, op huma.Operation) {
 	op.Description = "`event: job` carries the RenderObject, `event: frame` an accepted frame, `event: preview` a small JPEG of one, base64 in `data`. " +
-		"Send the last `id` as Last-Event-ID to go on behind it, on any connection to any server; its first number grows with every durable change of the job. " +
+		"Send the last `id` as Last-Event-ID to resume after it, on any connection to any server. Its first number grows with every durable change of the job. " +
 		"Progress inside frames is told by `job` events that repeat an id. The stream ends when the job has ended."
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},

@@ -65,7 +65,7 @@ func (s *server) idempotent(of fingerprinter) operation.Middleware {
 		if err == nil && len(key) > idempotency.MaxKey {
 			err = fault.Field("header."+operation.IdempotencyKey, "has more than %d bytes", idempotency.MaxKey)
 		} else if err == nil && !front.IsText(key) {
-			err = fault.Field("header."+operation.IdempotencyKey, "is not text in UTF-8")
+			err = fault.Field("header."+operation.IdempotencyKey, "is not valid UTF-8")
 		}
 		if err != nil {
 			operation.Fail(ctx, err)

@@ -198,7 +198,7 @@ func (s *server) create(ctx context.Context, in *rawInput) (out *objectOutput, e
 		return nil, err
 	}
 	if step := f.numbers["frame_step"]; step != nil && *step != 1 {
-		return nil, fault.New(fault.InvalidFrameRange, "frame_step is %d; this route renders each frame. Upload and quote the frames instead.", *step)
+		return nil, fault.New(fault.InvalidFrameRange, "frame_step is %d, but this route renders every frame. Upload and quote the frames instead.", *step)
 	}
 	if cents := f.numbers[maxPriceField]; cents != nil {
 		most = new(int64(*cents))

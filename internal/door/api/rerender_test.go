@@ -139,7 +139,7 @@ func TestARerenderThatCannotBeIsRefused(t *testing.T) {
 		s.post("/node/v1/jobs/"+running+"/cancel", body{})
 		q := s.post(route, again("3,5,9"))
 		s.call("DELETE", "/node/v1/uploads/"+s.upload, s.agent, body{})
-		if a := s.post(route, again("3")); a.status != 404 || a.code() != fault.UploadNotFound || !strings.Contains(fmt.Sprint(a.body), "Send the file again") {
+		if a := s.post(route, again("3")); a.status != 404 || a.code() != fault.UploadNotFound || !strings.Contains(fmt.Sprint(a.body), "Upload the file again") {
 			t.Errorf("a deleted upload: %d %v", a.status, a.body)
 		}
 		if a := s.post("/node/v1/uploads/"+s.upload+"/start", terms(q.text("quote_id"))); a.status != 404 || a.code() != fault.UploadNotFound {

@@ -179,7 +179,7 @@ func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Pa
 		return nil
 	}
 	if f.came[name] {
-		return fault.New(fault.FieldRepeated, "%s is in the form more than once.", name).
+		return fault.New(fault.FieldRepeated, "The form has %s more than once.", name).
 			With([]fault.FieldDetail{{Location: "body." + name, Message: "is there more than once"}})
 	}
 	f.came[name] = true
@@ -240,7 +240,7 @@ func text(name string, part io.Reader) (*string, error) {
 	}
 	text := string(read)
 	if !front.IsText(text) {
-		return nil, fault.Field("body."+name, "is not text in UTF-8")
+		return nil, fault.Field("body."+name, "is not valid UTF-8")
 	}
 	return &text, nil
 }
@@ -248,7 +248,7 @@ func text(name string, part io.Reader) (*string, error) {
 // renderer checks the field renderer of a form. Error: unsupported_renderer.
 func (f *uploadForm) renderer() error {
 	if r := f.texts["renderer"]; r != nil && *r != contract.RendererID {
-		return fault.New(fault.UnsupportedRenderer, "There is no renderer %q; it is %s.", *r, contract.RendererID)
+		return fault.New(fault.UnsupportedRenderer, "There is no renderer %q. The only renderer is %s.", *r, contract.RendererID)
 	}
 	return nil
 }

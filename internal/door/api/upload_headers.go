@@ -96,7 +96,7 @@ func readUploadHeaders(r *http.Request) (*uploadHeaders, error) {
 		return nil, nil
 	}
 	if len(missing) > 0 {
-		return nil, fault.New(fault.IdempotencyHeadersIncomplete, "These headers of the group are missing: %s.", strings.Join(missing, ", ")).
+		return nil, fault.New(fault.IdempotencyHeadersIncomplete, "These idempotency headers are missing: %s.", strings.Join(missing, ", ")).
 			With(map[string][]string{"missing": missing})
 	}
 	for _, rule := range uploadHeaderRules() {
@@ -105,7 +105,7 @@ func readUploadHeaders(r *http.Request) (*uploadHeaders, error) {
 		}
 	}
 	if want := fingerprint(h.Get); h.Get(fingerprintName) != want {
-		return nil, fault.New(fault.FingerprintMismatch, "The fingerprint is not that of the headers; theirs is %s.", want)
+		return nil, fault.New(fault.FingerprintMismatch, "The fingerprint does not match the headers; expected %s.", want)
 	}
 	g := &uploadHeaders{h}
 	// A file that is too large is refused before a byte of it is read.
@@ -138,24 +138,24 @@ func (g *uploadHeaders) matches(file sentFile) error {
 		return n
 	}
 	if n := number(svcSizeBytes); int64(n) != file.size {
-		return fault.New(fault.SizeMismatch, "%s says %d; the file has %d bytes.", svcSizeBytes, n, file.size)
+		return fault.New(fault.SizeMismatch, "%s is %d, but the file has %d bytes.", svcSizeBytes, n, file.size)
 	}
 	if want := g.header.Get(svcContentSHA256); want != file.sha256 {
-		return fault.New(fault.ContentHashMismatch, "%s says %s; the file's is %s.", svcContentSHA256, want, file.sha256)
+		return fault.New(fault.ContentHashMismatch, "%s is %s, but the file's SHA-256 is %s.", svcContentSHA256, want, file.sha256)
 	}
 	name, err := intake.CleanName(g.header.Get(svcFilename))
 	if err != nil || name != file.name {
-		return fault.New(fault.HeaderMismatch, "%s says %q; the upload is %q.", svcFilename, g.header.Get(svcFilename), file.name)
+		return fault.New(fault.HeaderMismatch, "%s is %q, but the uploaded file is named %q.", svcFilename, g.header.Get(svcFilename), file.name)
 	}
 	if r := g.header.Get(svcRenderer); r != contract.RendererID {
-		return fault.New(fault.HeaderMismatch, "%s says %q; the renderer is %q.", svcRenderer, r, contract.RendererID)
+		return fault.New(fault.HeaderMismatch, "%s is %q, but the renderer is %q.", svcRenderer, r, contract.RendererID)
 	}
 	for _, c := range []struct {
 		header string
 		is     int
 	}{{svcFrameStart, file.start}, {svcFrameEnd, file.end}, {svcFrameCount, file.frames}} {
 		if n := number(c.header); n != c.is {
-			return fault.New(fault.HeaderMismatch, "%s says %s; the upload asks for %d.", c.header, g.header.Get(c.header), c.is)
+			return fault.New(fault.HeaderMismatch, "%s is %s, but the form has %d.", c.header, g.header.Get(c.header), c.is)
 		}
 	}
 	return nil

@@ -150,7 +150,7 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 		return nil, err
 	}
 	if sent := f.sha256(); sha256 != "" && sent != sha256 {
-		return nil, fault.New(fault.ContentHashMismatch, "%s says %s; the file's hash is %s.", operation.IdempotencyKey, sha256, sent)
+		return nil, fault.New(fault.ContentHashMismatch, "%s is %s, but the file's SHA-256 is %s.", operation.IdempotencyKey, sha256, sent)
 	}
 	asked, err := quote.Chosen(f.texts[framesField], quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 
 // workspaceEventsInput selects where a workspace's events begin.
 type workspaceEventsInput struct {
-	LastEventID string `header:"Last-Event-ID" doc:"The webhook-id of the last event that was seen; the stream goes on behind it. 0 begins with the oldest event that is kept; without it, only what happens from now on comes."`
-	Follow      bool   `query:"follow" default:"true" doc:"False ends the stream behind the kept events instead of waiting for more."`
+	LastEventID string `header:"Last-Event-ID" doc:"The webhook-id of the last event that you received. The stream resumes after it. 0 starts with the oldest stored event; without it, you get only new events."`
+	Follow      bool   `query:"follow" default:"true" doc:"False ends the stream after the stored events instead of waiting for more."`
 }
 
 // workspaceEvents registers the stream of a workspace's events for both kinds of keys.
@@ -33,7 +33,7 @@ func (s *server) workspaceEvents(api huma.API) {
 			OperationID: route.id, Method: http.MethodGet, Path: route.path, Tags: []string{route.tag},
 			Summary: "Follow the ends of the workspace's jobs, as webhook endpoints get them",
 			Description: "Server-sent events: `event` is the type, `data` the body of the webhook with the links for this key, and `id` its webhook-id. " +
-				"The stream begins with an `id` alone. Send the last `id` as Last-Event-ID to go on behind it, on any connection to any server. " +
+				"The stream begins with an `id` alone. Send the last `id` as Last-Event-ID to resume after it, on any connection to any server. " +
 				"An event is kept for 30 days.",
 			Responses: map[string]*huma.Response{"200": {
 				Description: "The stream", Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}},

@@ -96,7 +96,7 @@ func (s *Server) deliverReference(ctx context.Context, meta farmapi.FrameResult,
 	defer done()
 	content, err := io.ReadAll(io.LimitReader(file, meta.SizeBytes+1))
 	if sum := sha256.Sum256(content); err != nil || hex.EncodeToString(sum[:]) != meta.SHA256 {
-		return fault.New(fault.FrameRejected, "The picture's bytes are not those that were described.").Wrap(err)
+		return fault.New(fault.FrameRejected, "The picture does not match its description.").Wrap(err)
 	}
 	return s.Board.Confirm(ctx, ref, content)
 }

@@ -132,7 +132,7 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 	}
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery is multipart/form-data.").Wrap(err)
+		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery must be multipart/form-data.").Wrap(err)
 	}
 	part, err := parts.NextPart()
 	if err != nil || part.FormName() != "meta" {
@@ -151,7 +151,7 @@ func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Pa
 // readMeta reads a description. Errors: invalid_request.
 func readMeta(from io.Reader, meta *farmapi.FrameResult) error {
 	if err := json.NewDecoder(io.LimitReader(from, maxMeta)).Decode(meta); err != nil {
-		return fault.Field("body.meta", "is not what a delivery describes").Wrap(err)
+		return fault.Field("body.meta", "is not a valid description of a delivery").Wrap(err)
 	}
 	return nil
 }

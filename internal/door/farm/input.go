@@ -77,5 +77,5 @@ func (s *Server) failInput(ctx context.Context, jobID, file string) error {
 	if err := s.Frames.FailInput(ctx, jobID, file); err != nil {
 		return err
 	}
-	return fault.New(fault.LeaseLost, "The job has failed: its file is lost.")
+	return fault.New(fault.LeaseLost, "The job has failed because its file is lost.")
 }

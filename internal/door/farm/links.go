@@ -65,11 +65,11 @@ func (s *Server) take(ctx context.Context, meta farmapi.FrameResult, p frames.Pi
 	store := blob.ToWorkers(s.Blobs)
 	name, ours := strings.CutPrefix(meta.Staged, stagedPrefix(meta.JobID))
 	if store == nil || !ours || !stagedName.MatchString(name) || !strings.HasSuffix(name, "-"+meta.File) {
-		return fault.Field("body.meta.staged", "names no picture of this frame")
+		return fault.Field("body.meta.staged", "is not a picture of this frame")
 	}
 	err := store.Take(ctx, meta.Staged, p.BlobKey)
 	if errors.Is(err, blob.ErrNotFound) {
-		return fault.Field("body.meta.staged", "names a picture that did not get to the store").Wrap(err)
+		return fault.Field("body.meta.staged", "is a picture that did not reach the store").Wrap(err)
 	}
 	if err != nil {
 		return fmt.Errorf("store frame: %w", err)

@@ -49,7 +49,7 @@ func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, w
 	defer done()
 	content, err := io.ReadAll(io.LimitReader(file, meta.SizeBytes+1))
 	if err != nil {
-		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", len(content)).Wrap(err)
+		return fault.New(fault.FrameRejected, "The picture ended early, after %d bytes.", len(content)).Wrap(err)
 	}
 	full := *meta.Full
 	return s.Previews.Accept(ctx, preview.Picture{

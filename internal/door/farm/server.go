@@ -211,7 +211,7 @@ func (s *Server) checkRenderer(renderer string) error {
 	case renderer != contract.SyntheticRenderer:
 		return fault.Field("body.renderer", "must be %s or %s", contract.RendererID, contract.SyntheticRenderer)
 	case !s.AllowSynthetic:
-		return fault.New(fault.SyntheticRefused, "This service takes no work of synthetic renderers.")
+		return fault.New(fault.SyntheticRefused, "This service does not accept synthetic renderers.")
 	}
 	return nil
 }
@@ -443,12 +443,12 @@ func decode(r *http.Request, into any) error { return decodeAtMost(r, into, maxM
 // decodeAtMost is decode of a body of so many bytes.
 func decodeAtMost(r *http.Request, into any, most int64) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return fault.New(fault.UnsupportedMedia, "%s takes application/json.", path.Base(r.URL.Path))
+		return fault.New(fault.UnsupportedMedia, "%s accepts application/json only.", path.Base(r.URL.Path))
 	}
 	d := json.NewDecoder(io.LimitReader(r.Body, most))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return fault.New(fault.InvalidRequest, "The body cannot be read: %v.", err)
+		return fault.New(fault.InvalidRequest, "The body could not be read: %v.", err)
 	}
 	return nil
 }

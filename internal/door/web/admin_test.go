@@ -146,8 +146,8 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 	_, done := p.confirm("act", "fail", "subject", jobID, "reason", "The scene breaks our terms.", "back", page)
 	done.want(t, http.StatusOK, "ended_by_operator", "The scene breaks our terms.")
 	tenant.open(begun.path).want(t, http.StatusOK, "The scene breaks our terms.", "not charged")
-	p.submit("/admin/acts", "act", "fail", "subject", jobID, "reason", "again", "yes", "yes").want(t, http.StatusConflict, "has ended before")
-	p.submit("/admin/acts", "act", "refund", "subject", jobID, "amount", "1", "reference", "r", "yes", "yes").want(t, http.StatusBadRequest, "nothing to give back")
+	p.submit("/admin/acts", "act", "fail", "subject", jobID, "reason", "again", "yes", "yes").want(t, http.StatusConflict, "has already ended")
+	p.submit("/admin/acts", "act", "refund", "subject", jobID, "amount", "1", "reference", "r", "yes", "yes").want(t, http.StatusBadRequest, "nothing to refund")
 }
 
 // Each act answers a thing that is not there with a page, and does nothing.

@@ -263,7 +263,7 @@ func TestADeviceIsSignedInByItsCode(t *testing.T) {
 		}
 		code, poll := begin()
 		p.open("/oauth/device").want(t, http.StatusOK, "Type the code", "signs them in, not you")
-		p.open("/oauth/device?user_code=XXXX-XXXX").want(t, http.StatusBadRequest, "No device waits")
+		p.open("/oauth/device?user_code=XXXX-XXXX").want(t, http.StatusBadRequest, "No device is waiting")
 		page := p.open("/oauth/device?user_code="+strings.ToLower(code)).want(t, http.StatusOK, code, "If somebody sent you this code")
 		if status, body := program(t, p.base, "/oauth/token", poll); status != http.StatusBadRequest || body["error"] != "authorization_pending" {
 			t.Errorf("before an answer: %d %v", status, body)
@@ -361,8 +361,8 @@ func TestProgramsRegisterOnlyWhereTheOperatorLetsThem(t *testing.T) {
 	}
 	p := personOf(t, w, 0)
 	question := questionOf("https://app.example/back", "client_id", fmt.Sprint(answer["client_id"]))
-	p.open(question).want(t, http.StatusOK, "Painter", "Not verified: it registered by itself", "app.example")
-	if page := p.open(question+"&response_type=token").want(t, http.StatusBadRequest, "asks in a wrong way"); page.header.Get("Location") != "" {
+	p.open(question).want(t, http.StatusOK, "Painter", "Not verified: it registered itself", "app.example")
+	if page := p.open(question+"&response_type=token").want(t, http.StatusBadRequest, "made an invalid request"); page.header.Get("Location") != "" {
 		t.Error("an error sends the browser on")
 	}
 }

@@ -156,7 +156,7 @@ func TestAPersonManagesWebhooksInABrowser(t *testing.T) {
 		}
 		return press(tab, t, "form.fields button")
 	}
-	says(t, add("https://10.0.0.1/svc"), "The webhook URL is refused")
+	says(t, add("https://10.0.0.1/svc"), "The webhook URL is not allowed")
 	complaints() // a browser logs every 400
 	says(t, add(r.URL), "shown only once")
 	keep(tab, t, "webhooks-secret")

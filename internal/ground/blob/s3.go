@@ -124,7 +124,7 @@ func OpenS3(ctx context.Context, address string, now time.Time) (s *S3, warning 
 		return nil, "", err
 	}
 	if err := s.askToClear(ctx); err != nil {
-		warning = fmt.Sprintf("the store does not clear unfinished uploads by itself, so svc does at its starts: %v", err)
+		warning = fmt.Sprintf("the store does not clear unfinished uploads automatically, so svc does it at each start: %v", err)
 	}
 	return s, warning, s.clear(ctx, now)
 }

@@ -126,7 +126,7 @@ func known(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 		return nil, fmt.Errorf("read idempotency key: %w", err)
 	}
 	if row.Fingerprint != r.Fingerprint {
-		return nil, fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key came with another request before.")
+		return nil, fault.New(fault.IdempotencyKeyReused, "This Idempotency-Key was already used for another request.")
 	}
 	if row.Status == 0 {
 		return nil, inProgress(time.Second)
@@ -136,7 +136,7 @@ func known(ctx context.Context, tx *db.Tx, r Request) (*Answer, error) {
 
 // inProgress is the refusal that asks the caller to come back.
 func inProgress(wait time.Duration) error {
-	return fault.New(fault.IdempotencyInProgress, "The first request with this Idempotency-Key is still being worked on.").After(wait)
+	return fault.New(fault.IdempotencyInProgress, "The first request with this Idempotency-Key is still in progress.").After(wait)
 }
 
 // keep extends the hold until Release, so that it lapses soon after a process dies,

@@ -27,7 +27,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 				breach("a lease is named for its item", r.LeaseID, "it is %d of %s in %s", r.Item, r.Subject, r.Queue)
 			}
 			if r.Guard != fmt.Sprintf("%d %d %s", r.Attempt, r.Failures, r.Holder) {
-				breach("a lease's fence stands twice", r.LeaseID, "attempt %d, %d failures, holder %q; written beside it is %q", r.Attempt, r.Failures, r.Holder, r.Guard)
+				breach("a lease's fence stands twice", r.LeaseID, "attempt %d, %d failures, holder %q; the guard says %q", r.Attempt, r.Failures, r.Holder, r.Guard)
 			}
 			if why := strangeState(r, tx.Now); why != "" {
 				breach("a lease waits or is held", r.LeaseID, "%s: %s", r.State, why)

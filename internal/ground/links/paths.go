@@ -36,7 +36,7 @@ const (
 	AuthorizePath = "/oauth/authorize" // where a person answers a program
 	TokenPath     = "/oauth/token"
 	RevokePath    = "/oauth/revoke"
-	RegisterPath  = "/oauth/register" // where programs register by themselves, if they may
+	RegisterPath  = "/oauth/register" // where programs register themselves, if they may
 	DevicePath    = "/oauth/device"   // where a device begins, and where its code is typed
 	IssuerPath    = "/.well-known/oauth-authorization-server"
 	ResourcePath  = "/.well-known/oauth-protected-resource"

@@ -35,7 +35,7 @@ func (l Links) Upload(uploadID string, expires time.Time) string {
 // unauthenticated when it is forged, is for another job or has expired.
 func (l Links) CheckDownload(jobID, expires, signature string, now time.Time) error {
 	if wrong := l.check(download, jobID, expires, signature, now); wrong != "" {
-		return fault.New(fault.Unauthenticated, "The download link %s.", wrong).WithAction("Read the job again for a new download_url.")
+		return fault.New(fault.Unauthenticated, "The download link %s.", wrong).WithAction("Read the job again to get a new download_url.")
 	}
 	return nil
 }
@@ -44,7 +44,7 @@ func (l Links) CheckDownload(jobID, expires, signature string, now time.Time) er
 // unauthenticated when it is forged, is for another upload or has expired.
 func (l Links) CheckUpload(uploadID, expires, signature string, now time.Time) error {
 	if wrong := l.check(upload, uploadID, expires, signature, now); wrong != "" {
-		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).WithAction("Call svc_inspect without arguments for a new link.")
+		return fault.New(fault.Unauthenticated, "The upload link %s.", wrong).WithAction("Call svc_inspect without arguments to get a new link.")
 	}
 	return nil
 }
@@ -59,7 +59,7 @@ func (l Links) PreviewImage(previewID string, expires time.Time) string {
 // unauthenticated when it is forged, is for another preview or has expired.
 func (l Links) CheckPreviewImage(previewID, expires, signature string, now time.Time) error {
 	if wrong := l.check(preview, previewID, expires, signature, now); wrong != "" {
-		return fault.New(fault.Unauthenticated, "The link to the picture %s.", wrong).WithAction("Read the preview again for a new image_url.")
+		return fault.New(fault.Unauthenticated, "The link to the picture %s.", wrong).WithAction("Read the preview again to get a new image_url.")
 	}
 	return nil
 }

@@ -146,7 +146,7 @@ func (p *Process) settle(h *handshake) error {
 		return err
 	}
 	if _, err := h.ready.Write([]byte{1}); err != nil {
-		return fmt.Errorf("let the sandbox go on: %w", err)
+		return fmt.Errorf("let the sandbox continue: %w", err)
 	}
 	return nil
 }

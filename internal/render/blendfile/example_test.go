@@ -64,8 +64,8 @@ func ExampleInspect_errors() {
 		}
 	}
 	// Output:
-	// other file: not a .blend file: it is a git-LFS pointer; fetch the file it stands for (git lfs pull) and send that
-	// cut after 16 bytes: the file is cut off at byte 16, in a block head
+	// other file: not a .blend file: it is a Git LFS pointer; run git lfs pull and send the real file
+	// cut after 16 bytes: the file is incomplete: it ends at byte 16, in a block head
 }
 
 func ExampleNormalisePath() {

@@ -162,7 +162,7 @@ func TestOtherFilesAreRecognised(t *testing.T) {
 	t.Parallel()
 	for content, names := range map[string]string{
 		"": "empty",
-		"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n": "git-LFS",
+		"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n": "Git LFS",
 		"<!DOCTYPE html><html>Not found</html>":                               "HTML",
 		"PK\x03\x04....":                                                      "ZIP",
 		"\x89PNG\r\n\x1a\n":                                                   "picture",

@@ -36,7 +36,7 @@ func OpenDisk(blend, root string) (*Disk, error) {
 	}
 	main, err := filepath.Rel(base, full)
 	if err != nil || !filepath.IsLocal(main) {
-		return nil, fmt.Errorf("%s is not in the folder %s: choose one that is above it", blend, root)
+		return nil, fmt.Errorf("%s is not inside the folder %s; choose a folder above it", blend, root)
 	}
 	folder, err := os.OpenRoot(base)
 	if err != nil {

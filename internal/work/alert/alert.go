@@ -39,7 +39,7 @@ type WalletLow struct {
 // is 0 to wallet.MaxCents. Error: invalid_request.
 func Set(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) error {
 	if cents < 0 || cents > wallet.MaxCents {
-		return fault.Field("body.below_cents", "is %d, wanted 0 to %d", cents, int64(wallet.MaxCents))
+		return fault.Field("body.below_cents", "is %d; it must be 0 to %d", cents, int64(wallet.MaxCents))
 	}
 	if cents == 0 {
 		return Erase(ctx, tx, workspaceID)

@@ -66,6 +66,6 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 }
 
 func (n Notices) text(has wallet.Balance, below int64) string {
-	return fmt.Sprintf("The wallet of your workspace of %s has %s left to spend.\nYou asked to hear it below %s.\n\nJobs that have started go on. To add credit, or to change the amount:\n\n%s\n",
+	return fmt.Sprintf("The wallet of your workspace %s has %s left.\nYou asked to be notified below %s.\n\nRunning jobs continue. To add credit or change the amount:\n\n%s\n",
 		contract.Service, wallet.Money(has.AvailableCents), wallet.Money(below), n.Page)
 }

@@ -38,7 +38,7 @@ func TestAuditMissesFilesOfAJobThatGoesOn(t *testing.T) {
 			}
 			var missing []string
 			for _, b := range found.Breaches {
-				if b.Rule == "a job that goes on has its files" {
+				if b.Rule == "a job that is running has its files" {
 					missing = append(missing, b.Detail)
 				}
 			}

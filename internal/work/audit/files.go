@@ -250,7 +250,7 @@ func (a *auditor) file(ctx context.Context, d *db.DB, blobs blob.Store, jobID, k
 		return err
 	}
 	if goesOn {
-		a.breach("a job that goes on has its files", jobID, "%s %s", key, what)
+		a.breach("a job that is running has its files", jobID, "%s %s", key, what)
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 func NamesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# How GPUs are named\n\nPrinted from `internal/work/benchmark/names.go` by `make generate`; do not edit.\n\n" +
-		"## 1. The name is folded\n\nNames that look alike are one: compatible forms of a letter (Unicode NFKC), letters of other alphabets that look like Latin ones, marks, spaces of any kind, what is not seen, hyphens of any kind; and behind a digit O is 0, I and l are 1.\n\n" +
+		"## 1. The name is folded\n\nNames that look alike are one: compatible forms of a letter (Unicode NFKC), letters of other alphabets that look like Latin ones, marks, spaces of any kind, what is not seen, hyphens of any kind; and after a digit, O is 0, and I and l are 1.\n\n" +
 		"## 2. The name is rewritten\n\nFrom the first row to the last; case is ignored.\n\n| pattern | becomes | because |\n|---|---|---|\n")
 	code := func(text string) string {
 		if strings.TrimSpace(text) == "" {

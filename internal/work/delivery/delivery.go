@@ -132,7 +132,7 @@ func (d *Desk) store(ctx context.Context, p frames.Picture, file io.Reader) erro
 		return fmt.Errorf("store frame: %w", err) // the worker keeps the picture and sends it again
 	}
 	if err != nil {
-		return fault.New(fault.FrameRejected, "The picture broke off after %d bytes.", n).Wrap(err)
+		return fault.New(fault.FrameRejected, "The picture ended early, after %d bytes.", n).Wrap(err)
 	}
 	if err := d.compare(ctx, p, n, hex.EncodeToString(sum.Sum(nil))); err != nil {
 		return err

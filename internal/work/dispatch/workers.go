@@ -98,7 +98,7 @@ func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, er
 	err := w.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		row, err = tx.WorkerGet(ctx, workerID)
 		if db.IsNotFound(err) || (err == nil && row.KeyID != keyID) {
-			return fault.New(fault.WorkerNotRegistered, "There is no worker %q of this key.", workerID)
+			return fault.New(fault.WorkerNotRegistered, "This node key has no worker %q.", workerID)
 		}
 		if err != nil {
 			return fmt.Errorf("read worker: %w", err)

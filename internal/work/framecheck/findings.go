@@ -36,28 +36,28 @@ type FindingRow struct {
 // about a finding comes from here, and docs/findings.md is printed from it.
 func FindingTable() []FindingRow {
 	return []FindingRow{
-		{FindingNotFinite, "A colour is infinite or not a number; rendered again, it was so again.",
-			"A compositor that divides by zero gives such values.",
+		{FindingNotFinite, "A colour is infinite or not a number, and was so again in a second render.",
+			"A division by zero in the compositor gives such values.",
 			"Open the frame in your compositor and look for black or white specks. Clamp the values there, or order a rerender.",
 			""},
 		{FindingBlack, "Every pixel is black.",
 			"A fade looks like this.",
-			"Check camera, lights, render visibility and compositor at these frames. To have them rendered again, order a rerender.",
-			"Look at another frame. If it is black too, check camera, lights, render visibility and compositor, save the file and send it again."},
-		{FindingPink, "A twentieth of the picture or more has the magenta that Cycles shows where a texture is missing.",
+			"Check camera, lights, render visibility and compositor at these frames. To render them again, order a rerender.",
+			"Render another frame. If it is black too, check camera, lights, render visibility and compositor, save the file and upload it again."},
+		{FindingPink, "At least 5% of the picture has the magenta that Cycles shows for missing textures.",
 			"A magenta background looks like this.",
-			"Pack the textures into the file, send it again, and order these frames of it.",
-			"Pack the textures into the .blend (File > External Data > Pack Resources), save it and send it again."},
-		{FindingUniform, "The picture has one colour, or nothing is in it.",
+			"Pack the textures into the file, upload it again, and order these frames.",
+			"Pack the textures into the .blend (File > External Data > Pack Resources), save it and upload it again."},
+		{FindingUniform, "The picture has only one colour or is empty.",
 			"An empty shot looks like this.",
-			"Check camera, render visibility and compositor at these frames. To have them rendered again, order a rerender.",
-			"Look at another frame. If it is the same, check camera, render visibility and compositor, save the file and send it again."},
-		{FindingBlank, "A quarter of the picture or more has one colour, and the frames beside it do not; rendered twice, it was so both times.",
+			"Check camera, render visibility and compositor at these frames. To render them again, order a rerender.",
+			"Render another frame. If it looks the same, check camera, render visibility and compositor, save the file and upload it again."},
+		{FindingBlank, "At least a quarter of the picture has one colour, unlike the frames before and after it. Two renders gave the same result.",
 			"A flash or a cut looks like this.",
 			"Compare these frames with their neighbours.", ""},
-		{FindingRepeated, "The pixels are those of the frame before, and elsewhere in the job they change.",
-			"Animation that holds still looks like this.",
-			"Where something should move, check that simulations are baked over these frames and that their caches are in the upload.", ""},
+		{FindingRepeated, "The pixels equal those of the previous frame, although other frames of the job differ.",
+			"A pause in the animation looks like this.",
+			"If something should move here, check that simulations are baked over these frames and that their caches are in the upload.", ""},
 	}
 }
 
@@ -89,8 +89,8 @@ func FindingOf(code string) (row FindingRow, ok bool) {
 // Finding is what frames of a job have in common that a person should check.
 type Finding struct {
 	Code            string `json:"code" enum:"black,pink,uniform,blank,repeated" doc:"Stable machine-readable code; see the table of findings."`
-	Message         string `json:"message" doc:"What is seen, and what it may mean."`
-	SuggestedAction string `json:"suggested_action" doc:"What to do where it is not meant."`
+	Message         string `json:"message" doc:"What was found, and what it may mean."`
+	SuggestedAction string `json:"suggested_action" doc:"What to do if it is not intended."`
 	Frames          string `json:"frames" doc:"The frames' numbers and ranges, such as 3,7-9; rerender takes the same."`
 	FrameCount      int    `json:"frame_count"`
 }
@@ -211,7 +211,7 @@ func (f Findings) With(code string, frame int) Findings {
 func FindingsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Findings\n\nPrinted from `internal/work/framecheck` by `make generate`; do not edit.\n\n" +
-		"A finding tells which frames of a job a person should look at. It never fails a job and changes no price. " +
+		"A finding tells you which frames of a job to check. It never fails a job or changes a price. " +
 		"A job has `findings: [{code, message, suggested_action, frames, frame_count}]`, the worst first, in the order of this table; `frames` is a list such as `3,7-9`, which a rerender takes as it is. " +
 		"`not_finite`, `black`, `pink` and `blank` appear while the job renders, the others once all frames are in. The list of frames has the `finding` of each frame, and the receipt all of them but `repeated`.\n\n" +
 		"A [free preview](previews.md) has the findings that one picture alone can have (`black`, `pink`, `uniform`), with what to do before paying.\n\n" +

@@ -103,9 +103,9 @@ func RejectUnread(p Picture, scene Scene) *Failure {
 	case p.Device != p.Registered:
 		return bad(p, "The frame was rendered on the %s, but its worker registered a %s.", p.Device, p.Registered)
 	case !known:
-		return bad(p, "The scene's pictures are %q, a format that this service cannot check.", scene.OutputFormat)
+		return bad(p, "The scene's output format is %q, which this service cannot check.", scene.OutputFormat)
 	case !slices.Contains(format.Extensions, path.Ext(p.File)):
-		return bad(p, "The picture is %s; the scene's pictures are %s.", path.Ext(p.File), format.Extensions[0])
+		return bad(p, "The picture is a %s file; the scene's pictures are %s files.", path.Ext(p.File), format.Extensions[0])
 	case scene.Width > 0 && (p.Width != scene.Width || p.Height != scene.Height):
 		return bad(p, "The picture is %dx%d; the scene's pictures are %dx%d.", p.Width, p.Height, scene.Width, scene.Height)
 	}
@@ -136,11 +136,11 @@ func Reject(p Picture, scene Scene) *Failure {
 	}
 	switch seen := p.Seen; {
 	case p.Unreadable != "" || seen == nil:
-		return bad(p, "The picture cannot be read: %s.", p.Unreadable)
+		return bad(p, "The picture could not be read: %s.", p.Unreadable)
 	case Claims(p, scene, seen.Format, seen.Width, seen.Height) != nil:
-		return bad(p, "The picture cannot be read: %v.", Claims(p, scene, seen.Format, seen.Width, seen.Height))
+		return bad(p, "The picture could not be read: %v.", Claims(p, scene, seen.Format, seen.Width, seen.Height))
 	case seen.Comparable && !seen.Has(p.PixelSHA256):
-		return bad(p, "The picture's pixels are not those that were described.")
+		return bad(p, "The picture's pixels do not match their description.")
 	}
 	return nil
 }
@@ -169,7 +169,7 @@ func Judge(p Picture, scene Scene, earlier []Attempt) (finding string, suspect *
 	case defects.NotFinite && (same || ownWord):
 		return FindingNotFinite, nil
 	case defects.NotFinite:
-		return "", unconfirmed("The picture holds values that are infinite or no numbers.")
+		return "", unconfirmed("The picture has values that are infinite or not numbers.")
 	// No second rendering is requested for OpenEXR: its light has no view transform, in
 	// which a purple lamp looks like the pink of missing textures.
 	case defects.Pink >= minPink && (scene.MissingFiles || same || ownWord || p.Seen.Format == "exr"):
@@ -226,7 +226,7 @@ func DiffersFromNeighbours(blank, before, behind int64) bool {
 func SuspectBlank(blank int64, pixelSHA256 string) Failure {
 	return Failure{
 		Code: fault.FrameCheckFailed, SuspectPixels: pixelSHA256,
-		Message: fmt.Sprintf("%d %% of the picture is of one colour, and its neighbours are not: another worker renders it once more.", blank*100/WholeFrame),
+		Message: fmt.Sprintf("%d %% of the picture has one colour, unlike its neighbours. Another worker will render it again.", blank*100/WholeFrame),
 	}
 }
 

@@ -102,7 +102,7 @@ func (f *Frames) FailInput(ctx context.Context, jobID, file string) error {
 		if err != nil || job.Status(record.Status) != job.Rendering {
 			return err
 		}
-		return f.Jobs.Fail(ctx, tx, record, fault.InputDamaged, fmt.Sprintf("The file %q is gone or damaged in the service's store.", file))
+		return f.Jobs.Fail(ctx, tx, record, fault.InputDamaged, fmt.Sprintf("The service's copy of the file %q is missing or damaged.", file))
 	})
 }
 

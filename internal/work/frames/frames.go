@@ -137,5 +137,5 @@ func jobOf(leaseID string) string {
 // leaseLost is the one answer to a report that comes too late, for any reason. The
 // worker drops its result then.
 func leaseLost(leaseID string) error {
-	return fault.New(fault.LeaseLost, "The lease %s is no longer this worker's.", leaseID)
+	return fault.New(fault.LeaseLost, "The lease %s no longer belongs to this worker.", leaseID)
 }

@@ -31,7 +31,7 @@ func (f *Frames) TakeBackOverdue(ctx context.Context) error {
 	for _, row := range overdue {
 		err := f.DB.Write(ctx, func(tx *db.Tx) error {
 			held := tx.Time().Sub(db.Time(row.DueAt)).Round(time.Second)
-			failure := framecheck.Failure{Code: fault.FrameTimeExceeded, Final: true, Message: fmt.Sprintf("The worker held the frame for %s and delivered nothing.", held)}
+			failure := framecheck.Failure{Code: fault.FrameTimeExceeded, Final: true, Message: fmt.Sprintf("The worker did not deliver the frame within %s.", held)}
 			err := f.failFrame(ctx, tx, lease.Ref{ID: row.LeaseID, Holder: row.Holder, Attempt: row.Attempt}, failure)
 			if err != nil {
 				return err

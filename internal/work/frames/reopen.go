@@ -94,7 +94,7 @@ func (f *Frames) RenderAgain(ctx context.Context, l lease.Lease, lost []int64) e
 				return fmt.Errorf("read frame %d: %w", frame, err)
 			}
 			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs},
-				framecheck.Failure{Code: fault.PackagingFailed, Message: "The stored picture is gone or damaged."})
+				framecheck.Failure{Code: fault.PackagingFailed, Message: "The stored picture is missing or damaged."})
 			if err != nil {
 				return err
 			}

@@ -27,7 +27,7 @@ const (
 )
 
 // debtReason is what the people of a workspace read that owes money.
-const debtReason = "a payment was taken back after its money was spent; add what is owed to go on"
+const debtReason = "a payment was taken back after its money was spent; add the owed amount to continue"
 
 // Frozen is why and since when a workspace starts nothing.
 type Frozen struct {

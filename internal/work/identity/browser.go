@@ -48,7 +48,7 @@ func ClearedCookie(publicURL string) http.Cookie {
 func SessionToken(r *http.Request) (string, error) {
 	cookie, err := r.Cookie(contract.SessionCookie)
 	if err != nil {
-		return "", fault.New(fault.Unauthenticated, "This needs a browser session.").WithAction(SignInAgain)
+		return "", fault.New(fault.Unauthenticated, "Sign in with a browser to use this page.").WithAction(SignInAgain)
 	}
 	return cookie.Value, nil
 }

@@ -32,10 +32,10 @@ type NewKey struct {
 func newKey(tx *db.Tx, prefix, name string) (NewKey, error) {
 	name = strings.TrimSpace(name)
 	if n := utf8.RuneCountInString(name); n < 1 || n > contract.MaxKeyName || !utf8.ValidString(name) {
-		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has 1 to %d characters; this one has %d.", contract.MaxKeyName, n)
+		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name must have 1 to %d characters; this one has %d.", contract.MaxKeyName, n)
 	}
 	if strings.ContainsFunc(name, plaintext.Hidden) {
-		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name has only visible characters; this one is %s.", plaintext.Line(name))
+		return NewKey{}, fault.New(fault.InvalidKeyName, "A key's name must have visible characters only; this one is %s.", plaintext.Line(name))
 	}
 	secret, err := NewSecret(prefix)
 	if err != nil {
@@ -59,7 +59,7 @@ func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(co
 		return fmt.Errorf("count keys: %w", err)
 	}
 	if active >= contract.MaxActiveKeys {
-		return fault.New(fault.KeyLimitReached, "The workspace already has %d active keys of this kind, the most it may have.", active)
+		return fault.New(fault.KeyLimitReached, "The workspace already has %d active keys of this kind, which is the maximum.", active)
 	}
 	return nil
 }

@@ -86,7 +86,7 @@ func LinkAddress(ctx context.Context, tx *db.Tx, token string) (string, error) {
 
 // linkInvalid is the error of a link that does not work.
 func linkInvalid() error {
-	return fault.New(fault.LinkInvalid, "This link is unknown, used or too old.")
+	return fault.New(fault.LinkInvalid, "This link is invalid, has expired, or was already used.")
 }
 
 // Links makes the requested links and delivers them. Every field is required.

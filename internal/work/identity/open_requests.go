@@ -17,7 +17,7 @@ import (
 
 // ErrEnded is why a request ends whose credential has ended while it ran. It is
 // unauthenticated, as the next request with that credential is.
-var ErrEnded error = fault.New(fault.Unauthenticated, "The key was revoked, or the session has ended, while the request ran.")
+var ErrEnded error = fault.New(fault.Unauthenticated, "The key was revoked or the session ended during the request.")
 
 // lookEvery is how often a process looks for credentials that have ended. A request is
 // ended at the second look that finds its credential gone: 1.5 to 3 s after the
@@ -99,7 +99,7 @@ func (o *OpenRequests) take(r *openRequest, credential, workspace string) error 
 	defer o.mu.Unlock()
 	o.drop(r)
 	if workspace != "" && o.Most > 0 && o.count[workspace] >= o.Most {
-		return fault.New(fault.RateLimited, "The workspace has %d requests open at once, as many as it may. End an event stream, an upload or a download first.", o.Most).
+		return fault.New(fault.RateLimited, "The workspace has %d open requests, which is the maximum. Close an event stream, an upload or a download first.", o.Most).
 			After(retryAfterOpen)
 	}
 	if o.held == nil {

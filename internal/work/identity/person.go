@@ -41,7 +41,7 @@ func address(email string) (string, error) {
 	// Mail servers reject spellings that need quotes, and quotes could smuggle a
 	// header.
 	if again, err := mail.ParseAddress(spelling); err != nil || again.Address != spelling {
-		return "", fault.Field("email", "is an e-mail address that needs quotes, which is not supported")
+		return "", fault.Field("email", "is an e-mail address with a quoted name, which is not supported")
 	}
 	return spelling, nil
 }
@@ -76,7 +76,7 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 	}
 	// Another sign-in created the person between the look-up and the insert.
 	if made == 0 {
-		return Person{}, fault.New(fault.Unavailable, "Somebody is signing in with this address right now.")
+		return Person{}, fault.New(fault.Unavailable, "Another sign-in with this address is in progress. Try again.")
 	}
 	return p, wallet.Open(ctx, tx, p.WorkspaceID)
 }

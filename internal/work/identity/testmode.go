@@ -131,7 +131,7 @@ func enterSession(ctx context.Context, tx *db.Tx, g Guest) error {
 		person.RowSum = people.Of(person)
 		var n int64
 		if n, err = tx.PersonCreate(ctx, query.PersonCreateParams(person)); err == nil && n == 0 {
-			return fault.New(fault.Unavailable, "Somebody enters the test world with this address right now.")
+			return fault.New(fault.Unavailable, "Another sign-in with this address is in progress. Try again.")
 		}
 	}
 	if err != nil {

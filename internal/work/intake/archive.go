@@ -225,13 +225,13 @@ func chooseMain(ctx context.Context, tree *project.Tree, m project.Manifest, ask
 	}
 	switch {
 	case len(blends) == 0:
-		return "", fault.New(fault.UnsupportedFile, "The archive holds no %s file.", contract.InputExtension)
+		return "", fault.New(fault.UnsupportedFile, "The archive contains no %s file.", contract.InputExtension)
 	case len(candidates) == 1:
 		return candidates[0], nil
 	case len(candidates) == 0: // they link each other in a circle
 		candidates = blends
 	}
-	return "", fault.New(fault.MainFileAmbiguous, "The archive holds %d .blend files that may be the one to render.", len(candidates)).
+	return "", fault.New(fault.MainFileAmbiguous, "The archive contains %d .blend files, and it is not clear which one to render.", len(candidates)).
 		With(map[string][]string{"candidates": candidates[:min(len(candidates), 100)]})
 }
 

@@ -47,7 +47,7 @@ func (in *Intake) Await(ctx context.Context, workspaceID, source string) (a Awai
 				return fmt.Errorf("count fetches: %w", err)
 			}
 			if n >= maxFetches {
-				return fault.New(fault.RateLimited, "%d files are being fetched for this workspace, the most at once.", n).After(10 * time.Second)
+				return fault.New(fault.RateLimited, "%d files are being fetched for this workspace, which is the maximum.", n).After(10 * time.Second)
 			}
 			if err := lease.Add(ctx, tx, FetchQueue, a.UploadID, 0, time.Time{}); err != nil {
 				return err
@@ -183,7 +183,7 @@ func (in *Intake) accept(ctx context.Context, row query.AwaitedUpload, f File, i
 	if e, ok := errors.AsType[*fault.Error](err); ok && (e.Code == fault.FrameRangeTooLarge || e.Code == fault.InvalidFrameRange) {
 		// An upload link has no parameters, so the caller cannot choose another
 		// range.
-		return i, e.WithAction(fmt.Sprintf("Set the scene's frame range to at most %d frames from 1 on, save, and upload again.", contract.MaxFrames))
+		return i, e.WithAction(fmt.Sprintf("Set the scene's frame range to at most %d frames, starting at 1 or later, save, and upload again.", contract.MaxFrames))
 	}
 	return i, err
 }

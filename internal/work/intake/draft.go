@@ -244,7 +244,7 @@ func (c *content) commit() error {
 		return nil
 	}
 	if c.blob == nil {
-		return fault.New(fault.Unavailable, "The upload with these bytes was removed while they arrived again.").After(time.Second).
+		return fault.New(fault.Unavailable, "The earlier upload of this file was removed during the upload.").After(time.Second).
 			WithAction("Send the request again.")
 	}
 	if err := c.blob.Commit(); err != nil {

@@ -79,7 +79,7 @@ func (in *Intake) Delete(ctx context.Context, workspaceID, uploadID string) erro
 			return fmt.Errorf("delete upload %s: %w", uploadID, err)
 		}
 		if live > 0 {
-			return fault.New(fault.UploadInUse, "%d job(s) that have not ended need this upload.", live).With(map[string]int64{"jobs": live})
+			return fault.New(fault.UploadInUse, "This upload is still needed; jobs that have not ended: %d.", live).With(map[string]int64{"jobs": live})
 		}
 		unused, err = remove(ctx, tx, uploadID)
 		return err

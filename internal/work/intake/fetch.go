@@ -42,7 +42,7 @@ func (in *Intake) CheckSource(ctx context.Context, source string) error {
 }
 
 func badSource(refused *outbound.Refused) error {
-	return fault.New(fault.InvalidFileURL, "The file is not fetched from this address: %s.", refused.Reason)
+	return fault.New(fault.InvalidFileURL, "The file cannot be fetched from this URL: %s.", refused.Reason)
 }
 
 // fetchLater is when a fetch is tried again whose workspace has its share in progress.
@@ -70,7 +70,7 @@ func (in *Intake) Fetch(ctx context.Context, l lease.Lease) error {
 	// The process died, or stopped, in the middle of each try. A file that has this
 	// effect must not come back for ever.
 	if l.Failures >= fetchTries {
-		return in.recordRefusal(ctx, row.UploadID, notFetched("The file could not be fetched in %d tries.", fetchTries), &ref)
+		return in.recordRefusal(ctx, row.UploadID, notFetched("The file could not be fetched in %d attempts.", fetchTries), &ref)
 	}
 	leave, ok := in.places().fetches.Try(row.WorkspaceID)
 	if !ok {
@@ -95,7 +95,7 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	defer cancel()
 	r, err := http.NewRequestWithContext(request, http.MethodGet, row.Source, nil)
 	if err != nil {
-		return fault.New(fault.InvalidFileURL, "The address is not a valid URL.").Wrap(err)
+		return fault.New(fault.InvalidFileURL, "The URL is not valid.").Wrap(err)
 	}
 	r.Header.Set("User-Agent", contract.Service)
 	res, err := in.Fetcher.Do(r)
@@ -107,7 +107,7 @@ func (in *Intake) fetch(ctx context.Context, row query.AwaitedUpload, ref lease.
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return notFetched("The address answered with status %d.", res.StatusCode)
+		return notFetched("The URL answered with status %d.", res.StatusCode)
 	}
 	end := &requestEnd{time.AfterFunc(fetchTimeout, cancel)}
 	f := File{Name: sourceName(r.URL, res.Header), Body: WithPace(bodyErrors{res.Body}, end, 0), Announced: res.ContentLength}
@@ -139,7 +139,7 @@ type bodyErrors struct{ io.ReadCloser }
 func (c bodyErrors) Read(p []byte) (int, error) {
 	n, err := c.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
-		err = notFetched("The answer of the address broke off.").Wrap(err)
+		err = notFetched("The download from the URL was interrupted.").Wrap(err)
 	}
 	return n, err
 }

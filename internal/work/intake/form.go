@@ -28,7 +28,7 @@ type Form struct {
 func OpenForm(r *http.Request) (*Form, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || kind != "multipart/form-data" {
-		return nil, fault.New(fault.UnsupportedMedia, "An upload is multipart/form-data with the part file.")
+		return nil, fault.New(fault.UnsupportedMedia, "An upload must be multipart/form-data with a part named file.")
 	}
 	if parameters["boundary"] == "" {
 		return nil, fault.Field("header.Content-Type", "has no boundary; let the HTTP library set this header")
@@ -43,7 +43,7 @@ func (f *Form) Next() (*multipart.Part, error) {
 	part, err := f.parts.NextPart()
 	if errors.Is(err, io.EOF) {
 		if n, err := io.CopyN(io.Discard, f.body, maxEpilogue); err == nil && n == maxEpilogue {
-			return nil, fault.Field("body", "goes on behind the last boundary")
+			return nil, fault.Field("body", "continues after the last boundary")
 		} else if !errors.Is(err, io.EOF) {
 			return nil, BrokenForm(err)
 		}
@@ -53,7 +53,7 @@ func (f *Form) Next() (*multipart.Part, error) {
 		return nil, BrokenForm(err)
 	}
 	if part.FormName() == "" && part.FileName() != "" {
-		return nil, fault.Field("body", "has a file in a part without a name; its name is file")
+		return nil, fault.Field("body", "has a file in a part without a name; name the part file")
 	}
 	return part, nil
 }
@@ -63,7 +63,7 @@ func BrokenForm(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f // the body's own reason, such as its speed
 	}
-	return fault.New(fault.InvalidRequest, "The form is cut off or malformed.").Wrap(err)
+	return fault.New(fault.InvalidRequest, "The form is incomplete or malformed.").Wrap(err)
 }
 
 // latin1Name finds a file name that RFC 5987 writes in ISO-8859-1, which package mime

@@ -329,7 +329,7 @@ func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
 
 // removed is the error of an upload whose file is gone.
 func removed() error {
-	return fault.New(fault.UploadNotFound, "The upload was deleted, or not used in time, and is gone.")
+	return fault.New(fault.UploadNotFound, "The upload no longer exists: it was deleted, or it expired before it was used.")
 }
 
 // Requote locks a price for other frames of an upload, in the caller's transaction. It
@@ -392,7 +392,7 @@ func (c *capped) Read(p []byte) (int, error) {
 		return 0, c.err
 	}
 	if err != nil && err != io.EOF {
-		c.err = fault.New(fault.InvalidRequest, "The upload broke off after %d bytes.", c.size).Wrap(err)
+		c.err = fault.New(fault.InvalidRequest, "The upload was interrupted after %d bytes.", c.size).Wrap(err)
 		// A body that knows its own reason, such as a fetched one, keeps it.
 		if f, ok := errors.AsType[*fault.Error](err); ok {
 			c.err = f
@@ -423,7 +423,7 @@ func CleanName(filename string) (string, error) {
 	name = strings.TrimLeft(name[strings.LastIndex(name, "/")+1:], " ") // path.Base would take a.blend/ for a.blend
 	for _, r := range name {
 		if plaintext.Hidden(r) || r == unicode.ReplacementChar {
-			return "", fault.New(fault.UnsupportedFile, "The file's name contains a character that is invisible or damaged: %s.", plaintext.Line(name)).
+			return "", fault.New(fault.UnsupportedFile, "The file's name contains an invisible or invalid character: %s.", plaintext.Line(name)).
 				WithAction("Rename the file and upload it again.")
 		}
 	}

@@ -63,7 +63,7 @@ func (p *paced) Read(b []byte) (int, error) {
 		_ = p.connection.SetReadDeadline(time.Time{}) // the connection may serve other requests
 	case err != nil && !time.Now().Before(end):
 		// The deadline stays: the rest of this body is not read.
-		err = fault.New(fault.UploadTooSlow, "The upload is slower than 1 KiB/s over a minute, or nothing came for %s.", p.stall).Wrap(err)
+		err = fault.New(fault.UploadTooSlow, "The upload was too slow: less than 1 KiB/s over a minute, or nothing arrived for %s.", p.stall).Wrap(err)
 	}
 	return n, err
 }

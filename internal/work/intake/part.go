@@ -40,7 +40,7 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 	c.read(source)
 	switch {
 	case c.sha256 != p.SHA256:
-		return 0, false, fault.New(fault.ContentHashMismatch, "The path says %s; the SHA-256 of the %d bytes is %s.", p.SHA256, c.size, c.sha256)
+		return 0, false, fault.New(fault.ContentHashMismatch, "The path has the SHA-256 %s, but the %d bytes that arrived have %s.", p.SHA256, c.size, c.sha256)
 	case c.size == 0:
 		return 0, false, fault.Field("body", "is empty; a file of 0 bytes has no parts")
 	}
@@ -61,7 +61,7 @@ func (in *Intake) ReceivePart(ctx context.Context, workspaceID string, p Part) (
 }
 
 func partTooLarge() error {
-	return fault.New(fault.UploadTooLarge, "A part has at most %d bytes.", contract.MaxPartBytes).WithAction("Send the file in smaller parts.")
+	return fault.New(fault.UploadTooLarge, "A part can have at most %d bytes.", contract.MaxPartBytes).WithAction("Send the file in smaller parts.")
 }
 
 // ForgetParts removes parts that no project has used within contract.LoosePartLife, and

@@ -75,7 +75,7 @@ func partsMissing(lacks []string) error {
 // gone is the error of a part that was removed while its project was read.
 func gone(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fault.New(fault.Unavailable, "A part was removed while the project was read.").WithAction("Send the project again: it is told which parts are missing.").Wrap(err)
+		return fault.New(fault.Unavailable, "A part was removed while the project was being read.").WithAction("Send the project again; the answer lists the missing parts.").Wrap(err)
 	}
 	return err
 }
@@ -96,7 +96,7 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 	main := r.manifest.MainFile()
 	name, err := CleanName(r.manifest.Name())
 	if err == nil && name != r.manifest.Name() {
-		err = fault.New(fault.UnsupportedFile, "The main file's name %q begins or ends with a space, or holds what is not text.", r.manifest.Name())
+		err = fault.New(fault.UnsupportedFile, "The main file's name %q begins or ends with a space, or contains characters that are not text.", r.manifest.Name())
 	}
 	if err != nil {
 		return err

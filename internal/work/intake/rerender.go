@@ -21,7 +21,7 @@ func (in *Intake) Rerender(ctx context.Context, tx *db.Tx, workspaceID, jobID st
 		return Inspection{}, err
 	}
 	if !job.Status(record.Status).Terminal() {
-		return Inspection{}, fault.New(fault.RenderNotCompleted, "The render is %s; its frames can be rendered again when it has ended.", record.Status).
+		return Inspection{}, fault.New(fault.RenderNotCompleted, "The render is %s. Its frames can be rendered again once it has ended.", record.Status).
 			WithAction("Poll the job until it has ended.")
 	}
 	has, err := quote.ListOf(record.FrameStart, record.FrameEnd, record.FrameStep, record.FrameCount, record.Frames)
@@ -31,12 +31,12 @@ func (in *Intake) Rerender(ctx context.Context, tx *db.Tx, workspaceID, jobID st
 	if other := without(frames, has); len(other) > 0 {
 		return Inspection{}, fault.New(fault.InvalidFrameRange, "%s has no frame %d.", jobID, other[0]).
 			With(map[string]string{"not_in_job": other.String(), "frame_list": has.String()}).
-			WithAction("Choose among the frames of the job, or quote other frames of its upload.")
+			WithAction("Choose frames that the job has, or quote other frames of its upload.")
 	}
 	i, err := in.Requote(ctx, tx, workspaceID, record.UploadID, quote.RequestedFrames{List: frames, RerenderOf: jobID})
 	if fault.Is(err, fault.UploadNotFound) {
-		err = fault.New(fault.UploadNotFound, "The file that %s rendered was deleted, or not used in time, and is gone.", jobID).
-			WithAction("Send the file again with inspect, and quote these frames of the new upload.")
+		err = fault.New(fault.UploadNotFound, "The file that %s rendered no longer exists: it was deleted or has expired.", jobID).
+			WithAction("Upload the file again with inspect and quote these frames of the new upload.")
 	}
 	return i, err
 }

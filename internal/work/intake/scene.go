@@ -23,7 +23,7 @@ const busyPause = 10 * time.Second
 // failure, and its text stays in the log.
 func Refusal(err error) error {
 	if errors.Is(err, blendfile.ErrBusy) {
-		return fault.New(fault.Unavailable, "Too many large files are being read at once.").After(busyPause)
+		return fault.New(fault.Unavailable, "The service is busy reading other large files. Try again in a moment.").After(busyPause)
 	}
 	if errors.Is(err, blendfile.ErrNotBlend) {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(err))
@@ -61,7 +61,7 @@ func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 	}
 	s := f.Scene
 	if s == nil {
-		return fault.New(fault.NoScene, "The file holds no scene.")
+		return fault.New(fault.NoScene, "The file contains no scene.")
 	}
 	if err := renderableEngines(f); err != nil {
 		return err
@@ -70,7 +70,7 @@ func Renderable(f *blendfile.Facts, farm quote.Farm) error {
 		return fault.New(fault.NoCamera, "The scene %q has no camera.", f.Rendering.NoCamera)
 	}
 	if w, h := s.RenderedSize(); min(w, h) < 1 && !s.SizeChanges {
-		return fault.New(fault.PictureTooSmall, "The scene %q renders a picture of %d by %d pixels; Blender needs 1 by 1 at least.", s.Name, max(0, w), max(0, h))
+		return fault.New(fault.PictureTooSmall, "The scene %q renders pictures of %d by %d pixels; the minimum is 1 by 1.", s.Name, max(0, w), max(0, h))
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ func renderableEngines(f *blendfile.Facts) error {
 		if engine == "" { // means the old internal renderer
 			engine = "Blender Internal"
 		}
-		return fault.New(fault.EngineNotSupported, "The scene %q%s renders with %s; this service renders with Cycles only.", scene, how, engine).
+		return fault.New(fault.EngineNotSupported, "The scene %q%s uses the render engine %s; this service supports Cycles only.", scene, how, engine).
 			With(map[string]string{"engine": engine, "required": contract.Engine})
 	}
 	foreign := foreignShots(f)

@@ -55,6 +55,6 @@ func (in *Intake) roomUnpaid(paid bool, n int64) bool {
 
 // noRoomUnpaid is the error of what does not fit. used is the workspace's own.
 func (in *Intake) noRoomUnpaid(used int64) error {
-	return fault.New(fault.StorageLimitReached, "The service has no room left for workspaces without credit.").
+	return fault.New(fault.StorageLimitReached, "The storage for workspaces without credit is full.").
 		With(storageDetail{used, in.limit()}).WithAction("Add credit to the wallet, or try again later.")
 }

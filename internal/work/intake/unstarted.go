@@ -228,8 +228,8 @@ func (in *Intake) checkStored(ctx context.Context, tx *db.Tx, workspaceID string
 	case err != nil:
 		return err
 	case u.loose > contract.MaxLooseParts:
-		return fault.New(fault.StorageLimitReached, "%d parts of this workspace are in no project, the most at once.", u.loose-1).
-			With(storageDetail{u.bytes - added, in.limit()}).WithAction("Make the projects of these parts, or wait: a part without a project goes a day after it was sent.")
+		return fault.New(fault.StorageLimitReached, "This workspace has %d parts that no project uses, which is the maximum.", u.loose-1).
+			With(storageDetail{u.bytes - added, in.limit()}).WithAction("Create projects from these parts, or wait. An unused part is removed after one day.")
 	case u.bytes > in.limit():
 		return in.full(u.bytes - added)
 	case !in.roomUnpaid(u.paid, added):
@@ -248,6 +248,6 @@ type storageDetail struct {
 }
 
 func (in *Intake) full(used int64) error {
-	return fault.New(fault.StorageLimitReached, "Uploads, quotes and kept answers that no job pays for use %d bytes in this workspace. With this one they would use more than %d.", min(used, in.limit()), in.limit()).
+	return fault.New(fault.StorageLimitReached, "Uploads, quotes and stored answers without a job use %d bytes in this workspace. This upload would exceed the limit of %d.", min(used, in.limit()), in.limit()).
 		With(storageDetail{min(used, in.limit()), in.limit()})
 }

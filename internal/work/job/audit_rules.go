@@ -34,7 +34,7 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 		wrong("it renders %q of %d bytes with the hash %s, its upload %q is %q of %d bytes with the hash %s",
 			j.Filename, j.InputSizeBytes, j.InputSha256, j.UploadID, u.Filename, u.SizeBytes, u.Sha256)
 	case u.RemovedAt != 0 && !Status(j.Status).Terminal():
-		wrong("it goes on, and its upload was removed")
+		wrong("it has not ended, but its upload was removed")
 	case j.KeyID != "" && f.key != j.WorkspaceID:
 		wrong("its key %q belongs to workspace %q", j.KeyID, f.key)
 	}

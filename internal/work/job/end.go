@@ -32,7 +32,7 @@ func (j *Jobs) Cancel(ctx context.Context, tx *db.Tx, workspaceID, jobID string)
 			return Object{}, err
 		}
 		if !cancellable {
-			return Object{}, fault.New(fault.RenderNotCancellable, "The render is %s; it can be cancelled only before a worker claims it.", status)
+			return Object{}, fault.New(fault.RenderNotCancellable, "The render is %s. It can be cancelled only before a worker claims it.", status)
 		}
 		if err := j.cancel(ctx, tx, job, cancelRequested); err != nil {
 			return Object{}, err
@@ -99,7 +99,7 @@ func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason stri
 		return Object{}, err
 	}
 	if Status(job.Status).Terminal() {
-		return Object{}, fault.New(fault.JobEnded, "Job %s has ended before: it is %s.", jobID, job.Status)
+		return Object{}, fault.New(fault.JobEnded, "Job %s has already ended: it is %s.", jobID, job.Status)
 	}
 	if err := j.Fail(ctx, tx, job, fault.EndedByOperator, reason); err != nil {
 		return Object{}, err

@@ -21,7 +21,7 @@ func AllEnded(ctx context.Context, tx *db.Tx, workspaceID string) error {
 		return fmt.Errorf("count jobs: %w", err)
 	}
 	if n > 0 {
-		return fault.New(fault.JobsNotEnded, "%s has jobs that have not ended: %d.", workspaceID, n)
+		return fault.New(fault.JobsNotEnded, "Workspace %s still has active jobs: %d.", workspaceID, n)
 	}
 	return nil
 }

@@ -94,7 +94,7 @@ type Object struct {
 	// The links of a completed job. Receipt and proof stay when the artifact is
 	// removed.
 	ArtifactExpiresAt *time.Time `json:"artifact_expires_at" doc:"When the artifact is removed; in the past, it is gone."`
-	DownloadURL       *string    `json:"download_url" doc:"Authorises itself for one hour; made anew at each read; null until completed."`
+	DownloadURL       *string    `json:"download_url" doc:"Valid for one hour without a key; each read returns a new URL; null until the job is completed."`
 	ReceiptURL        *string    `json:"receipt_url"`
 	ProofURL          *string    `json:"proof_url"`
 	// Also set while a job runs, once it has a frame.

@@ -153,7 +153,7 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 		return "", "", err
 	}
 	if r.MaxPriceCents != nil && q.PriceCents > *r.MaxPriceCents {
-		return "", "", fault.New(fault.PriceAboveMax, "The quote is for %s; this start allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
+		return "", "", fault.New(fault.PriceAboveMax, "The quote is %s, but max_price_cents allows at most %s.", wallet.Money(q.PriceCents), wallet.Money(*r.MaxPriceCents)).
 			With(map[string]int64{"price_cents": q.PriceCents, "max_price_cents": *r.MaxPriceCents})
 	}
 	// The key's row is locked from here on, so that two starts by one key cannot both
@@ -274,7 +274,7 @@ func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 		return fmt.Errorf("add up spending: %w", err)
 	}
 	if spent+cents > limit {
-		return fault.New(fault.SpendLimitReached, "This job costs %s; the key has %s of its monthly %s left.",
+		return fault.New(fault.SpendLimitReached, "This job costs %s, but the key has only %s of its monthly %s left.",
 			wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
 			With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
 	}
@@ -304,5 +304,5 @@ func spendLimit(ctx context.Context, tx *db.Tx, who identity.Principal) (limit i
 // notAccepting asks the caller to come back in a minute: an operator has switched
 // starts off, and nothing was spent (decisions 11).
 func notAccepting() error {
-	return fault.New(fault.NotAcceptingJobs, "The service does not accept new jobs right now.").After(time.Minute)
+	return fault.New(fault.NotAcceptingJobs, "The service is not accepting new jobs at the moment.").After(time.Minute)
 }

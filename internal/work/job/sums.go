@@ -13,7 +13,7 @@ var jobRows = rowsum.Table[query.Job]{
 		"Status", "Seq", "FramesCompleted", "RenderUs", "ChargedCents", "RenderDevice", "DeviceName", "BlenderVersion", "Renderer",
 		"FailureCode", "FailureMessage", "CancelReason", "ArtifactKey", "ArtifactFilename", "ArtifactSha256", "ArtifactSize", "ArtifactRemovedAt",
 		"SubmittedAt", "ClaimedAt", "CompletedAt", "FailedAt", "CancelledAt", "UpdatedAt",
-		"Findings", "Frames", "RerenderOf", // held against frames and quote
+		"Findings", "Frames", "RerenderOf", // compared with frames and quote
 	},
 }
 

@@ -72,7 +72,7 @@ func (s *Server) authenticate(ctx context.Context, r tokenRequest) error {
 	}
 	client, err := s.Clients.Get(ctx, r.client)
 	if err != nil {
-		return fault.New(fault.Unavailable, "The description of the program cannot be read now.").After(time.Minute).Wrap(err)
+		return fault.New(fault.Unavailable, "The program's description could not be read.").After(time.Minute).Wrap(err)
 	}
 	switch {
 	case r.assertion != "":

@@ -35,13 +35,13 @@ func (s *Server) Read(ctx context.Context, values url.Values) (r Request, err er
 	id, errID := single(values, "client_id")
 	redirect, errRedirect := single(values, "redirect_uri")
 	if errID != nil || errRedirect != nil {
-		return r, fault.New(fault.InvalidRequest, "The program that sent you here names itself twice, or at too great a length.")
+		return r, fault.New(fault.InvalidRequest, "The program that sent you here gave its name twice, or the name is too long.")
 	}
 	if r.Client, err = s.Clients.Get(ctx, id); err != nil {
 		return r, err
 	}
 	if !r.Client.matches(redirect) {
-		return r, fault.New(fault.InvalidRequest, "The program wants its answer sent to an address that its description does not name. Nothing was sent.")
+		return r, fault.New(fault.InvalidRequest, "The program asked for its answer at an address that is not in its description. Nothing was sent.")
 	}
 	r.RedirectURI = redirect
 	if r.State, err = single(values, "state"); err == nil {
@@ -51,7 +51,7 @@ func (s *Server) Read(ctx context.Context, values url.Values) (r Request, err er
 	// person's answer (RFC 9700 4.11.2). A description on another host does not prove that
 	// the address is the program's either.
 	if refused, is := errors.AsType[*Error](err); is && (r.Client.Registered || !r.Client.owns(redirect)) {
-		return r, fault.New(fault.InvalidRequest, "The program that sent you here asks in a wrong way: %s.", refused.Description)
+		return r, fault.New(fault.InvalidRequest, "The program that sent you here made an invalid request: %s.", refused.Description)
 	}
 	return r, err
 }

@@ -66,7 +66,7 @@ func (c Client) KeyName() string {
 	if c.Host != "" {
 		name = c.Host + " (" + c.Name + ")"
 	} else if c.Registered {
-		name += " (registered by itself)"
+		name += " (self-registered)"
 	}
 	if len(name) > 80 {
 		name = name[:79] + "~"
@@ -134,7 +134,7 @@ func path(u *url.URL) string { return u.JoinPath().Path }
 // invalid_request, rate_limited.
 func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
 	if err := c.Known(id); err != nil {
-		return Client{}, fault.New(fault.InvalidRequest, "The program that sent you here does not say who it is: %s.", err.(*Error).Description)
+		return Client{}, fault.New(fault.InvalidRequest, "The program that sent you here did not identify itself: %s.", err.(*Error).Description)
 	}
 	if client, is := c.undescribed(id); is {
 		return client, nil
@@ -150,7 +150,7 @@ func (c *Clients) Get(ctx context.Context, id string) (Client, error) {
 	}
 	client, reason := c.read(ctx, id)
 	if reason != "" {
-		return Client{}, fault.New(fault.InvalidRequest, "The description of the program at %s cannot be used: %s.", plaintext.Line(id), reason)
+		return Client{}, fault.New(fault.InvalidRequest, "The program's description at %s cannot be used: %s.", plaintext.Line(id), reason)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -101,7 +101,7 @@ func (s *Server) Begin(ctx context.Context, form url.Values) (d Device, err erro
 			return fmt.Errorf("count waiting devices: %w", err)
 		}
 		if waiting >= MaxDevices {
-			return fault.New(fault.RateLimited, "Too many devices wait to be signed in.").After(time.Minute)
+			return fault.New(fault.RateLimited, "Too many devices are waiting to sign in.").After(time.Minute)
 		}
 		return create(ctx, tx, query.OauthRequest{
 			SecretSha256: identity.Hash(d.DeviceCode), Kind: "device", UserCode: d.UserCode, ClientID: client, Scopes: scopes.String(),
@@ -148,7 +148,7 @@ type Waiting struct {
 
 // noDevice answers for a code that is unknown, answered or too old.
 func noDevice() error {
-	return fault.New(fault.InvalidRequest, "No device waits with this code. Codes last 15 minutes and work once.").WithAction("Compare it with the one on the device, or begin again there.")
+	return fault.New(fault.InvalidRequest, "No device is waiting with this code. Codes expire after 15 minutes and work once.").WithAction("Check the code on the device, or start again there.")
 }
 
 // Find returns the device that waits with a code. Error: invalid_request.

@@ -49,7 +49,7 @@ func TestARegisteredProgramGetsAKeyLikeAnyOther(t *testing.T) {
 		if err != nil || !s.opens(tokens.AccessToken, mcp) {
 			s.t.Fatalf("%+v, %v", tokens, err)
 		}
-		if k := s.keys(); len(k) != 1 || k[0].Name != "Painter? (registered by itself)" {
+		if k := s.keys(); len(k) != 1 || k[0].Name != "Painter? (self-registered)" {
 			s.t.Errorf("the key is %+v", k)
 		}
 		again, err := s.Clients.Register(described(s.t, "Painter", redirect), time.Now())

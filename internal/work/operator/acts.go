@@ -62,7 +62,7 @@ func FailJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID, reason strin
 		return Act{}, err
 	}
 	if job.Status(record.Status).Terminal() {
-		return Act{}, fault.New(fault.JobEnded, "Job %s has ended before: it is %s.", jobID, record.Status)
+		return Act{}, fault.New(fault.JobEnded, "Job %s has already ended: it is %s.", jobID, record.Status)
 	}
 	return Act{What: endWords(record), WorkspaceID: record.WorkspaceID, Reason: reason, Do: func(ctx context.Context, tx *db.Tx) error {
 		_, err := jobs.FailByOperator(ctx, tx, jobID, reason)
@@ -126,7 +126,7 @@ func FreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID, reason string)
 	}
 	_, err = wallet.Get(ctx, tx, workspaceID)
 	return Act{
-		What:        fmt.Sprintf("freeze %s: it starts no job and gets no free look; jobs that are under way go on", workspaceID),
+		What:        fmt.Sprintf("freeze %s: it cannot start jobs or order previews; running jobs continue", workspaceID),
 		WorkspaceID: workspaceID, Reason: reason,
 		Do: func(ctx context.Context, tx *db.Tx) error { return freeze.Set(ctx, tx, workspaceID, reason) },
 	}, err
@@ -147,7 +147,7 @@ func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act,
 func RemoveTestWorld(ctx context.Context, tx *db.Tx, workspaceID string) (Act, error) {
 	lives, err := testmode.Lives(ctx, tx, workspaceID)
 	if err == nil && !lives {
-		err = fault.New(fault.WorkspaceNotFound, "The workspace %s has no test world.", workspaceID)
+		err = fault.New(fault.WorkspaceNotFound, "Workspace %s has no test world.", workspaceID)
 	}
 	return Act{
 		What:        fmt.Sprintf("remove the test world of %s with everything in it; a service that runs does it within minutes", workspaceID),

@@ -148,7 +148,7 @@ func (o *Overviews) Find(ctx context.Context, workspaceID, jobID string, kind Ki
 
 // noFrames is the error of a job without a frame to show.
 func noFrames(jobID string) error {
-	return fault.New(fault.FrameNotFound, "There is no frame of %s to show.", jobID).WithAction("Ask again once frames_completed has grown.")
+	return fault.New(fault.FrameNotFound, "%s has no frame to show yet.", jobID).WithAction("Ask again once frames_completed has grown.")
 }
 
 // fpsOf is the speed of a scene, in frames a second; Blender's own default if the scene

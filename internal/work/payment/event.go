@@ -45,18 +45,18 @@ func (p *Payments) Ring(ctx context.Context, body []byte, signature string) erro
 		return unavailable()
 	}
 	if !p.signed(body, signature) {
-		return fault.New(fault.InvalidSignature, "The event is not signed with a secret of this service, or longer than %s ago.", tolerance)
+		return fault.New(fault.InvalidSignature, "The event is not signed with one of this service's secrets, or was signed more than %s ago.", tolerance)
 	}
 	var event Event
 	if err := json.Unmarshal(body, &event); err != nil || event.ID == "" {
-		return fault.New(fault.InvalidRequest, "The body is no event.")
+		return fault.New(fault.InvalidRequest, "The body is not an event.")
 	}
 	topUpID, err := p.topUpOf(ctx, event)
 	if err == nil && topUpID != "" {
 		err = p.Read(ctx, topUpID, &event)
 	}
 	if err != nil {
-		return fault.New(fault.Unavailable, "The event cannot be worked on now. Send it again.").After(time.Minute).Wrap(err)
+		return fault.New(fault.Unavailable, "The event could not be processed. Send it again.").After(time.Minute).Wrap(err)
 	}
 	if p.Rung != nil {
 		p.Rung()

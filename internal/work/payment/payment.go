@@ -143,7 +143,7 @@ func (p *Payments) Available() bool { return p != nil && p.Provider != nil }
 
 // unavailable is the refusal of a service without a provider.
 func unavailable() error {
-	return fault.New(fault.PaymentsUnavailable, "This service takes no payments by itself. Its operator adds credit.")
+	return fault.New(fault.PaymentsUnavailable, "This service has no online payments. Ask its operator for credit.")
 }
 
 // Create begins a top-up. It moves no money. Errors: payments_unavailable; invalid_request
@@ -167,7 +167,7 @@ func (p *Payments) Create(ctx context.Context, workspaceID string, cents int64) 
 			return fmt.Errorf("count top-ups: %w", err)
 		}
 		if n >= contract.MaxOpenTopUps {
-			return fault.New(fault.TopUpLimitReached, "%d top-ups wait to be paid, and no more than that may.", n)
+			return fault.New(fault.TopUpLimitReached, "You have %d unpaid top-ups, which is the maximum.", n)
 		}
 		if row.CustomerID, err = tx.TopUpCustomer(ctx, workspaceID); err != nil && !db.IsNotFound(err) {
 			return fmt.Errorf("look up who pays: %w", err)
@@ -188,7 +188,7 @@ func (p *Payments) open(ctx context.Context, row query.TopUp) (TopUp, error) {
 	order.SuccessURL, order.CancelURL = p.Pages(row.TopUpID)
 	page, err := p.Provider.Create(ctx, order)
 	if err != nil {
-		return TopUp{}, fault.New(fault.Unavailable, "The payment provider does not answer. Nothing was paid; GET /v1/wallet/top-ups/%s shows its page when there is one.", row.TopUpID).After(30 * time.Second).Wrap(err)
+		return TopUp{}, fault.New(fault.Unavailable, "The payment provider does not answer. Nothing was paid. GET /v1/wallet/top-ups/%s shows the payment page when it is ready.", row.TopUpID).After(30 * time.Second).Wrap(err)
 	}
 	err = p.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		if row, err = tx.TopUpLock(ctx, row.TopUpID); err != nil || row.SessionID != "" {

@@ -45,7 +45,7 @@ func (p *Payments) Reconcile(ctx context.Context, since, until time.Time) (r Rec
 			return nil // for something else that the account sells
 		}
 		if first, known := states[s.TopUpID]; known {
-			twice = append(twice, Difference{s.TopUpID, s.SessionID, "the provider has a second page of it, beside " + first.SessionID})
+			twice = append(twice, Difference{s.TopUpID, s.SessionID, "the provider has a second page of it, besides " + first.SessionID})
 			return nil
 		}
 		states[s.TopUpID] = s

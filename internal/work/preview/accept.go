@@ -100,7 +100,7 @@ func check(got *Picture) (jpg bytes.Buffer, finding string, bad *framecheck.Fail
 		return bytes.Buffer{}, "", &framecheck.Failure{Code: fault.FrameCheckFailed, Message: fmt.Sprintf(format, args...)}
 	}
 	if sum := sha256.Sum256(got.Content); hex.EncodeToString(sum[:]) != got.SHA256 {
-		return refuse("The picture's bytes are not those that were described.")
+		return refuse("The picture does not match its description.")
 	}
 	size := int64(len(got.Content))
 	seen, err := pixels.ReadWithin(bytes.NewReader(got.Content), pixels.Limits{
@@ -113,7 +113,7 @@ func check(got *Picture) (jpg bytes.Buffer, finding string, bad *framecheck.Fail
 		},
 	})
 	if err != nil {
-		return refuse("The picture cannot be read: %v.", err)
+		return refuse("The picture could not be read: %v.", err)
 	}
 	got.Seen = &seen
 	// Only the size of the picture differs from what the scene says.
@@ -178,7 +178,7 @@ func accept(ctx context.Context, tx *db.Tx, got Picture, key string, jpg bytes.B
 func atLeastOne(d time.Duration) int64 { return max(1, d.Microseconds()) }
 
 // gone is the error of a preview without a picture.
-var gone = fault.New(fault.PreviewNotFound, "The picture of this preview is gone.")
+var gone = fault.New(fault.PreviewNotFound, "The picture of this preview is no longer kept.")
 
 // Image opens the picture of a preview by its signed address, and returns its SHA-256. The
 // caller closes it. Errors: unauthenticated; preview_not_found, also once the picture is

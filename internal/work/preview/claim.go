@@ -114,7 +114,7 @@ func (p *Previews) Heartbeat(ctx context.Context, holder string, held []lease.Re
 		return lost, err
 	}
 	for _, ref := range late {
-		failure := framecheck.Failure{Code: fault.FrameTimeExceeded, Message: fmt.Sprintf("The preview was not there after %s.", longestHold)}
+		failure := framecheck.Failure{Code: fault.FrameTimeExceeded, Message: fmt.Sprintf("The preview was not finished after %s.", longestHold)}
 		if err := p.Fail(ctx, ref, failure); err != nil && !fault.Is(err, fault.LeaseLost) {
 			return lost, err
 		}
@@ -221,5 +221,5 @@ func (p *Previews) lapse(ctx context.Context, tx *db.Tx, l lease.Lease, blameles
 
 // leaseLost is the one answer to a report that comes too late, for any reason.
 func leaseLost(leaseID string) error {
-	return fault.New(fault.LeaseLost, "The preview %s is no longer this worker's.", leaseID)
+	return fault.New(fault.LeaseLost, "The preview %s no longer belongs to this worker.", leaseID)
 }

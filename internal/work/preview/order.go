@@ -22,7 +22,7 @@ import (
 // workspace_frozen, upload_not_found, invalid_frame_range, free_preview_limit_reached.
 func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame *int) (View, error) {
 	if p.Limits.Off() {
-		return View{}, fault.New(fault.PreviewsOff, "This service renders no free previews.")
+		return View{}, fault.New(fault.PreviewsOff, "This service has no free previews.")
 	}
 	// The lock orders all that count a workspace's previews, in all processes.
 	if _, err := tx.WorkspaceLock(ctx, workspaceID); err != nil {
@@ -96,11 +96,11 @@ type limitDetail struct {
 func (l Limits) check(used query.PreviewsUsedRow) error {
 	switch {
 	case used.OfUpload >= int64(l.Upload):
-		return fault.New(fault.PreviewLimitReached, "This upload has had its %d free previews.", l.Upload).
+		return fault.New(fault.PreviewLimitReached, "This upload has used its %d free previews.", l.Upload).
 			With(limitDetail{Scope: "upload", Used: used.OfUpload, Limit: l.Upload})
 	case used.OfWorkspace >= int64(l.Day):
 		again := db.Time(used.Oldest).Add(day)
-		return fault.New(fault.PreviewLimitReached, "This workspace has had %d free previews within 24 hours; the next one is free at %s.", used.OfWorkspace, again.Format(time.RFC3339)).
+		return fault.New(fault.PreviewLimitReached, "This workspace has used its %d free previews of the last 24 hours. The next one is available at %s.", used.OfWorkspace, again.Format(time.RFC3339)).
 			With(limitDetail{Scope: "workspace", Used: used.OfWorkspace, Limit: l.Day, AvailableAt: &again})
 	}
 	return nil

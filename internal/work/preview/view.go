@@ -75,7 +75,7 @@ func (p *Previews) Find(ctx context.Context, workspaceID, uploadID string, frame
 		}
 		row, err := tx.PreviewNewest(ctx, query.PreviewNewestParams{UploadID: uploadID, Frame: number})
 		if db.IsNotFound(err) {
-			return fault.New(fault.PreviewNotFound, "Of this upload no such preview was ordered.")
+			return fault.New(fault.PreviewNotFound, "This upload has no such preview.")
 		}
 		if err != nil {
 			return fmt.Errorf("read a preview: %w", err)
@@ -130,7 +130,7 @@ func (p *Previews) quoted(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 		return q, fault.New(fault.UploadNotFound, "There is no upload %s in this workspace.", uploadID)
 	}
 	if err == nil && row.RemovedAt != 0 {
-		return q, fault.New(fault.UploadNotFound, "The upload was deleted, or not started in time, and is gone.")
+		return q, fault.New(fault.UploadNotFound, "The upload no longer exists: it was deleted, or it expired before it was used.")
 	}
 	if err == nil {
 		err = json.Unmarshal([]byte(row.Warnings), &q.warnings)

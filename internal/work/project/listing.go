@@ -35,7 +35,7 @@ type Listed struct {
 // upload_too_large, invalid_request.
 func (l Listing) Check(most int64) error {
 	if len(l.Files) == 0 || len(l.Files) > MaxFiles {
-		return fault.Field("body.files", "has %d files; a project has 1 to %d", len(l.Files), MaxFiles)
+		return fault.Field("body.files", "has %d files; it must have 1 to %d", len(l.Files), MaxFiles)
 	}
 	taken, parts, left := map[string]string{}, 0, most
 	for i, f := range l.Files {
@@ -44,11 +44,11 @@ func (l Listing) Check(most int64) error {
 		}
 		for _, sum := range f.Parts {
 			if !digest.Is(sum) {
-				return fault.Field(fmt.Sprintf("body.files[%d].parts", i), "has %q, which is no SHA-256 in lower-case hex", sum)
+				return fault.Field(fmt.Sprintf("body.files[%d].parts", i), "has %q, which is not a SHA-256 in lower-case hex", sum)
 			}
 		}
 		if (f.SizeBytes == 0) != (len(f.Parts) == 0) || f.SizeBytes < int64(len(f.Parts)) {
-			return fault.Field(fmt.Sprintf("body.files[%d].size_bytes", i), "is %d for %d parts; each part has a byte or more", f.SizeBytes, len(f.Parts))
+			return fault.Field(fmt.Sprintf("body.files[%d].size_bytes", i), "is %d for %d parts; each part must have at least one byte", f.SizeBytes, len(f.Parts))
 		}
 		if parts += len(f.Parts); parts > MaxParts {
 			return fault.Field("body.files", "name more than %d parts", MaxParts)
@@ -65,7 +65,7 @@ func (l Listing) Check(most int64) error {
 
 // TooLarge is the error of a project with more than most bytes.
 func TooLarge(most int64) error {
-	return fault.New(fault.UploadTooLarge, "The files of the project have more than %d bytes together.", most).
+	return fault.New(fault.UploadTooLarge, "The project is larger than %d bytes in total.", most).
 		WithAction("Leave out files that the scene does not need, or ask the operator for a larger --project-size.")
 }
 
@@ -76,7 +76,7 @@ func checkSentPath(at string, taken map[string]string) error {
 	switch {
 	case err != nil:
 	case !norm.NFC.IsNormalString(at):
-		err = fmt.Errorf("the path %q is not in the composed form of Unicode (NFC)", at)
+		err = fmt.Errorf("the path %q is not in composed Unicode (NFC)", at)
 	case slices.ContainsFunc(strings.Split(at, "/"), func(name string) bool { return len(name) > maxNameBytes }):
 		err = fmt.Errorf("the path %q has a name of more than %d bytes", at, maxNameBytes)
 	default:
@@ -164,7 +164,7 @@ func (m Manifest) checkRepeats(stored map[string]Content) error {
 		}
 	}
 	if repeated := whole - sent; repeated > max(sent, contract.RepeatedBytes) {
-		return fault.Field("body.files", "repeat parts for %d bytes; at most %d, or the size of the parts where that is more", repeated, int64(contract.RepeatedBytes))
+		return fault.Field("body.files", "repeat parts for %d bytes; the limit is %d bytes or the size of the parts, whichever is larger", repeated, int64(contract.RepeatedBytes))
 	}
 	return nil
 }

@@ -99,15 +99,15 @@ func (f File) check() error {
 func CheckPath(path string) error {
 	switch {
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
-		return fmt.Errorf("the path %q holds what is not text", path)
+		return fmt.Errorf("the path %q contains characters that are not text", path)
 	case len(path) > MaxPathBytes:
 		return fmt.Errorf("the path %q has more than %d bytes", path, MaxPathBytes)
 	case strings.Contains(path, `\`):
-		return fmt.Errorf("the path %q holds a backslash", path)
+		return fmt.Errorf("the path %q contains a backslash", path)
 	}
 	for name := range strings.SplitSeq(path, "/") {
 		if name == "" || name == "." || name == ".." {
-			return fmt.Errorf("the path %q has a part %q", path, name)
+			return fmt.Errorf("the path %q contains the segment %q", path, name)
 		}
 	}
 	return nil
@@ -118,7 +118,7 @@ func CheckPath(path string) error {
 // a slash at its end, which distinguishes it from a file.
 func claim(taken map[string]string, path string) error {
 	if other, ok := taken[fold(path)]; ok {
-		return fmt.Errorf("the paths %q and %q are the same where case does not count", other, path)
+		return fmt.Errorf("the paths %q and %q differ only by case", other, path)
 	}
 	taken[fold(path)] = path
 	for at, r := range path {
@@ -128,7 +128,7 @@ func claim(taken map[string]string, path string) error {
 		folder := path[:at]
 		other, ok := taken[fold(folder)]
 		if ok && other != folder+"/" {
-			return fmt.Errorf("the paths %q and %q do not go together", strings.TrimSuffix(other, "/"), path)
+			return fmt.Errorf("the paths %q and %q conflict: they use one name for two things", strings.TrimSuffix(other, "/"), path)
 		}
 		taken[fold(folder)] = folder + "/"
 	}

@@ -9,7 +9,7 @@ import (
 // NeededOption is what Blender must be built with for a picture, and one file that needs it.
 type NeededOption struct {
 	Option buildoption.Option `json:"option" enum:"alembic,usd,osl,openvdb,movies"`
-	Kind   string             `json:"kind" doc:"Of the file: cache, script, volume, movie or simulation."`
+	Kind   string             `json:"kind" doc:"Kind of the file: cache, script, volume, movie or simulation."`
 	Path   string             `json:"path,omitempty" doc:"As written in the file; absent for a shader that is in the file itself."`
 	Owner  string             `json:"owner,omitempty" doc:"The data-block that wants it."`
 	From   string             `json:"from,omitempty" doc:"The library that names it; absent for the upload itself."`

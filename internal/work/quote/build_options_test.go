@@ -36,7 +36,7 @@ func TestWhatNoWorkerIsBuiltForIsToldBeforeThePrice(t *testing.T) {
 		switch {
 		case at < 0 && c.want != "":
 			t.Errorf("%s: no warning", name)
-		case at >= 0 && (c.want == "" || !strings.Contains(warnings[at].Message, ": "+c.want+" The frames wait")):
+		case at >= 0 && (c.want == "" || !strings.Contains(warnings[at].Message, ": "+c.want+" Frames and free previews wait")):
 			t.Errorf("%s: %s", name, warnings[at].Message)
 		}
 	}

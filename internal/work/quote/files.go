@@ -10,7 +10,7 @@ import (
 // SceneFile is a file that a scene of a project names, or files that belong together: the
 // tiles or the pictures of a set, a folder of caches.
 type SceneFile struct {
-	Path   string     `json:"path" doc:"Where it is in the project; of what is missing, where Blender looks for it."`
+	Path   string     `json:"path" doc:"Path in the project; for a missing file, the path where Blender looks for it."`
 	Kind   string     `json:"kind" enum:"image,sequence,udim,movie,volume,font,sound,cache,simulation,library"`
 	From   string     `json:"from" doc:"The .blend of the project that names it."`
 	Owner  string     `json:"owner,omitempty" doc:"The data-block that wants it."`

@@ -110,9 +110,9 @@ func shotText(s Shot) string { return fmt.Sprintf("%s (scene %s, %s)", s.Strip, 
 // samplesText says what is known of samples that change.
 func (s Scene) samplesText(frames Frames) string {
 	if len(s.SampleKeys) == 0 {
-		return fmt.Sprintf("The samples change by frame; the file stores %d.", s.Samples)
+		return fmt.Sprintf("The samples change from frame to frame; the file has %d.", s.Samples)
 	}
-	return fmt.Sprintf("Keyframes change the samples: %d at most in these frames.", s.SamplesIn(frames))
+	return fmt.Sprintf("The samples are animated: at most %d in these frames.", s.SamplesIn(frames))
 }
 
 func (s Scene) samplesDetail(frames Frames) map[string]int {

@@ -79,7 +79,7 @@ func Chosen(list *string, r RequestedFrames) (RequestedFrames, error) {
 	var err error
 	r.List, err = ReadList(*list)
 	if err == nil && r.Count != nil && *r.Count != len(r.List) {
-		err = fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames names %d.", *r.Count, len(r.List))
+		err = fault.New(fault.InvalidFrameRange, "frame_count is %d, but frames lists %d.", *r.Count, len(r.List))
 	}
 	return r, err
 }
@@ -89,11 +89,11 @@ func Chosen(list *string, r RequestedFrames) (RequestedFrames, error) {
 func ReadList(text string) (framelist.List, error) {
 	l, err := framelist.Parse(text, contract.MaxFrames)
 	if errors.Is(err, framelist.ErrTooMany) {
-		return nil, fault.New(fault.FrameRangeTooLarge, "The list has more than %d frames, the most that a job has.", contract.MaxFrames).
+		return nil, fault.New(fault.FrameRangeTooLarge, "The list has more than %d frames, which is the maximum for a job.", contract.MaxFrames).
 			WithAction("Send a list of at most 10000 frames.")
 	}
 	if err != nil {
-		return nil, fault.New(fault.InvalidFrameRange, "The frames cannot be read: %v.", err).WithAction("Send frames and ranges separated by commas, such as 3,7-9 or 10-100x5.")
+		return nil, fault.New(fault.InvalidFrameRange, "The list of frames is not valid: %v.", err).WithAction("Send frames and ranges separated by commas, such as 3,7-9 or 10-100x5.")
 	}
 	return l, nil
 }
@@ -107,7 +107,7 @@ func (a RequestedFrames) selection(scene Frames) (s Selection, err error) {
 	}
 	l := a.List
 	if last := l[len(l)-1]; last > contract.MaxFrameNumber {
-		return s, fault.New(fault.InvalidFrameRange, "Frame %d is beyond %d, the last frame that Blender knows.", last, contract.MaxFrameNumber)
+		return s, fault.New(fault.InvalidFrameRange, "Frame %d is above %d, the highest frame number in Blender.", last, contract.MaxFrameNumber)
 	}
 	if r, ok := l.Range(); ok {
 		return Selection{Frames: Frames{r.First, r.Last, r.Step}}, nil
@@ -169,7 +169,7 @@ func (a RequestedFrames) Resolve(scene Frames) (f Frames, skipped int, err error
 		return f, 0, fault.New(fault.InvalidFrameRange, "frame_step is %d; it must be 1 to %d.", f.Step, contract.MaxFrameNumber)
 	}
 	if f.Start > contract.MaxFrameNumber || f.End > contract.MaxFrameNumber {
-		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d goes beyond %d, the last frame that Blender knows.",
+		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d goes above %d, the highest frame number in Blender.",
 			f.Start, f.End, contract.MaxFrameNumber)
 	}
 	if a.Start != nil && f.Start < contract.MinFrames {
@@ -181,11 +181,11 @@ func (a RequestedFrames) Resolve(scene Frames) (f Frames, skipped int, err error
 		f.Start += skipped * f.Step
 	}
 	if f.End < f.Start || f.Start < contract.MinFrames {
-		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d holds no frame of 1 or above.", f.Start, f.End).
+		return f, 0, fault.New(fault.InvalidFrameRange, "The range %d to %d contains no frame from 1 on.", f.Start, f.End).
 			With(rangeDetail{scene, f})
 	}
 	if n := f.Count(); n > contract.MaxFrames {
-		return f, 0, fault.New(fault.FrameRangeTooLarge, "The range %d to %d holds %d frames; a job has at most %d. Send frame_start and frame_end.",
+		return f, 0, fault.New(fault.FrameRangeTooLarge, "The range %d to %d has %d frames; a job can have at most %d. Send frame_start and frame_end.",
 			f.Start, f.End, n, contract.MaxFrames).With(rangeDetail{scene, f})
 	}
 	if n := f.Count(); a.Count != nil && *a.Count != n {

@@ -142,7 +142,7 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 		return Quote{}, gone()
 	}
 	if db.IsNotFound(err) || (err == nil && row.UploadID != uploadID) {
-		return Quote{}, fault.New(fault.QuoteNotFound, "There is no quote %s of this upload.", quoteID)
+		return Quote{}, fault.New(fault.QuoteNotFound, "This upload has no quote %s.", quoteID)
 	}
 	if err != nil {
 		return Quote{}, fmt.Errorf("take quote: %w", err)
@@ -156,7 +156,7 @@ func Take(ctx context.Context, tx *db.Tx, workspaceID, uploadID, quoteID string)
 
 // gone is the error of an upload that was removed. Its quotes may have gone with it.
 func gone() error {
-	return fault.New(fault.UploadNotFound, "The upload was deleted, or not used in time, and is gone.")
+	return fault.New(fault.UploadNotFound, "The upload no longer exists: it was deleted, or it expired before it was used.")
 }
 
 // Drop removes the quotes of an upload that no job has taken.
@@ -175,7 +175,7 @@ func (q Quote) Startable() error {
 		return fault.New(fault.QuoteExpired, "The quote expired at %s.", q.ExpiresAt.Format(time.RFC3339))
 	}
 	if !q.Qualified1C {
-		return fault.New(fault.QuoteNotQualified, "A frame of this scene is more work than the price per frame covers.")
+		return fault.New(fault.QuoteNotQualified, "A frame of this scene takes more work than the price per frame covers.")
 	}
 	return nil
 }

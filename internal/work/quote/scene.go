@@ -31,7 +31,7 @@ type Scene struct {
 	Sequences          []Sequence       `json:"sequences,omitempty" doc:"Image sequences and volumes that lack numbers which the scene can show."`
 	MissingData        []MissingData    `json:"missing_data,omitempty" doc:"Data-blocks that the picture needs and that are not in the library from which they are linked."`
 	Scripts            []string         `json:"scripts" doc:"Names of text blocks; none of them is run."`
-	UsesAutorunScripts bool             `json:"uses_autorun_scripts" doc:"True when the picture can depend on Python that would run by itself."`
+	UsesAutorunScripts bool             `json:"uses_autorun_scripts" doc:"True if the picture may depend on Python that would run automatically."`
 	AutorunScripts     []Script         `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
 	DrivenSamples      bool             `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
 	FileOutputNodes    []string         `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
@@ -104,7 +104,7 @@ type MissingFile struct {
 type Simulation struct {
 	Kind       string `json:"kind" doc:"cloth, soft_body, rigid_body, particles, hair_dynamics, dynamic_paint, fluid or simulation_nodes."`
 	Object     string `json:"object"`
-	FirstFrame int    `json:"first_frame" doc:"Of its own range; 0 where it has none."`
+	FirstFrame int    `json:"first_frame" doc:"First frame of the simulation's own range; 0 if it has none."`
 	LastFrame  int    `json:"last_frame"`
 	Baked      bool   `json:"baked" doc:"Blender reads each frame from a bake."`
 	Cached     bool   `json:"cached" doc:"Each frame is stored in the file, without a bake."`

@@ -111,17 +111,17 @@ func some[T any](list []T, member, format string, text func(T) string) (any, str
 // a warning comes from here, and docs/warnings.md is printed from it.
 func WarningTable() []WarningRow {
 	return []WarningRow{
-		{WarnBuildOption, SeverityPicture, "The picture needs what the Blender of no worker that is online was built with: Alembic, USD, Open Shading Language, OpenVDB or FFmpeg.",
-			"The frames wait for a worker that has it, and so does a free preview.",
-			"Wait for such a worker; or make the file do without: import what a cache holds, write a film out as pictures, build a shader of nodes; save the file and send it again.",
+		{WarnBuildOption, SeverityPicture, "No online worker has a Blender built with everything this scene needs (Alembic, USD, Open Shading Language, OpenVDB or FFmpeg).",
+			"Frames and free previews wait for a worker that has it.",
+			"Wait for such a worker, or change the file so that it no longer needs it: import the contents of caches, replace movies by image sequences, build shaders from nodes. Then save the file and upload it again.",
 			func(in *inspected) (any, string) {
 				lacked := in.neededOf(in.farm.lacks(in.Needs()))
 				return when(len(lacked) > 0, map[string]any{"missing": lacked, "workers": in.farm.Workers},
-					"The Blender of no worker that is online has all that the picture needs: %s.", listed(lacked, optionText))
+					"No online worker has a Blender with everything this scene needs: %s.", listed(lacked, optionText))
 			}},
-		{WarnMissingFiles, SeverityPicture, "Files that the picture needs are not in the upload.",
-			"A missing image is magenta; of other missing files nothing is rendered.",
-			"Send the files along, as a project or in a .zip, or pack them into the .blend (File > External Data > Pack Resources), save it and send it again.",
+		{WarnMissingFiles, SeverityPicture, "The upload lacks files that the scene needs.",
+			"Missing images render magenta; other missing files are left out.",
+			"Upload the files too, as a project or a .zip. Or pack them into the .blend (File > External Data > Pack Resources), save it and upload it again.",
 			func(in *inspected) (any, string) {
 				return some(in.missing(), "files", "The upload lacks %s.", fileText)
 			}},
@@ -131,15 +131,15 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return some(in.gaps(), "sequences", "Sequences lack pictures that these frames show: %s.", gapText)
 			}},
-		{WarnUnreadable, SeverityPicture, "Files that the scene names are in the upload, but Blender cannot read them: Git LFS pointers, empty or incomplete files, web pages, or files of another kind than they are named for.",
-			"An unreadable image is magenta; of other unreadable files, such as libraries, nothing is rendered.",
-			"Replace each file by the real one (of Git LFS: run git lfs pull), check that Blender shows it, and send the project again.",
+		{WarnUnreadable, SeverityPicture, "Blender cannot read some files of the upload: they are Git LFS pointers, empty, incomplete, web pages, or not of the type that their name says.",
+			"Unreadable images render magenta; other unreadable files, such as libraries, are left out.",
+			"Replace each file with the real one (for Git LFS, run git lfs pull), check that Blender shows it, and upload the project again.",
 			func(in *inspected) (any, string) {
-				return some(in.UnreadableFiles, "files", "Blender cannot read files of the upload: %s.", unreadableText)
+				return some(in.UnreadableFiles, "files", "Blender cannot read these files: %s.", unreadableText)
 			}},
-		{WarnLinkedLibraries, SeverityPicture, "Data that the picture needs is linked from other .blend files, which are not in the upload.",
-			"What is linked from them is not rendered.",
-			"Send the libraries along, as a project or in a .zip, or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and send it again.",
+		{WarnLinkedLibraries, SeverityPicture, "The scene links data from other .blend files, which are not in the upload.",
+			"The linked data is not rendered.",
+			"Upload the libraries too, as a project or a .zip. Or pack them (File > External Data > Pack Linked Libraries) or make the data local, save the file and upload it again.",
 			func(in *inspected) (any, string) {
 				return some(in.LinkedLibraries, "paths", "The upload lacks linked .blend files: %s.", itself)
 			}},
@@ -149,128 +149,130 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return some(in.MissingData, "data", "Libraries lack data that is linked from them: %s.", missingDataText)
 			}},
-		{WarnUnreachable, SeverityPicture, "Files of the project are not where the .blend looks for them, and no worker can put them there: it looks on a network, or in a folder of the system.",
-			"They count as missing: a missing image is magenta; of other missing files nothing is rendered.",
-			"Make the paths relative (File > External Data > Make Paths Relative), save and send the project again.",
+		{WarnUnreachable, SeverityPicture, "The .blend looks for files of the project in places that no worker can offer: on a network or in a system folder.",
+			"They count as missing: images render magenta, and other files are left out.",
+			"Make the paths relative (File > External Data > Make Paths Relative), save and upload the project again.",
 			func(in *inspected) (any, string) {
 				_, unreachable := in.remapped()
-				return some(unreachable, "files", "The .blend looks for files of the project where none can be put: %s.", remappedText)
+				return some(unreachable, "files", "The .blend looks for files in places that no worker can offer: %s.", remappedText)
 			}},
-		{WarnFilesPartial, SeverityPicture, "The project names more files than the search goes through.",
-			"Files that were not looked for may be missing; a missing image is magenta, of other missing files nothing is rendered.",
-			"Send only the files that the scene needs, or compare one frame before ordering all.",
+		{WarnFilesPartial, SeverityPicture, "The project refers to more files than are checked.",
+			"Files that were not checked may be missing. Missing images render magenta; other missing files are left out.",
+			"Upload only the files that the scene needs, or compare one frame before you order all.",
 			func(in *inspected) (any, string) {
-				return when(in.FilesPartial, nil, "Not all files of the project were looked for.")
+				return when(in.FilesPartial, nil, "The project refers to more files than were checked.")
 			}},
 		{WarnMissingCache, SeverityPicture, "A simulation was baked to a folder that is not in the upload.",
-			"The simulation stands still, or is not seen.",
-			"Send the folder along, or bake into the .blend (Physics > Cache, Disk Cache off; for node bakes: Packed), save the file and send it again.",
+			"The simulation does not move, or is invisible.",
+			"Upload the folder too. Or bake into the .blend (Physics > Cache, Disk Cache off; for node bakes: Packed), save the file and upload it again.",
 			func(in *inspected) (any, string) {
-				return some(in.missingCaches(), "files", "The upload lacks what simulations were baked to: %s.", fileText)
+				return some(in.missingCaches(), "files", "The upload lacks the baked caches of simulations: %s.", fileText)
 			}},
-		{WarnScriptsDisabled, SeverityPicture, "The picture can depend on Python in the file.",
-			"No Python of the file is run: a driver that needs it gives 0, and a Freestyle style module draws no lines.",
-			"Replace the Python by expressions that Blender computes without it, bake what it sets to keyframes, or draw the lines by Freestyle's line sets; save the file and send it again.",
+		{WarnScriptsDisabled, SeverityPicture, "The scene may depend on Python in the file.",
+			"Python in the file is never run: a driver that needs it evaluates to 0, and a Freestyle style module draws no lines.",
+			"Replace the Python with simple driver expressions, bake its results to keyframes, or use Freestyle line sets. Then save the file and upload it again.",
 			func(in *inspected) (any, string) {
 				return when(in.UsesAutorunScripts, map[string]any{"count": len(in.AutorunScripts), "scripts": first(in.AutorunScripts, mostDetail)},
-					"The picture can depend on Python: %s.", cmp.Or(listed(in.AutorunScripts, scriptText), "drivers too many to name"))
+					"The scene may depend on Python: %s.", cmp.Or(listed(in.AutorunScripts, scriptText), "more drivers than can be listed"))
 			}},
-		{WarnNoLayer, SeverityPicture, "All view layers of a scene are switched off.",
-			"Its objects are not rendered, and the frames are empty.",
-			"Switch Use for Rendering on in a view layer (View Layer Properties), save the file and send it again.",
+		{WarnNoLayer, SeverityPicture, "All view layers of a scene are disabled for rendering.",
+			"Its objects are not rendered, so the frames are empty.",
+			"Enable Use for Rendering in a view layer (View Layer Properties), save the file and upload it again.",
 			func(in *inspected) (any, string) {
-				return when(in.NoLayer != "", map[string]string{"scene": in.NoLayer}, "All view layers of the scene %q are switched off.", in.NoLayer)
+				return when(in.NoLayer != "", map[string]string{"scene": in.NoLayer}, "All view layers of the scene %q are disabled for rendering.", in.NoLayer)
 			}},
-		{WarnEmptyImages, SeverityPicture, "Image texture nodes that the picture needs have no image.",
-			"Each of them gives magenta.",
-			"Choose an image in each of these nodes, or remove them; save the file and send it again.",
+		{WarnEmptyImages, SeverityPicture, "Some image texture nodes have no image.",
+			"They render magenta.",
+			"Choose an image in each of these nodes or remove them. Then save the file and upload it again.",
 			func(in *inspected) (any, string) {
-				return some(in.EmptyImages, "nodes", "Image texture nodes have no image: %s.", emptyImageText)
+				return some(in.EmptyImages, "nodes", "These image texture nodes have no image: %s.", emptyImageText)
 			}},
 		{WarnUnbaked, SeverityPicture, "A simulation is not baked.",
-			"Each frame is what `blender -b FILE -a` writes from the scene's first frame on; without a bake Blender leaves most simulations standing there, though they move in its window.",
-			"Bake all simulations (Physics > Cache > Bake All Dynamics; fluids and nodes in their own panels), save the file and send it again.",
+			"Each frame is what `blender -b FILE -a` renders from the scene's first frame on. Without a bake, most simulations do not move there, although they move in Blender's window.",
+			"Bake all simulations (Physics > Cache > Bake All Dynamics; fluids and nodes in their own panels), save the file and upload it again.",
 			func(in *inspected) (any, string) {
-				return some(in.unbaked(), "simulations", "Simulations are not baked: %s.", simulationText)
+				return some(in.unbaked(), "simulations", "These simulations are not baked: %s.", simulationText)
 			}},
-		{WarnNewerFile, SeverityPicture, "The file was saved by a newer Blender than the one that renders.",
-			"What is new in that Blender is not rendered, or is rendered in another way.",
-			"Compare one frame before ordering all, or save the file in the renderer's version.",
+		{WarnNewerFile, SeverityPicture, "The file was saved by a newer Blender than the workers use.",
+			"Features of the newer version are left out or look different.",
+			"Compare one frame before you order all, or save the file with the workers' version.",
 			func(in *inspected) (any, string) {
 				renderer, number := in.farm.Renderer()
 				// The version is read back from its text: the scene may come from the store.
 				file, ok := versionNumber(in.FileVersion)
 				return when(ok && file > number, map[string]string{"file": in.FileVersion, "renderer": renderer},
-					"The file was saved by Blender %s; Blender %s renders it.", in.FileVersion, renderer)
+					"The file was saved by Blender %s, but is rendered with Blender %s.", in.FileVersion, renderer)
 			}},
-		{WarnColors, SeverityPicture, "The file asks for a display, view transform, look or colour space that the renderer's Blender does not have.",
-			"Blender takes its default: the sRGB display, the display's first view (Standard), no look; an image in an unknown colour space is not converted, a clip or a strip is read as its files usually are, and a node that converts from or to one is muted.",
-			"Choose what a plain Blender of the renderer's version has (Render > Color Management; each image's Color Space), or render to OpenEXR and apply your own configuration to the frames.",
+		{WarnColors, SeverityPicture, "The file uses a display, view transform, look or colour space that the workers' Blender does not have.",
+			"Blender uses its defaults: the sRGB display, that display's first view (Standard) and no look. Images in an unknown colour space are not converted; clips and strips are read in their usual one; conversion nodes are muted.",
+			"Choose settings that a plain Blender of the workers' version has (Render > Color Management; each image's Color Space). Or render to OpenEXR and apply your own configuration to the frames.",
 			func(in *inspected) (any, string) {
 				colors := in.farm.colorLacks(in.ColorManagement)
 				return when(len(colors) > 0, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "workers": in.farm.Workers},
-					"The picture's colours need what the renderer's Blender lacks: %s.", listed(colors, lackText))
+					"The workers' Blender lacks colour settings that this scene uses: %s.", listed(colors, lackText))
 			}},
-		{WarnSequencerOff, SeverityPicture, "Strips of the sequencer show scenes that another engine than Cycles renders.",
-			"These strips are left out, as if they were muted.",
-			"Render those scenes on your computer and put the pictures in place of the strips, or set their engine to Cycles.",
+		{WarnSequencerOff, SeverityPicture, "Some strips of the sequencer show scenes that do not use Cycles.",
+			"These strips are left out, as if muted.",
+			"Set the engine of those scenes to Cycles, or render them on your computer and replace the strips by the pictures.",
 			func(in *inspected) (any, string) {
 				unrendered := slices.DeleteFunc(slices.Clone(in.Unrendered), func(s Shot) bool { return !s.in(in.selected.Frames) })
-				return some(unrendered, "strips", "Strips of the sequencer show scenes of other engines: %s.", shotText)
+				return some(unrendered, "strips", "These strips of the sequencer show scenes that do not use Cycles: %s.", shotText)
 			}},
-		{WarnDenoiseOff, SeverityPicture, "The scene asks for denoising, which workers do not do.",
-			"A worker that is told not to denoise leaves the noise; one that has no denoiser renders no frame.",
+		{WarnDenoiseOff, SeverityPicture, "The scene uses denoising, but the workers do not denoise.",
+			"Workers with denoising switched off leave the noise in; workers without a denoiser render no frames.",
 			"Raise the samples, or denoise the frames yourself.",
 			func(in *inspected) (any, string) {
 				// One worker with a denoiser renders what others refuse.
 				farm := in.farm
 				undenoised := farm.DenoiseOff > 0 || farm.Workers > 0 && farm.NoDenoiser == farm.Workers
 				return when(len(in.Denoising) > 0 && undenoised, map[string]any{"denoising": first(in.Denoising, mostDetail), "workers": farm.Workers, "denoise_off": farm.DenoiseOff, "no_denoiser": farm.NoDenoiser},
-					"The picture is denoised by the %s; %d of %d workers online do not denoise.", listed(in.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
+					"Denoising is on in the %s, but %d of %d online workers do not denoise.", listed(in.Denoising, itself), farm.DenoiseOff+farm.NoDenoiser, farm.Workers)
 			}},
 		{WarnMultiviewOff, SeverityPicture, "The scene renders several views, such as a left and a right eye.",
-			"One picture is rendered for each frame, from the scene's camera.",
-			"Render each eye as a scene of its own.",
-			func(in *inspected) (any, string) { return when(in.Multiview, nil, "The scene renders several views.") }},
+			"One picture per frame is rendered, from the scene's camera.",
+			"Render each eye as a separate scene.",
+			func(in *inspected) (any, string) {
+				return when(in.Multiview, nil, "The scene renders several views, such as a left and a right eye.")
+			}},
 		{WarnStampOff, SeverityPicture, "The scene writes the file's or the computer's name into the picture.",
-			"The stamp leaves out both names; its other lines stay.",
+			"The stamp omits both names; its other lines stay.",
 			"Put the name into the stamp's note.",
 			func(in *inspected) (any, string) {
 				return when(in.StampNames, nil, "The scene writes the file's or the computer's name into the picture.")
 			}},
-		{WarnRemapped, SeverityResult, "Files of the project are not where the .blend looks for them: it has an absolute path, one that leads out of the project, or one that differs by case.",
-			"Workers put them there too. At absolute paths only workers with a whole sandbox do (--sandbox required); on others these count as missing.",
+		{WarnRemapped, SeverityResult, "The .blend refers to files of the project by absolute paths, by paths outside the project, or with a different case.",
+			"Workers make these paths work. Absolute paths need a worker with a full sandbox (--sandbox required); on other workers they count as missing.",
 			"Nothing has to be done. To be safe on all workers, make the paths relative (File > External Data > Make Paths Relative), save and send the project again.",
 			func(in *inspected) (any, string) {
 				remapped, _ := in.remapped()
-				return some(remapped, "files", "The .blend looks elsewhere for files of the project: %s.", remappedText)
+				return some(remapped, "files", "The .blend refers to files by paths that differ from the project's: %s.", remappedText)
 			}},
-		{WarnFrameZeroSkipped, SeverityResult, "The scene's range begins below frame 1.",
+		{WarnFrameZeroSkipped, SeverityResult, "The scene's frame range begins below 1.",
 			"Frames below 1 are not rendered and cost nothing.",
 			"Move the animation so that it begins at frame 1.",
 			func(in *inspected) (any, string) {
-				return when(in.selected.Skipped > 0, map[string]int{"skipped": in.selected.Skipped}, "The scene begins at frame %d.", in.FrameStart)
+				return when(in.selected.Skipped > 0, map[string]int{"skipped": in.selected.Skipped}, "The scene's frame range begins at %d.", in.FrameStart)
 			}},
-		{WarnFramesOutside, SeverityResult, "Frames were chosen that the scene's range does not reach.",
-			"They are rendered and cost the same as any other frame.",
-			"Check the frame numbers, or extend the scene's range if the animation goes beyond it.",
+		{WarnFramesOutside, SeverityResult, "Some chosen frames are outside the scene's frame range.",
+			"They are rendered at the usual price.",
+			"Check the frame numbers. If the animation is longer than the range, extend the range.",
 			func(in *inspected) (any, string) {
 				outside := in.selected.outside(in.Frames())
 				return when(len(outside) > 0, map[string]any{"count": len(outside), "frames": outside.String(), "scene": in.Frames()},
-					"The scene's range is %s; you chose %s outside it.", ListText(in.FrameStart, in.FrameEnd, 1, ""), frameText(outside))
+					"The scene's frame range is %s; you chose %s outside it.", ListText(in.FrameStart, in.FrameEnd, 1, ""), frameText(outside))
 			}},
-		{WarnMovieAsPNG, SeverityResult, "The scene's output is a film.",
+		{WarnMovieAsPNG, SeverityResult, "The scene's output is a movie file.",
 			"The frames are delivered as PNG pictures, without sound.",
-			"Make the film of the delivered frames.",
+			"Make the movie from the delivered frames.",
 			func(in *inspected) (any, string) {
-				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a film (%s).", in.OutputFormat)
+				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a movie file (%s).", in.OutputFormat)
 			}},
-		{WarnFileOutput, SeverityResult, "The compositor writes files of its own through File Output nodes.",
-			"Those files are not written; the picture is.",
-			"Write what you need as passes into a multi-layer EXR.",
+		{WarnFileOutput, SeverityResult, "The compositor has File Output nodes, which write files of their own.",
+			"Only the picture is delivered; those files are not written.",
+			"Put what you need into the passes of a multilayer EXR.",
 			func(in *inspected) (any, string) {
 				return when(len(in.FileOutputNodes) > 0, map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
-					"The compositor writes files of its own: %s.", listed(in.FileOutputNodes, itself))
+					"The compositor has File Output nodes: %s.", listed(in.FileOutputNodes, itself))
 			}},
 		{WarnNotRepeatable, SeverityResult, "The world has a volume, which Blender 4.3 was seen to render with other noise each time.",
 			"The frames are right, but a second render can have other noise, and none is made to confirm them.",
@@ -286,19 +288,19 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return when(in.EXRPreviews, map[string]string{"format": in.OutputFormat}, "The scene writes a JPEG next to each %s picture.", in.OutputFormat)
 			}},
-		{WarnDrivenSamples, SeverityTime, "A driver or keyframes change the samples from frame to frame.",
-			"Each frame is rendered with the samples that Blender computes for it.",
-			"Check the samples of the heaviest frame.",
+		{WarnDrivenSamples, SeverityTime, "The samples are animated or driven.",
+			"Each frame uses the samples that Blender computes for it.",
+			"Check the samples of the slowest frame.",
 			func(in *inspected) (any, string) {
 				return when(in.DrivenSamples, in.samplesDetail(in.selected.Frames), "%s", in.samplesText(in.selected.Frames))
 			}},
-		{WarnHeavyScene, SeverityTime, "Each frame is a lot of work.",
-			"The frames are rendered as they are, which takes long.",
-			"Check resolution and samples.",
+		{WarnHeavyScene, SeverityTime, "Each frame takes a long time to render.",
+			"The frames are rendered with these settings.",
+			"Check the resolution and the samples.",
 			func(in *inspected) (any, string) {
 				work := in.PixelSamples(in.selected.Frames)
 				return when(work > int64(in.envelope)/heavyPart, map[string]int64{"pixel_samples": work, "limit": int64(in.envelope)},
-					"A frame has %d million samples of pixels.", work/1e6)
+					"A frame has %d million pixel samples (pixels times samples).", work/1e6)
 			}},
 	}
 }
@@ -307,8 +309,8 @@ func WarningTable() []WarningRow {
 // never refuses a render.
 type Warning struct {
 	Code            WarningCode `json:"code" doc:"Stable machine-readable code; see the table of warnings."`
-	Severity        Severity    `json:"severity,omitempty" enum:"picture,result,time" doc:"What it concerns. Warnings are sorted by it, worst first."`
-	Message         string      `json:"message" doc:"What is found, and what is rendered instead."`
+	Severity        Severity    `json:"severity,omitempty" enum:"picture,result,time" doc:"What the warning affects. Warnings are sorted by severity, worst first."`
+	Message         string      `json:"message" doc:"What was found, and what is rendered instead."`
 	SuggestedAction string      `json:"suggested_action,omitempty" doc:"What the artist can do."`
 	Detail          any         `json:"detail,omitempty"`
 }
@@ -339,8 +341,8 @@ func WarningsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Warnings\n\nPrinted from `internal/work/quote` by `make generate`; do not edit.\n\n" +
 		"Inspect and each quote carry `warnings: [{code, severity, message, suggested_action, detail}]`, sorted as here, the worst first. " +
-		"A warning says before the price is accepted how the frames will differ from what the file expects; it never refuses a render, though the frames of `build_option_missing` wait. " +
-		"`message` names what was found and says what is rendered instead.\n\n" +
+		"A warning tells you how the frames will differ from your own render before you accept the price. It never blocks a render, although the frames of `build_option_missing` wait. " +
+		"`message` says what was found and what is rendered instead.\n\n" +
 		"`severity` is `picture` when the pictures differ from those on the artist's computer, `result` when the pictures are right but frames or other outputs are not as expected, `time` when the render takes long.\n\n" +
 		"| code | severity | found | rendered instead | what to do |\n|---|---|---|---|---|\n")
 	for _, r := range WarningTable() {

@@ -324,13 +324,13 @@ func TestWarningsNameWhatIsConcerned(t *testing.T) {
 	}
 	want := map[quote.WarningCode]string{
 		quote.WarnMissingFiles:    "The upload lacks //wood.png (image wood, used by material Floor), //sans.otf (font Sans), //3.png (image 3) and 1 more. ",
-		quote.WarnUnreadable:      "Blender cannot read files of the upload: tex/floor.png is a Git LFS pointer, not a picture (image floor, used by material Floor, in lib/set.blend). ",
+		quote.WarnUnreadable:      "Blender cannot read these files: tex/floor.png is a Git LFS pointer, not a picture (image floor, used by material Floor, in lib/set.blend). ",
 		quote.WarnLinkedLibraries: "The upload lacks linked .blend files: //chair.blend. ",
-		quote.WarnMissingCache:    "The upload lacks what simulations were baked to: //blendcache_shot (simulation Curtain). ",
-		quote.WarnUnbaked:         "Simulations are not baked: Crate (rigid body). ",
-		quote.WarnScriptsDisabled: "The picture can depend on Python: object Door, location, text start.py. ",
-		quote.WarnSequencerOff:    "Strips of the sequencer show scenes of other engines: title (scene Title, BLENDER_EEVEE). ",
-		quote.WarnDrivenSamples:   "The samples change by frame; the file stores 64. ",
+		quote.WarnMissingCache:    "The upload lacks the baked caches of simulations: //blendcache_shot (simulation Curtain). ",
+		quote.WarnUnbaked:         "These simulations are not baked: Crate (rigid body). ",
+		quote.WarnScriptsDisabled: "The scene may depend on Python: object Door, location, text start.py. ",
+		quote.WarnSequencerOff:    "These strips of the sequencer show scenes that do not use Cycles: title (scene Title, BLENDER_EEVEE). ",
+		quote.WarnDrivenSamples:   "The samples change from frame to frame; the file has 64. ",
 	}
 	for _, w := range quote.Envelope(contract.QualifiedPixelSamples).Warnings(scene, quote.Farm{}, quote.Selection{Frames: scene.Frames()}) {
 		if !strings.HasPrefix(w.Message, want[w.Code]) {

@@ -143,9 +143,9 @@ func (h History) openCheckpoint(text []byte) (Checkpoint, error) {
 		case k.End == nil, k.End.Reason == Superseded && c.Size <= k.End.LogSize:
 			return c, nil
 		case k.End.Reason == Compromised:
-			bad = fmt.Errorf("%w: the checkpoint is signed by key %s, which is compromised: get the proof anew", ErrNotInLog, k.Key.ID())
+			bad = fmt.Errorf("%w: the checkpoint is signed by key %s, which is compromised: download the proof again", ErrNotInLog, k.Key.ID())
 		default:
-			bad = fmt.Errorf("%w: the checkpoint of %d leaves is signed by key %s, which ended at %d: get the proof anew", ErrNotInLog, c.Size, k.Key.ID(), k.End.LogSize)
+			bad = fmt.Errorf("%w: the checkpoint of %d leaves is signed by key %s, which ended at %d: download the proof again", ErrNotInLog, c.Size, k.Key.ID(), k.End.LogSize)
 		}
 	}
 	return c, bad

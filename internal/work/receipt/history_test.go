@@ -39,7 +39,7 @@ func TestAThiefOfAnEndedKeyCannotPassAReceiptOff(t *testing.T) {
 		"a receipt before the end, proven by the key of today":               {"compromised", before, prove(before, 2, "b"), nil, "after leaf 2"},
 		"the same for a key that was not stolen":                             {"superseded", before, prove(before, 2, "b"), nil, "after leaf 2"},
 		"a proof that was saved before the end of a key that was not stolen": {"superseded", alone, prove(alone, 2, "a"), nil, "after leaf 2"},
-		"a saved proof, or a log of the thief's own, by a stolen key":        {"compromised", alone, prove(alone, 2, "a"), receipt.ErrNotInLog, "compromised: get the proof anew"},
+		"a saved proof, or a log of the thief's own, by a stolen key":        {"compromised", alone, prove(alone, 2, "a"), receipt.ErrNotInLog, "compromised: download the proof again"},
 		"a log of the thief's own, longer than the true one at the end":      {"superseded", before, prove(before, 2, "a"), receipt.ErrNotInLog, "which ended at 5"},
 		"a right signature after the end, in the true log":                   {"compromised", after, prove(after, 7, "b"), receipt.ErrBadSignature, "signed after the end"},
 		"a right signature after the end of a key that was not stolen":       {"superseded", after, prove(after, 7, "b"), receipt.ErrBadSignature, "signed after the end"},

@@ -65,7 +65,7 @@ func openBegun(ctx context.Context, whole *blob.Whole, blobs blob.Store, f Frame
 
 // Removed is the error of a ZIP that is not kept any more.
 func Removed() error {
-	return fault.New(fault.ArtifactExpired, "The artifact is past its retention.")
+	return fault.New(fault.ArtifactExpired, "The artifact is no longer kept.")
 }
 
 // OpenZIP opens the ZIP of a completed job, as the receipt describes it. Errors:
@@ -76,7 +76,7 @@ func OpenZIP(ctx context.Context, whole *blob.Whole, blobs blob.Store, record qu
 	}
 	r, err := whole.Open(ctx, blobs, record.ArtifactKey, record.ArtifactSha256)
 	if errors.Is(err, blob.ErrDamaged) || errors.Is(err, blob.ErrNotFound) {
-		return nil, fault.New(fault.ResultDamaged, "The stored ZIP is not the one that the receipt describes.").Wrap(err)
+		return nil, fault.New(fault.ResultDamaged, "The stored ZIP does not match its receipt.").Wrap(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open artifact: %w", err)

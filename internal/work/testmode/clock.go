@@ -53,7 +53,7 @@ func (c *Clock) Advance(ctx context.Context, by time.Duration, to time.Time) (t 
 			step, field = to.Sub(now.Now), "body.now"
 		}
 		if step < 0 {
-			return fault.Field(field, "must not be in the past: the clock only goes forward")
+			return fault.Field(field, "must not be in the past; the clock can only move forward")
 		}
 		if now.Moved+step > MostMoved {
 			return fault.Field(field, "is more than ten years ahead of the real time")

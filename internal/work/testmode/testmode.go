@@ -49,7 +49,7 @@ func Use(ctx context.Context, tx *db.Tx, workspaceID string, most int) error {
 		return fmt.Errorf("note the use of a test world: %w", err)
 	}
 	if used == 0 {
-		return fault.New(fault.Unavailable, "The test world of the workspace is being removed; a new one takes its place.").After(removedAfter)
+		return fault.New(fault.Unavailable, "The workspace's test world is being removed. A new one will replace it.").After(removedAfter)
 	}
 	return nil
 }
@@ -58,7 +58,7 @@ func Use(ctx context.Context, tx *db.Tx, workspaceID string, most int) error {
 // route_not_found without one.
 func Existing(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if _, err := tx.TestWorldGet(ctx, workspaceID); db.IsNotFound(err) {
-		return fault.New(fault.RouteNotFound, "There is no test world of this name.")
+		return fault.New(fault.RouteNotFound, "There is no such test world.")
 	} else if err != nil {
 		return fmt.Errorf("look up test world: %w", err)
 	}
@@ -73,7 +73,7 @@ func makeRoom(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	}
 	oldest, err := tx.TestWorldOldest(ctx)
 	if db.IsNotFound(err) || (err == nil && tx.Now-oldest.UsedAt < leastUnused.Microseconds()) {
-		return fault.New(fault.Unavailable, "Test mode is full: many workspaces use it right now.").After(time.Minute)
+		return fault.New(fault.Unavailable, "Test mode is full: many workspaces are using it.").After(time.Minute)
 	}
 	if err != nil {
 		return fmt.Errorf("find a test world to remove: %w", err)

@@ -102,10 +102,10 @@ func Refusal(filename string, priceCents int64) error {
 	if !slices.Contains(ofStarts(), code) {
 		return nil
 	}
-	e := fault.New(code, "The file's name asks for this error in test mode.")
+	e := fault.New(code, "Test mode returns this error because the file's name asks for it.")
 	switch code {
 	case fault.InsufficientFunds:
-		e = fault.New(code, "The job costs %s, and %s is available.", wallet.Money(priceCents), wallet.Money(0)).
+		e = fault.New(code, "This job costs %s; the wallet has %s available.", wallet.Money(priceCents), wallet.Money(0)).
 			With(map[string]int64{"required_cents": priceCents, "available_cents": 0})
 	case fault.SpendLimitReached:
 		e = e.With(map[string]int64{"required_cents": priceCents, "spent_cents": 0, "spend_limit_cents": 0})

@@ -140,7 +140,7 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 	// The lock makes two refunds of one job see each other's sum.
 	captured, err := tx.LedgerLock(ctx, query.LedgerLockParams{Kind: string(Captured), Reference: jobID})
 	if db.IsNotFound(err) {
-		return "", fault.New(fault.InvalidRequest, "No job %s has paid, so there is nothing to give back.", jobID)
+		return "", fault.New(fault.InvalidRequest, "Job %s has not been paid for, so there is nothing to refund.", jobID)
 	}
 	if err != nil {
 		return "", fmt.Errorf("refund %s: %w", jobID, err)
@@ -161,7 +161,7 @@ func Refund(ctx context.Context, tx *db.Tx, jobID, reference string, cents int64
 	case known:
 		return workspaceID, checkRepeat(ctx, tx, e)
 	case cents > captured.AmountCents-refunded:
-		return "", fault.Field("cents", "is %d; job %s has paid %s and got %s back, so it must be 1 to %d", cents, jobID, Money(captured.AmountCents), Money(refunded), captured.AmountCents-refunded)
+		return "", fault.Field("cents", "is %d; job %s cost %s, of which %s is already refunded, so it must be 1 to %d", cents, jobID, Money(captured.AmountCents), Money(refunded), captured.AmountCents-refunded)
 	}
 	return workspaceID, move(ctx, tx, e)
 }

@@ -75,7 +75,7 @@ func (r *Reader) join(ctx context.Context, jobID string, previews bool) (f *feed
 	f = all.open[jobID]
 	if f != nil && r.Watchers > 0 && f.watchers >= r.Watchers {
 		all.mu.Unlock()
-		return nil, nil, fault.New(fault.RateLimited, "The job has %d watchers, as many as it may have at once.", r.Watchers).After(retryAfterFull)
+		return nil, nil, fault.New(fault.RateLimited, "The job has %d event streams, which is the maximum.", r.Watchers).After(retryAfterFull)
 	}
 	if f == nil {
 		if all.open == nil {

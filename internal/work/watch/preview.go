@@ -89,7 +89,7 @@ func (r *Reader) scale(ctx context.Context, record job.Record, f row, side int) 
 	picture, err := pixels.Thumbnail(file, side)
 	switch {
 	case errors.Is(err, pixels.ErrUnsupported):
-		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: of its kind none are made.", f.File)
+		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: files of this kind have none.", f.File)
 	case errors.Is(err, pixels.ErrTooLarge):
 		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: its %d x %d pixels would take too much memory.", f.File, f.Width, f.Height)
 	case err != nil:

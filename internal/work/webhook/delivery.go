@@ -237,7 +237,7 @@ func isDisabled(endpointID string) error {
 // noDelivery is the answer for a delivery that does not exist, belongs to another
 // workspace or to another job: the three must look alike.
 func noDelivery(deliveryID string) error {
-	return fault.New(fault.DeliveryNotFound, "There is no delivery %s of this render.", deliveryID)
+	return fault.New(fault.DeliveryNotFound, "This render has no delivery %s.", deliveryID)
 }
 
 // readDelivery returns one delivery with its log, as the transaction has left it.

@@ -73,7 +73,7 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 			return fmt.Errorf("list webhook endpoints: %w", err)
 		}
 		if len(rows) >= contract.MaxWebhookEndpoints {
-			return fault.New(fault.EndpointLimitReached, "A workspace has %d webhook endpoints at most.", contract.MaxWebhookEndpoints)
+			return fault.New(fault.EndpointLimitReached, "A workspace can have at most %d webhook endpoints.", contract.MaxWebhookEndpoints)
 		}
 		endpointID := id.New(id.Endpoint)
 		err = createEndpoint(ctx, tx, query.WebhookEndpoint{

@@ -84,7 +84,7 @@ func (h *Hooks) Place(ctx context.Context, workspaceID, after string) (p Place, 
 // commits (storeEvent).
 func (h *Hooks) Follow(ctx context.Context, workspaceID string, f Follower) error {
 	if !h.join(workspaceID) {
-		return fault.New(fault.RateLimited, "The workspace has %d event streams, as many as it may have at once.", h.Followers).After(followRetry)
+		return fault.New(fault.RateLimited, "The workspace has %d event streams, which is the maximum.", h.Followers).After(followRetry)
 	}
 	defer h.leave(workspaceID)
 	// Listening begins before the first read, so that no event falls between the two.

@@ -40,7 +40,7 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 	}
 	switch n := utf8.RuneCountInString(given); {
 	case n < contract.MinWebhookSecret:
-		return "", false, fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more; this one has %d.", contract.MinWebhookSecret, n)
+		return "", false, fault.New(fault.WebhookSecretShort, "A webhook secret must have at least %d characters; this one has %d.", contract.MinWebhookSecret, n)
 	case n > contract.MaxWebhookSecret:
 		return "", false, fault.Field("body.webhook_secret", "has more than %d characters", contract.MaxWebhookSecret)
 	case !utf8.ValidString(given):
@@ -48,11 +48,11 @@ func (h *Hooks) chosenSecret(given string) (secret string, made bool, err error)
 	}
 	// The base64 decoder skips line ends, so a secret of only those is an empty key.
 	if strings.ContainsFunc(given, unicode.IsControl) || strings.TrimSpace(given) == "" {
-		return "", false, fault.Field("body.webhook_secret", "has a control character or nothing but spaces")
+		return "", false, fault.Field("body.webhook_secret", "has a control character or only spaces")
 	}
 	encoded, prefixed := strings.CutPrefix(given, contract.WebhookSecretPrefix)
 	if key, err := base64.StdEncoding.DecodeString(encoded); prefixed && err == nil && len(key) < minKeyBytes {
-		return "", false, fault.New(fault.WebhookSecretShort, "The base64 behind %s must stand for %d bytes or more; this one stands for %d.", contract.WebhookSecretPrefix, minKeyBytes, len(key))
+		return "", false, fault.New(fault.WebhookSecretShort, "The base64 after %s must encode at least %d bytes; this one encodes %d.", contract.WebhookSecretPrefix, minKeyBytes, len(key))
 	}
 	if _, err := signer(given); err != nil {
 		return "", false, fault.Field("body.webhook_secret", "begins with %s, but what follows is not base64", contract.WebhookSecretPrefix)

@@ -59,7 +59,7 @@ func (h *Hooks) check(ctx context.Context, url string) error {
 	}
 	err := h.Guard.Check(ctx, url)
 	if refused, ok := errors.AsType[*outbound.Refused](err); ok {
-		return fault.New(fault.InvalidWebhookURL, "The webhook URL is refused: %s.", refused.Reason)
+		return fault.New(fault.InvalidWebhookURL, "The webhook URL is not allowed: %s.", refused.Reason)
 	}
 	return err
 }

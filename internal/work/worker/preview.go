@@ -91,7 +91,7 @@ func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	if err != nil {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}
-	l.log.Info("rendered beside frames", "id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
+	l.log.Info("rendered between frames", "id", t.job.JobID, "frame", f.Number, "seconds", f.Seconds)
 	l.finish(drainCtx, renderedFrame{t, a, f, path, a.opened.Switched})
 	return nil
 }

@@ -471,6 +471,6 @@ func (w *Worker) release(drainCtx context.Context, unable string, tasks ...*task
 		return
 	}
 	if err := w.cfg.Farm.Release(drainCtx, farmapi.ReleaseRequest{WorkerID: w.id(), Leases: held, Unable: unable}); err != nil {
-		w.log.Warn("leases could not be given back, they lapse by themselves", "leases", len(held), "err", err)
+		w.log.Warn("leases could not be returned; they will expire", "leases", len(held), "err", err)
 	}
 }

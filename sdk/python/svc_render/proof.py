@@ -189,7 +189,7 @@ def _statement(state: Dict[str, Any], known: List[_Key]) -> Tuple[str, str]:
     receipt = statement["predicate"]
     check_receipt(receipt)
     if receipt.get("test", False) is not test:
-        raise _Failed("its type says otherwise than its content whether it is of test mode")
+        raise _Failed("its type and its content disagree about test mode")
     named = [(receipt[what]["filename"], receipt[what]["sha256"]) for what in ("artifact", "input")]
     named += [(f["path"], f["sha256"]) for f in receipt["input"].get("files", [])]
     if not same(statement["subject"], [{"name": name, "digest": {"sha256": sha256}} for name, sha256 in named]):
@@ -353,7 +353,7 @@ def _in_time(proof: Optional[Dict[str, Any]], known: List[_Key], state: Dict[str
         good = [k for k in known if k.raw in signers and (
             k.end is None or (k.reason == "superseded" and point.size <= k.end))]
         if not good:
-            raise _Failed("the checkpoint is signed by a key that had ended: get the proof anew")
+            raise _Failed("the checkpoint is signed by a key that had ended: download the proof again")
     if key.end is None:
         return "ok", "the history of keys has no end of it"
     if point is None:

@@ -139,7 +139,7 @@ def download(transport: Transport, artifact_of: Callable[[], Dict[str, Any]], pa
     path, artifact = os.fspath(path), artifact_of()
     size, want = int(artifact["size_bytes"]), str(artifact["sha256"])
     if len(want) != 64:
-        raise SvcError("the service names no SHA-256 of the download")
+        raise SvcError("the service gave no SHA-256 of the download")
     if os.path.exists(path) and sha256_of(path) == want:
         return artifact
     part = "%s.%s.part" % (path, want[:12])  # the hash separates parts of different files

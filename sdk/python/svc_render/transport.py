@@ -152,7 +152,7 @@ class Transport:
         self.base = base_url.rstrip("/")
         parts = urlsplit(self.base)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError("the server's address does not start with http:// or https:// and a host")
+            raise ValueError("the server's address must start with http:// or https:// and a host")
         if parts.username or parts.password or parts.query or parts.fragment:
             raise ValueError("the server's address has a user, a ? or a # in it: give the address alone")
         self.key, self.timeout, self.attempts = key, timeout, attempts

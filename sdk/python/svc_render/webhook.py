@@ -38,13 +38,13 @@ def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, now: Op
     try:
         key = base64.b64decode(secret[6:], validate=True) if secret.startswith("whsec_") else secret.encode("utf-8")
     except binascii.Error as cause:
-        raise WebhookError("the secret is not base64 behind whsec_") from cause
+        raise WebhookError("the secret is not base64 after whsec_") from cause
     if not key:
         raise WebhookError("the secret is empty")  # anybody could sign with it
     signed = hmac.new(key, ("%s.%s." % (identity, stamp)).encode("utf-8") + body, "sha256").digest()
     want = b"v1," + base64.b64encode(signed)
     if not any(hmac.compare_digest(want, one.encode("utf-8")) for one in found.get("webhook-signature", "").split()):
-        raise WebhookError("no signature is by this secret")
+        raise WebhookError("no signature was made with this secret")
     try:
         told = json.loads(body.decode("utf-8"))
         kind, when, data = told["type"], told["timestamp"], told["data"]

@@ -1,5 +1,5 @@
 """Verifies each case of a file of JSON lines and prints the check that fails first, an empty
-line where none does. The tests of the service hold this against their own verifier."""
+line where none does. The tests of the service compare this with their own verifier."""
 
 import base64
 import io

@@ -62,7 +62,7 @@ export async function downloadFile(transport, artifactOf, path, progress, signal
 }
 function promised(artifact) {
     if (!/^[0-9a-f]{64}$/.test(artifact.sha256))
-        throw new SvcError("the service names no SHA-256 of the download");
+        throw new SvcError("the service gave no SHA-256 of the download");
     return artifact;
 }
 async function compare(blob, artifact) {

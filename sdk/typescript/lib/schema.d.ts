@@ -21,7 +21,7 @@ export interface Schemas {
         created_at: string;
         /**
          * Format: date-time
-         * @description When the key ends by itself; null = when it is revoked.
+         * @description When the key expires; null if it does not.
          */
         expires_at: string | null;
         /** @description The secret, shown this once. */
@@ -47,7 +47,7 @@ export interface Schemas {
         created_at: string;
         /**
          * Format: date-time
-         * @description When the key ends by itself; null = when it is revoked.
+         * @description When the key expires; null if it does not.
          */
         expires_at: string | null;
         key_id: string;
@@ -459,9 +459,9 @@ export interface Schemas {
         frame_count: number;
         /** @description The frames' numbers and ranges, such as 3,7-9; rerender takes the same. */
         frames: string;
-        /** @description What is seen, and what it may mean. */
+        /** @description What was found, and what it may mean. */
         message: string;
-        /** @description What to do where it is not meant. */
+        /** @description What to do if it is not intended. */
         suggested_action: string;
     };
     Frame: {
@@ -921,7 +921,7 @@ export interface Schemas {
         score_formula: string;
         /**
          * Format: int64
-         * @description Of these, results that nothing was rendered for.
+         * @description How many of these results are synthetic.
          */
         synthetic_submissions: number;
         /** Format: double */
@@ -1032,7 +1032,7 @@ export interface Schemas {
         maximum_project_files: number;
         /**
          * Format: int64
-         * @description Of all files of a project together; 8589934592 unless the operator set another figure.
+         * @description Limit for all files of a project together; 8589934592 unless the operator changed it.
          */
         maximum_project_size_bytes: number;
         /** Format: int64 */
@@ -1047,7 +1047,7 @@ export interface Schemas {
          * @description Bytes of uploads that no job uses, for each workspace; 5368709120 unless the operator set another figure.
          */
         unstarted_storage_bytes: number;
-        /** @description Of all clients of a workspace together. */
+        /** @description Limit for all clients of a workspace together. */
         workspace_rate_limit: Schemas["LimitsBodyWorkspaceRateLimitStruct"];
     };
     LimitsAvailability: {
@@ -1142,7 +1142,7 @@ export interface Schemas {
     NeededOption: {
         /** @description The library that names it; absent for the upload itself. */
         from?: string;
-        /** @description Of the file: cache, script, volume, movie or simulation. */
+        /** @description Kind of the file: cache, script, volume, movie or simulation. */
         kind: string;
         /** @enum {string} */
         option: "alembic" | "usd" | "osl" | "openvdb" | "movies";
@@ -1588,7 +1588,7 @@ export interface Schemas {
         currency: string;
         device_name: string | null;
         download: Schemas["Download"];
-        /** @description Authorises itself for one hour; made anew at each read; null until completed. */
+        /** @description Valid for one hour without a key; each read returns a new URL; null until the job is completed. */
         download_url: string | null;
         engine: string;
         /**
@@ -1773,7 +1773,7 @@ export interface Schemas {
         created_at: string;
         currency: string;
         device_name: string | null;
-        /** @description Authorises itself for one hour; made anew at each read; null until completed. */
+        /** @description Valid for one hour without a key; each read returns a new URL; null until the job is completed. */
         download_url: string | null;
         engine: string;
         /**
@@ -1910,7 +1910,7 @@ export interface Schemas {
         created_at: string;
         currency: string;
         device_name: string | null;
-        /** @description Authorises itself for one hour; made anew at each read; null until completed. */
+        /** @description Valid for one hour without a key; each read returns a new URL; null until the job is completed. */
         download_url: string | null;
         engine: string;
         /** @description The receipt as signed: a DSSE envelope around an in-toto statement. */
@@ -2160,7 +2160,7 @@ export interface Schemas {
         unreadable_files?: Schemas["UnreadableFile"][];
         /** @description Strips that show scenes of other engines than Cycles; they are left out. */
         unrendered?: Schemas["Shot"][];
-        /** @description True when the picture can depend on Python that would run by itself. */
+        /** @description True if the picture may depend on Python that would run automatically. */
         uses_autorun_scripts: boolean;
         /** @description True when the world of the picture has a volume; newer Blenders do not render it the same way twice. */
         world_volume?: boolean;
@@ -2172,7 +2172,7 @@ export interface Schemas {
         kind: "image" | "sequence" | "udim" | "movie" | "volume" | "font" | "sound" | "cache" | "simulation" | "library";
         /** @description The data-block that wants it. */
         owner?: string;
-        /** @description Where it is in the project; of what is missing, where Blender looks for it. */
+        /** @description Path in the project; for a missing file, the path where Blender looks for it. */
         path: string;
         /** @enum {string} */
         status: "found" | "remapped" | "missing" | "packed" | "unused";
@@ -2313,7 +2313,7 @@ export interface Schemas {
         cached: boolean;
         /**
          * Format: int64
-         * @description Of its own range; 0 where it has none.
+         * @description First frame of the simulation's own range; 0 if it has none.
          */
         first_frame: number;
         /** @description The folder of its bake, as written; absent where the bake is in the file or there is none. */
@@ -2542,10 +2542,10 @@ export interface Schemas {
         /** @description Stable machine-readable code; see the table of warnings. */
         code: string;
         detail?: unknown;
-        /** @description What is found, and what is rendered instead. */
+        /** @description What was found, and what is rendered instead. */
         message: string;
         /**
-         * @description What it concerns. Warnings are sorted by it, worst first.
+         * @description What the warning affects. Warnings are sorted by severity, worst first.
          * @enum {string}
          */
         severity?: "picture" | "result" | "time";

@@ -124,7 +124,7 @@ export class Transport {
         this.base = base.replace(/\/+$/, "");
         const address = URL.canParse(this.base) ? new URL(this.base) : undefined;
         if (!address || !/^https?:$/.test(address.protocol) || !/^https?:\/\//i.test(this.base)) {
-            throw new TypeError("the server's address does not start with http:// or https:// and a host");
+            throw new TypeError("the server's address must start with http:// or https:// and a host");
         }
         if (address.username || address.password || /[?#@]/.test(this.base)) {
             throw new TypeError("the server's address has a user, a ? or a # in it: give the address alone");

@@ -20,7 +20,7 @@ export async function verifyWebhook(secret, headers, body, now = Date.now() / 10
         raw = secret.startsWith("whsec_") ? b64(secret.slice(6)) : new TextEncoder().encode(secret);
     }
     catch (cause) {
-        throw new WebhookError("the secret is not base64 behind whsec_", { cause });
+        throw new WebhookError("the secret is not base64 after whsec_", { cause });
     }
     if (raw.length === 0)
         throw new WebhookError("the secret is empty"); // anyone could sign with it
@@ -39,7 +39,7 @@ export async function verifyWebhook(secret, headers, body, now = Date.now() / 10
         }
     }
     if (!good)
-        throw new WebhookError("no signature is by this secret");
+        throw new WebhookError("no signature was made with this secret");
     let told;
     try {
         told = member(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));

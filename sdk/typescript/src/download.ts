@@ -70,7 +70,7 @@ export async function downloadFile(transport: Transport, artifactOf: () => Promi
 }
 
 function promised(artifact: Artifact): Artifact {
-  if (!/^[0-9a-f]{64}$/.test(artifact.sha256)) throw new SvcError("the service names no SHA-256 of the download");
+  if (!/^[0-9a-f]{64}$/.test(artifact.sha256)) throw new SvcError("the service gave no SHA-256 of the download");
   return artifact;
 }
 

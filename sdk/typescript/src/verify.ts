@@ -161,7 +161,7 @@ class Verification {
     this.test = statement["predicateType"] === TEST_RECEIPT_TYPE;
     if (statement["_type"] !== STATEMENT_TYPE || !(this.test || statement["predicateType"] === RECEIPT_TYPE)) throw new Error(not);
     const receipt = await checkReceipt(statement["predicate"]);
-    if ((receipt["test"] ?? false) !== this.test) throw new Error("its type says otherwise than its content whether it is of test mode");
+    if ((receipt["test"] ?? false) !== this.test) throw new Error("its type and its content disagree about test mode");
     const named = [receipt.artifact, receipt.input].map(({ filename, sha256 }) => ({ name: filename, digest: { sha256 } }));
     for (const { path, sha256 } of receipt.input.files ?? []) named.push({ name: path, digest: { sha256 } });
     if (!same(statement["subject"], named)) throw new Error("the statement's subjects are not the receipt's files");
@@ -225,7 +225,7 @@ class Verification {
     if (!key.dated) return { skipped: "the key came without its history: whether it had ended is not checked" };
     const good = (one: Known) => one.end === null || (one.reason === "superseded" && point!.size <= one.end);
     if (point && !this.known.some((one) => this.signers.includes(one.raw) && good(one))) {
-      throw new Error("the checkpoint is signed by a key that had ended: get the proof anew");
+      throw new Error("the checkpoint is signed by a key that had ended: download the proof again");
     }
     if (key.end === null) return "the history of keys has no end of it";
     const ended = `it ended at ${key.end} leaves of the log (${key.reason})`;

@@ -31,7 +31,7 @@ export async function verifyWebhook(secret: string, headers: CallHeaders, body: 
   try {
     raw = secret.startsWith("whsec_") ? b64(secret.slice(6)) : new TextEncoder().encode(secret);
   } catch (cause) {
-    throw new WebhookError("the secret is not base64 behind whsec_", { cause });
+    throw new WebhookError("the secret is not base64 after whsec_", { cause });
   }
   if (raw.length === 0) throw new WebhookError("the secret is empty"); // anyone could sign with it
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
@@ -46,7 +46,7 @@ export async function verifyWebhook(secret: string, headers: CallHeaders, body: 
       // not base64: not a signature
     }
   }
-  if (!good) throw new WebhookError("no signature is by this secret");
+  if (!good) throw new WebhookError("no signature was made with this secret");
   let told: Record<string, unknown>;
   try {
     told = member(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)));

@@ -59,7 +59,7 @@ type agentKeyMetadata struct {
 	LastUsedAt      *time.Time `json:"last_used_at" doc:"Exact to a minute; null when never used."`
 	RevokedAt       *time.Time `json:"revoked_at" doc:"Null while active."`
 	SpentCents      int64      `json:"spent_cents" doc:"What the key has spent in this calendar month (UTC), as its limit counts it."`
-	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key ends by itself; null = when it is revoked."`
+	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key expires; null if it does not."`
 }
 
 type agentKeyList struct {
@@ -81,7 +81,7 @@ type agentKeyCreated struct {
 	Name            string     `json:"name"`
 	SpendLimitCents *int64     `json:"spend_limit_cents" doc:"Null = no limit."`
 	CreatedAt       time.Time  `json:"created_at"`
-	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key ends by itself; null = when it is revoked."`
+	ExpiresAt       *time.Time `json:"expires_at" doc:"When the key expires; null if it does not."`
 }
 
 type createAPIKeyInput struct{ Body apiKeyCreateRequest }

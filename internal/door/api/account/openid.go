@@ -61,7 +61,7 @@ func (s *Server) openID(api huma.API) {
 
 // noIssuer is the error of a service without an issuer.
 func noIssuer() error {
-	return fault.New(fault.RouteNotFound, "No OpenID Connect issuer is configured here.")
+	return fault.New(fault.RouteNotFound, "This service has no OpenID Connect issuer.")
 }
 
 // startOpenID sends the browser to the issuer. Errors: route_not_found,

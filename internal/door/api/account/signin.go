@@ -127,7 +127,7 @@ func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, e
 // link_invalid.
 func (s *Server) showLink(ctx context.Context, in *showLinkInput) (*huma.StreamResponse, error) {
 	if in.Token == "" {
-		return nil, fault.New(fault.LinkInvalid, "This address is not a whole sign-in link: its token is missing.")
+		return nil, fault.New(fault.LinkInvalid, "This sign-in link is incomplete: its token is missing.")
 	}
 	var email string
 	err := s.DB.Read(ctx, func(tx *db.Tx) (err error) {

@@ -45,7 +45,7 @@ func (s *Server) testMode(api huma.API) {
 // inTestMode refuses outside of a test world. Error: wrong_mode.
 func (s *Server) inTestMode() error {
 	if s.Clock == nil {
-		return fault.New(fault.WrongMode, "Only test mode has a clock that moves: use a key that begins with %s or %s.", contract.TestAgentKeyPrefix, contract.TestAccountKeyPrefix)
+		return fault.New(fault.WrongMode, "Only test mode has a clock that you can move. Use a key that begins with %s or %s.", contract.TestAgentKeyPrefix, contract.TestAccountKeyPrefix)
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (s *Server) moveTestClock(ctx context.Context, in *moveTestClockInput) (*op
 	var to time.Time
 	switch r := in.Body; {
 	case (r.AdvanceSeconds == nil) == (r.Now == nil):
-		return operation.NoStore(testClockBody{}, fault.Field("body", "must have advance_seconds or now, and not both"))
+		return operation.NoStore(testClockBody{}, fault.Field("body", "must have either advance_seconds or now"))
 	case r.Now != nil:
 		to = *r.Now
 	default:

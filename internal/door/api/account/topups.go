@@ -51,7 +51,7 @@ type topUpPath struct {
 // topUpsInput selects a page of the top-ups.
 type topUpsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" pattern:"^TOP-[0-9a-f]{32}$" doc:"Top-up id; the page begins behind it. The Link header carries it."`
+	Before string `query:"before" pattern:"^TOP-[0-9a-f]{32}$" doc:"Top-up id; the page starts after it. The Link header contains it."`
 }
 
 type topUpsOutput struct {

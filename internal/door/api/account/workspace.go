@@ -21,7 +21,7 @@ import (
 type rendersInput struct {
 	Limit  int        `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Status job.Status `query:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" doc:"Only renders in this state."`
-	Before string     `query:"before" pattern:"^JOB-[0-9a-f]{32}$" doc:"Job id; the page begins behind it. The Link header carries it."`
+	Before string     `query:"before" pattern:"^JOB-[0-9a-f]{32}$" doc:"Job id; the page starts after it. The Link header contains it."`
 }
 
 // rendersOutput is spec 2.10. The next page is in a header, because the
@@ -58,7 +58,7 @@ type alertInput struct {
 // transactionsInput selects a page of the ledger.
 type transactionsInput struct {
 	Limit  int    `query:"limit" minimum:"1" maximum:"200" default:"50"`
-	Before string `query:"before" pattern:"^TXN-[0-9a-f]{32}$" doc:"Transaction id; the page begins behind it. The Link header carries it."`
+	Before string `query:"before" pattern:"^TXN-[0-9a-f]{32}$" doc:"Transaction id; the page starts after it. The Link header contains it."`
 }
 
 // transactionBody is one entry of the ledger. The amount is in cents and always

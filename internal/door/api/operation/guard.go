@@ -162,7 +162,7 @@ func (g *Guard) checkOrigin(r *http.Request) error {
 	asPost := *r
 	asPost.Method = http.MethodPost // the library accepts every GET; a read of another site is refused too
 	if err := g.sameOrigin.Check(&asPost); err != nil {
-		return fault.New(fault.CrossOriginRefused, "A session is good on this service's own pages only.").Wrap(err)
+		return fault.New(fault.CrossOriginRefused, "A browser session works only on this service's own pages.").Wrap(err)
 	}
 	return nil
 }

@@ -111,14 +111,14 @@ func (refused) Schema(r huma.Registry) *huma.Schema {
 // invalid_request, by operation and location. huma validates them by the schema
 // and knows only invalid values.
 func specialErrors() map[string]map[string]*fault.Error {
-	webhookURL := fault.New(fault.InvalidWebhookURL, "A webhook URL is an https URL of %d characters at most.", contract.MaxWebhookURL)
-	secret := fault.New(fault.WebhookSecretShort, "A webhook secret has %d characters or more.", contract.MinWebhookSecret)
-	keyName := fault.New(fault.InvalidKeyName, "A key's name has 1 to %d visible characters.", contract.MaxKeyName)
-	keyID := fault.New(fault.KeyNotFound, "There is no such key: a key_id is key_ and 32 hexadecimal digits.")
+	webhookURL := fault.New(fault.InvalidWebhookURL, "A webhook URL must be an https URL of at most %d characters.", contract.MaxWebhookURL)
+	secret := fault.New(fault.WebhookSecretShort, "A webhook secret must have at least %d characters.", contract.MinWebhookSecret)
+	keyName := fault.New(fault.InvalidKeyName, "A key's name must have 1 to %d visible characters.", contract.MaxKeyName)
+	keyID := fault.New(fault.KeyNotFound, "There is no such key. A key_id is key_ followed by 32 hexadecimal digits.")
 	return map[string]map[string]*fault.Error{
-		"preflightRender": {"body.renderer": fault.New(fault.UnsupportedRenderer, "There is one renderer: blender.")},
+		"preflightRender": {"body.renderer": fault.New(fault.UnsupportedRenderer, "The only renderer is blender.")},
 		"startUpload": {
-			"body.price_cents":      fault.New(fault.PriceNotAccepted, "Start takes no price_cents: the locked quote is the price."),
+			"body.price_cents":      fault.New(fault.PriceNotAccepted, "Start does not accept price_cents: the locked quote is the price."),
 			"body.legal_acceptance": fault.New(fault.LegalRequired, "legal_acceptance must be SVC_LEGAL_V1."),
 			"body.webhook_url":      webhookURL,
 			"body.webhook_secret":   secret,
@@ -165,7 +165,7 @@ func errorOf(op *huma.Operation, status int, message string, errs []error) error
 	case status == http.StatusRequestEntityTooLarge:
 		return fault.New(fault.BodyTooLarge, "The body is larger than %d bytes.", op.MaxBodyBytes)
 	case status == http.StatusUnsupportedMediaType:
-		return fault.New(fault.UnsupportedMedia, "This route takes application/json.")
+		return fault.New(fault.UnsupportedMedia, "This route accepts application/json only.")
 	case status == http.StatusNotAcceptable:
 		return fault.New(fault.InvalidRequest, "This route answers with application/json only.")
 	case message == humaReadFailed:
@@ -188,7 +188,7 @@ func Broken(err error) error {
 	if f, ok := errors.AsType[*fault.Error](err); ok {
 		return f
 	}
-	return fault.New(fault.InvalidRequest, "The body is cut off or malformed.").Wrap(err)
+	return fault.New(fault.InvalidRequest, "The body is incomplete or malformed.").Wrap(err)
 }
 
 // details lists what is wrong, and where. It has at least one entry.

@@ -116,7 +116,7 @@ type limitsBody struct {
 	RequiredEngine     string   `json:"required_render_engine" const:"CYCLES"`
 	RenderBackend      string   `json:"render_backend" const:"GPU"`
 	MaximumUploadBytes int      `json:"maximum_upload_size_bytes" const:"104857600"`
-	ProjectBytes       int64    `json:"maximum_project_size_bytes" doc:"Of all files of a project together; 8589934592 unless the operator set another figure."`
+	ProjectBytes       int64    `json:"maximum_project_size_bytes" doc:"Limit for all files of a project together; 8589934592 unless the operator changed it."`
 	ProjectFiles       int      `json:"maximum_project_files" const:"10000"`
 	PartBytes          int      `json:"maximum_part_size_bytes" const:"33554432"`
 	UnstartedStorage   int64    `json:"unstarted_storage_bytes" doc:"Bytes of uploads that no job uses, for each workspace; 5368709120 unless the operator set another figure."`
@@ -134,7 +134,7 @@ type limitsBody struct {
 	WorkspaceRateLimit struct {
 		PerMinute int `json:"requests_per_minute" minimum:"0" doc:"In the long run; five times a client's. 0: no limit."`
 		Burst     int `json:"burst" minimum:"0" doc:"At once; five times a client's. 0: no limit."`
-	} `json:"workspace_rate_limit" doc:"Of all clients of a workspace together."`
+	} `json:"workspace_rate_limit" doc:"Limit for all clients of a workspace together."`
 }
 
 // spanBody is an inclusive range.

@@ -34,7 +34,7 @@ func (in *artifactInput) Resolve(hc huma.Context) []error {
 func (s *Server) download(api huma.API) {
 	huma.Register(api, huma.Operation{
 		OperationID: "downloadArtifact", Method: http.MethodGet, Path: links.DownloadPath + "{job_id}", Tags: []string{"Results"},
-		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Answers Range requests (one of another unit is ignored), with 307 where the store sends the file by itself.",
+		Summary: "Fetch a ZIP by its signed address", Description: "The address comes from download_url. Supports Range requests (units other than bytes are ignored). Answers 307 if the store sends the file.",
 		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses: map[string]*huma.Response{"200": {
 			Description: "The ZIP", Content: map[string]*huma.MediaType{"application/zip": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},

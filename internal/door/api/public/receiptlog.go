@@ -52,7 +52,7 @@ func (s *Server) checkpoint(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 	tile, err := receiptlog.ParseTile(r.PathValue("tile"))
 	if err != nil {
-		return fault.New(fault.RouteNotFound, "%q names no tile.", r.PathValue("tile"))
+		return fault.New(fault.RouteNotFound, "%q is not the name of a tile.", r.PathValue("tile"))
 	}
 	var data []byte
 	err = s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
@@ -60,7 +60,7 @@ func (s *Server) tile(w http.ResponseWriter, r *http.Request) error {
 		return err
 	})
 	if errors.Is(err, receiptlog.ErrNoTile) {
-		return fault.New(fault.RouteNotFound, "The log is not long enough to have tile %s.", r.PathValue("tile"))
+		return fault.New(fault.RouteNotFound, "The log is too short to have tile %s.", r.PathValue("tile"))
 	}
 	if err != nil {
 		return err

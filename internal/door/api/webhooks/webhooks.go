@@ -128,7 +128,7 @@ type endpointDeliveriesInput struct {
 	EndpointID string         `path:"endpoint_id" doc:"Begins with WHE-."`
 	Limit      int            `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Status     webhook.Status `query:"status" enum:"pending,delivered,failed" doc:"Only deliveries in this state."`
-	Before     string         `query:"before" pattern:"^WHD-[0-9a-f]{64}$" doc:"Delivery id; the page begins behind it. The Link header carries it."`
+	Before     string         `query:"before" pattern:"^WHD-[0-9a-f]{64}$" doc:"Delivery id; the page starts after it. The Link header contains it."`
 }
 
 // endpointDeliveriesOutput is a page, with the next one in the Link header.

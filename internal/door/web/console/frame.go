@@ -76,7 +76,7 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 	}
 	at := find(r.PathValue("frame"))
 	if at < 0 {
-		return page.Page{}, fault.New(fault.FrameNotFound, "Frame %q of this job is not rendered, or not yet.", r.PathValue("frame"))
+		return page.Page{}, fault.New(fault.FrameNotFound, "Frame %q of this job has not been rendered.", r.PathValue("frame"))
 	}
 	cellAt := func(i int) *cell {
 		if i < 0 || i >= len(views) {

@@ -114,7 +114,7 @@ func lifeOf(days string) (time.Duration, error) {
 	}
 	n, err := strconv.Atoi(days)
 	if err != nil || n < 1 || n > 3650 {
-		return 0, fault.Field("days", "must be 1 to 3650 days, or nothing")
+		return 0, fault.Field("days", "must be 1 to 3650 days, or empty")
 	}
 	return time.Duration(n) * 24 * time.Hour, nil
 }

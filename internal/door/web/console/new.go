@@ -86,7 +86,7 @@ func (s *Site) fileOf(r *http.Request, who identity.Principal) (*intake.Received
 	for {
 		part, err := form.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fault.New(fault.InvalidRequest, "The form has no file. Choose one.")
+			return nil, fault.New(fault.InvalidRequest, "Choose a file first.")
 		}
 		if err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (s *Site) fileOf(r *http.Request, who identity.Principal) (*intake.Received
 func (s *Site) receivePart(r *http.Request, who identity.Principal, part *multipart.Part) (*intake.Received, error) {
 	name, err := intake.NameOf(part)
 	if err != nil {
-		return nil, fault.New(fault.InvalidRequest, "No file was chosen.")
+		return nil, fault.New(fault.InvalidRequest, "Choose a file first.")
 	}
 	file := intake.File{Name: name, Body: part, Announced: r.ContentLength - formSlack}
 	if !intake.IsArchive(file.Name) {

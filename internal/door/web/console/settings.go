@@ -97,7 +97,7 @@ func (s *Site) endOtherSessions(r *http.Request, _ identity.Principal) (page.Pag
 func (s *Site) leave(r *http.Request, who identity.Principal) (page.Page, error) {
 	var err error
 	if !strings.EqualFold(strings.TrimSpace(r.PostForm.Get("email")), who.Credential.Email) {
-		err = fault.New(fault.InvalidRequest, "Nothing was erased: type %s to say that you mean it.", who.Credential.Email)
+		err = fault.New(fault.InvalidRequest, "Nothing was erased. Type %s to confirm.", who.Credential.Email)
 	} else if err = s.Leave(r.Context(), who.WorkspaceID); err == nil {
 		return page.Page{Location: "/", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}, nil
 	}

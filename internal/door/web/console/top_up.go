@@ -48,7 +48,7 @@ func (s *Site) topUp(r *http.Request, who identity.Principal) (page.Page, error)
 	amount := strings.TrimSpace(r.PostForm.Get("amount"))
 	cents, err := page.Dollars("amount", amount)
 	if err == nil && cents == nil {
-		err = fault.Field("amount", "is empty; say how many dollars")
+		err = fault.Field("amount", "is empty; enter an amount in US dollars")
 	}
 	if err == nil {
 		var made payment.TopUp

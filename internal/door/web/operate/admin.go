@@ -321,7 +321,7 @@ func moved(move func(ctx context.Context, tx *db.Tx, subject, reference string, 
 			return operator.Act{}, err
 		}
 		if cents == nil {
-			return operator.Act{}, fault.Field("amount", "is empty; say how many dollars")
+			return operator.Act{}, fault.Field("amount", "is empty; enter an amount in US dollars")
 		}
 		return move(ctx, tx, form.Get("subject"), form.Get("reference"), *cents)
 	}

@@ -96,7 +96,7 @@ func (s *Base) readForm(r *http.Request) error {
 // cross_origin_refused.
 func (s *Base) CheckOrigin(r *http.Request) error {
 	if err := s.sameOrigin.Check(r); err != nil {
-		return fault.New(fault.CrossOriginRefused, "Forms are accepted only from this service's own pages.").Wrap(err)
+		return fault.New(fault.CrossOriginRefused, "This form must be sent from this service's own pages.").Wrap(err)
 	}
 	return nil
 }

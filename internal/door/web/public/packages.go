@@ -37,7 +37,7 @@ func (s *Site) packages(folder string, all func() ([]sdk.Package, error)) http.H
 		}
 		i := slices.IndexFunc(packages, func(p sdk.Package) bool { return p.Name == r.PathValue("file") })
 		if i < 0 {
-			return fault.New(fault.RouteNotFound, "There is no package %q: %s lists them.", r.PathValue("file"), folder)
+			return fault.New(fault.RouteNotFound, "There is no package %q. See the list at %s.", r.PathValue("file"), folder)
 		}
 		p := packages[i]
 		h := w.Header()

@@ -21,7 +21,7 @@ type TruncatedError struct {
 }
 
 func (e *TruncatedError) Error() string {
-	return fmt.Sprintf("the file is cut off at byte %d, in %s", e.Offset, e.What)
+	return fmt.Sprintf("the file is incomplete: it ends at byte %d, in %s", e.Offset, e.What)
 }
 
 // DamagedError reports that the file contradicts itself or the format.

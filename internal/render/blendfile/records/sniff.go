@@ -46,9 +46,9 @@ func guess(b []byte) string {
 	case len(b) == 0:
 		return "it is empty"
 	case starts("version https://git-lfs.github.com/"):
-		return "it is a git-LFS pointer; fetch the file it stands for (git lfs pull) and send that"
+		return "it is a Git LFS pointer; run git lfs pull and send the real file"
 	case reads("<!doctype html"), reads("<html"):
-		return "it is an HTML page, as a download that failed leaves it"
+		return "it is an HTML page, perhaps from a failed download"
 	case reads("<?xml"):
 		return "it is an XML document"
 	case starts("PK\x03\x04"), starts("PK\x05\x06"):
@@ -66,7 +66,7 @@ func guess(b []byte) string {
 	case reads("{"), reads("["):
 		return "it is a JSON document"
 	case len(bytes.Trim(b, "\x00")) == 0:
-		return "it begins with nothing but zeros"
+		return "it contains only zeros"
 	}
 	return "it does not begin with BLENDER"
 }

@@ -130,7 +130,7 @@ def dependency_cycle():
 
 
 @scene("objects that follow each other in a circle, persistent data on in the file",
-       why="with persistent data a circle goes on from what the frame before left; svc keeps no data where there is a circle, "
+       why="with persistent data a circle continues from what the previous frame left; svc keeps no data if there is a circle, "
            "so each frame is the one that Blender writes of it alone")
 def dependency_cycle_persistent():
     circle().render.use_persistent_data = True

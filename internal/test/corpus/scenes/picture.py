@@ -223,7 +223,7 @@ def compositor():
         socket.keyframe_insert("default_value", frame=frame)
 
 
-@scene("compositor with passes: vector blur, depth, a File Output node beside")
+@scene("compositor with passes: vector blur, depth, and a File Output node")
 def compositor_passes():
     s = shown()
     layer = s.view_layers[0]

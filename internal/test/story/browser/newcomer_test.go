@@ -45,7 +45,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		p.Says("No jobs yet", "Upload a scene")
 		p.Do(chromedp.Navigate(link)) // a link works once, and leads on
 		press(p, "Sign in")
-		p.Says("unknown, used or too old")
+		p.Says("is invalid, has expired, or was already used")
 		press(p, "Sign in again")
 		p.Says("Send me a link")
 

@@ -45,7 +45,7 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Says("Who waits", "2 frames") // while the page is open
+		p.Says("Waiting workspaces", "2 frames") // while the page is open
 		owner := svc.Console(tenant)
 		owner.Open("/console/jobs/" + job.JobID)
 		owner.Says("queued")

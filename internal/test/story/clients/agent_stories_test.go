@@ -124,7 +124,7 @@ func limitedCaller(svc *story.Service, c story.Caller, cents int64) story.Caller
 }
 
 // TestTenStoriesOfAgents are played one after the other on a service, which is audited at
-// the end. Each says what is in the ledger then: nothing is paid twice.
+// the end. Each says what is in the ledger then: you do not pay twice.
 func TestTenStoriesOfAgents(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		svc := story.Start(t, config)

@@ -99,7 +99,7 @@ func TestTheInspectorRegistersIsLetInAndRenders(t *testing.T) {
 		for lines := bufio.NewScanner(said); lines.Scan(); {
 			if _, address, is := strings.Cut(lines.Text(), "navigate to: "); is {
 				asked++
-				allows(p, strings.TrimSpace(address), "registered by itself")
+				allows(p, strings.TrimSpace(address), "self-registered")
 			}
 			rest.WriteString(lines.Text() + "\n")
 		}

@@ -264,7 +264,7 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 			t.Parallel()
 			c := startRenderCommand(t)
 			said, code := c.endedBy(syscall.SIGINT, stage.call, stage.after, "1-3")
-			want := "nothing is lost. Run the same command again"
+			want := "nothing is lost. To follow and download it, run the same command again"
 			if i < 2 { // before the start
 				want = "nothing was spent. Run the same command again"
 			}
@@ -318,7 +318,7 @@ func TestASecondJobIntoAFolderHasItsOwn(t *testing.T) {
 	}
 	// Once more the same: nothing is ordered.
 	command, said := c.command("--frames", "1-3")
-	if err := command.Run(); err != nil || !strings.Contains(said.String(), "rendered before") {
+	if err := command.Run(); err != nil || !strings.Contains(said.String(), "already rendered") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	c.svc.SettledOnce(c.caller, 3)

@@ -71,7 +71,7 @@ func TestAThiefOfAnEndedKeyPassesNothingOff(t *testing.T) {
 			if said, code := verify(after.Receipt.Envelope, after.Proof, keys); code != 0 || !strings.Contains(said, "has no end of it") {
 				t.Errorf("a receipt of the new key: %d %s", code, said)
 			}
-			if said, code := verify(before.Receipt.Envelope, saved.Proof, keys); code != 5 || !strings.Contains(said, "get the proof anew") {
+			if said, code := verify(before.Receipt.Envelope, saved.Proof, keys); code != 5 || !strings.Contains(said, "download the proof again") {
 				t.Errorf("a proof that only the stolen key signed: %d %s", code, said)
 			}
 		}

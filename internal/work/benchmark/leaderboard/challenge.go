@@ -62,7 +62,7 @@ func challengeLimit(ctx context.Context, tx *db.Tx, nodeKeyID string) error {
 		return nil
 	}
 	wait := time.Hour - tx.Time().Sub(db.Time(since.FirstAt))
-	return fault.New(fault.RateLimited, "A node key may begin %d benchmark runs an hour.", benchmark.ChallengesHour).After(max(wait, time.Second))
+	return fault.New(fault.RateLimited, "A node key can start %d benchmark runs per hour.", benchmark.ChallengesHour).After(max(wait, time.Second))
 }
 
 // random draws what a worker cannot know before.

@@ -70,7 +70,7 @@ func find(ctx context.Context, tx *db.Tx, slug string) (current query.BenchmarkG
 		}
 	}
 	if len(all) == 0 {
-		return current, nil, fault.New(fault.GPUNotFound, "There is no result of a GPU %q.", slug)
+		return current, nil, fault.New(fault.GPUNotFound, "There are no results for the GPU %q.", slug)
 	}
 	for _, g := range all {
 		if versionsOfGroup(g) == Current() {

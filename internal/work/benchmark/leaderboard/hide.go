@@ -47,7 +47,7 @@ func Accepted(ctx context.Context, tx *db.Tx, resultIDs []string) error {
 	for _, resultID := range resultIDs {
 		row, err := tx.BenchmarkReceiptGet(ctx, resultID)
 		if db.IsNotFound(err) || (err == nil && row.Status != "accepted") {
-			return fault.New(fault.ResultNotFound, "There is no accepted result %s.", resultID).WithAction("Use a result's id from the leaderboard's pages.")
+			return fault.New(fault.ResultNotFound, "There is no accepted result %s.", resultID).WithAction("Use a result_id from the leaderboard.")
 		}
 		if err != nil {
 			return fmt.Errorf("read benchmark receipt: %w", err)
@@ -231,6 +231,6 @@ func hidden(ctx context.Context, tx *db.Tx, resultID string) error {
 	if err != nil {
 		return fmt.Errorf("read what is hidden: %w", err)
 	}
-	return fault.New(fault.ResultNotFound, "The operator has hidden the result %s: %s", resultID, row.Reason).
+	return fault.New(fault.ResultNotFound, "The operator has hidden result %s: %s", resultID, row.Reason).
 		WithAction("Ask the operator. The log of receipts still has it.")
 }

@@ -152,7 +152,7 @@ func groupOf(ctx context.Context, tx *db.Tx, v Versions, slug string) (query.Ben
 // Stats is the leaderboard in short, under the current versions.
 type Stats struct {
 	TotalSubmissions     int64      `json:"total_submissions" doc:"Keys whose newest ranked result counts."`
-	SyntheticSubmissions int64      `json:"synthetic_submissions" doc:"Of these, results that nothing was rendered for."`
+	SyntheticSubmissions int64      `json:"synthetic_submissions" doc:"How many of these results are synthetic."`
 	GPUCount             int64      `json:"gpu_count"`
 	TopScore             *float64   `json:"top_score"`
 	MedianScore          *float64   `json:"median_score"`

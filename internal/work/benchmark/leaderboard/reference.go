@@ -172,7 +172,7 @@ func (b *Board) ReferenceLeases() lease.Queue {
 }
 
 func referenceLost(leaseID string) error {
-	return fault.New(fault.LeaseLost, "The reference render %s is no longer this worker's.", leaseID)
+	return fault.New(fault.LeaseLost, "The reference render %s no longer belongs to this worker.", leaseID)
 }
 
 // AdmitReference checks, before a byte of a picture is read, that its worker holds the

@@ -108,7 +108,7 @@ func (b *Board) Submit(ctx context.Context, s Submission) (done Submitted, err e
 // payload. Error: benchmark_refused.
 func opened(envelope []byte, key receipt.PublicKey) (signed benchmark.Receipt, payload string, err error) {
 	if signed, err = benchmark.Open(envelope, key); err != nil {
-		return signed, "", fault.New(fault.BenchmarkRefused, "The receipt does not hold: %v.", err)
+		return signed, "", fault.New(fault.BenchmarkRefused, "The receipt is not valid: %v.", err)
 	}
 	payload, err = benchmark.PayloadSHA256(envelope)
 	return signed, payload, err

@@ -67,13 +67,13 @@ func endSize(ctx context.Context, tx *db.Tx, row query.SigningKey) (int64, error
 }
 
 // errNotEnded reports that an end changed no row.
-var errNotEnded = fault.New(fault.KeyNotFound, "The key is not published, or it ends earlier.").WithAction("See svc admin signing-key list.")
+var errNotEnded = fault.New(fault.KeyNotFound, "The key is not published, or it ended earlier.").WithAction("See svc admin signing-key list.")
 
 // checkReason refuses a reason for the end of a key that is neither receipt.Superseded nor
 // receipt.Compromised. Error: invalid_request.
 func checkReason(reason string) error {
 	if reason != receipt.Superseded && reason != receipt.Compromised {
-		return fault.New(fault.InvalidRequest, "A key ends because it is %s or %s, not %q.", receipt.Superseded, receipt.Compromised, reason)
+		return fault.New(fault.InvalidRequest, "The reason must be %s or %s, not %q.", receipt.Superseded, receipt.Compromised, reason)
 	}
 	return nil
 }
@@ -94,7 +94,7 @@ func Retire(ctx context.Context, tx *db.Tx, keyID string, after time.Duration, r
 	// A key with an end in the future does not count: once it ends, nothing could sign.
 	stays := func(row query.SigningKey) bool { return row.ValidTo == 0 && row.KeyID != keyID }
 	if !slices.ContainsFunc(rows, stays) {
-		return fault.New(fault.LastSigningKey, "Signing key %s is the last one without an end.", keyID)
+		return fault.New(fault.LastSigningKey, "Signing key %s is the last active one.", keyID)
 	}
 	if reason == receipt.Compromised {
 		after = 0

@@ -135,7 +135,7 @@ func (a *Asker) tell(met bool, by, away []string) {
 	a.away = said
 	switch {
 	case !met:
-		a.Log.Warn("too few witnesses sign the log's checkpoints: it goes on without them", "signed", by, "not", away)
+		a.Log.Warn("too few witnesses sign the log's checkpoints: continuing without them", "signed", by, "not", away)
 	case len(away) > 0:
 		a.Log.Warn("enough witnesses sign the log's checkpoints, and some do not", "signed", by, "not", away)
 	default:

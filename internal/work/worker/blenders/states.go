@@ -187,7 +187,7 @@ func (m crowded) change(l *loop) {
 		return
 	}
 	l.together = time.After(AloneTime)
-	l.cfg.Log.Warn("a frame failed beside others and is rendered again alone; for a while one Blender works", "for", AloneTime, "code", m.code, "message", m.text)
+	l.cfg.Log.Warn("a frame failed next to other frames and is rendered again alone; one Blender works for a while", "for", AloneTime, "code", m.code, "message", m.text)
 	if l.cfg.Blenders == Auto {
 		l.resize(1) // what shows that the device waits may show it again
 	}

@@ -85,7 +85,7 @@ func (e Examination) Examine(ctx context.Context) []Finding {
 	} else if e.SandboxErr == nil {
 		found = append(found, e.blender(ctx)...)
 	} else {
-		found = append(found, Finding{"blender", Warn, e.Blender + ", not started: no sandbox to start it in", "mend the sandbox first"})
+		found = append(found, Finding{"blender", Warn, e.Blender + ", not started: no sandbox to start it in", "fix the sandbox first"})
 	}
 	if e.Server != "" {
 		found = append(found, e.server(ctx)...)
