@@ -6,7 +6,7 @@ package svc
 import "embed"
 
 // GoSDK has package client and all that it imports of this module, with go.mod and the
-// licence. A test of package sdk holds the folders against the imports.
+// licence. A test of package sdk compares the folders with the imports.
 //
 //go:embed go.mod LICENSE client/*.go
 //go:embed internal/ground/atomicfile/*.go internal/ground/contract/*.go internal/ground/digest/*.go internal/ground/osfile/*.go

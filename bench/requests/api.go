@@ -46,7 +46,7 @@ func API(engine string) rounds.Group {
 			{Name: name("preflight"), Unit: rounds.PerSecond, Baseline: plain, Note: "likewise"},
 			{Name: name("capabilities"), Unit: rounds.PerSecond, Goal: rounds.RatioAtLeast(0.6), Baseline: plain, Note: "likewise, without a key"},
 			{Name: name("counted"), Unit: rounds.PerSecond, Baseline: "without a rate limit", Note: "status"},
-			{Name: name("status by tool"), Unit: rounds.PerSecond, Baseline: "status", Note: "svc_status at /mcp, beside the route of the Job API"},
+			{Name: name("status by tool"), Unit: rounds.PerSecond, Baseline: "status", Note: "svc_status at /mcp, compared with the route of the Job API"},
 			{Name: name("start"), Unit: rounds.PerSecond, Baseline: "one-row commits", Note: "each reserves money and adds work"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {

@@ -32,7 +32,7 @@ func Metrics() rounds.Group {
 				Name: request, Unit: rounds.Duration, Goal: rounds.RatioAtMost(1.01), Baseline: "without metrics",
 				Note: fmt.Sprintf("status, one caller; of %d turns of %d requests a round, a quarter was faster", metricsTurns, metricsRequests),
 			},
-			{Name: scrape, Unit: rounds.Duration, Baseline: "a status", Note: "with the figures of the store read anew; once in 15 s is usual"},
+			{Name: scrape, Unit: rounds.Duration, Baseline: "a status", Note: "with the figures of the store read again; once in 15 s is usual"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 			return b.WithStores(ctx, "sqlite", func(store *db.DB, _ *sql.DB, address string) (err error) {

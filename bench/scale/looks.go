@@ -28,7 +28,7 @@ const (
 // frame takes meanwhile, from the answer of start to its acceptance. The baseline is the
 // same service without previews.
 func Looks(engine string) rounds.Group {
-	name := "look/" + engine + " paid frame beside 1,000 free previews, p95"
+	name := "look/" + engine + " paid frame next to 1,000 free previews, p95"
 	return rounds.Group{
 		Rows: []rounds.Row{{
 			Name: name, Unit: rounds.Duration, Baseline: "nobody looks", Goal: rounds.RatioAtMost(1.5),

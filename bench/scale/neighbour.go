@@ -37,7 +37,7 @@ const (
 // arrays, while another renders, and measures the requests of the other. The baseline is
 // the other alone. The limits are the published ones.
 func Neighbour(engine string) rounds.Group {
-	p99, memory := "neighbour/"+engine+" requests beside a hostile workspace, p99", "neighbour/"+engine+" server memory"
+	p99, memory := "neighbour/"+engine+" requests next to a hostile workspace, p99", "neighbour/"+engine+" server memory"
 	return rounds.Group{
 		Rows: []rounds.Row{
 			{Name: p99, Unit: rounds.Duration, Baseline: "nobody attacks", Goal: rounds.RatioAtMost(2),

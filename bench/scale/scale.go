@@ -37,7 +37,7 @@ var wide = []string{"--rate-per-minute", "60000", "--rate-burst", "10000", "--op
 func Workers(engine string) rounds.Group {
 	rate, memory := "scale/"+engine+" frames a second", "scale/"+engine+" server memory"
 	baseline := fmt.Sprintf("%d workers, %d frames", scaleFew, scaleFrames/scaleFewShare)
-	note := fmt.Sprintf("%d workers in one process beside the server, %d frames, each leased, fetched for, delivered, accepted; one round", scaleWorkers, scaleFrames)
+	note := fmt.Sprintf("%d workers in one process next to the server, %d frames, each leased, fetched for, delivered, accepted; one round", scaleWorkers, scaleFrames)
 	return rounds.Group{
 		Rows: []rounds.Row{
 			{Name: rate, Unit: rounds.PerSecond, Baseline: baseline, Goal: rounds.RatioAtLeast(0.7), Note: note},
@@ -134,7 +134,7 @@ func Watchers(engine string) rounds.Group {
 	return rounds.Group{
 		Rows: []rounds.Row{{
 			Name: name, Unit: rounds.Duration, Baseline: "one watcher", Goal: rounds.Under(0.1, rounds.Duration),
-			Note: fmt.Sprintf("%d frames, each %s, with previews; watchers in one process beside the server", watchFrames, watchFrame),
+			Note: fmt.Sprintf("%d frames, each %s, with previews; watchers in one process next to the server", watchFrames, watchFrame),
 		}},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) (err error) {
 			s, err := serve(ctx, b, engine, wide...)

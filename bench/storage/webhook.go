@@ -29,13 +29,13 @@ const (
 )
 
 // hookRows are the names of one engine's rows.
-type hookRows struct{ rate, half, most, beside string }
+type hookRows struct{ rate, half, most, amid string }
 
 func hookRowsOf(engine string) hookRows {
 	name := "webhook/" + engine + " "
 	return hookRows{
 		rate: name + "deliveries a second", half: name + "delay, median", most: name + "delay, 99 %",
-		beside: fmt.Sprintf("%sdelay, 99 %% of %d beside a dead one and a tarpit", name, hookEndpoints-2),
+		amid: fmt.Sprintf("%sdelay, 99 %% of %d next to a dead one and a tarpit", name, hookEndpoints-2),
 	}
 }
 
@@ -56,7 +56,7 @@ func Webhook(engine string) rounds.Group {
 			{Name: names.rate, Unit: rounds.PerSecond, Baseline: "plain net/http and a commit a call", Goal: rounds.Over(hookNeed, rounds.PerSecond), Note: fmt.Sprintf("%d that wait for %d receivers in this process; %s", hookBacklog, hookEndpoints, commits)},
 			{Name: names.half, Unit: rounds.Duration, Baseline: "plain net/http", Goal: rounds.Under(0.050, rounds.Duration), Note: paced},
 			{Name: names.most, Unit: rounds.Duration, Baseline: "plain net/http", Goal: rounds.Under(0.250, rounds.Duration), Note: "likewise"},
-			{Name: names.beside, Unit: rounds.Duration, Baseline: "without the two", Goal: rounds.RatioAtMost(1.25), Note: "the two get every tenth job, as their neighbours do"},
+			{Name: names.amid, Unit: rounds.Duration, Baseline: "without the two", Goal: rounds.RatioAtMost(1.25), Note: "the two get every tenth job, as their neighbours do"},
 		},
 		Measure: func(ctx context.Context, b *rounds.Run, into rounds.Record) error {
 			return b.WithStores(ctx, engine, func(store *db.DB, plain *sql.DB, _ string) error {
@@ -110,7 +110,7 @@ func (h *hookService) measure(ctx context.Context, b *rounds.Run, r rounds.Recor
 	return errors.Join(
 		r.AddShare(names.half, ours, plain, 0.5),
 		r.AddShare(names.most, ours, plain, 0.99),
-		r.AddShare(names.beside, beside, without, 0.99),
+		r.AddShare(names.amid, beside, without, 0.99),
 	)
 }
 

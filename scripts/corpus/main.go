@@ -38,7 +38,7 @@ func main() {
 	flag.StringVar(&o.only, "only", "", "compare only scenes whose name matches this `regexp`")
 	flag.StringVar(&o.files, "files", "", "compare the .blend files in this `folder`, made small, in place of the made scenes")
 	flag.BoolVar(&o.projects, "projects", false, "take each folder in -files for a project, and send its scenes with their files")
-	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and go on with what a run before left there")
+	flag.StringVar(&o.keep, "keep", "", "keep everything that is made in this `folder`, and continue with what an earlier run left there")
 	flag.StringVar(&o.results, "results", filepath.Join("scripts", "corpus", "results.jsonl"), "append the results to this `file`")
 	flag.IntVar(&o.threads, "threads", runtime.NumCPU(), "threads of each Blender")
 	flag.IntVar(&o.fuzz, "fuzz", 0, "compare kept data in `N` random scenes, in place of the service")

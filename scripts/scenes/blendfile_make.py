@@ -946,7 +946,7 @@ def nodes():
 
 
 def outputs(root):
-    """Of several outputs Cycles takes one."""
+    """Cycles takes one of several outputs."""
     def lead(tree, path, output):
         shader = tree.nodes.new("ShaderNodeEmission")
         tree.links.new(picture_node(tree, path).outputs[0], shader.inputs[0])

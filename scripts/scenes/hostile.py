@@ -47,7 +47,7 @@ def unshare():
 attempt("write to the target", lambda: put(%(target)r + "/hostile"))
 attempt("write to /", lambda: put("/hostile"))
 attempt("write to /usr", lambda: put("/usr/hostile"))
-attempt("write beside the file", lambda: put(os.path.dirname(bpy.data.filepath) + "/hostile"))
+attempt("write next to the file", lambda: put(os.path.dirname(bpy.data.filepath) + "/hostile"))
 attempt("read the target", lambda: get(%(target)r + "/secret"))
 attempt("read the users", lambda: get("/etc/passwd"))
 attempt("read the roots", lambda: os.listdir("/root") or 1 / 0)

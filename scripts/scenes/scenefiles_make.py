@@ -4,7 +4,7 @@
     blender -b --factory-startup --python-exit-code 1 \
         --python scripts/scenes/scenefiles_make.py -- internal/render/scenefiles/testdata [PROJECT...]
 
-Without names all projects are made. Beside each project stands a .json with the paths that Blender resolves after loading its
+Without names all projects are made. Next to each project is a .json with the paths that Blender resolves after loading its
 main file, and whether a file is there. Where the folder lies is cut off.
 """
 

@@ -94,7 +94,7 @@ class Account:
                     "grant_type": "urn:ietf:params:oauth:grant-type:device_code", "client_id": CLIENT_ID,
                     "device_code": code.device_code})
             except SvcError:
-                continue  # a line that breaks, or a limit: the next question asks the same
+                continue  # a lost connection, or a limit: the next question asks the same
             error = told.get("error")
             if status == 200:
                 with files.locked(self._path):

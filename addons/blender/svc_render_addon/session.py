@@ -168,7 +168,7 @@ class Session:
             work.follow(client, self.jobs, quote_id, tell, self.closing, pictures=self.pictures)
         except Stopped:
             pass
-        except Exception as error:  # the job goes on at the service; it is followed again
+        except Exception as error:  # the job continues at the service; it is followed again
             self.note = words(error)
         finally:
             self._following[quote_id] = time.monotonic() + AGAIN

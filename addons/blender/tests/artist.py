@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An artist at the installed add-on, in a Blender without a window: makes files of several
 kinds, signs in, prices, looks, starts, and ends Blender in the middle. What it finds goes to
-a JSON file; the story of the service's tests holds it against what the service has seen.
+a JSON file; the story of the service's tests compares it with what the service has seen.
 
     blender -b --python artist.py -- STEP SERVER FOLDER TOLD"""
 

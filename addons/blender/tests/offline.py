@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Blender with a window that must not use the network: presses every button that would, and
-notes what the add-on says. A job in its list waits to be followed.
+notes what the add-on says. A job in its list is not yet followed.
 
     blender --python offline.py -- SERVER TOLD"""
 

@@ -54,7 +54,7 @@ func priority(level slog.Level) string {
 	return "<7>"
 }
 
-// prefixed writes each line behind a prefix, in one call.
+// prefixed writes each line with a prefix, in one call.
 type prefixed struct {
 	to     io.Writer
 	mu     sync.Mutex // held while a line is made and written

@@ -106,7 +106,7 @@ func TestWhatIsNoMessageIsRefusedInTheEnvelope(t *testing.T) {
 		"not JSON":       {"POST", "application/json", "{", 400, "invalid_request"},
 		"no message":     {"POST", "application/json", `{"a":1}`, 400, "invalid_request"},
 		"empty":          {"POST", "application/json", "", 400, "invalid_request"},
-		"text behind it": {"POST", "application/json", "[" + listTools + "] and more", 400, "invalid_request"},
+		"text after it":  {"POST", "application/json", "[" + listTools + "] and more", 400, "invalid_request"},
 		"another type":   {"POST", "text/plain", listTools, 415, "unsupported_media_type"},
 		"too long":       {"POST", "application/json", `{"a":"` + strings.Repeat("x", 1<<20) + `"}`, 413, "body_too_large"},
 		"another method": {"GET", "", "", 405, "method_not_allowed"},

@@ -165,7 +165,7 @@ func TestTheIssuerIsSentNoSecretAndAProofKey(t *testing.T) {
 			s.t.Errorf("cookie %v, %v", cookie, err)
 		}
 		if _, verifier, _ := strings.Cut(strings.TrimPrefix(cookie.Value, q.Get("state")+"."), "."); verifier == "" || strings.Contains(sent.String(), verifier) {
-			s.t.Errorf("the verifier %q travels in the address", verifier)
+			s.t.Errorf("the verifier %q is sent in the address", verifier)
 		}
 	})
 }

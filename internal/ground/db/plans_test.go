@@ -44,7 +44,7 @@ func TestNoPlanLooksForAWorkspaceAmongTheRowsOfAll(t *testing.T) {
 		plan := explain(t, tx, name, text)
 		for _, s := range scan.FindAllStringSubmatch(plan, -1) {
 			if slices.Contains(large, s[2]) && !strings.Contains(s[3], " = ") && asks.MatchString(s[4]) {
-				t.Errorf("%s looks among all rows of %s:\n%s", name, s[2], plan)
+				t.Errorf("%s searches all rows of %s:\n%s", name, s[2], plan)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 
 // Spent is what a workspace or an address has cost a process since a full hour began.
 type Spent struct {
-	Who string // a workspace's id, or an address
+	Who string // workspace id or address
 	// Busy is how long its requests worked: their time without what they waited for the
 	// caller, for events, or to be held back. No process can tell the CPU time of one.
 	Busy     time.Duration

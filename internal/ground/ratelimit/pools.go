@@ -15,7 +15,7 @@ type Pool string
 
 // Pools.
 const (
-	DeviceCodes  Pool = "device_codes" // devices that wait to be signed in
+	DeviceCodes  Pool = "device_codes" // devices waiting to sign in
 	SignInMail   Pool = "sign_in_mail" // the queue of sign-in links
 	Descriptions Pool = "descriptions" // descriptions of programs, which are read from their hosts
 )

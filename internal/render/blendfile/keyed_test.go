@@ -104,7 +104,7 @@ func TestKeyedSamplesAreBoundedBetweenKeys(t *testing.T) {
 		"lines":                    {keys: keys(linear), ends: ends, most: []int{10, 20, 20}},
 		"curves, by their handles": {keys: keys(bezier), ends: ends, most: []int{10, 40, 20}},
 		"curves that swing over":   {keys: keys(back)},
-		"a curve that goes on":     {keys: keys(linear), curve: values{"extend": 1}},
+		"a curve that continues":   {keys: keys(linear), curve: values{"extend": 1}},
 		"with a modifier":          {keys: keys(linear), curve: values{"modifiers.first": addr(0x1A900)}},
 		"below the NLA":            {keys: keys(linear), animation: values{"nla_tracks.first": addr(0x19200)}},
 		"in the NLA":               {keys: keys(linear), animation: values{"action": addr(0), "nla_tracks.first": addr(0x19200)}},

@@ -121,7 +121,7 @@ func Compare(ctx context.Context, blender, folder string, scenes []Scene, togeth
 				return nil, err
 			}
 			if row.FalseAlarm() && s.Kind == Files && absent(s) {
-				row.Problem = "what is named is not beside the file either"
+				row.Problem = "what is named is not next to the file either"
 			}
 			rows = append(rows, row)
 		}

@@ -179,14 +179,14 @@ func (l *lane) compare(ctx context.Context, scene Scene) Row {
 	}
 	orders := map[string]ordered{}
 	var byHand, cut ordered
-	var beside sync.WaitGroup
-	beside.Go(func() { byHand = l.byHand(ctx, r, false) })
+	var others sync.WaitGroup
+	others.Go(func() { byHand = l.byHand(ctx, r, false) })
 	var kills int
-	beside.Go(func() { cut, kills = l.cut(ctx, scene) })
+	others.Go(func() { cut, kills = l.cut(ctx, scene) })
 	orders[Whole] = l.order(ctx, quote.UploadID, []string{quote.FrameList})
 	orders[Alone] = l.order(ctx, quote.UploadID, alone(scene))
 	orders[Ranges] = l.order(ctx, quote.UploadID, halves(scene))
-	beside.Wait()
+	others.Wait()
 	orders[Cut], r.Kills = cut, kills
 	if byHand.err != nil {
 		r.Problem = byHand.err.Error()

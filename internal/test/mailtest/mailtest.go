@@ -153,7 +153,7 @@ func (v *session) command(line string) error {
 		}
 		return v.reply("250-mailtest", "250 AUTH PLAIN")
 	case "STARTTLS":
-		if err := v.reply("220 go on"); err != nil {
+		if err := v.reply("220 ready"); err != nil {
 			return err
 		}
 		v.conn = tls.Server(v.conn, v.tls)
@@ -194,7 +194,7 @@ func (v *session) authenticate(rest string) error {
 
 // data reads the message up to the line of one dot.
 func (v *session) data() error {
-	if err := v.reply("354 go on"); err != nil {
+	if err := v.reply("354 send the message"); err != nil {
 		return err
 	}
 	var text strings.Builder

@@ -58,7 +58,7 @@ func keepUp(t *testing.T, config ServerConfig, stopping <-chan struct{}) (killed
 			return killed
 		case err := <-died:
 			if !wasKilled(err) {
-				t.Errorf("the server ended by itself: %v", err)
+				t.Errorf("the server ended unasked: %v", err)
 				return killed
 			}
 			killed, config.KillAfter = true, 0

@@ -181,7 +181,7 @@ func TestAWorkerThatFallsSilentAloneIsStillLost(t *testing.T) {
 	})
 }
 
-// Whoever comes back before another worker has taken the frame goes on, and was not lost.
+// Whoever comes back before another worker has taken the frame continues, and was not lost.
 func TestALostWorkerThatIsHeardAgainKeepsItsFrame(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		jobID := w.Job(t, w.Workspace(t), 1)

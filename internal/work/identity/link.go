@@ -30,7 +30,7 @@ const (
 // the address is known, or has reached its limit: in that case nothing is queued and no
 // error returned. Repeating the request while a link waits to be sent sends one. Error:
 // invalid_request when the address is malformed; rate_limited when the caller's network
-// address has asked for too many, so that nobody else's mail waits behind them.
+// address has asked for too many, so that nobody else's mail waits for them.
 func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 	email, err := address(email)
 	if err != nil {

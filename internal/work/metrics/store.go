@@ -60,7 +60,7 @@ type store struct {
 	read  func(context.Context) ([]prometheus.Metric, error)
 	probe func() (database, files error)
 	log   *slog.Logger
-	// running ends with close; reads are those that go on.
+	// running ends with close; reads are those in progress.
 	running context.Context
 	end     context.CancelFunc
 	reads   sync.WaitGroup

@@ -290,7 +290,7 @@ func TestAStripIsToldOnlyWhereTheFramesMayShowIt(t *testing.T) {
 		told   bool
 	}{
 		"before it":            {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 1, End: 9, Step: 1}, false},
-		"behind it":            {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 21, End: 30, Step: 1}, false},
+		"after it":             {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 21, End: 30, Step: 1}, false},
 		"its last frame":       {quote.Shot{First: 10, Last: 20}, quote.Frames{Start: 20, End: 30, Step: 1}, true},
 		"no frames are known":  {quote.Shot{First: 10, Last: 20}, quote.Frames{}, true},
 		"inspected without it": {quote.Shot{}, quote.Frames{Start: 21, End: 30, Step: 1}, true},

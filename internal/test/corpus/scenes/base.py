@@ -136,7 +136,7 @@ def driver(thing, path, expression, index=-1):
 
 
 def save(path):
-    bpy.context.preferences.filepaths.save_version = 0  # no backup beside it
+    bpy.context.preferences.filepaths.save_version = 0  # no backup next to it
     bpy.ops.wm.save_as_mainfile(filepath=path, compress=True, relative_remap=False)
 
 

@@ -290,7 +290,7 @@ func (l *loses) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err == nil && strings.Contains(string(body), `"svc_start"`) {
 		l.once.Do(func() {
 			_ = res.Body.Close()
-			res, err = nil, errors.New("the line is cut")
+			res, err = nil, errors.New("the connection is cut")
 		})
 	}
 	return res, err

@@ -99,5 +99,5 @@ func TestSlurmFarmOutlivesItsDead(t *testing.T) {
 			t.Logf("frame %d was rendered again: %s", f.Frame, f.Code)
 		}
 	}
-	await.Until(t, "the workers end by themselves", func() bool { return states(t, "svc-worker") == "" })
+	await.Until(t, "the workers end on their own", func() bool { return states(t, "svc-worker") == "" })
 }

@@ -20,7 +20,7 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// line is the way to a server, which a story cuts and mends.
+// line is the way to a server, which a story cuts and restores.
 type line struct {
 	t        *testing.T
 	server   string

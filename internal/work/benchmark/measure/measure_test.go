@@ -14,7 +14,7 @@ import (
 	"svc.example/internal/work/benchmark/measure"
 )
 
-var update = flag.Bool("update", false, "write the references of the scenes anew")
+var update = flag.Bool("update", false, "write the references of the scenes again")
 
 func found(t *testing.T) blender.Options {
 	t.Helper()
