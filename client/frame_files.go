@@ -57,6 +57,11 @@ func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSa
 		}
 		return err
 	}
+	// What is accepted already comes in the order of the frames, the rest as it is accepted,
+	// and at the end what a cut stream has left out.
+	if err := c.saveAccepted(ctx, jobID, save); err != nil {
+		return nil, err
+	}
 	job, err := c.Follow(ctx, jobID, func(e Event) {
 		if told != nil {
 			told(e)
@@ -76,13 +81,18 @@ func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSa
 	if err != nil {
 		return nil, err
 	}
+	return job, c.saveAccepted(ctx, jobID, save)
+}
+
+// saveAccepted calls save for each frame that is accepted by now.
+func (c *Client) saveAccepted(ctx context.Context, jobID string, save func(number int, file, sum string, size int64) error) error {
 	frames, err := c.Frames(ctx, jobID)
 	for _, f := range frames {
 		if err == nil {
 			err = save(f.Frame, f.File, f.SHA256, f.SizeBytes)
 		}
 	}
-	return job, err
+	return err
 }
 
 // saveFrame puts a frame into a folder, unless it is there. The name comes from the service

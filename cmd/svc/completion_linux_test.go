@@ -18,9 +18,9 @@ func TestShellsCompleteWords(t *testing.T) {
 	lines := []struct{ typed, want string }{
 		{"svc keys rev\t--help", "Revoke an agent key immediately."},
 		{"svc admin worker dr\t--help", "Give a worker no more frames."},
-		{"svc config set ser\tnonsense", `"nonsense" does not start with http`},
+		{"svc config set ser\tnonsense", `"nonsense" must start with http`},
 		{"svc jobs --status rend\t--limit 0", "--limit is 0; it must be 1 or more"},
-		{"svc jobs --status=compl\t --server no-address", `"no-address" does not start with http`},
+		{"svc jobs --status=compl\t --server no-address", `"no-address" must start with http`},
 		{"svc jobs --lim\tmany", `but got "many"`},
 		{"svc inspect sce\t", "saved by"},
 	}

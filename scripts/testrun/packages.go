@@ -67,8 +67,10 @@ func (p pkg) raced() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		if bytes.Contains(text, []byte(`os.Getenv("SVC_BLENDER")`)) || bytes.Contains(text, []byte(`"github.com/chromedp/chromedp"`)) {
-			return false, nil
+		for _, waits := range []string{`os.Getenv("SVC_BLENDER")`, "story.RealBlender(", `"github.com/chromedp/chromedp"`} {
+			if bytes.Contains(text, []byte(waits)) {
+				return false, nil
+			}
 		}
 	}
 	return true, nil

@@ -81,7 +81,7 @@ func TestServeRefusesAMachineThatIsNotReady(t *testing.T) {
 	if err := checkOf(store{Data: data}, nil); err != nil {
 		t.Errorf("an empty folder: %v", err)
 	}
-	refused(t, checkOf(store{Data: data}, func(s *Serve) { s.Listen = taken.Addr().String() }), terminal.ExitFailure, taken.Addr().String()+" is taken", "--listen")
+	refused(t, checkOf(store{Data: data}, func(s *Serve) { s.Listen = taken.Addr().String() }), terminal.ExitFailure, taken.Addr().String()+" is in use", "--listen")
 	refused(t, checkOf(store{Data: data}, func(s *Serve) { s.MinFree = 1 << 62 }), terminal.ExitFailure, data+" has only", "--min-free")
 	refused(t, checkOf(store{Data: filepath.Join(file, "data")}, nil), terminal.ExitFailure, "cannot be written", "--data")
 	if left, err := os.ReadDir(data); err != nil || len(left) > 0 {

@@ -58,7 +58,7 @@ func TestTheNpmClientOfTheProtocolRendersAJob(t *testing.T) {
 	if err := json.Unmarshal(text, &result); err != nil {
 		t.Fatalf("%v: %s", err, text)
 	}
-	if len(result.Tools) != 7 || result.Sent != http.StatusOK || result.Status != "completed" || result.TooDear != "price_above_max" ||
+	if len(result.Tools) != 10 || result.Sent != http.StatusOK || result.Status != "completed" || result.TooDear != "price_above_max" ||
 		result.Charged != 2 || result.Signed != 1 || result.Prompt != 1 || result.Instead != "svc_inspect" {
 		t.Errorf("the program says %+v", result)
 	}

@@ -130,8 +130,8 @@ func (a *scripted) complete(tool string, with map[string]any) bool {
 			continue
 		}
 		property, _ := properties[fmt.Sprint(name)].(map[string]any)
-		value, fixed := property["const"]
-		if !fixed {
+		only, _ := property["enum"].([]any)
+		if len(only) != 1 {
 			a.T.Fatalf("%s needs %v and nothing says what it is", tool, name)
 		}
 		quote, _ := a.end["quote"].(map[string]any)
@@ -140,7 +140,7 @@ func (a *scripted) complete(tool string, with map[string]any) bool {
 		if !a.agrees(cents) {
 			return false
 		}
-		with[fmt.Sprint(name)] = value
+		with[fmt.Sprint(name)] = only[0]
 	}
 	return true
 }
