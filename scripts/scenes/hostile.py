@@ -15,8 +15,7 @@ import bpy
 FOLDER, TARGET, HOST, PORT = sys.argv[sys.argv.index("--") + 1:]
 
 # Every deed is tried; a deed that is refused says by what.
-CODE =
-"""
+CODE = """
 import bpy, ctypes, json, os, socket, subprocess
 done = {}
 def attempt(name, deed):

@@ -30,8 +30,13 @@ def price(client, path, frames, progress, stop):
     goes in parts: after a failure, only the missing parts are sent."""
     moved = stoppable(progress, stop)
     if os.path.getsize(path) <= PART:
-        return client.inspect(path, frames=frames, progress=moved)
-    return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=frames, progress=moved)
+        return client.inspect(path, frames=listed(frames), progress=moved)
+    return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=listed(frames), progress=moved)
+
+
+def listed(frames):
+    """(first, last, step) as the service reads frames."""
+    return None if frames is None else "%d-%dx%d" % tuple(frames)
 
 
 def send(client, copy, frames, progress, stop):
@@ -41,7 +46,7 @@ def send(client, copy, frames, progress, stop):
         quote = price(client, copy.path, frames, progress, stop)
         return quote, missing(quote, copy.left), []
     project = Project(copy.scene, copy.path, copy.listed)
-    quote = project.price(client, frames, stoppable(progress, stop))
+    quote = project.price(client, listed(frames), stoppable(progress, stop))
     return (quote, *project.told(quote))
 
 

@@ -144,7 +144,7 @@ func errorBody(code string) []string {
 		`.ok = false`,
 		`only . ok error`,
 		`.error.code = "` + code + `"`,
-		`.error.message ~ ^[A-Za-z].*[.!]$`,
+		`.error.message ~ ^[A-Za-z/].*[.!]$`,
 		`.error.retryable boolean`,
 		`.error.suggested_action ~ .{3,}`,
 		`.error.request_id ~ ^[A-Za-z0-9._-]{1,128}$`,

@@ -191,7 +191,7 @@ func outOfMoney(t *testing.T, m model, work func(*story.Painter)) {
 	inspected := m.sends(demo.Scene(), rangeOf(1, 2))
 	answer, refused := m.starts(inspected)
 	m.refusal(answer, refused, "insufficient_funds")
-	if answer["next_tool"] != nil {
+	if answer["next_tool"] != "svc_wallet" { // which leads the person to the credit
 		t.Errorf("it is told to continue with %v", answer["next_tool"])
 	}
 	m.svc.Write(func(ctx context.Context, tx *db.Tx) error {

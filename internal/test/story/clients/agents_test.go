@@ -99,7 +99,7 @@ func TestTheInspectorRegistersIsLetInAndRenders(t *testing.T) {
 		for lines := bufio.NewScanner(said); lines.Scan(); {
 			if _, address, is := strings.Cut(lines.Text(), "navigate to: "); is {
 				asked++
-				allows(p, strings.TrimSpace(address), "self-registered")
+				allows(p, strings.TrimSpace(address), "it registered itself")
 			}
 			rest.WriteString(lines.Text() + "\n")
 		}

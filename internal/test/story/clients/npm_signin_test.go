@@ -115,7 +115,7 @@ func TestMCPRemoteIsLetInAndBringsTheToolsToALocalAgent(t *testing.T) {
 	})
 	t.Run("registered", func(t *testing.T) {
 		t.Parallel()
-		mcpRemoteSignsIn(t, app.Config{Registration: true}, "self-registered")
+		mcpRemoteSignsIn(t, app.Config{Registration: true}, "it registered itself")
 	})
 }
 
