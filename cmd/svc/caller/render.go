@@ -113,7 +113,7 @@ func interrupted(server string, r *Result) error {
 	if r.JobID == "" {
 		return errors.New("stopped before the job was started: nothing was spent. Run the same command again to start over")
 	}
-	text := "stopped; the service continues to render and nothing is lost. Run the same command again to follow and fetch it, or from any folder:"
+	text := "stopped; the service continues to render and nothing is lost. To follow and download it, run the same command again, or from any folder:"
 	if !r.OK {
 		text += fmt.Sprintf("\n  svc render --job %s --server %s --out %s", r.JobID, server, quoted(r.Folder))
 	}

@@ -281,29 +281,22 @@ func TestCtrlCSaysThatNothingIsLostAndHowToGoOn(t *testing.T) {
 	}
 }
 
-// TestAListThatIsKilledBetweenItsJobsIsPaidOnce orders frames that are two jobs, and
-// kills the command around the start of the first one.
-func TestAListThatIsKilledBetweenItsJobsIsPaidOnce(t *testing.T) {
+// TestAListOfFramesThatIsKilledAroundItsStartIsPaidOnce orders frames that are no range, which
+// are one job.
+func TestAListOfFramesThatIsKilledAroundItsStartIsPaidOnce(t *testing.T) {
 	t.Parallel()
-	for name, after := range map[string]bool{"before the first start": false, "after it": true} {
+	for name, after := range map[string]bool{"before the start": false, "after it": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := startRenderCommand(t)
 			if said, code := c.endedBy(syscall.SIGKILL, "/start", after, "1,3,7-8"); code != -1 {
 				t.Fatalf("it was not killed, but ended with %d:\n%s", code, said)
 			}
-			command, said := c.command("--frames", "1,3,7-8")
-			if err := command.Run(); err != nil || !strings.Contains(said.String(), "continuing 2 jobs") {
-				t.Fatalf("the same command again: %v\n%s", err, said)
+			if command, said := c.command("--frames", "1,3,7-8"); command.Run() != nil {
+				t.Fatalf("the same command again:\n%s", said)
 			}
-			c.paid(4)
-			jobs, err := filepath.Glob(filepath.Join(c.folder, "out", "*-*"))
-			if err != nil || len(jobs) != 2 {
-				t.Fatalf("%v, %v", jobs, err)
-			}
-			for _, folder := range jobs {
-				c.holds(filepath.Join("out", filepath.Base(folder)), 2)
-			}
+			c.svc.SettledOnce(c.caller, 4)
+			c.holds("out", 4)
 		})
 	}
 }
@@ -322,23 +315,21 @@ func TestASecondJobIntoAFolderHasItsOwn(t *testing.T) {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	c.svc.SettledOnce(c.caller, 3)
-	// Frames that one job cannot have are two jobs, of one price.
+	// Other frames are another job, in a folder of its own.
 	command, said = c.command("--frames", "1,3,7-8")
-	if err := command.Run(); err != nil || !strings.Contains(said.String(), "0.04 USD for 2 jobs together") {
+	if err := command.Run(); err != nil || !strings.Contains(said.String(), "0.04 USD for 4 frames") {
 		t.Fatalf("%v\n%s", err, said)
 	}
 	jobs, err := filepath.Glob(filepath.Join(c.folder, "out", "JOB-*"))
-	if err != nil || len(jobs) != 2 {
+	if err != nil || len(jobs) != 1 {
 		t.Fatalf("%v, %v", jobs, err)
 	}
-	for _, folder := range jobs {
-		c.holds(filepath.Join("out", filepath.Base(folder)), 2)
-	}
+	c.holds(filepath.Join("out", filepath.Base(jobs[0])), 4)
 	if now, err := os.ReadFile(filepath.Join(c.folder, "out", "receipt.json")); err != nil || !bytes.Equal(now, receipt) {
 		t.Errorf("the first receipt was changed: %v", err)
 	}
 	// And once more these: nothing is ordered either.
-	if command, said := c.command("--frames", "3,1,7-8,1"); command.Run() != nil || !strings.Contains(said.String(), "rendered before: 2 jobs") {
+	if command, said := c.command("--frames", "3,1,7-8,1"); command.Run() != nil || !strings.Contains(said.String(), "already rendered") {
 		t.Errorf("%s", said)
 	}
 	c.paid(7)

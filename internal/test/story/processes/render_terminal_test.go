@@ -22,8 +22,8 @@ func TestAPriceIsAskedForOnATerminal(t *testing.T) {
 		code    int
 		says    string
 	}{
-		{"yes on a narrow one", 40, "y\n", 0, "svc verify out/receipt.json"},
-		{"yes on a wide one", 200, "YES\n", 0, "svc verify out/receipt.json"},
+		{"yes on a narrow one", 40, "y\n", 0, "svc verify out"},
+		{"yes on a wide one", 200, "YES\n", 0, "svc verify out"},
 		{"no", 80, "n\n", 1, "nothing was spent"},
 		{"nothing", 80, "\n", 1, "nothing was spent"},
 		{"the end of input", 80, "\x04", 1, "nothing was spent"},
@@ -36,7 +36,7 @@ func TestAPriceIsAskedForOnATerminal(t *testing.T) {
 			command.Args = withoutYes(command.Args)
 			command.Env = append(command.Env, "NO_COLOR=1", "TERM=xterm-256color")
 			s := screen.Start(t, command, c.columns)
-			s.Type(t, " SVC_LEGAL_V1? [y/N/look] ", c.keys)
+			s.Type(t, "[y/N/look] ", c.keys)
 			err := command.Wait()
 			said := s.End(t)
 			if command.ProcessState.ExitCode() != c.code || !strings.Contains(strings.Join(strings.Fields(said), " "), c.says) { // lines are wrapped
@@ -76,7 +76,7 @@ func TestAPersonLooksBeforePaying(t *testing.T) {
 			command.Args = withoutYes(command.Args)
 			command.Env = append(command.Env, "NO_COLOR=1", "TERM=xterm-256color", "DISPLAY=", "WAYLAND_DISPLAY=", "BROWSER=")
 			s := screen.Start(t, command, 120)
-			s.Type(t, "SVC_LEGAL_V1? [y/N/look] ", "look\n")
+			s.Type(t, "[y/N/look] ", "look\n")
 			s.Type(t, "\x1b[c", c.answer)
 			s.Type(t, "the preview was free", "y\n")
 			if err := command.Wait(); err != nil {
