@@ -55,8 +55,8 @@ const (
 // when the listener or the embedded worker ends unexpectedly.
 //
 // The order of a stop: readiness goes off, and long polls and event streams
-// end. The port stays open for Config.DrainDelay. The embedded worker finishes its frame or releases it. Running requests
-// get Config.StopTimeout from then on; what is left is
+// end. The port stays open for Config.DrainDelay. The embedded worker finishes its frame
+// or releases it. Running requests get Config.StopTimeout from then on; what is left is
 // cancelled. The background work ends last.
 func (a *App) Serve(ctx context.Context) error {
 	listener, err := net.Listen("tcp", a.Config.Listen)
@@ -115,18 +115,7 @@ func (a *App) Serve(ctx context.Context) error {
 		a.Config.Announce(local)
 	}
 
-	// Serve runs until ctx ends, or until a part ends unexpectedly, which is an
-	// error.
-	select {
-	case <-ctx.Done():
-	case err = <-served:
-		err = fmt.Errorf("serve: %w", err)
-	case err = <-worked:
-		worked <- nil // so that the wait below finds it ended
-		if err != nil {
-			err = fmt.Errorf("embedded worker: %w", err)
-		}
-	}
+	err = ended(ctx, served, worked)
 	a.Config.Log.Info("stopping", "stop_timeout", a.Config.StopTimeout)
 	stopServing()
 	if err == nil {
@@ -144,6 +133,23 @@ func (a *App) Serve(ctx context.Context) error {
 	background.Wait()
 	a.Config.Log.Info("stopped")
 	return err
+}
+
+// ended waits until ctx ends, or until the server or the worker ends unexpectedly, which
+// is an error. The worker's channel still tells its end afterwards.
+func ended(ctx context.Context, served <-chan error, worked chan error) error {
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-served:
+		return fmt.Errorf("serve: %w", err)
+	case err := <-worked:
+		worked <- nil
+		if err != nil {
+			return fmt.Errorf("embedded worker: %w", err)
+		}
+		return nil
+	}
 }
 
 // drain keeps the listener open for a while: /readyz already answers 503, and a balancer

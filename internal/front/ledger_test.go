@@ -14,7 +14,7 @@ import (
 func TestAWorkspaceThatHasSpentItsHourIsRefusedAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	mux := http.NewServeMux()
-	ok := func(w http.ResponseWriter, r *http.Request) { ratelimit.Store(r.Context(), 42) }
+	ok := func(_ http.ResponseWriter, r *http.Request) { ratelimit.Store(r.Context(), 42) }
 	mux.HandleFunc("GET /v1/thing", ok)
 	mux.HandleFunc("GET /farm/v1/thing", ok)
 	f := newFront(mux, slog.DiscardHandler)

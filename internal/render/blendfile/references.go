@@ -160,17 +160,8 @@ func (f *file) uses() map[uint64][]sequence.Use {
 	}
 	all := map[uint64][]sequence.Use{}
 	f.frameUses = map[uint64][]sequence.Use{}
-	for _, as := range []string{"bNode", "NodeTexImage", "NodeTexEnvironment", "ImageUser", "FCurve"} {
-		for _, p := range []records.Part{records.InScenes, records.InTrees, records.InOthers} {
-			if f.GoneIn(p, as) {
-				return f.frameUses
-			}
-		}
-	}
-	for c := range f.Everywhere("FCurve") {
-		if path := records.CString(f.Raw(c, c.Ptr("rna_path"))); strings.Contains(path, "image_user") || strings.HasPrefix(path, "nodes") && strings.Contains(path, "].frame_") {
-			return f.frameUses
-		}
+	if f.usesUnknown() {
+		return f.frameUses
 	}
 	note := func(image uint64, r records.Record, at string) {
 		if image == 0 || !r.Has(at+"frames") || len(all[image]) == mostUses {
@@ -199,7 +190,24 @@ func (f *file) uses() map[uint64][]sequence.Use {
 	return all
 }
 
-// Rules of a volume's sequence (Volume.sequence_mode).
+// usesUnknown reports whether some of what uses reads was given up, or is animated.
+func (f *file) usesUnknown() bool {
+	for _, as := range []string{"bNode", "NodeTexImage", "NodeTexEnvironment", "ImageUser", "FCurve"} {
+		for _, p := range []records.Part{records.InScenes, records.InTrees, records.InOthers} {
+			if f.GoneIn(p, as) {
+				return true
+			}
+		}
+	}
+	for c := range f.Everywhere("FCurve") {
+		if path := records.CString(f.Raw(c, c.Ptr("rna_path"))); strings.Contains(path, "image_user") || strings.HasPrefix(path, "nodes") && strings.Contains(path, "].frame_") {
+			return true
+		}
+	}
+	return false
+}
+
+// volumeRule is the rule of a volume's sequence (Volume.sequence_mode).
 func volumeRule(mode int) sequence.Rule {
 	rules := []sequence.Rule{sequence.Clip, sequence.Extend, sequence.Cycle, sequence.PingPong}
 	if mode < 0 || mode >= len(rules) {

@@ -75,18 +75,18 @@ type Numbers struct {
 // Lacking lists the numbers that uses can show and that are not there, as spans. there is
 // sorted; at most so many spans are listed.
 func Lacking(uses []Use, there []int, most int) (spans []Numbers) {
-	first, last, any := 0, 0, false
+	first, last, shown := 0, 0, false
 	for _, u := range uses {
 		if u.Frames < 1 {
 			continue
 		}
 		all := u.All()
-		if !any {
-			first, last, any = all.First, all.Last, true
+		if !shown {
+			first, last, shown = all.First, all.Last, true
 		}
 		first, last = min(first, all.First), max(last, all.Last)
 	}
-	if !any {
+	if !shown {
 		return nil
 	}
 	note := func(from, to int) {

@@ -38,7 +38,7 @@ func (a answer) check(check string) error {
 		return compare(string(a.text), true, rest)
 	case word == "only":
 		path, members, _ := strings.Cut(rest, " ")
-		return a.each(path, func(v any, there bool) error { return onlyMembers(v, members) })
+		return a.each(path, func(v any, _ bool) error { return onlyMembers(v, members) })
 	case strings.HasPrefix(word, "."):
 		return a.each(word, func(v any, there bool) error { return compare(v, there, rest) })
 	}

@@ -114,7 +114,7 @@ func (f *farm) wantNoBlame(jobID string) {
 func TestOutagesFailNoJobRepeatNoFrameAndBlameNobody(t *testing.T) {
 	for name, outage := range map[string]func(f *farm){
 		// Nothing can be written, and nothing ends a lease.
-		"database": func(f *farm) {},
+		"database": func(*farm) {},
 		// The process answers nobody, and then looks for lapsed leases before any worker reports.
 		"disk": func(f *farm) { defer f.reap() },
 		// The service is well, and no worker reaches it.

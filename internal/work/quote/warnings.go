@@ -110,6 +110,11 @@ func some[T any](list []T, member, format string, text func(T) string) (any, str
 // WarningTable returns all warnings, the worst first. Every text that a caller reads about
 // a warning comes from here, and docs/warnings.md is printed from it.
 func WarningTable() []WarningRow {
+	return slices.Concat(missingWarnings(), pictureWarnings(), otherWarnings())
+}
+
+// missingWarnings are of what the picture needs and Blender will not have.
+func missingWarnings() []WarningRow {
 	return []WarningRow{
 		{WarnBuildOption, SeverityPicture, "No online worker has a Blender built with everything this scene needs (Alembic, USD, Open Shading Language, OpenVDB or FFmpeg).",
 			"Frames and free previews wait for a worker that has it.",
@@ -168,6 +173,12 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return some(in.missingCaches(), "files", "The upload lacks the baked caches of simulations: %s.", fileText)
 			}},
+	}
+}
+
+// pictureWarnings are of what else changes the picture.
+func pictureWarnings() []WarningRow {
+	return []WarningRow{
 		{WarnScriptsDisabled, SeverityPicture, "The scene may depend on Python in the file.",
 			"Python in the file is never run: a driver that needs it evaluates to 0, and a Freestyle style module draws no lines.",
 			"Replace the Python with simple driver expressions, bake its results to keyframes, or use Freestyle line sets. Then save the file and upload it again.",
@@ -240,6 +251,12 @@ func WarningTable() []WarningRow {
 			func(in *inspected) (any, string) {
 				return when(in.StampNames, nil, "The scene writes the file's or the computer's name into the picture.")
 			}},
+	}
+}
+
+// otherWarnings are of what is delivered, and how long it takes.
+func otherWarnings() []WarningRow {
+	return []WarningRow{
 		{WarnRemapped, SeverityResult, "The .blend refers to files of the project by absolute paths, by paths outside the project, or with a different case.",
 			"Workers make these paths work. Absolute paths need a worker with a full sandbox (--sandbox required); on other workers they count as missing.",
 			"Nothing has to be done. To be safe on all workers, make the paths relative (File > External Data > Make Paths Relative), save and send the project again.",
