@@ -36,7 +36,7 @@ func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
 		{broken, "admin audit", "is not a valid configuration file"},
 		{broken, "status", "is not a valid configuration file"},
 	} {
-		_, err := newParser(c.system, terminal.NewOutput(os.Stdout)).Parse(strings.Fields(c.line))
+		_, err := newParser(c.system, terminal.NewOutput(os.Stdout), os.Exit).Parse(strings.Fields(c.line))
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("svc %s with %s: %v, want %q", c.line, filepath.Base(c.system), err, c.want)
 		}

@@ -104,7 +104,7 @@ func main() {
 	// Standard output belongs to a command's result, which scripts read.
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, nil)))
 	out := terminal.NewOutput(os.Stdout)
-	parser := newParser("/etc/svc/config.json", out)
+	parser := newParser("/etc/svc/config.json", out, os.Exit)
 	if len(os.Args) == 1 {
 		manual.PrintStart(out, terminal.Width(out))
 		parser.Exit(terminal.ExitOK)
@@ -122,8 +122,8 @@ func main() {
 
 // newParser makes the parser of the command line. system is where the operator's
 // configuration file lies that --config need not name; it may be missing. What is printed
-// goes to out: a process that could not print its result fails.
-func newParser(system string, out *terminal.Output) *kong.Kong {
+// goes to out: a process that could not print its result fails. exit ends the process.
+func newParser(system string, out *terminal.Output, exit func(code int)) *kong.Kong {
 	parser, err := kong.New(&program{},
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
@@ -135,7 +135,7 @@ func newParser(system string, out *terminal.Output) *kong.Kong {
 				fmt.Fprintln(os.Stderr, "svc: error: print the result:", err)
 				code = terminal.ExitFailure
 			}
-			os.Exit(code)
+			exit(code)
 		}),
 		kong.Configuration(readConfig), // of --config
 		kong.Resolvers(systemConfig(system)...),

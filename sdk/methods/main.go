@@ -38,11 +38,11 @@ func main() {
 	}
 }
 
-func printed(head string, print func(method) string) string {
+func printed(head string, text func(method) string) string {
 	var b strings.Builder
 	b.WriteString(head)
 	for _, m := range table() {
-		b.WriteString(print(m) + "\n")
+		b.WriteString(text(m) + "\n")
 	}
 	return b.String()
 }

@@ -115,23 +115,22 @@ func (f Flags) Service(kind Kind) (Service, error) {
 		return s, err
 	}
 	home := stored.home()
-	f.Profile = stored.name
 	if s.Key = strings.TrimSpace(f.Key); s.Key != "" {
 		return s, usage(kind.check(s.Key, sourceOf(s.Key)))
 	}
 	if s.Key = stored.key(kind); s.Key == "" && kind&AgentKey != 0 && stored.SignedIn.AccessToken != "" {
 		home, s.Key = stored.SignedIn.Server, stored.SignedIn.AccessToken
-		s.renewal = &renewal{profile: first(f.Profile, DefaultName), now: stored.SignedIn}
+		s.renewal = &renewal{profile: first(stored.name, DefaultName), now: stored.SignedIn}
 	}
 	if s.Key == "" {
 		return s, terminal.WrongUsagef("%w: this command needs %s. Give it with --key or in %s, or save it with:\n  svc config set key -%s\nTo get one: %s",
-			ErrNoKey, kind, KeyVariable, profileFlag(f.Profile), signInFor(kind, f.Profile)+kind.whereFrom())
+			ErrNoKey, kind, KeyVariable, profileFlag(stored.name), signInFor(kind, stored.name)+kind.whereFrom())
 	}
 	if !SameServer(s.Server, home) {
 		return Service{Server: s.Server}, terminal.WrongUsagef("the key of profile %q is for %s and is not sent to %s. Give a key for it with --key or in %s, or save it in another profile with:\n  svc config set server %s --profile NAME",
-			f.Profile, home, s.Server, KeyVariable, s.Server)
+			stored.name, home, s.Server, KeyVariable, s.Server)
 	}
-	return s, usage(kind.check(s.Key, fmt.Sprintf("profile %q", f.Profile)))
+	return s, usage(kind.check(s.Key, fmt.Sprintf("profile %q", stored.name)))
 }
 
 // signInFor says how to sign in instead of using a key, if a sign-in is enough.
