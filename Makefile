@@ -55,7 +55,7 @@ stop: ## Stop the PostgreSQL and S3 servers of the tests, which stay up, and del
 	@scripts/with-postgres --stop && scripts/with-s3 --stop
 
 .PHONY: check
-check: lint ## What a change must pass: lint, then every test, with the race detector except where a real Blender or browser is waited for
+check: lint ## What a change must pass: lint, then every test, with the race detector except for stories and where a real Blender or browser is waited for
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
 	@$(TESTS) -race most $(PACKAGES) -- -vet=off -timeout 25m

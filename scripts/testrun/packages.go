@@ -56,8 +56,8 @@ func list(ctx context.Context, patterns []string) (found []pkg, err error) {
 func (p pkg) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
 // raced reports whether the package's tests run with the race detector: all do, since
-// net/http alone runs handlers in parallel, except those that wait for a real Blender
-// or browser. Among those, only the tests of code that starts goroutines do.
+// net/http alone runs handlers in parallel, except the stories and what else waits for a
+// real Blender or browser. Among those, only the tests of code that starts goroutines do.
 func (p pkg) raced() (bool, error) {
 	if concurrent, err := p.concurrent(); concurrent || err != nil {
 		return concurrent, err
@@ -67,7 +67,7 @@ func (p pkg) raced() (bool, error) {
 		if err != nil {
 			return false, err
 		}
-		for _, waits := range []string{`os.Getenv("SVC_BLENDER")`, "story.RealBlender(", `"github.com/chromedp/chromedp"`} {
+		for _, waits := range []string{`os.Getenv("SVC_BLENDER")`, `"svc.example/internal/test/story"`, `"github.com/chromedp/chromedp"`} {
 			if bytes.Contains(text, []byte(waits)) {
 				return false, nil
 			}

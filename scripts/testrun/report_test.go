@@ -139,7 +139,7 @@ func TestAllButWhatWaitsForBlenderOrABrowserIsRaced(t *testing.T) {
 		{handler, "package a\n", true},
 		{handler, "package a\nimport _ \"github.com/chromedp/chromedp\"\n", false},
 		{handler, "package a\nvar blender = os.Getenv(\"SVC_BLENDER\")\n", false},
-		{handler, "package a\nvar program = story.RealBlender(t)\n", false},
+		{handler, "package a\nimport _ \"svc.example/internal/test/story\"\n", false},
 		{"package a\nfunc f() { go f() }\n", "package a\nvar blender = os.Getenv(\"SVC_BLENDER\")\n", true},
 	} {
 		p := pkg{Dir: t.TempDir(), GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}}
