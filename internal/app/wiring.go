@@ -210,9 +210,9 @@ func (a *App) openID(at links.Links) *openid.Issuer {
 	return openid.New(*a.Config.OpenID, at.To(links.OpenIDCallbackPath))
 }
 
-// signInLinks returns the sender of sign-in links by mail. Without a mail server the log
-// says who asked for one, but never the link: anyone who reads the log could sign in as
-// that person.
+// signInLinks returns the sender of sign-in links by mail. Without a mail server it logs the
+// address that requested a link, but never the link itself: anyone reading the log could
+// sign in with it.
 func (a *App) signInLinks(at links.Links) identity.Links {
 	deliver := func(_ context.Context, email, _ string) error {
 		a.Config.Log.Warn("a sign-in link is asked for and no mail server is configured: make one with svc admin sign-in-link and pass it on", "email", email)

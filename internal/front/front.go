@@ -47,8 +47,8 @@ type Front struct {
 	// Rate is the policy of each client of the API, FarmRate that of the workers'
 	// API. The zero Policy lets every request pass.
 	Rate, FarmRate ratelimit.Policy
-	// Ledger is told what each request has cost, and says who has spent too much; nil is told
-	// nothing. WorkspaceOf returns the workspace of a claim that Count has just taken.
+	// Ledger records what each request costs and says which callers have spent too much; nil
+	// records nothing. WorkspaceOf returns the workspace of a claim that Count has just taken.
 	Ledger      *ratelimit.Ledger
 	WorkspaceOf func(ratelimit.Claim) string
 	// Follow follows a request until done, and calls end when its credential has

@@ -115,7 +115,7 @@ func TestTheDeadlineMovesWithEachPieceOfAnAnswer(t *testing.T) {
 	}
 }
 
-// TestACallerWhoTakesNothingIsCutOff sends without end to one who never reads.
+// TestACallerWhoTakesNothingIsCutOff sends an endless answer to a caller that never reads.
 func TestACallerWhoTakesNothingIsCutOff(t *testing.T) {
 	t.Parallel()
 	ended := make(chan error, 1)

@@ -16,7 +16,7 @@ import (
 // personOperator is svc admin person operator.
 type personOperator struct {
 	changeFlags
-	Email string `help:"E-mail address of a person who has signed in before. Without it, the operators are listed."`
+	Email string `help:"E-mail address of someone who has already signed in. Lists the operators if omitted."`
 	Off   bool   `help:"Remove the access. It also ends on pages that are open."`
 }
 

@@ -18,9 +18,9 @@ type signInLink struct {
 	PublicURL string `env:"SVC_PUBLIC_URL" default:"http://127.0.0.1:8080" help:"URL under which people reach the service."`
 }
 
-// Run prints a link that works once, within contract.SignInLinkLife, for a person who
-// may be new. Anyone who has the link can act as that person: it is a secret until it
-// is used.
+// Run prints a sign-in link that works once, within contract.SignInLinkLife. The person
+// need not exist yet. Until the link is used it is a secret: anyone with it can sign in as
+// that person.
 func (c *signInLink) Run(k *kong.Context) error {
 	var token string
 	err := c.write(func(ctx context.Context, tx *db.Tx) (err error) {

@@ -64,7 +64,7 @@ type received struct {
 }
 
 // takeFile receives the file of an awaited upload. The signed link is the only
-// authorisation: anyone who has it can send files until one is accepted.
+// authorisation: anyone with the link can upload files until one is accepted.
 // Errors: link_invalid, upload_too_large, and those of intake.ReceiveAwaited.
 func (s *server) takeFile(w http.ResponseWriter, r *http.Request) error {
 	i, err := s.receive(w, r)

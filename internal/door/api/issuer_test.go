@@ -154,7 +154,7 @@ func (i *issuer) authorize(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, back.String(), http.StatusFound)
 }
 
-// token exchanges a code, once, for the person who has signed in.
+// token exchanges a code for the signed-in person. A code works once.
 func (i *issuer) token(w http.ResponseWriter, r *http.Request) {
 	clientID, secret, basic := r.BasicAuth()
 	if !basic {

@@ -115,7 +115,7 @@ func TestAPersonLeavesForGood(t *testing.T) {
 	}
 	res.Body.Close()
 	if res.StatusCode != http.StatusUnauthorized {
-		t.Errorf("the account key of a person who has left: %d", res.StatusCode)
+		t.Errorf("an account key of a former member: %d", res.StatusCode)
 	}
 }
 

@@ -41,7 +41,7 @@ type Actor struct {
 	way  Way
 }
 
-// Person is the actor of a signed-in person. Error: route_not_found for one who is
+// Person is the actor of a signed-in person. Error: route_not_found for someone who is
 // not an operator: what only operators have does not exist for others.
 func Person(who identity.Principal) (Actor, error) {
 	if !who.Operator {

@@ -170,7 +170,7 @@ func (p *Payments) Create(ctx context.Context, workspaceID string, cents int64) 
 			return fault.New(fault.TopUpLimitReached, "You have %d unpaid top-ups, which is the maximum.", n)
 		}
 		if row.CustomerID, err = tx.TopUpCustomer(ctx, workspaceID); err != nil && !db.IsNotFound(err) {
-			return fmt.Errorf("look up who pays: %w", err)
+			return fmt.Errorf("look up the payer: %w", err)
 		}
 		row.CreatedAt, row.CheckedAt = tx.Now, tx.Now
 		row.RowSum = rows.Of(row)

@@ -60,7 +60,7 @@ func missingDataText(m MissingData) string {
 	return text + " (" + strings.TrimPrefix(strings.TrimSuffix("used by "+m.UsedBy, "used by ")+inLibrary(m.From), ", ") + ")"
 }
 
-// unreadableText says what is wrong with a file, and who wants it.
+// unreadableText says what is wrong with a file, and what uses it.
 func unreadableText(f UnreadableFile) string {
 	user := ""
 	if f.UsedBy != "" {

@@ -62,7 +62,7 @@ class Cancellation:
         for connection in connections:
             try:
                 if connection.sock:
-                    connection.sock.shutdown(socket.SHUT_RDWR)  # a close would not wake who reads
+                    connection.sock.shutdown(socket.SHUT_RDWR)  # a close would not wake the reading thread
             except OSError:
                 pass  # it has ended already
 

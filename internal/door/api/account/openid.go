@@ -52,7 +52,7 @@ func (s *Server) openID(api huma.API) {
 	huma.Register(api, start, s.startOpenID)
 	callback := huma.Operation{
 		OperationID: "finishOpenID", Method: http.MethodGet, Path: links.OpenIDCallbackPath, Tags: []string{"Session"},
-		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers a page to who accepts text/html, else JSON.",
+		Summary: "Where the issuer sends the browser back to", Description: "Opens the session. Answers with a page if the request accepts text/html, otherwise with JSON.",
 		Middlewares: huma.Middlewares{operation.KeepRequestID},
 		Responses:   signedInResponses(api, 400, 404, 503),
 	}

@@ -87,7 +87,7 @@ func (s *Server) signIn(api huma.API) {
 	huma.Register(api, show, s.showLink)
 
 	use := op("signIn", http.MethodPost, links.SignInPath, "Open a session by a one-time link", sameOrigin)
-	use.Description = "Takes the form field `token`, once. Answers a page to who accepts text/html, else JSON."
+	use.Description = "Takes the form field `token`, once. Answers with a page if the request accepts text/html, otherwise with JSON."
 	use.Responses = signedInResponses(api, http.StatusBadRequest)
 	huma.Register(api, use, s.useLink)
 	// huma describes a raw body without its fields.
@@ -114,7 +114,7 @@ func (s *Server) signIn(api huma.API) {
 }
 
 // askForLink requests a link by mail. The answer is the same for every address,
-// so that it does not reveal who has an account.
+// so it does not reveal whether an account exists.
 func (s *Server) askForLink(ctx context.Context, in *askLinkInput) (*okOutput, error) {
 	out := &okOutput{}
 	out.Body.OK = true

@@ -36,7 +36,7 @@ func (s *Base) signIn(status int, v signInView) Page {
 func (s *Base) SignInPage(*http.Request) (Page, error) { return s.signIn(0, signInView{}), nil }
 
 // AskForLink requests a sign-in link by mail. The page is the same whether or
-// not the address is known, so that it does not reveal who has an account
+// not the address is known, so it does not reveal whether an account exists
 // (decisions 3).
 func (s *Base) AskForLink(r *http.Request) (Page, error) {
 	if err := s.readForm(r); err != nil {

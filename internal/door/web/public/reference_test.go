@@ -89,7 +89,7 @@ func TestWhatIsNamedIsALinkThatLeadsThere(t *testing.T) {
 	}
 }
 
-// TestACallSaysAllThatMakingItNeeds reads some of them as one who makes them.
+// TestACallSaysAllThatMakingItNeeds reads some calls as their callers would.
 func TestACallSaysAllThatMakingItNeeds(t *testing.T) {
 	t.Parallel()
 	page := referenceText(t)

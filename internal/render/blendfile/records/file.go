@@ -117,8 +117,8 @@ func (f *File) Unpacked() int64 { return f.stream.pos }
 // Kept is how many bytes the file holds in memory.
 func (f *File) Kept() int { return f.keep.held() + f.Links.size() }
 
-// Again allows as many addresses to be followed as a new file does, for one who asks it
-// once more.
+// Again resets the bound on followed addresses to that of a new file, for another query of
+// the same file.
 func (f *File) Again() { f.steps = 0 }
 
 // Address reads an address.
