@@ -122,7 +122,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if f.Observe != nil && !elsewhere {
 			f.Observe(route, out.status, time.Since(began))
 		}
-		f.Ledger.Charge(out.account.Spent(cmp.Or(workspace(), addressOf(r, f.TrustedHops)), began, out.body.received()))
+		f.charge(out, r, workspace(), began)
 		line := []slog.Attr{
 			slog.String("method", r.Method), slog.String("route", pathOf(route)),
 			slog.Int("status", out.status), slog.Int64("ms", time.Since(began).Milliseconds()), slog.Int64("bytes", out.bytes),
@@ -140,6 +140,20 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if err := f.serve(out, r, route, elsewhere); err != nil {
 		f.Errors.Answer(out, r, err)
 	}
+}
+
+// charge adds a request to what its workspace has cost, or its address if it has none. Workers
+// are not charged: their requests serve the service, and people may share their address. A
+// request that failed because of an outage has waited, not worked.
+func (f *Front) charge(out *response, r *http.Request, workspace string, began time.Time) {
+	if ofWorkers(r.URL.Path) {
+		return
+	}
+	spent := out.account.Spent(cmp.Or(workspace, addressOf(r, f.TrustedHops)), began, out.body.received())
+	if out.status == http.StatusServiceUnavailable {
+		spent.Busy = 0
+	}
+	f.Ledger.Charge(spent)
 }
 
 // serve passes the request to its route. The rate limit comes before everything
@@ -195,7 +209,7 @@ func (f *Front) recovered(out *response, r *http.Request, p any) {
 // levelOf is the level of a request's log line. Workers report every two seconds: that all is
 // well is told at debug.
 func levelOf(route string, status int) slog.Level {
-	if status < http.StatusBadRequest && strings.HasPrefix(pathOf(route), "/farm/") && strings.HasSuffix(route, "/heartbeat") {
+	if status < http.StatusBadRequest && ofWorkers(pathOf(route)) && strings.HasSuffix(route, "/heartbeat") {
 		return slog.LevelDebug
 	}
 	return slog.LevelInfo

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"svc.example/internal/ground/ratelimit"
@@ -47,7 +48,39 @@ func TestAWorkspaceThatHasSpentItsHourIsRefusedAndNobodyElse(t *testing.T) {
 	if w := ask("/v1/thing", "modest"); w.Code != 200 {
 		t.Errorf("another one: %d", w.Code)
 	}
-	if top := f.Ledger.Top(2); len(top) != 2 || top[0].Who != "WSP-1" || top[1].Requests != 3 || top[1].Stored != 84 {
+	// The worker's request is not among them: its work belongs to no caller at its address.
+	if top := f.Ledger.Top(2); len(top) != 2 || top[0].Who != "WSP-1" || top[1].Requests != 2 || top[1].Stored != 42 {
 		t.Errorf("the ledger has %+v", top)
 	}
+}
+
+// TestCallersDoNotPayForAnOutage: a request that fails because the store is away has waited
+// for it, and has not worked.
+func TestCallersDoNotPayForAnOutage(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /v1/away", func(w http.ResponseWriter, _ *http.Request) {
+			time.Sleep(time.Minute)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})
+		mux.HandleFunc("GET /v1/slow", func(http.ResponseWriter, *http.Request) { time.Sleep(time.Minute) })
+		f := newFront(mux, slog.DiscardHandler)
+		f.Ledger = &ratelimit.Ledger{Most: time.Hour}
+		for path, busy := range map[string]time.Duration{"/v1/away": 0, "/v1/slow": time.Minute} {
+			before := spentBy(f.Ledger)
+			f.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))
+			if after := spentBy(f.Ledger); after-before != busy {
+				t.Errorf("%s costs its caller %s, want %s", path, after-before, busy)
+			}
+		}
+	})
+}
+
+// spentBy is how long the requests of all callers have worked.
+func spentBy(l *ratelimit.Ledger) (busy time.Duration) {
+	for _, s := range l.Top(10) {
+		busy += s.Busy
+	}
+	return busy
 }

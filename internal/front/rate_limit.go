@@ -30,6 +30,9 @@ type meter struct {
 // pages is the class of what anyone may read: pages, their files, and the log of receipts.
 const pages = "pages"
 
+// ofWorkers reports whether a path is of the workers' API.
+func ofWorkers(path string) bool { return strings.HasPrefix(path, "/farm/") }
+
 // meterOf returns what counts a request; nil only for probes and without a limit. Pages have
 // limits of their own (decisions 13), because one of them shows a hundred pictures; forms
 // count like requests of the API. Workers have their own limit, and no workspace.
@@ -38,7 +41,7 @@ func (f *Front) meterOf(h http.Header, r *http.Request) *meter {
 	switch path := r.URL.Path; {
 	case strings.HasPrefix(path, links.PartsPath):
 		m.class, m.limits.Client, m.limits.Workspace = "parts", f.Rate.Times(contract.PartRate), m.limits.Workspace.Times(contract.PartRate)
-	case strings.HasPrefix(path, "/farm/"):
+	case ofWorkers(path):
 		m.class, m.limits = "farm", ratelimit.Limits{Client: f.FarmRate}
 	// A form of a page counts like a request of the API: it does the same work.
 	case strings.HasPrefix(path, "/console/") && r.Method == http.MethodPost:
@@ -121,7 +124,7 @@ func (m *meter) spends() error {
 	if !refused {
 		return nil
 	}
-	return fault.New(fault.RateLimited, "The requests of your %s have worked this service for %s in this hour, the most they may.", whose, m.front.Ledger.Most).After(retry)
+	return fault.New(fault.RateLimited, "Requests from your %s have kept this service busy for %s in this hour, which is the limit.", whose, m.front.Ledger.Most).After(retry)
 }
 
 type meterKey struct{}
