@@ -321,11 +321,13 @@ func (e *unknownStartError) Error() string {
 // Unwrap returns what the client saw, such as a lost connection.
 func (e *unknownStartError) Unwrap() error { return e.cause }
 
-// refusedForGood distinguishes a start that the service refused from one whose
-// outcome is unknown. Only an error of the service itself, one with a code, is a
-// refusal; a 500 may come after the transaction was committed, and a proxy's answer
-// proves nothing.
+// refusedForGood distinguishes a start that the service refused from one whose outcome is
+// unknown. Only an error of the service itself, one with a code, is a refusal: a proxy's
+// answer proves nothing. A 500 or an outage may come after the transaction was committed.
 func refusedForGood(err error) bool {
 	refused, ok := errors.AsType[*client.Error](err)
-	return ok && refused.Code != "" && refused.Status != http.StatusInternalServerError
+	if !ok || refused.Code == "" {
+		return false
+	}
+	return refused.Status < http.StatusInternalServerError || refused.Code == string(fault.NotAcceptingJobs)
 }
