@@ -13,7 +13,7 @@ import (
 // pools is every place of the service's code that makes something which callers use up
 // together, with the share that one of them has. Each queue of leases is one, too.
 var pools = map[string]string{
-	"front/outage.go: make(chan struct{},":           "no pool: one probe of the store at a time, for all who ask",
+	"front/outage.go: make(chan struct{},":           "no pool: a wake-up for the probe of an outage",
 	"front/connections.go: make(chan struct{},":      "an address has a tenth of the connections",
 	"ground/db/hub.go: make(chan struct{},":          "no pool: a wake-up for one listener",
 	"ground/lease/runner.go: make(chan struct{},":    "the slots of a queue; each queue has its line below",
