@@ -13,25 +13,15 @@ import (
 // newline. Characters such as & and < stay as they are: the output is not HTML, and
 // a link must be usable as it is printed. Hidden characters are written as JSON's
 // escapes of them. An error is one of encoding or of w.
-func PrintJSON(w io.Writer, value any) error {
-	var text bytes.Buffer
-	encoder := json.NewEncoder(&text)
-	encoder.SetIndent("", "  ")
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(value)
-	if err == nil {
-		_, err = io.WriteString(w, plaintext.Lines(text.String()))
-	}
-	if err != nil {
-		return fmt.Errorf("print the result: %w", err)
-	}
-	return nil
-}
+func PrintJSON(w io.Writer, value any) error { return printJSON(w, value, "  ") }
 
 // PrintJSONLine is PrintJSON in one line, for commands that print one value after another.
-func PrintJSONLine(w io.Writer, value any) error {
+func PrintJSONLine(w io.Writer, value any) error { return printJSON(w, value, "") }
+
+func printJSON(w io.Writer, value any, indent string) error {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
+	encoder.SetIndent("", indent)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(value)
 	if err == nil {

@@ -74,10 +74,11 @@ func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding stri
 	if !f.DoubleRender.has(p.JobID, p.Frame) || (p.Device == contract.RenderDevice && p.Small == nil) {
 		return true, f.accept(ctx, tx, p.Lease, p, finding, earlier)
 	}
-	// Two renders of such a scene differ, whoever makes them.
-	if scene, err := pricedScene(ctx, tx, p.JobID); err != nil {
+	scene, err := pricedScene(ctx, tx, p.JobID)
+	if err != nil {
 		return false, err
-	} else if scene.WorldVolume {
+	}
+	if !scene.Repeats(p.Version) {
 		return true, f.accept(ctx, tx, p.Lease, p, finding, earlier)
 	}
 	record, err := job.Lock(ctx, tx, p.JobID)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -24,7 +25,14 @@ func compareAll(w *world) { w.Frames.DoubleRender = frames.Sample{Percent: 100, 
 // paint delivers a picture with certain pixels, and returns whether its bytes are kept.
 func (w *world) paint(l lease.Lease, pixels string) (kept bool) {
 	w.T.Helper()
+	return w.paintBy(l, pixels, contract.BlenderVersion)
+}
+
+// paintBy is paint by a version of Blender.
+func (w *world) paintBy(l lease.Lease, pixels, version string) (kept bool) {
+	w.T.Helper()
 	p := jobtest.Picture(l, time.Second)
+	p.Version = version
 	p.PixelSHA256, p.SHA256, p.BlobKey = pixels, pixels+l.Holder, pixels+l.Holder
 	p.Device, p.Registered = "CPU", "CPU"
 	kept, err := w.Frames.Accept(w.T.Context(), p)
@@ -107,10 +115,15 @@ func TestAFrameThatDoesNotRepeatIsNotCompared(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		compareAll(w)
 		scene := `{"resolution_x": 8, "resolution_y": 6, "resolution_percentage": 100, "frame_width": 8, "frame_height": 6, "output_format": "PNG", "world_volume": true}`
-		jobID := w.JobOver(t, w.Workspace(t), 1, strings.Repeat("ab", 32), scene)
-		first, _ := w.Worker(t), w.Worker(t)
-		w.paint(w.ClaimOne(first), "sky")
-		w.wantPainted(jobID, "sky", first)
+		first, second := w.Worker(t), w.Worker(t)
+		repeats := w.JobOver(t, w.Workspace(t), 1, strings.Repeat("ab", 32), scene)
+		w.paintBy(w.ClaimOne(first), "sky", "3.4.1")
+		w.WantStatus(repeats, job.Rendering, "") // it waits for a second worker
+		w.paintBy(w.ClaimOne(second), "sky", "3.4.1")
+		w.wantPainted(repeats, "sky", first)
+		differs := w.JobOver(t, w.Workspace(t), 1, strings.Repeat("cd", 32), scene)
+		w.paintBy(w.ClaimOne(first), "sky", "4.3.2")
+		w.wantPainted(differs, "sky", first)
 	})
 }
 

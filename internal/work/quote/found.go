@@ -44,6 +44,19 @@ func (f Farm) Renderer() (text string, number int) {
 	return contract.BlenderVersion, n
 }
 
+// lastRepeating is the last version of Blender that was seen to repeat a world volume. 4.3 does
+// not; those between were not measured.
+const lastRepeating = 304
+
+// Repeats reports whether two renders by a version of Blender, such as "4.1.1", show the same
+// noise. Renders that do not repeat prove nothing about their workers.
+func (s Scene) Repeats(blender string) bool {
+	number, _ := versionNumber(blender)
+	return s.repeatsIn(number)
+}
+
+func (s Scene) repeatsIn(number int) bool { return !s.WorldVolume || number <= lastRepeating }
+
 // versionNumber reads "4.1" or "4.1.1" as 401.
 func versionNumber(text string) (int, bool) {
 	var major, minor int

@@ -90,10 +90,6 @@ func (e Envelope) Warnings(s Scene, farm Farm, selected Selection) []Warning {
 	return out
 }
 
-// lastRepeating is the last version of Blender that was seen to repeat a world volume. 4.3 does
-// not; those between were not measured.
-const lastRepeating = 304
-
 // when is a finding where a condition holds.
 func when(condition bool, detail any, format string, args ...any) (any, string) {
 	if !condition {
@@ -296,7 +292,7 @@ func otherWarnings() []WarningRow {
 			"Nothing has to be done. Put the volume into a large cube instead of the world if frames have to repeat.",
 			func(in *inspected) (any, string) {
 				renderer, number := in.farm.Renderer()
-				return when(in.WorldVolume && number > lastRepeating, map[string]string{"renderer": renderer},
+				return when(!in.repeatsIn(number), map[string]string{"renderer": renderer},
 					"The world has a volume, which Blender %s may render with other noise each time.", renderer)
 			}},
 		{WarnEXRPreviews, SeverityResult, "The scene writes a JPEG preview next to each OpenEXR picture.",
