@@ -25,18 +25,14 @@ class Damaged(SvcError):
 
 
 def price(client, path, frames, progress, stop):
-    """Sends a file and returns its locked quote. ``frames`` is None for the scene's own range,
-    or (first, last, step). ``progress`` gets bytes sent and all. What is larger than a part
-    goes in parts: after a failure, only the missing parts are sent."""
+    """Sends a file and returns its locked quote. ``frames`` is what the SDK takes, such as
+    "1-50x5" or a number, or None for the scene's own range. ``progress`` gets the bytes sent and
+    all bytes. A file larger than a part is sent in parts; after a failure, only the missing parts
+    are sent again."""
     moved = stoppable(progress, stop)
     if os.path.getsize(path) <= PART:
-        return client.inspect(path, frames=listed(frames), progress=moved)
-    return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=listed(frames), progress=moved)
-
-
-def listed(frames):
-    """(first, last, step) as the service reads frames."""
-    return None if frames is None else "%d-%dx%d" % tuple(frames)
+        return client.inspect(path, frames=frames, progress=moved)
+    return client.inspect_project(os.path.dirname(path), os.path.basename(path), [], frames=frames, progress=moved)
 
 
 def send(client, copy, frames, progress, stop):
@@ -46,7 +42,7 @@ def send(client, copy, frames, progress, stop):
         quote = price(client, copy.path, frames, progress, stop)
         return quote, missing(quote, copy.left), []
     project = Project(copy.scene, copy.path, copy.listed)
-    quote = project.price(client, listed(frames), stoppable(progress, stop))
+    quote = project.price(client, frames, stoppable(progress, stop))
     return (quote, *project.told(quote))
 
 

@@ -24,7 +24,7 @@ def price(file, frames):
 
 
 def render(file, frame_start, frame_end, folder):
-    client, quote = account.client(), price(file, (frame_start, frame_end, 1))
+    client, quote = account.client(), price(file, "%d-%d" % (frame_start, frame_end))
     job = work.start(client, jobs, account.server(), quote, "scene", folder)
     where = work.follow(client, jobs, quote["quote_id"], lambda job, picture: None, never)
     entry = jobs.get(quote["quote_id"])

@@ -33,6 +33,12 @@ func Get(t *testing.T, method, address string, header http.Header) Answer {
 	for name, values := range header {
 		req.Header[name] = values
 	}
+	return Do(t, req)
+}
+
+// Do sends a request and reads the answer whole.
+func Do(t *testing.T, req *http.Request) Answer {
+	t.Helper()
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
@@ -72,19 +78,11 @@ func Request(t *testing.T, method, url, key, body string) *http.Request {
 // Send sends a request and reads the JSON of the answer, where that is not nil.
 func Send(t *testing.T, r *http.Request, answer any) (status int) {
 	t.Helper()
-	res, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := Do(t, r)
 	if answer != nil {
-		if err := json.Unmarshal(text, answer); err != nil {
-			t.Fatalf("%s %s: %s: %v", r.Method, r.URL, text, err)
+		if err := json.Unmarshal(got.Body, answer); err != nil {
+			t.Fatalf("%s %s: %s: %v", r.Method, r.URL, got.Body, err)
 		}
 	}
-	return res.StatusCode
+	return got.Status
 }

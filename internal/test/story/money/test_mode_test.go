@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -148,15 +147,7 @@ func is(err error, code fault.Code) bool {
 // counted is what metrics count of requests, frames, jobs and webhooks.
 func counted(t *testing.T, address string) string {
 	t.Helper()
-	res, err := http.Get(address + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := story.Get(t, http.MethodGet, address+"/metrics", nil).Body
 	var lines []string
 	for line := range strings.Lines(string(text)) {
 		name, _, _ := strings.Cut(line, " ")

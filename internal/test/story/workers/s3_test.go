@@ -3,7 +3,6 @@ package workers_test
 import (
 	"bytes"
 	"encoding/json"
-	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -135,8 +134,7 @@ func putLink(t *testing.T, to farmapi.StageReply, content []byte) int {
 	for name, value := range to.Header {
 		req.Header.Set(name, value)
 	}
-	status, _ := exchange(t, req)
-	return status
+	return story.Do(t, req).Status
 }
 
 func postJSON(t *testing.T, address, key string, body any) (int, string) {
@@ -145,25 +143,6 @@ func postJSON(t *testing.T, address, key string, body any) (int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req, err := http.NewRequestWithContext(story.Patient(t), http.MethodPost, address, bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	req.Header.Set("Authorization", "Bearer "+key)
-	req.Header.Set("Content-Type", "application/json")
-	return exchange(t, req)
-}
-
-func exchange(t *testing.T, req *http.Request) (int, string) {
-	t.Helper()
-	res, err := http.DefaultClient.Do(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return res.StatusCode, string(text)
+	got := story.Do(t, story.Request(t, http.MethodPost, address, key, string(text)))
+	return got.Status, string(got.Body)
 }

@@ -135,21 +135,8 @@ func TestAStoppedDatabaseFailsNoJobAndBlamesNobody(t *testing.T) {
 	way.cut()
 	pass(25 * time.Second)
 	status := func(path, key string) (int, http.Header, string) {
-		r, err := http.NewRequestWithContext(story.Patient(t), http.MethodGet, svc.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Header.Set("Authorization", "Bearer "+key)
-		res, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = res.Body.Close() }()
-		body, err := io.ReadAll(res.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return res.StatusCode, res.Header, string(body)
+		got := story.Do(t, story.Request(t, http.MethodGet, svc.URL+path, key, ""))
+		return got.Status, got.Header, string(got.Body)
 	}
 	await.Until(t, "the probe to notice", func() bool {
 		code, _, _ := status("/readyz", "")
