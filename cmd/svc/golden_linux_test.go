@@ -306,7 +306,7 @@ var masks = []struct {
 	{regexp.MustCompile(`\boff by \d+ s`), "off by 12000 s"},
 	{regexp.MustCompile(`(\ntook +)[\dhms.]+`), "${1}0s"},
 	{regexp.MustCompile(` in \d+ ms\b`), " in 0 ms"},
-	{regexp.MustCompile(`(?:less than )?\d+(?:\.\d)? s\b`), "0.1 s"},
+	{regexp.MustCompile(`(?:less than )?\d+(?:\.\d)? s(?: to (?:less than )?\d+(?:\.\d)? s)?\b`), "0.1 s"},
 	{regexp.MustCompile(`[0-9A-Za-z+/]{43}=`), strings.Repeat("X", 43) + "="},
 	{regexp.MustCompile(`\(devel\)|v\d+\.\d+\.\d+[-+.0-9a-z]*|go1\.\d+(\.\d+)?`), "X"},
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/ratelimit"
+	"svc.example/internal/test/await"
 )
 
 func TestAWorkspaceThatHasSpentItsHourIsRefusedAndNobodyElse(t *testing.T) {
@@ -61,10 +62,10 @@ func TestCallersDoNotPayForAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET /v1/away", func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(time.Minute)
+			await.Pass(time.Minute)
 			w.WriteHeader(http.StatusServiceUnavailable)
 		})
-		mux.HandleFunc("GET /v1/slow", func(http.ResponseWriter, *http.Request) { time.Sleep(time.Minute) })
+		mux.HandleFunc("GET /v1/slow", func(http.ResponseWriter, *http.Request) { await.Pass(time.Minute) })
 		f := newFront(mux, slog.DiscardHandler)
 		f.Ledger = &ratelimit.Ledger{Most: time.Hour}
 		for path, busy := range map[string]time.Duration{"/v1/away": 0, "/v1/slow": time.Minute} {

@@ -232,7 +232,7 @@ func estimateRow(row func(name, format string, args ...any), e *client.RenderEst
 		row("time", "%s", each)
 		return
 	}
-	row("time", "%s; %s in %s, with the workers of now", each, terminal.CountOf(frames, "frame"), betweenText(*e.TotalLow, *e.TotalHigh))
+	row("time", "%s; %s in %s, with the current workers", each, terminal.CountOf(frames, "frame"), betweenText(*e.TotalLow, *e.TotalHigh))
 }
 
 // betweenText writes a range of times, or one where both ends read alike.

@@ -28,7 +28,7 @@ func PrintStart(w io.Writer, columns int) {
 		{"svc render scene.blend", "See the price, confirm it, and get the frames."},
 	})
 	h.list("Check a result:", [][2]string{
-		{"svc verify out/receipt.json", "Check a result against its signed receipt."},
+		{"svc verify out", "Check the frames and the signed receipt in a folder."},
 	})
 	h.list("Run a service:", [][2]string{
 		{"svc serve --dev", "Start one here, with any Blender and any device."},

@@ -14,14 +14,9 @@ import (
 	"svc.example/internal/work/worker"
 )
 
-// allowAll relaxes the flags for --dev: any Blender, the sandbox that this machine has,
-// and the CPU if Cycles finds no GPU. It says what will render, on standard error,
-// because receipts will say the same.
+// allowAll looks at this machine's Blender and relaxes the flags for --dev. It says what will
+// render, on standard error, because receipts will say the same.
 func (c *Serve) allowAll(ctx context.Context, k *kong.Context) error {
-	c.AllowBlenderVersion = true
-	if c.Sandbox == "required" {
-		c.Sandbox = "auto"
-	}
 	path, err := blender.Find(c.Blender, blender.DataHome())
 	if err != nil {
 		return err
@@ -35,12 +30,27 @@ func (c *Serve) allowAll(ctx context.Context, k *kong.Context) error {
 	if err != nil {
 		return err
 	}
+	terminal.Printf(k.Stderr, "%s", c.relax(info))
+	return nil
+}
+
+// relax allows any Blender and the sandbox that this machine has. It renders on the CPU if
+// Cycles finds no GPU, and without denoising if this Blender has no denoiser. It returns what
+// will render.
+func (c *Serve) relax(info blender.Info) string {
+	c.AllowBlenderVersion = true
+	if c.Sandbox == "required" {
+		c.Sandbox = "auto"
+	}
 	if _, _, found := info.Choose(blender.GPU); !found {
 		c.Device = string(blender.CPU)
 	}
+	denoising := ""
+	if !info.Denoiser {
+		c.Denoise, denoising = string(blender.Off), ", without denoising"
+	}
 	device, name, _ := info.Choose(blender.Device(c.Device))
-	terminal.Printf(k.Stderr, "DEVELOPMENT MODE (--dev): renders with Blender %s on the %s, %s. Pages and receipts say so. Do not sell these frames.", info.Version, device, name)
-	return nil
+	return fmt.Sprintf("DEVELOPMENT MODE (--dev): renders with Blender %s on the %s, %s%s. Pages and receipts say so. Do not sell these frames.", info.Version, device, name, denoising)
 }
 
 // notReady is why the worker inside the service cannot render, with the two ways forward.

@@ -10,6 +10,23 @@ import (
 	"svc.example/internal/work/worker"
 )
 
+// TestATrialRendersWhatThisBlenderCan: scenes denoise by default, and a Blender without a
+// denoiser refuses them unless it is told not to.
+func TestATrialRendersWhatThisBlenderCan(t *testing.T) {
+	t.Parallel()
+	for _, denoiser := range []bool{true, false} {
+		c := &Serve{}
+		c.Device, c.Denoise, c.Sandbox = string(blender.GPU), string(blender.Keep), "required"
+		said := c.relax(blender.Info{Version: "3.4.1", Denoiser: denoiser})
+		if c.Device != string(blender.CPU) || !c.AllowBlenderVersion || c.Sandbox != "auto" {
+			t.Errorf("it renders on %s, with sandbox %s", c.Device, c.Sandbox)
+		}
+		if off := c.Denoise == string(blender.Off); off == denoiser || strings.Contains(said, "without denoising") == denoiser {
+			t.Errorf("with a denoiser %t: --denoise %s, and %q", denoiser, c.Denoise, said)
+		}
+	}
+}
+
 // TestAMachineThatCannotRenderShowsTheWaysForward: a trial here, a real service, or a
 // service that leaves rendering to others.
 func TestAMachineThatCannotRenderShowsTheWaysForward(t *testing.T) {
