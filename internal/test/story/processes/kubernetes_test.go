@@ -80,11 +80,13 @@ func objects(t *testing.T, folder string) map[string]string {
 // TestKubernetesTakesTheManifests has a real API server judge what every kustomization makes,
 // and what the autoscaler of each would create.
 func TestKubernetesTakesTheManifests(t *testing.T) {
-	judge := []string{"--dry-run=server", "--validate=strict", "--namespace=svc", "--filename=-"}
+	judge := []string{"--dry-run=server", "--validate=strict", "--filename=-"}
 	for _, folder := range []string{"base", "overlays/gpu", "overlays/postgres", "overlays/s3"} {
 		all := kubectl(t, "", "kustomize", kubernetesFolder(t, folder))
 		if folder == "base" { // what is checked must have its namespace
-			kubectl(t, "", "apply", "--server-side", "--filename="+kubernetesFolder(t, "base", "namespace.yaml"))
+			for _, of := range []string{"service", "workers"} {
+				kubectl(t, "", "apply", "--server-side", "--filename="+kubernetesFolder(t, "base", of, "namespace.yaml"))
+			}
 		}
 		kubectl(t, all, append([]string{"apply", "--server-side"}, judge...)...)
 		if out, err := tryKubectl(strings.ReplaceAll(all, "replicas: 1", "replica: 1"), append([]string{"apply", "--server-side"}, judge...)...); err == nil {
@@ -101,16 +103,56 @@ func TestKubernetesTakesTheManifests(t *testing.T) {
 				t.Fatal(err)
 			}
 			job := config.Data["worker-job.yaml"]
-			kubectl(t, job, append([]string{"create"}, judge...)...)
+			create := append([]string{"create", "--namespace=svc-workers"}, judge...)
+			kubectl(t, job, create...)
 			if gpu := strings.Contains(job, "nvidia.com/gpu: 1"); gpu != (folder == "overlays/gpu") {
 				t.Errorf("%s: workers have a GPU: %v", folder, gpu)
 			}
-			if out, err := tryKubectl(strings.Replace(job, "hostUsers: false", "hostUsers: true", 1), append([]string{"create"}, judge...)...); err == nil {
+			if out, err := tryKubectl(strings.Replace(job, "hostUsers: false", "hostUsers: true", 1), create...); err == nil {
 				t.Errorf("%s: an unmasked /proc is taken without a user namespace: %s", folder, out)
 			}
 		}
 		if workers != 1 {
 			t.Errorf("%s has %d manifests of workers", folder, workers)
+		}
+	}
+}
+
+// TestPodsOfWorkersGetNothingOfTheMachine: the namespace of the workers allows an unmasked
+// /proc, and nothing else of what its level allows.
+func TestPodsOfWorkersGetNothingOfTheMachine(t *testing.T) {
+	kubectl(t, kubectl(t, "", "kustomize", kubernetesFolder(t, "base")), "apply", "--server-side", "--filename=-")
+	const plain = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"w"},"spec":{"securityContext":{"runAsNonRoot":true},
+		"containers":[{"name":"w","image":"w","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}]}}`
+	try := func(spec string) (string, error) {
+		return tryKubectl(spec, "create", "--namespace=svc-workers", "--dry-run=server", "--filename=-")
+	}
+	for from, to := range map[string]string{
+		`"spec":{`:                             `"spec":{"hostNetwork":true,`,
+		`"containers":`:                        `"hostPID":true,"containers":`,
+		`"containers"`:                         `"volumes":[{"name":"m","hostPath":{"path":"/"}}],"containers"`,
+		`"runAsNonRoot":true`:                  `"runAsNonRoot":false`,
+		`"allowPrivilegeEscalation":false`:     `"privileged":true`,
+		`"drop":["ALL"]`:                       `"drop":["ALL"],"add":["SYS_ADMIN"]`,
+		`"image":"w"`:                          `"image":"w","ports":[{"containerPort":80,"hostPort":80}]`,
+		`"name":"w","image":"w",`:              `"name":"w","image":"w","securityContext":{"runAsUser":0}},{"name":"v","image":"w",`,
+		`"allowPrivilegeEscalation":false,"ca`: `"ca`,
+	} {
+		spec := strings.Replace(plain, from, to, 1)
+		var said string
+		await.Until(t, "the API server refuses "+to, func() bool {
+			out, err := try(spec)
+			said = out
+			return err != nil
+		})
+		if !strings.Contains(said, "of svc-workers") {
+			t.Errorf("%s is refused, and not by the guard: %s", to, said)
+		}
+	}
+	unmasked := strings.NewReplacer(`"spec":{`, `"spec":{"hostUsers":false,`, `"allowPriv`, `"procMount":"Unmasked","allowPriv`).Replace(plain)
+	for _, spec := range []string{plain, unmasked} {
+		if out, err := try(spec); err != nil {
+			t.Errorf("a worker is refused: %s", out)
 		}
 	}
 }
@@ -131,7 +173,7 @@ type pod struct {
 func bound(t *testing.T) (pods []pod) {
 	t.Helper()
 	var list struct{ Items []pod }
-	if err := json.Unmarshal([]byte(kubectl(t, "", "get", "pods", "--namespace=svc", "--selector=app=svc-worker", "--output=json")), &list); err != nil {
+	if err := json.Unmarshal([]byte(kubectl(t, "", "get", "pods", "--namespace=svc-workers", "--selector=app=svc-worker", "--output=json")), &list); err != nil {
 		t.Fatal(err)
 	}
 	return slices.DeleteFunc(list.Items, func(p pod) bool { return p.Spec.NodeName == "" })
@@ -147,7 +189,7 @@ const machineStatus = `{"status":{"capacity":{"cpu":"5","memory":"20Gi","ephemer
 // tell is what a kubelet reports to the API server about a pod.
 func tell(t *testing.T, name, phase, ready string) {
 	t.Helper()
-	kubectl(t, "", "patch", "pod", name, "--namespace=svc", "--subresource=status", "--patch",
+	kubectl(t, "", "patch", "pod", name, "--namespace=svc-workers", "--subresource=status", "--patch",
 		`{"status":{"phase":"`+phase+`","conditions":[{"type":"Ready","status":"`+ready+`"}]}}`)
 }
 
@@ -156,16 +198,20 @@ func tell(t *testing.T, name, phase, ready string) {
 func asAutoscaler(t *testing.T) string {
 	t.Helper()
 	kubectl(t, kubectl(t, "", "kustomize", kubernetesFolder(t, "base")), "apply", "--server-side", "--filename=-")
-	kubectl(t, "", "delete", "deployment", "--all", "--namespace=svc") // no machine would run them
-	token := kubectl(t, "", "create", "token", "svc-autoscale", "--namespace=svc", "--duration=1h")
+	for _, of := range []string{"svc", "svc-workers"} { // no machine would run them
+		kubectl(t, "", "delete", "deployment", "--all", "--namespace="+of)
+	}
+	token := kubectl(t, "", "create", "token", "svc-autoscale", "--namespace=svc-workers", "--duration=1h")
 	path := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(path, []byte(kubectl(t, "", "config", "view", "--raw")), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	kubectl(t, "", "--kubeconfig="+path, "config", "set-credentials", "admin", "--token="+token)
-	kubectl(t, "", "--kubeconfig="+path, "config", "set-context", "--current", "--namespace=svc")
-	if out, err := tryKubectl("", "--kubeconfig="+path, "get", "secrets"); err == nil {
-		t.Errorf("the autoscaler may read secrets: %s", out)
+	kubectl(t, "", "--kubeconfig="+path, "config", "set-context", "--current", "--namespace=svc-workers")
+	for _, forbidden := range [][]string{{"get", "secrets"}, {"get", "secrets", "--namespace=svc"}, {"get", "jobs", "--namespace=svc"}} {
+		if out, err := tryKubectl("", append([]string{"--kubeconfig=" + path}, forbidden...)...); err == nil {
+			t.Errorf("the autoscaler may %v: %s", forbidden, out)
+		}
 	}
 	return path
 }
@@ -175,7 +221,7 @@ func asAutoscaler(t *testing.T) string {
 // scheduler places the one that there is room for. The other is asked for and not started,
 // and is taken back when nothing is left for it. make deploy-test runs this.
 func TestKubernetesRunsTheWorkersThatAJobIsWorth(t *testing.T) {
-	manifest := kubernetesFolder(t, "base", "worker-job.yaml")
+	manifest := kubernetesFolder(t, "base", "workers", "worker-job.yaml")
 	binary, blender := apptest.Binary(t), story.RealBlender(t)
 	svc := story.Start(t, app.Config{Listen: story.FreeAddress(t), Data: t.TempDir(), Log: story.LogOf(t)})
 	c := svc.Caller(story.Credit)
@@ -201,7 +247,7 @@ func TestKubernetesRunsTheWorkersThatAJobIsWorth(t *testing.T) {
 	}
 	jobs := func() []string {
 		t.Helper()
-		return strings.Fields(kubectl(t, "", "get", "jobs", "--namespace=svc", "--selector=svc-autoscale=svc-worker", "--output=name"))
+		return strings.Fields(kubectl(t, "", "get", "jobs", "--namespace=svc-workers", "--selector=svc-autoscale=svc-worker", "--output=name"))
 	}
 
 	job, err := c.Take(c.QuoteFrames(6))
