@@ -5,18 +5,21 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/minio/minio-go/v7"
+	"github.com/minio/minio-go/v7/pkg/cors"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/test/await"
@@ -297,6 +300,57 @@ func TestLinksLeadWhereClientsReachTheStore(t *testing.T) {
 	link, err := s.GetLink(t.Context(), "a", blob.Served{}, time.Minute)
 	if err != nil || !strings.HasPrefix(link, "https://files.example.com/") || s.Links() != blob.LinksWorkers {
 		t.Errorf("%s, %v, for %s", link, err, s.Links())
+	}
+}
+
+// TestTheDocumentedCORSRuleLetsBrowsersFollowLinks gives a bucket the rule of docs/operate.md
+// and follows a link as a page of another origin does.
+func TestTheDocumentedCORSRuleLetsBrowsersFollowLinks(t *testing.T) {
+	t.Parallel()
+	address := s3test.Address(t)
+	s := openS3(t, address)
+	if lacks, err := s.ForBrowsers(t.Context()); err != nil || lacks != "the bucket has no CORS rules" {
+		t.Errorf("a new bucket: %q, %v", lacks, err)
+	}
+	page, err := os.ReadFile("../../../docs/operate.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var documented struct {
+		CORSRules []struct{ AllowedOrigins, AllowedMethods, AllowedHeaders, ExposeHeaders []string }
+	}
+	_, text, _ := strings.Cut(string(page), "{\"CORSRules\"")
+	text, _, _ = strings.Cut(text, "```")
+	if err := json.Unmarshal([]byte("{\"CORSRules\""+text), &documented); err != nil || len(documented.CORSRules) != 1 {
+		t.Fatalf("the rule of docs/operate.md: %+v, %v", documented, err)
+	}
+	r := documented.CORSRules[0]
+	bucket, _, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")
+	rule := cors.Rule{AllowedOrigin: r.AllowedOrigins, AllowedMethod: r.AllowedMethods, AllowedHeader: r.AllowedHeaders, ExposeHeader: r.ExposeHeaders}
+	if err := s3test.Client(t).SetBucketCors(t.Context(), bucket, cors.NewConfig([]cors.Rule{rule})); err != nil {
+		t.Fatal(err)
+	}
+	if lacks, err := s.ForBrowsers(t.Context()); err != nil || lacks != "" {
+		t.Errorf("with the documented rule: %q, %v", lacks, err)
+	}
+	if err := put(t, s, "a", "0123456789"); err != nil {
+		t.Fatal(err)
+	}
+	link, err := s.GetLink(t.Context(), "a", blob.Served{}, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rs, body := send(t, http.MethodGet, link, nil, map[string]string{"Origin": "https://page.example", "Range": "bytes=3-5"})
+	if origin := rs.Header.Get("Access-Control-Allow-Origin"); body != "345" || origin != "*" && origin != "https://page.example" {
+		t.Errorf("%s: %q for origin %q", rs.Status, body, origin)
+	}
+	for _, name := range r.ExposeHeaders {
+		if shown := rs.Header.Get("Access-Control-Expose-Headers"); !strings.Contains(strings.ToLower(shown), strings.ToLower(name)) {
+			t.Errorf("a page reads %q, not %s", shown, name)
+		}
+	}
+	if rs, _ := send(t, http.MethodOptions, link, nil, map[string]string{"Origin": "https://page.example", "Access-Control-Request-Method": "GET", "Access-Control-Request-Headers": "range"}); rs.StatusCode != http.StatusOK && rs.StatusCode != http.StatusNoContent {
+		t.Errorf("the preflight: %s", rs.Status)
 	}
 }
 
