@@ -74,7 +74,7 @@ func (a *App) Serve(ctx context.Context) error {
 
 	mux := http.NewServeMux()
 	a.worlds = a.newTestWorlds(public, mux, in)
-	errs := &front.Errors{Log: a.Config.Log, Page: page.ErrorPage, Agent: agent.Answer}
+	errs := &front.Errors{Log: a.Config.Log, Page: page.ErrorPages{DB: a.DB, TestMode: !a.Config.TestMode.Off}.Write, Agent: agent.Answer}
 	a.doors(mux, errs, p, in)
 	workers := a.workersDoor(errs, p)
 	workers.Routes(mux)

@@ -102,7 +102,7 @@ func (t *testWorlds) start(ctx context.Context, workspaceID string) (w *testWorl
 	p.jobs.Test, p.jobs.Refusal = true, w.refusal
 	in := app.intake(t.files)
 	in.Memory = t.memory
-	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: page.TestErrorPage, Agent: agent.Answer}
+	mux, errs := http.NewServeMux(), &front.Errors{Log: app.Config.Log, Page: page.ErrorPages{DB: app.DB, Test: true, TestMode: true}.Write, Agent: agent.Answer}
 	app.clock = w.clock
 	app.doors(mux, errs, p, in)
 	w.routes = mux

@@ -91,7 +91,7 @@ type openWorld struct {
 // newTestWorlds makes the test worlds of a service with these routes and uploads.
 func (a *App) newTestWorlds(public string, routes http.Handler, in *intake.Intake) *testWorlds {
 	return &testWorlds{
-		app: a, public: public, real: routes, errs: &front.Errors{Log: a.Config.Log, Page: page.TestErrorPage, Agent: agent.Answer}, memory: in.Memory, files: in.Guard,
+		app: a, public: public, real: routes, errs: &front.Errors{Log: a.Config.Log, Page: page.ErrorPages{DB: a.DB, Test: true, TestMode: true}.Write, Agent: agent.Answer}, memory: in.Memory, files: in.Guard,
 		pace: pace{every: time.Second / time.Duration(a.Config.TestMode.Rate)}, open: map[string]*openWorld{},
 	}
 }

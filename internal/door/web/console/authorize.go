@@ -46,10 +46,10 @@ var asked = []string{"response_type", "client_id", "redirect_uri", "state", "cod
 
 // authorizeRoutes adds the pages on which a person answers programs.
 func (s *Site) authorizeRoutes(mux *http.ServeMux) {
-	mux.Handle("GET "+links.AuthorizePath, s.Page(s.Returning(s.Admit(s.authorize))))
+	mux.Handle("GET "+links.AuthorizePath, s.Page(s.Admit(s.authorize)))
 	mux.Handle("POST "+links.AuthorizePath, s.Page(s.Form(s.answerProgram)))
-	mux.Handle("GET "+links.DevicePath, s.Page(s.Returning(s.Admit(s.device))))
-	mux.Handle("POST "+deviceAnswerPath, s.Page(s.Form(s.answerDevice)))
+	mux.Handle("GET "+links.DevicePath, s.Page(s.Admit(s.device)))
+	s.FormAt(mux, deviceAnswerPath, links.DevicePath, s.answerDevice)
 }
 
 // authorize shows the program that asks and what it wants.

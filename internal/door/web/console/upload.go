@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
 
 	"svc.example/internal/door/web/page"
@@ -199,8 +200,12 @@ func (s *Site) orderPreview(r *http.Request, who identity.Principal) (page.Page,
 	return page.Page{Location: uploadsPath + uploadID + "#look"}, nil
 }
 
-// previewState answers the part of the page with the preview.
+// previewState answers the part of the page with the preview. A browser that opens its address,
+// which is also that of the form, gets the whole page.
 func (s *Site) previewState(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	if r.Header.Get("HX-Request") == "" {
+		return s.Show(w, r, page.Page{Location: uploadsPath + url.PathEscape(r.PathValue("upload_id"))})
+	}
 	v, err := s.newestPreview(r.Context(), who, r.PathValue("upload_id"))
 	if err != nil {
 		return err

@@ -2,7 +2,11 @@ package page
 
 import (
 	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
 
+	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
@@ -13,8 +17,7 @@ import (
 const formBytes = 64 << 10
 
 // Admit admits the people of a workspace to one of its pages. Anyone else gets
-// the sign-in page with status 401, at the same address, so that reloading it
-// after signing in shows the page.
+// the sign-in page with status 401, at the same address. Signing in leads back to it.
 func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
 	return func(r *http.Request) (Page, error) {
 		who, err := s.principal(r)
@@ -27,7 +30,7 @@ func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, 
 			p, err = build(r, who)
 		}
 		if fault.Is(err, fault.Unauthenticated) {
-			return s.signIn(http.StatusUnauthorized, signInView{Wanted: true}), nil
+			return s.askToSignIn(r), nil
 		}
 		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
 		p.Test, p.TestMode = s.Test, s.TestMode
@@ -49,12 +52,16 @@ func (s *Base) principal(r *http.Request) (identity.Principal, error) {
 }
 
 // AdmitRaw admits the people of a workspace to anything that is not a page: a
-// picture, a file, a stream. Anyone else gets an error. Errors: unauthenticated.
+// picture, a file, a stream. Anyone else gets an error, or the sign-in page where a browser
+// opens the address itself, as a link to a file does. Errors: unauthenticated.
 func (s *Base) AdmitRaw(do func(w http.ResponseWriter, r *http.Request, who identity.Principal) error) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.principal(r)
 		if err == nil {
 			err = who.Require(identity.ScopeRead)
+		}
+		if fault.Is(err, fault.Unauthenticated) && front.AcceptsHTML(r.Header.Get("Accept")) {
+			return s.Show(w, r, s.askToSignIn(r))
 		}
 		if err != nil {
 			return err
@@ -77,6 +84,23 @@ func (s *Base) Form(do func(r *http.Request, who identity.Principal) (Page, erro
 		return admitted(r)
 	}
 }
+
+// FormAt serves a form of the page at home. A browser may open the form's address again, such
+// as after a refusal that it showed: that leads to the page. The ids in home are those in path.
+func (s *Base) FormAt(mux *http.ServeMux, path, home string, do func(r *http.Request, who identity.Principal) (Page, error)) {
+	mux.Handle("POST "+path, s.Page(s.Form(do)))
+	s.LeadHome(mux, path, home)
+}
+
+// LeadHome leads a browser that opens the address of a form to the form's page.
+func (s *Base) LeadHome(mux *http.ServeMux, path, home string) {
+	mux.Handle("GET "+path, s.Page(func(r *http.Request) (Page, error) {
+		return Page{Location: pathID.ReplaceAllStringFunc(home, func(id string) string { return url.PathEscape(r.PathValue(strings.Trim(id, "{}"))) })}, nil
+	}))
+}
+
+// pathID is the place of an id in the path of a route.
+var pathID = regexp.MustCompile(`\{[a-z_]+\}`)
 
 // readForm parses a form that one of this site's pages sent. It refuses a form
 // from another site, which would otherwise act with the person's cookie.

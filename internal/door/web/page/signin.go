@@ -57,42 +57,48 @@ func (s *Base) ConfirmSignIn(w http.ResponseWriter, r *http.Request, email, toke
 	return s.Show(w, r, Page{Template: "confirm", Title: "Sign in", Private: true, Forms: true, Content: struct{ Email, Token string }{email, token}})
 }
 
-// SignedIn writes the page that confirms a sign-in.
+// SignedIn leads back to the page that asked to sign in. Without one it writes the page that
+// confirms a sign-in.
 func (s *Base) SignedIn(w http.ResponseWriter, r *http.Request, email string) error {
-	return s.Show(w, r, Page{Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, returnTo(r)}, Cookie: &http.Cookie{Name: returnCookie, Path: "/", MaxAge: -1}})
+	return s.Show(w, r, Page{
+		Template: "signedin", Title: "Signed in", Private: true, Content: struct{ Email, Next string }{email, ConsolePath},
+		Location: returnTo(r), Cookie: &http.Cookie{Name: returnCookie, Path: "/", MaxAge: -1},
+	})
 }
 
-// returnCookie remembers the question that a person was asked before they signed in, so that
-// the page after it leads back.
+// returnCookie remembers the page that a person asked for before they signed in.
 const returnCookie = "svc_return"
 
-// Returning remembers the address of a page that asks to sign in first.
-func (s *Base) Returning(build func(*http.Request) (Page, error)) func(*http.Request) (Page, error) {
-	return func(r *http.Request) (Page, error) {
-		p, err := build(r)
-		if err == nil && p.Status == http.StatusUnauthorized {
-			if value := base64.RawURLEncoding.EncodeToString([]byte(r.URL.RequestURI())); len(value) < 3500 {
-				p.Cookie = &http.Cookie{
-					Name: returnCookie, Value: value, Path: "/", MaxAge: int(contract.SignInLinkLife.Seconds()),
-					HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Links.Secure(),
-				}
-			}
+// askToSignIn is the page that asks to sign in first. It remembers the address that was asked
+// for.
+func (s *Base) askToSignIn(r *http.Request) Page {
+	p := s.signIn(http.StatusUnauthorized, signInView{Wanted: true})
+	if value := base64.RawURLEncoding.EncodeToString([]byte(r.URL.RequestURI())); len(value) < 3500 {
+		p.Cookie = &http.Cookie{
+			Name: returnCookie, Value: value, Path: "/", MaxAge: int(contract.SignInLinkLife.Seconds()),
+			HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: s.Links.Secure(),
 		}
-		return p, err
 	}
+	return p
 }
 
-// returnTo is where a person goes after signing in: back to a program's question, or to the
-// console. Nothing but those two pages is ever a destination.
+// returnTo is the page that a person asked for before they signed in; "" for none. Nothing
+// but the pages that ask to sign in is ever a destination.
 func returnTo(r *http.Request) string {
 	cookie, err := r.Cookie(returnCookie)
 	if err != nil {
-		return ConsolePath
+		return ""
 	}
 	text, err := base64.RawURLEncoding.DecodeString(cookie.Value)
-	to := string(text)
-	if err != nil || (!strings.HasPrefix(to, links.AuthorizePath+"?") && to != links.DevicePath && !strings.HasPrefix(to, links.DevicePath+"?")) {
-		return ConsolePath
+	if err != nil {
+		return ""
 	}
-	return to
+	to := string(text)
+	path, _, _ := strings.Cut(to, "?")
+	for _, page := range []string{links.AuthorizePath, links.DevicePath, ConsolePath, AdminPath} {
+		if path == page || strings.HasPrefix(path, page+"/") {
+			return to
+		}
+	}
+	return ""
 }

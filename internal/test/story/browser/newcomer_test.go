@@ -41,7 +41,8 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		link := signInLink(svc, c)
 		p.Do(chromedp.Navigate(link))
 		press(p, "Sign in")
-		press(p, "Open the console")
+		p.Until("the page that was asked for", `location.pathname === "/console/wallet"`)
+		p.Open("/console")
 		p.Says("No jobs yet", "Upload a scene")
 		p.Do(chromedp.Navigate(link)) // a link works once, and leads on
 		p.Says("is invalid, has expired, or was already used")

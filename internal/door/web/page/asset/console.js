@@ -100,6 +100,16 @@ const mostTries = 8;
 // Refusal is an answer of the service that another try does not change.
 class Refusal extends Error {}
 
+// session resolves when the browser has a session again.
+async function session(signal) {
+  for (;;) {
+    await pause(2000);
+    signal.throwIfAborted();
+    const answer = await fetch("/v1/auth/session", { credentials: "same-origin", signal }).catch(() => null);
+    if (answer?.ok) return;
+  }
+}
+
 async function refusal(answer) {
   try {
     const { error } = await answer.json();
@@ -122,14 +132,20 @@ const online = (signal) => new Promise((done, fail) => {
   signal.addEventListener("abort", () => fail(signal.reason), { once: true });
 });
 
-// call sends a request, and repeats it while the connection or the service is down. It
-// calls tells with what it waits for. Waiting for a network does not count as a try.
-async function call(request, signal, tells) {
+// call sends a request, and repeats it while the connection or the service is down. It tells
+// what it waits for. Waiting for a network or a session does not count as a try.
+async function call(request, sending) {
+  const { signal } = sending.abort, tells = (text) => sending.say(text);
   for (let n = 1; ; n++) {
     let problem;
     try {
       const answer = await request();
       if (answer.ok) return answer;
+      if (answer.status === 401) {
+        await sending.signIn();
+        n = 0;
+        continue;
+      }
       problem = await refusal(answer);
       if (answer.status !== 429 && answer.status < 500) throw problem;
       tells("The service is busy. Trying again …");
@@ -206,11 +222,19 @@ class Sending {
     this.bar = this.box.querySelector("progress");
     this.line = this.box.querySelector("[role=status]");
     this.choice = this.box.querySelector("fieldset");
+    this.door = this.box.querySelector("[data-sign-in]");
     this.abort = new AbortController();
     this.box.querySelector("[data-stop]").onclick = () => this.abort.abort();
   }
 
   say(text) { this.line.textContent = text; }
+
+  // signIn keeps what was sent until the person has signed in again, in another tab.
+  async signIn() {
+    this.door.hidden = false;
+    this.say("Your session has ended. What was uploaded is kept.");
+    try { await session(this.abort.signal); } finally { this.door.hidden = true; }
+  }
 
   // partBytes is small, because a part that is cut off is sent again; but a project has at
   // most a few hundred.
@@ -269,7 +293,7 @@ class Sending {
       try {
         const { signal } = this.abort;
         const ask = () => fetch("/node/v1/projects", { method: "POST", headers: { "Content-Type": "application/json" }, body, signal, credentials: "same-origin" });
-        const answer = await call(ask, signal, (text) => this.say(text));
+        const answer = await call(ask, this);
         return (await answer.json()).upload_id;
       } catch (error) {
         if (error.code !== "parts_missing") throw error;
@@ -292,7 +316,7 @@ class Sending {
     const one = async () => {
       for (let sum = left.shift(); sum; sum = left.shift()) {
         const slice = places.get(sum);
-        await call(() => put("/node/v1/parts/" + sum, slice, signal, (bytes) => tell(sum, bytes)), signal, (text) => this.say(text));
+        await call(() => put("/node/v1/parts/" + sum, slice, signal, (bytes) => tell(sum, bytes)), this);
         tell(sum, slice.size);
       }
     };
@@ -312,19 +336,27 @@ class Sending {
     this.say(text);
   }
 
-  // archive sends a .zip as the form does, with a bar.
-  archive(file) {
+  // archive sends a .zip as the form does, with a bar, and once more after a sign-in.
+  async archive(file) {
+    for (;;) {
+      const sent = await this.post(file);
+      if (sent.status < 400) return sent.responseURL;
+      if (sent.status !== 401) {
+        const told = new DOMParser().parseFromString(sent.responseText, "text/html").querySelector("[role=alert], .lead");
+        throw new Refusal(told ? told.textContent : "The service answered " + sent.status + ".");
+      }
+      await this.signIn();
+    }
+  }
+
+  post(file) {
     return new Promise((done, fail) => {
       const x = new XMLHttpRequest();
       const began = performance.now();
       x.upload.onprogress = (p) => this.progress("Uploading", p.loaded, p.total, began);
       x.onerror = () => fail(new Connection("Connection lost. Send the file again."));
       x.onabort = () => fail(new DOMException("stopped", "AbortError"));
-      x.onload = () => {
-        if (x.status < 400) return done(x.responseURL);
-        const told = new DOMParser().parseFromString(x.responseText, "text/html").querySelector("[role=alert], .lead");
-        return fail(new Refusal(told ? told.textContent : "The service answered " + x.status + "."));
-      };
+      x.onload = () => done(x);
       this.abort.signal.onabort = () => x.abort();
       const data = new FormData();
       data.append("file", file);
