@@ -285,6 +285,12 @@ var verbs = []verb{
 		{args: noJob, exit: 1},
 		{exit: 2},
 	}},
+	{words: "admin job log", lines: []line{
+		{args: "{FAILED} --output"},
+		{args: "{QUEUED}"},
+		{args: noJob, exit: 1},
+		{exit: 2},
+	}},
 	{words: "admin job cancel", lines: []line{
 		{args: "{QUEUED}", with: ownStore, types: asked},
 		{args: "{COMPLETED} --yes", exit: 1, with: ownStore},

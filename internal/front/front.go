@@ -100,7 +100,8 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect {
 		route = "" // for such a request ServeMux may return a path that the caller made up
 	}
-	ctx, workspace := identity.WithWorkspaceRecord(context.WithValue(r.Context(), servingKey{}, f.Serving))
+	ctx := fault.WithRequestID(context.WithValue(r.Context(), servingKey{}, f.Serving), requestID)
+	ctx, workspace := identity.WithWorkspaceRecord(ctx)
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	if f.Follow != nil {

@@ -31,6 +31,7 @@ type Admin struct {
 	Job struct {
 		List   jobList   `cmd:"" help:"List the jobs of all workspaces, the newest first."`
 		Show   jobShow   `cmd:"" help:"Show a job: its state, its money, its workers and its failures."`
+		Log    jobLog    `cmd:"" help:"Show what happened to a job in order of time: attempts, money, operators' acts, webhooks."`
 		Cancel jobCancel `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
 		Fail   jobFail   `cmd:"" help:"End a job at any time, with a reason that its owner is shown. Its full price is returned."`
 	} `cmd:"" help:"Inspect jobs and end them."`

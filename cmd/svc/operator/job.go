@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -92,6 +93,41 @@ func (c *jobShow) Run(k *kong.Context) error {
 		terminal.Printf(k.Stdout, "failed: %s: %s", o.Failure.Code, o.Failure.Message)
 	}
 	return printFrames(k.Stdout, held, failed)
+}
+
+// jobLog is svc admin job log.
+type jobLog struct {
+	adminFlags
+	Job    string `arg:"" help:"Job id."`
+	Output bool   `help:"Also print the end of Blender's output of failed attempts."`
+}
+
+// Run prints what happened to a job. Error: render_not_found.
+func (c *jobLog) Run(k *kong.Context) error {
+	var entries []operator.LogEntry
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		entries, err = operator.JobLog(ctx, tx, c.Job)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "job_id": c.Job, "log": entries})
+	}
+	for _, e := range entries {
+		line := e.At.Format(time.DateTime) + "  " + e.Text
+		if e.RequestID != "" {
+			line += " [" + e.RequestID + "]"
+		}
+		terminal.Printf(k.Stdout, "%s", line)
+		for output := range strings.Lines(e.Output) {
+			if c.Output {
+				terminal.Printf(k.Stdout, "    %s", strings.TrimRight(output, "\n"))
+			}
+		}
+	}
+	return nil
 }
 
 // jobs returns what ends and shows jobs here. It makes no links and signs nothing.

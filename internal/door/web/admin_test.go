@@ -144,7 +144,7 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 	p.open("/admin/jobs?q="+tenant.ID).want(t, http.StatusOK, jobID)
 	p.open("/admin/jobs?status=failed&q="+tenant.ID).want(t, http.StatusOK, "There is no such job.")
 	_, done := p.confirm("act", "fail", "subject", jobID, "reason", "The scene breaks our terms.", "back", page)
-	done.want(t, http.StatusOK, "ended_by_operator", "The scene breaks our terms.")
+	done.want(t, http.StatusOK, "ended_by_operator", "The scene breaks our terms.", "created by a person", "<code>req_", "released")
 	tenant.open(begun.path).want(t, http.StatusOK, "The scene breaks our terms.", "not charged")
 	p.submit("/admin/acts", "act", "fail", "subject", jobID, "reason", "again", "yes", "yes").want(t, http.StatusConflict, "has already ended")
 	p.submit("/admin/acts", "act", "refund", "subject", jobID, "amount", "1", "reference", "r", "yes", "yes").want(t, http.StatusBadRequest, "nothing to refund")

@@ -15,12 +15,13 @@ var jobRows = rowsum.Table[query.Job]{
 		"SubmittedAt", "ClaimedAt", "CompletedAt", "FailedAt", "CancelledAt", "UpdatedAt",
 		"Findings", "Frames", "RerenderOf", // compared with frames and quote
 	},
+	Later: []string{"RequestID"},
 }
 
 // erasedJobRows is for jobs of erased workspaces: they never change again, and without
 // receipt and event nothing else confirms them, so the sum covers the whole row except
 // what frames and quote confirm.
-var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf"}}
+var erasedJobRows = rowsum.Table[query.Job]{Name: jobRows.Name, Key: jobRows.Key, Except: []string{"Findings", "Frames", "RerenderOf"}, Later: []string{"RequestID"}}
 
 // erasedReceiptRows are what stays of receipts. The sum covers the whole row.
 var erasedReceiptRows = rowsum.Table[query.ErasedReceipt]{Name: "erased_receipt", Key: 1}

@@ -79,6 +79,7 @@ func (a Act) Perform(ctx context.Context, tx *db.Tx, by Actor) error {
 	}
 	row := query.OperatorAct{
 		ActID: id.New(id.Act), ActedAt: tx.Now, Actor: by.name, Way: string(by.way), What: a.What, WorkspaceID: a.WorkspaceID, Reason: a.Reason,
+		RequestID: fault.RequestID(ctx),
 	}
 	row.RowSum = actRows.Of(row)
 	if err := tx.ActAdd(ctx, query.ActAddParams(row)); err != nil {
@@ -141,7 +142,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 
 // actRows carry checksums: what an operator did cannot be derived from anything
 // else.
-var actRows = rowsum.Table[query.OperatorAct]{Name: "operator_act", Key: 1}
+var actRows = rowsum.Table[query.OperatorAct]{Name: "operator_act", Key: 1, Later: []string{"RequestID"}}
 
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{actRows, runRows}

@@ -8,6 +8,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/plainjson"
@@ -73,6 +74,7 @@ func storeEvent(ctx context.Context, tx *db.Tx, e Event) (eventID string, err er
 	eventID = id.New(id.Event)
 	row := query.WebhookEventCreateParams{
 		EventID: eventID, WorkspaceID: e.WorkspaceID, JobID: e.JobID, Type: e.Type, Body: string(body), CreatedAt: tx.Now,
+		RequestID: fault.RequestID(ctx),
 	}
 	row.RowSum = eventRows.Of(row)
 	if err := tx.WebhookEventCreate(ctx, row); err != nil {

@@ -15,6 +15,7 @@ var (
 	eventRows    = rowsum.Table[query.WebhookEvent]{
 		Name: "webhook_event", Key: 1,
 		Except: []string{"Seq"}, // auditEvents counts them
+		Later:  []string{"RequestID"},
 	}
 )
 

@@ -26,6 +26,7 @@ const (
 	workersWithin = 24 * time.Hour
 	adminRows     = 50
 	shownFailures = 20
+	shownLog      = 500
 )
 
 // workersView is the content of the list of workers.
@@ -129,8 +130,9 @@ func (s *Site) adminJobs(r *http.Request, _ identity.Principal) (page.Page, erro
 type adminJobView struct {
 	adminView
 	job.Object
-	Held   []dispatch.HeldFrame
-	Failed []dispatch.FailedFrame
+	Log []operator.LogEntry
+	// Left is how many earlier entries of the log are left out.
+	Left int
 }
 
 // Ended reports whether the job's state changes no more.
@@ -158,12 +160,11 @@ func (s *Site) adminJob(r *http.Request, _ identity.Principal) (page.Page, error
 		if v.Object, err = s.Jobs.Object(ctx, tx, id); err != nil {
 			return err
 		}
-		if v.Held, err = dispatch.HeldOf(ctx, tx, id); err != nil {
-			return err
-		}
-		v.Failed, err = dispatch.FailuresOf(ctx, tx, id, shownFailures)
+		v.Log, err = operator.JobLog(ctx, tx, id)
 		return err
 	})
+	v.Left = max(0, len(v.Log)-shownLog)
+	v.Log = v.Log[v.Left:]
 	return page.Page{Template: "admin_job", Title: "Job " + v.Filename, Content: v, Reload: 30}, err
 }
 

@@ -1,8 +1,8 @@
 -- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
 VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
-  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @row_sum);
+  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @row_sum);
 
 -- name: JobGet :one
 SELECT * FROM job WHERE job_id = @job_id;
@@ -273,7 +273,7 @@ SELECT count(*) FROM job WHERE workspace_id = @workspace_id AND status NOT IN ('
 
 -- name: JobsErase :many
 -- An artifact goes as at its end: its removal raises seq.
-UPDATE job SET filename = CAST(@filename AS text),
+UPDATE job SET filename = CAST(@filename AS text), request_id = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST(@filename AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST(@message AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,

@@ -1,6 +1,6 @@
 -- name: ActAdd :exec
-INSERT INTO operator_act (act_id, acted_at, actor, way, what, workspace_id, reason, row_sum)
-VALUES (@act_id, @acted_at, @actor, @way, @what, @workspace_id, @reason, @row_sum);
+INSERT INTO operator_act (act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id)
+VALUES (@act_id, @acted_at, @actor, @way, @what, @workspace_id, @reason, @row_sum, @request_id);
 
 -- name: Acts :many
 SELECT * FROM operator_act WHERE act_id < @before ORDER BY act_id DESC LIMIT CAST(@max AS bigint);
@@ -21,3 +21,39 @@ SELECT * FROM audit_run ORDER BY run_id DESC LIMIT 1;
 -- name: AuditRunsForget :exec
 DELETE FROM audit_run WHERE run_id < (SELECT min(l.run_id) FROM (SELECT r.run_id FROM audit_run r ORDER BY r.run_id DESC LIMIT CAST(@keep AS bigint)) AS l);
 
+
+-- name: LogFrames :many
+-- The accepted frames of a job, in the order of their acceptance, without Blender's output.
+SELECT f.frame, f.attempt, f.worker_id, CAST(coalesce((SELECT w.name FROM worker w WHERE w.worker_id = f.worker_id), '') AS text) AS worker_name,
+  f.render_us, f.blender_version, f.device, f.finding, f.accepted_at
+FROM frame f WHERE f.job_id = @job_id ORDER BY f.ordinal;
+
+-- name: LogFailures :many
+-- The failed attempts at a job's frames, the first one first.
+SELECT f.item, f.attempt, f.holder, CAST(coalesce((SELECT w.name FROM worker w WHERE w.worker_id = f.holder), '') AS text) AS worker_name,
+  f.code, f.message, f.log, f.failed_at
+FROM failed_attempt f WHERE f.subject = @job_id ORDER BY f.failed_at, f.lease_id, f.attempt;
+
+-- name: LogHeld :many
+-- The frames of a job that workers hold, each since due_at.
+SELECT l.item, l.attempt, l.holder, CAST(coalesce((SELECT w.name FROM worker w WHERE w.worker_id = l.holder), '') AS text) AS worker_name,
+  l.progress, l.due_at
+FROM lease l WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'held' ORDER BY l.item;
+
+-- name: LogMoney :many
+-- What was booked for a job.
+SELECT kind, reference, amount_cents, created_at FROM ledger_transaction WHERE job_id = @job_id AND job_id <> '' ORDER BY transaction_id;
+
+-- name: LogActs :many
+-- What operators did to a job, by its id in their words.
+SELECT * FROM operator_act WHERE workspace_id = @workspace_id AND what LIKE '%' || CAST(@job_id AS text) || '%' ORDER BY act_id;
+
+-- name: LogEnd :one
+-- The request that ended a job; '' where none did.
+SELECT request_id FROM webhook_event WHERE job_id = @job_id AND job_id <> '';
+
+-- name: LogCalls :many
+-- The calls of webhooks that told of a job's end.
+SELECT a.started_at, a.status, a.error, n.url FROM webhook_delivery d
+JOIN webhook_attempt a ON a.delivery_id = d.delivery_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+WHERE d.job_id = @job_id AND d.job_id <> '' ORDER BY a.started_at, a.delivery_id, a.number;

@@ -56,8 +56,8 @@ DELETE FROM webhook_secret WHERE endpoint_id = @endpoint_id;
 
 -- name: WebhookEventCreate :exec
 -- The event of a job is the next of its workspace; a test has no place in that order.
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum, seq)
-VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at, @row_sum, CASE WHEN CAST(@job_id AS text) = '' THEN 0 ELSE
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, request_id, row_sum, seq)
+VALUES (@event_id, @workspace_id, @job_id, @type, @body, @created_at, @request_id, @row_sum, CASE WHEN CAST(@job_id AS text) = '' THEN 0 ELSE
   (SELECT coalesce(max(e.seq), 0) + 1 FROM webhook_event e WHERE e.workspace_id = @workspace_id AND e.job_id <> '') END);
 
 -- name: WebhookEventPlace :one
@@ -318,4 +318,5 @@ DELETE FROM webhook_event WHERE workspace_id = @workspace_id AND job_id = '';
 
 -- name: WebhookEventsErase :many
 -- Their rows stay, to show that they existed.
-UPDATE webhook_event SET body = '', forgotten_at = @now WHERE workspace_id = @workspace_id AND forgotten_at = 0 RETURNING *;
+UPDATE webhook_event SET body = '', request_id = '', forgotten_at = CASE WHEN forgotten_at = 0 THEN CAST(@now AS bigint) ELSE forgotten_at END
+WHERE workspace_id = @workspace_id AND (forgotten_at = 0 OR request_id <> '') RETURNING *;

@@ -144,7 +144,7 @@ func (q *Queries) AuditJobErased(ctx context.Context, arg AuditJobErasedParams) 
 }
 
 const auditJobEvents = `-- name: AuditJobEvents :many
-SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
+SELECT event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq, request_id FROM webhook_event WHERE job_id <> '' AND job_id > $1 AND job_id <= $2
 `
 
 type AuditJobEventsParams struct {
@@ -171,6 +171,7 @@ func (q *Queries) AuditJobEvents(ctx context.Context, arg AuditJobEventsParams) 
 			&i.ForgottenAt,
 			&i.RowSum,
 			&i.Seq,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -551,7 +552,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries after it read the rest of what the store knows
@@ -609,6 +610,7 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.Findings,
 			&i.Frames,
 			&i.RerenderOf,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -664,7 +666,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -733,6 +735,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.Findings,
 			&i.Job.Frames,
 			&i.Job.RerenderOf,
+			&i.Job.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -948,9 +951,9 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 
 const jobCreate = `-- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)
+  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
 `
 
 type JobCreateParams struct {
@@ -976,6 +979,7 @@ type JobCreateParams struct {
 	SubmittedAt    int64
 	UpdatedAt      int64
 	Findings       string
+	RequestID      string
 	RowSum         string
 }
 
@@ -1003,6 +1007,7 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.SubmittedAt,
 		arg.UpdatedAt,
 		arg.Findings,
+		arg.RequestID,
 		arg.RowSum,
 	)
 	return err
@@ -1048,7 +1053,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id
 `
 
 type JobFrameDoneParams struct {
@@ -1117,6 +1122,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.Findings,
 		&i.Frames,
 		&i.RerenderOf,
+		&i.RequestID,
 	)
 	return i, err
 }
@@ -1124,7 +1130,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
 WHERE job_id = $3 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id
 `
 
 type JobFrameUndoneParams struct {
@@ -1181,12 +1187,13 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.Findings,
 		&i.Frames,
 		&i.RerenderOf,
+		&i.RequestID,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1236,12 +1243,13 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.Findings,
 		&i.Frames,
 		&i.RerenderOf,
+		&i.RequestID,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1291,6 +1299,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.Findings,
 		&i.Frames,
 		&i.RerenderOf,
+		&i.RequestID,
 	)
 	return i, err
 }
@@ -1536,7 +1545,7 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1640,6 +1649,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.Findings,
 			&i.Job.Frames,
 			&i.Job.RerenderOf,
+			&i.Job.RequestID,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -1741,12 +1751,12 @@ func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAli
 }
 
 const jobsErase = `-- name: JobsErase :many
-UPDATE job SET filename = CAST($1 AS text),
+UPDATE job SET filename = CAST($1 AS text), request_id = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST($1 AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id
 `
 
 type JobsEraseParams struct {
@@ -1815,6 +1825,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.Findings,
 			&i.Frames,
 			&i.RerenderOf,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -1922,7 +1933,7 @@ func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]str
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -1996,6 +2007,7 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.Findings,
 			&i.Frames,
 			&i.RerenderOf,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}

@@ -326,6 +326,7 @@ type Job struct {
 	Findings          string
 	Frames            string
 	RerenderOf        string
+	RequestID         string
 }
 
 type KeyStanding struct {
@@ -446,6 +447,7 @@ type OperatorAct struct {
 	WorkspaceID string
 	Reason      string
 	RowSum      string
+	RequestID   string
 }
 
 type PaymentEvent struct {
@@ -728,6 +730,7 @@ type WebhookEvent struct {
 	ForgottenAt int64
 	RowSum      string
 	Seq         int64
+	RequestID   string
 }
 
 type WebhookSecret struct {

@@ -10,8 +10,8 @@ import (
 )
 
 const actAdd = `-- name: ActAdd :exec
-INSERT INTO operator_act (act_id, acted_at, actor, way, what, workspace_id, reason, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO operator_act (act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 `
 
 type ActAddParams struct {
@@ -23,6 +23,7 @@ type ActAddParams struct {
 	WorkspaceID string
 	Reason      string
 	RowSum      string
+	RequestID   string
 }
 
 func (q *Queries) ActAdd(ctx context.Context, arg ActAddParams) error {
@@ -35,12 +36,13 @@ func (q *Queries) ActAdd(ctx context.Context, arg ActAddParams) error {
 		arg.WorkspaceID,
 		arg.Reason,
 		arg.RowSum,
+		arg.RequestID,
 	)
 	return err
 }
 
 const actorErase = `-- name: ActorErase :many
-UPDATE operator_act SET actor = 'erased' WHERE actor = $1 RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum
+UPDATE operator_act SET actor = 'erased' WHERE actor = $1 RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id
 `
 
 func (q *Queries) ActorErase(ctx context.Context, actor string) ([]OperatorAct, error) {
@@ -61,6 +63,7 @@ func (q *Queries) ActorErase(ctx context.Context, actor string) ([]OperatorAct, 
 			&i.WorkspaceID,
 			&i.Reason,
 			&i.RowSum,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -76,7 +79,7 @@ func (q *Queries) ActorErase(ctx context.Context, actor string) ([]OperatorAct, 
 }
 
 const acts = `-- name: Acts :many
-SELECT act_id, acted_at, actor, way, what, workspace_id, reason, row_sum FROM operator_act WHERE act_id < $1 ORDER BY act_id DESC LIMIT CAST($2 AS bigint)
+SELECT act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id FROM operator_act WHERE act_id < $1 ORDER BY act_id DESC LIMIT CAST($2 AS bigint)
 `
 
 type ActsParams struct {
@@ -102,6 +105,7 @@ func (q *Queries) Acts(ctx context.Context, arg ActsParams) ([]OperatorAct, erro
 			&i.WorkspaceID,
 			&i.Reason,
 			&i.RowSum,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -117,7 +121,7 @@ func (q *Queries) Acts(ctx context.Context, arg ActsParams) ([]OperatorAct, erro
 }
 
 const actsErase = `-- name: ActsErase :many
-UPDATE operator_act SET reason = '' WHERE workspace_id = $1 AND reason <> '' RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum
+UPDATE operator_act SET reason = '' WHERE workspace_id = $1 AND reason <> '' RETURNING act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id
 `
 
 // Removes the words that were said about an erased workspace.
@@ -139,6 +143,7 @@ func (q *Queries) ActsErase(ctx context.Context, workspaceID string) ([]Operator
 			&i.WorkspaceID,
 			&i.Reason,
 			&i.RowSum,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
@@ -203,4 +208,289 @@ DELETE FROM audit_run WHERE run_id < (SELECT min(l.run_id) FROM (SELECT r.run_id
 func (q *Queries) AuditRunsForget(ctx context.Context, keep int64) error {
 	_, err := q.db.ExecContext(ctx, auditRunsForget, keep)
 	return err
+}
+
+const logActs = `-- name: LogActs :many
+SELECT act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id FROM operator_act WHERE workspace_id = $1 AND what LIKE '%' || CAST($2 AS text) || '%' ORDER BY act_id
+`
+
+type LogActsParams struct {
+	WorkspaceID string
+	JobID       string
+}
+
+// What operators did to a job, by its id in their words.
+func (q *Queries) LogActs(ctx context.Context, arg LogActsParams) ([]OperatorAct, error) {
+	rows, err := q.db.QueryContext(ctx, logActs, arg.WorkspaceID, arg.JobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []OperatorAct
+	for rows.Next() {
+		var i OperatorAct
+		if err := rows.Scan(
+			&i.ActID,
+			&i.ActedAt,
+			&i.Actor,
+			&i.Way,
+			&i.What,
+			&i.WorkspaceID,
+			&i.Reason,
+			&i.RowSum,
+			&i.RequestID,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const logCalls = `-- name: LogCalls :many
+SELECT a.started_at, a.status, a.error, n.url FROM webhook_delivery d
+JOIN webhook_attempt a ON a.delivery_id = d.delivery_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
+WHERE d.job_id = $1 AND d.job_id <> '' ORDER BY a.started_at, a.delivery_id, a.number
+`
+
+type LogCallsRow struct {
+	StartedAt int64
+	Status    int64
+	Error     string
+	Url       string
+}
+
+// The calls of webhooks that told of a job's end.
+func (q *Queries) LogCalls(ctx context.Context, jobID string) ([]LogCallsRow, error) {
+	rows, err := q.db.QueryContext(ctx, logCalls, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LogCallsRow
+	for rows.Next() {
+		var i LogCallsRow
+		if err := rows.Scan(
+			&i.StartedAt,
+			&i.Status,
+			&i.Error,
+			&i.Url,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const logEnd = `-- name: LogEnd :one
+SELECT request_id FROM webhook_event WHERE job_id = $1 AND job_id <> ''
+`
+
+// The request that ended a job; ” where none did.
+func (q *Queries) LogEnd(ctx context.Context, jobID string) (string, error) {
+	row := q.db.QueryRowContext(ctx, logEnd, jobID)
+	var request_id string
+	err := row.Scan(&request_id)
+	return request_id, err
+}
+
+const logFailures = `-- name: LogFailures :many
+SELECT f.item, f.attempt, f.holder, CAST(coalesce((SELECT w.name FROM worker w WHERE w.worker_id = f.holder), '') AS text) AS worker_name,
+  f.code, f.message, f.log, f.failed_at
+FROM failed_attempt f WHERE f.subject = $1 ORDER BY f.failed_at, f.lease_id, f.attempt
+`
+
+type LogFailuresRow struct {
+	Item       int64
+	Attempt    int64
+	Holder     string
+	WorkerName string
+	Code       string
+	Message    string
+	Log        string
+	FailedAt   int64
+}
+
+// The failed attempts at a job's frames, the first one first.
+func (q *Queries) LogFailures(ctx context.Context, jobID string) ([]LogFailuresRow, error) {
+	rows, err := q.db.QueryContext(ctx, logFailures, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LogFailuresRow
+	for rows.Next() {
+		var i LogFailuresRow
+		if err := rows.Scan(
+			&i.Item,
+			&i.Attempt,
+			&i.Holder,
+			&i.WorkerName,
+			&i.Code,
+			&i.Message,
+			&i.Log,
+			&i.FailedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const logFrames = `-- name: LogFrames :many
+SELECT f.frame, f.attempt, f.worker_id, CAST(coalesce((SELECT w.name FROM worker w WHERE w.worker_id = f.worker_id), '') AS text) AS worker_name,
+  f.render_us, f.blender_version, f.device, f.finding, f.accepted_at
+FROM frame f WHERE f.job_id = $1 ORDER BY f.ordinal
+`
+
+type LogFramesRow struct {
+	Frame          int64
+	Attempt        int64
+	WorkerID       string
+	WorkerName     string
+	RenderUs       int64
+	BlenderVersion string
+	Device         string
+	Finding        string
+	AcceptedAt     int64
+}
+
+// The accepted frames of a job, in the order of their acceptance, without Blender's output.
+func (q *Queries) LogFrames(ctx context.Context, jobID string) ([]LogFramesRow, error) {
+	rows, err := q.db.QueryContext(ctx, logFrames, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LogFramesRow
+	for rows.Next() {
+		var i LogFramesRow
+		if err := rows.Scan(
+			&i.Frame,
+			&i.Attempt,
+			&i.WorkerID,
+			&i.WorkerName,
+			&i.RenderUs,
+			&i.BlenderVersion,
+			&i.Device,
+			&i.Finding,
+			&i.AcceptedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const logHeld = `-- name: LogHeld :many
+SELECT l.item, l.attempt, l.holder, CAST(coalesce((SELECT w.name FROM worker w WHERE w.worker_id = l.holder), '') AS text) AS worker_name,
+  l.progress, l.due_at
+FROM lease l WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'held' ORDER BY l.item
+`
+
+type LogHeldRow struct {
+	Item       int64
+	Attempt    int64
+	Holder     string
+	WorkerName string
+	Progress   int64
+	DueAt      int64
+}
+
+// The frames of a job that workers hold, each since due_at.
+func (q *Queries) LogHeld(ctx context.Context, jobID string) ([]LogHeldRow, error) {
+	rows, err := q.db.QueryContext(ctx, logHeld, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LogHeldRow
+	for rows.Next() {
+		var i LogHeldRow
+		if err := rows.Scan(
+			&i.Item,
+			&i.Attempt,
+			&i.Holder,
+			&i.WorkerName,
+			&i.Progress,
+			&i.DueAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const logMoney = `-- name: LogMoney :many
+SELECT kind, reference, amount_cents, created_at FROM ledger_transaction WHERE job_id = $1 AND job_id <> '' ORDER BY transaction_id
+`
+
+type LogMoneyRow struct {
+	Kind        string
+	Reference   string
+	AmountCents int64
+	CreatedAt   int64
+}
+
+// What was booked for a job.
+func (q *Queries) LogMoney(ctx context.Context, jobID string) ([]LogMoneyRow, error) {
+	rows, err := q.db.QueryContext(ctx, logMoney, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []LogMoneyRow
+	for rows.Next() {
+		var i LogMoneyRow
+		if err := rows.Scan(
+			&i.Kind,
+			&i.Reference,
+			&i.AmountCents,
+			&i.CreatedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

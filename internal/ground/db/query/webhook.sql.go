@@ -1185,8 +1185,8 @@ func (q *Queries) WebhookEndpointsOf(ctx context.Context, workspaceID string) ([
 }
 
 const webhookEventCreate = `-- name: WebhookEventCreate :exec
-INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, row_sum, seq)
-VALUES ($1, $2, $3, $4, $5, $6, $7, CASE WHEN CAST($3 AS text) = '' THEN 0 ELSE
+INSERT INTO webhook_event (event_id, workspace_id, job_id, type, body, created_at, request_id, row_sum, seq)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, CASE WHEN CAST($3 AS text) = '' THEN 0 ELSE
   (SELECT coalesce(max(e.seq), 0) + 1 FROM webhook_event e WHERE e.workspace_id = $2 AND e.job_id <> '') END)
 `
 
@@ -1197,6 +1197,7 @@ type WebhookEventCreateParams struct {
 	Type        string
 	Body        string
 	CreatedAt   int64
+	RequestID   string
 	RowSum      string
 }
 
@@ -1209,6 +1210,7 @@ func (q *Queries) WebhookEventCreate(ctx context.Context, arg WebhookEventCreate
 		arg.Type,
 		arg.Body,
 		arg.CreatedAt,
+		arg.RequestID,
 		arg.RowSum,
 	)
 	return err
@@ -1224,7 +1226,7 @@ func (q *Queries) WebhookEventDelete(ctx context.Context, eventID string) error 
 }
 
 const webhookEventForget = `-- name: WebhookEventForget :one
-UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq
+UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE event_id = $2 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq, request_id
 `
 
 type WebhookEventForgetParams struct {
@@ -1246,6 +1248,7 @@ func (q *Queries) WebhookEventForget(ctx context.Context, arg WebhookEventForget
 		&i.ForgottenAt,
 		&i.RowSum,
 		&i.Seq,
+		&i.RequestID,
 	)
 	return i, err
 }
@@ -1344,7 +1347,8 @@ func (q *Queries) WebhookEventsBehind(ctx context.Context, arg WebhookEventsBehi
 }
 
 const webhookEventsErase = `-- name: WebhookEventsErase :many
-UPDATE webhook_event SET body = '', forgotten_at = $1 WHERE workspace_id = $2 AND forgotten_at = 0 RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq
+UPDATE webhook_event SET body = '', request_id = '', forgotten_at = CASE WHEN forgotten_at = 0 THEN CAST($1 AS bigint) ELSE forgotten_at END
+WHERE workspace_id = $2 AND (forgotten_at = 0 OR request_id <> '') RETURNING event_id, workspace_id, job_id, type, body, created_at, forgotten_at, row_sum, seq, request_id
 `
 
 type WebhookEventsEraseParams struct {
@@ -1372,6 +1376,7 @@ func (q *Queries) WebhookEventsErase(ctx context.Context, arg WebhookEventsErase
 			&i.ForgottenAt,
 			&i.RowSum,
 			&i.Seq,
+			&i.RequestID,
 		); err != nil {
 			return nil, err
 		}
