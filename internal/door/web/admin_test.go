@@ -126,6 +126,8 @@ func TestAFrozenWorkspaceReadsWhyItStartsNothing(t *testing.T) {
 	priced := tenant.upload("demo.blend", demo.Scene())
 	start := []string{"quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance}
 	tenant.submit(priced.path+"/start", start...).want(t, http.StatusForbidden, "Its card was &lt;b&gt;stolen&lt;/b&gt;.")
+	tenant.open(priced.path).want(t, http.StatusOK, "This workspace is frozen and cannot start jobs.", `<button class="big" disabled>`)
+	tenant.open("/console/new").want(t, http.StatusOK, "This workspace is frozen and cannot start jobs.")
 	tenant.submit(priced.path+"/look").want(t, http.StatusForbidden, "This workspace is frozen")
 	tenant.open("/console").want(t, http.StatusOK)
 	p.confirm("act", "unfreeze", "subject", tenant.ID)

@@ -269,7 +269,7 @@ func TestThePriceFollowsTheFramesAsTheyAreTyped(t *testing.T) {
 	typed("1 – 3, 7", "Render 4 frames for $0.04", true)
 	typed("1-3,x", "Render", false)
 	typed("30", "Render 1 frame for $0.01", true)
-	err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#warnings li")), // beyond the scene's range
+	err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#warnings li")), chromedp.Click(chromedp.CSS("#price [name=outside]")), // beyond the scene's range
 		chromedp.Click(chromedp.CSS("#price [name=terms]")), chromedp.Click(chromedp.CSS("#price button.big")), chromedp.WaitVisible(chromedp.CSS("#live")))
 	if err != nil {
 		t.Fatal(err)

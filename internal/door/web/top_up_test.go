@@ -22,7 +22,7 @@ func TestAPersonPaysAtTheProviderAndNoPageCredits(t *testing.T) {
 	w := &apptest.World{App: running, URL: url}
 	p := personOf(t, w, 0)
 	p.open("/console/wallet").want(t, http.StatusOK, "Add credit")
-	for amount, why := range map[string]string{"": "is empty", "4.99": "must be 500 to 100000", "ten": "US dollars"} {
+	for amount, why := range map[string]string{"": "is empty", "4.99": "must be $5.00 to $1,000.00", "ten": "US dollars"} {
 		p.submit("/console/wallet/top-ups", "amount", amount).want(t, http.StatusBadRequest, why)
 	}
 	p.submit("/console/wallet/top-ups", "amount", "25").want(t, http.StatusOK, "$25.00 to pay", `href="https://checkout.stripe.com/c/pay/`)

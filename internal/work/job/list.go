@@ -91,6 +91,23 @@ func viewsOf(ctx context.Context, tx *db.Tx, ids ...string) ([]query.JobViewsRow
 	return tx.JobViews(ctx, query.JobViewsParams{Ids: string(list), Queue: dispatch.FrameQueue})
 }
 
+// Filenames reads the names of the files of a workspace's jobs, by job. An id of no job has none.
+func Filenames(ctx context.Context, tx *db.Tx, workspaceID string, ids []string) (map[string]string, error) {
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, fmt.Errorf("list job ids: %w", err)
+	}
+	rows, err := tx.JobFilenames(ctx, query.JobFilenamesParams{WorkspaceID: workspaceID, Ids: string(list)})
+	if err != nil {
+		return nil, fmt.Errorf("read the names of jobs: %w", err)
+	}
+	names := map[string]string{}
+	for _, r := range rows {
+		names[r.JobID] = r.Filename
+	}
+	return names, nil
+}
+
 // Needing lists the jobs of a workspace that need a person: those that failed, and those
 // that wait for their submit, made within a time, the newest first, and at most most.
 func (j *Jobs) Needing(ctx context.Context, workspaceID string, within time.Duration, most int) (all []Object, err error) {

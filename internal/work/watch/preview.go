@@ -51,6 +51,22 @@ func (r *Reader) Preview(ctx context.Context, workspaceID, jobID string, frame i
 	return p, err
 }
 
+// FirstPreview finds the lowest accepted frame. Errors: those of Preview.
+func (r *Reader) FirstPreview(ctx context.Context, workspaceID, jobID string) (Preview, error) {
+	var frame int64
+	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		frame, err = tx.FrameFirst(ctx, jobID)
+		if db.IsNotFound(err) {
+			return fault.New(fault.FrameNotFound, "No frame of %s is rendered.", jobID)
+		}
+		return err
+	})
+	if err != nil {
+		return Preview{}, err
+	}
+	return r.Preview(ctx, workspaceID, jobID, int(frame))
+}
+
 // JPEG makes the preview, at most 480 pixels wide or high, from the frame's file or from
 // the artifact. Errors: frame_not_found (also for formats without previews, and for
 // pictures that take more than 32 MiB to read), artifact_expired. It reads the whole

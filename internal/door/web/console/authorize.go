@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/oauth"
+	"svc.example/internal/work/wallet"
 )
 
 // consentView is the content of the page on which a person answers a program.
@@ -120,7 +121,7 @@ func (s *Site) answerProgram(r *http.Request, who identity.Principal) (page.Page
 func termsOf(who identity.Principal, scopes identity.Scopes, limit, days string) (t oauth.Terms, err error) {
 	t.WorkspaceID = who.WorkspaceID
 	if scopes.Has(identity.ScopeSpend) {
-		cents, err := page.Dollars("limit", limit)
+		cents, err := page.Dollars("limit", limit, 0, wallet.MaxCents)
 		if err == nil && cents == nil {
 			err = fault.Field("limit", "must be an amount in US dollars, such as 10 or 2.50")
 		}
@@ -138,11 +139,11 @@ func termsOf(who identity.Principal, scopes identity.Scopes, limit, days string)
 
 // problemOf is the text that a page shows for an error; nil for one of ours.
 func problemOf(err error) *fault.Wire {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status >= http.StatusInternalServerError {
 		return nil
 	}
-	return &envelope.Error
+	return problem
 }
 
 // device shows the field for a device's code, or, with one, the device that waits.

@@ -105,6 +105,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/live", s.AdmitRaw(s.liveJob))
 	s.FormAt(mux, one+"/cancel", one, s.cancel)
 	s.FormAt(mux, one+"/rerender", one, s.rerender)
+	mux.Handle("GET "+one+"/thumbnail", s.AdmitRaw(s.thumbnail))
 	mux.Handle("GET "+one+"/frames/{frame}", s.Page(s.Admit(s.frame)))
 	mux.Handle("GET "+one+"/frames/{frame}/small", s.AdmitRaw(s.smallFrame))
 	mux.Handle("GET "+one+"/frames/{frame}/file", s.AdmitRaw(s.wholeFrame))

@@ -129,6 +129,16 @@ func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.P
 	return sendPicture(w, r, "image/jpeg", found.SHA256, frameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
+// thumbnail serves the small picture of a job's lowest accepted frame. It changes while the job
+// renders.
+func (s *Site) thumbnail(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	found, err := s.Watch.FirstPreview(r.Context(), who.WorkspaceID, r.PathValue("job_id"))
+	if err != nil {
+		return err
+	}
+	return sendPicture(w, r, "image/jpeg", found.SHA256, pictureCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+}
+
 // shown reports whether browsers show files of a name's kind.
 func shown(name string) bool {
 	ending := path.Ext(name)

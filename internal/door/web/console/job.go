@@ -257,11 +257,11 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 
 // refusedJob builds a job's page with what was refused.
 func (s *Site) refusedJob(r *http.Request, who identity.Principal, err error) (page.Page, error) {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status >= http.StatusInternalServerError || status == http.StatusNotFound {
 		return page.Page{}, err
 	}
-	p, err := s.jobPage(r, who, &envelope.Error)
+	p, err := s.jobPage(r, who, problem)
 	p.Status = status
 	return p, err
 }

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -8,8 +9,10 @@ import (
 	"time"
 
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/quote"
 )
 
 // jobsOnPage is how many jobs a page of the list shows.
@@ -27,12 +30,25 @@ type jobsView struct {
 	Next string
 	// Needed are jobs that wait for the person, or failed lately: they come first.
 	Needed []jobRow
+	// Quotes are prices that nobody has accepted yet.
+	Quotes []unstartedQuote
+	// Newest leads back from older jobs; "" on the first page.
+	Newest string
 	// Begun says that the workspace has had a job: otherwise the page shows the
 	// first steps.
 	Begun bool
 	// Live is the address of the stream that keeps this page true.
 	Live string
 }
+
+// unstartedQuote is a price in the list of those that wait for the person.
+type unstartedQuote struct{ quote.Unstarted }
+
+// Path is the page of its upload.
+func (q unstartedQuote) Path() string { return uploadsPath + q.UploadID }
+
+// Says is how long the price is still locked.
+func (q unstartedQuote) Says() string { return page.SpanText(q.Left.Seconds()) + " left" }
 
 // jobRow is a job in the list.
 type jobRow struct{ job.Object }
@@ -44,12 +60,12 @@ func (j jobRow) Path() string { return jobsPath + j.JobID }
 // cancelled or expired are removed.
 func (j jobRow) Pictures() bool { return j.ContactSheetURL != nil }
 
-// Thumbnail is the address of a small picture: the job's first frame.
+// Thumbnail is the address of a small picture: the lowest frame that is rendered.
 func (j jobRow) Thumbnail() string {
 	if !j.Pictures() {
 		return ""
 	}
-	return fmt.Sprintf("%s%s/frames/%d/small", jobsPath, j.JobID, j.FrameStart)
+	return j.Path() + "/thumbnail"
 }
 
 // Ended reports whether the job's state changes no more.
@@ -90,8 +106,8 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) 
 	v, err := s.jobList(r, who)
 	if err == nil {
 		v.Begun = len(v.Jobs) > 0 || v.Status != "" || v.Search != "" || r.URL.Query().Has("before")
-		if v.Begun && r.URL.RawQuery == "" {
-			v.Needed, err = s.neededJobs(r, who)
+		if r.URL.RawQuery == "" {
+			err = s.waiting(r, who, &v)
 		}
 	}
 	return page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v, Reload: 10}, err
@@ -100,16 +116,28 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) 
 // Bounds of what needs the person.
 const (
 	mostNeeded = 5
+	mostQuotes = 5
 	neededFor  = 3 * 24 * time.Hour
 )
 
-// neededJobs lists jobs that wait for their submit, and those that failed lately.
-func (s *Site) neededJobs(r *http.Request, who identity.Principal) (needed []jobRow, err error) {
+// waiting puts into the view what waits for the person: jobs that wait for their submit, those
+// that failed lately, and prices that were not accepted.
+func (s *Site) waiting(r *http.Request, who identity.Principal, v *jobsView) error {
 	all, err := s.Jobs.Needing(r.Context(), who.WorkspaceID, neededFor, mostNeeded)
-	for _, o := range all {
-		needed = append(needed, jobRow{o})
+	if err != nil {
+		return err
 	}
-	return needed, err
+	for _, o := range all {
+		v.Needed = append(v.Needed, jobRow{o})
+	}
+	return s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) error {
+		quotes, err := quote.ListUnstarted(ctx, tx, who.WorkspaceID, mostQuotes)
+		v.Quotes = nil
+		for _, q := range quotes {
+			v.Quotes = append(v.Quotes, unstartedQuote{q})
+		}
+		return err
+	})
 }
 
 // jobList reads the page of jobs that a request names. A state that no job can have is
@@ -155,6 +183,7 @@ func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error
 		at.Del("before")
 	}
 	if before := q.Get("before"); before != "" {
+		v.Newest = strings.TrimSuffix(page.ConsolePath+"?"+at.Encode(), "?")
 		at.Set("before", before)
 	}
 	v.Live = page.ConsolePath + "/live?" + at.Encode()

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/wallet"
 )
 
 // keysView is the content of the page of keys.
@@ -63,7 +64,7 @@ func (s *Site) createKey(r *http.Request, who identity.Principal) (page.Page, er
 	var err error
 	if v.Test && !s.TestMode {
 		err = fault.New(fault.WrongMode, "This service has no test mode.")
-	} else if terms.SpendLimitCents, err = page.Dollars("limit", v.Limit); err == nil {
+	} else if terms.SpendLimitCents, err = page.Dollars("limit", v.Limit, 0, wallet.MaxCents); err == nil {
 		terms.Life, err = lifeOf(v.Days)
 	}
 	if err == nil {
@@ -96,11 +97,11 @@ func (s *Site) revokeKey(r *http.Request, who identity.Principal) (page.Page, er
 }
 
 func (s *Site) refusedKeys(r *http.Request, who identity.Principal, v keysView, err error) (page.Page, error) {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status >= http.StatusInternalServerError {
 		return page.Page{}, err
 	}
-	v.Problem = &envelope.Error
+	v.Problem = problem
 	p, err := s.keysPage(r, who, v)
 	p.Status = status
 	return p, err

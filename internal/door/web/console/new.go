@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"errors"
 	"io"
 	"mime/multipart"
@@ -10,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
@@ -19,18 +21,30 @@ import (
 type newView struct {
 	// Problem is why the last file was refused; nil when none was.
 	Problem *fault.Wire
+	// Frozen is why the workspace cannot start anything; nil while it can.
+	Frozen *freeze.Frozen
 	// PartBytes is how the script cuts files, and MiB the most that a form may carry.
 	PartBytes, MiB int64
 }
 
-// newPage builds the page of a new render. problem is nil for none.
-func newPage(problem *fault.Wire) page.Page {
-	return page.Page{Template: "new", Title: "New render", Section: page.NewSection, Content: newView{problem, contract.MaxPartBytes, contract.MaxUploadBytes >> 20}}
+// newPage builds the page of a new render.
+func newPage(v newView) page.Page {
+	v.PartBytes, v.MiB = contract.MaxPartBytes, contract.MaxUploadBytes>>20
+	return page.Page{Template: "new", Title: "New render", Section: page.NewSection, Content: v}
 }
 
-// newRender builds the page that takes a scene.
-func (s *Site) newRender(*http.Request, identity.Principal) (page.Page, error) {
-	return newPage(nil), nil
+// refusedFile builds the page of a new render with why a file was refused.
+func refusedFile(problem *fault.Wire) page.Page { return newPage(newView{Problem: problem}) }
+
+// newRender builds the page that takes a scene. A frozen workspace learns of it before it
+// uploads anything.
+func (s *Site) newRender(r *http.Request, who identity.Principal) (page.Page, error) {
+	var v newView
+	err := s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) (err error) {
+		v.Frozen, err = freeze.Of(ctx, tx, who.WorkspaceID)
+		return err
+	})
+	return newPage(v), err
 }
 
 // formSlack is how many bytes a form may have in addition to the file.
@@ -46,12 +60,12 @@ func (s *Site) receive(w http.ResponseWriter, r *http.Request) error {
 		r.Body = intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
 		received, err := s.fileOf(r, who)
 		if err != nil {
-			return refusedOn(newPage, err)
+			return refusedOn(refusedFile, err)
 		}
 		defer received.Abort()
 		i, err := received.Quote(r.Context(), quote.RequestedFrames{}, func(*db.Tx, intake.Inspection) error { return nil })
 		if err != nil {
-			return refusedOn(newPage, err)
+			return refusedOn(refusedFile, err)
 		}
 		return page.Page{Location: uploadsPath + i.UploadID}, nil
 	})(r)
@@ -64,11 +78,11 @@ func (s *Site) receive(w http.ResponseWriter, r *http.Request) error {
 // refusedOn builds a page with what was refused. An error of the service itself is
 // returned: it belongs on the error page.
 func refusedOn(build func(problem *fault.Wire) page.Page, err error) (page.Page, error) {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status >= http.StatusInternalServerError || fault.Is(err, fault.Unauthenticated) {
 		return page.Page{}, err
 	}
-	p := build(&envelope.Error)
+	p := build(problem)
 	p.Status = status
 	return p, nil
 }

@@ -65,8 +65,8 @@ func (s *Site) rename(r *http.Request, who identity.Principal) (page.Page, error
 		return identity.Rename(r.Context(), tx, who.WorkspaceID, r.PostForm.Get("name"))
 	})
 	if fault.Is(err, fault.InvalidRequest) {
-		_, envelope := fault.Envelope(err, "")
-		p, err := s.settingsPage(r, who, &envelope.Error)
+		_, problem := page.Refused(err)
+		p, err := s.settingsPage(r, who, problem)
 		p.Status = http.StatusBadRequest
 		return p, err
 	}
@@ -104,8 +104,8 @@ func (s *Site) leave(r *http.Request, who identity.Principal) (page.Page, error)
 	problem := fault.Wire{Code: fault.InvalidRequest}
 	switch {
 	case fault.Is(err, fault.InvalidRequest), fault.Is(err, fault.WorkspaceFrozen):
-		_, envelope := fault.Envelope(err, "")
-		problem.Message = envelope.Error.Message
+		_, told := page.Refused(err)
+		problem.Message = told.Message
 	case fault.Is(err, fault.JobsNotEnded), fault.Is(err, fault.MoneyReserved):
 		problem.Message = "Nothing was erased: a job has not ended. Cancel it, or wait for its end."
 	default:

@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/payment"
+	"svc.example/internal/work/wallet"
 )
 
 // topUpsOnPage is how many payments the wallet shows.
@@ -46,7 +48,7 @@ func (t topUpRow) Words() string {
 // policy of pages lets a form lead to no other site.
 func (s *Site) topUp(r *http.Request, who identity.Principal) (page.Page, error) {
 	amount := strings.TrimSpace(r.PostForm.Get("amount"))
-	cents, err := page.Dollars("amount", amount)
+	cents, err := page.Dollars("amount", amount, contract.MinTopUpCents, contract.MaxTopUpCents)
 	if err == nil && cents == nil {
 		err = fault.Field("amount", "is empty; enter an amount in US dollars")
 	}
@@ -63,7 +65,7 @@ func (s *Site) topUp(r *http.Request, who identity.Principal) (page.Page, error)
 // runs low.
 func (s *Site) walletAlert(r *http.Request, who identity.Principal) (page.Page, error) {
 	below := strings.TrimSpace(r.PostForm.Get("below"))
-	cents, err := page.Dollars("below", below)
+	cents, err := page.Dollars("below", below, 0, wallet.MaxCents)
 	if err == nil {
 		if cents == nil {
 			cents = new(int64) // empty: never
@@ -73,18 +75,18 @@ func (s *Site) walletAlert(r *http.Request, who identity.Principal) (page.Page, 
 		})
 	}
 	if err == nil {
-		return page.Page{Location: walletPath}, nil
+		return page.Page{Location: walletPath + "?did=alert"}, nil
 	}
 	return s.refusedAtWallet(r, who, walletView{Below: below}, err)
 }
 
 // refusedAtWallet shows the wallet with what was typed and why it is refused.
 func (s *Site) refusedAtWallet(r *http.Request, who identity.Principal, typed walletView, err error) (page.Page, error) {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status == http.StatusInternalServerError {
 		return page.Page{}, err
 	}
-	typed.Problem = &envelope.Error
+	typed.Problem = problem
 	p, err := s.walletPage(r, who, typed)
 	p.Status = status
 	return p, err

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -29,6 +30,8 @@ type uploadView struct {
 	Frames string
 	Money  wallet.Balance
 	Look   previewView
+	// Frozen is why the workspace cannot start anything; nil while it can.
+	Frozen *freeze.Frozen
 	// Problem is why the last form was refused; nil when none was.
 	Problem *fault.Wire
 	// Unpriced says that the frames in the field are not those of the quote, because they
@@ -41,7 +44,39 @@ func (v uploadView) Missing() int64 { return max(0, v.Quote.PriceCents-v.Money.A
 
 // Startable reports whether the order can be placed.
 func (v uploadView) Startable() bool {
-	return v.Quote.Status == quote.Open && v.Quote.Qualified1C && v.Missing() == 0
+	return v.Quote.Status == quote.Open && v.Quote.Qualified1C && v.Missing() == 0 && v.Frozen == nil
+}
+
+// confirmation is a question that an order answers: its field, and the answer in words.
+type confirmation struct{ Field, Text string }
+
+// confirmations are the questions about warnings that usually mean a mistake. What is ordered
+// then is paid for, so the person says that it is meant.
+var confirmations = map[quote.WarningCode]confirmation{
+	quote.WarnFramesOutside: {"outside", "Render the frames outside the scene’s range too"},
+	quote.WarnMissingFiles:  {"incomplete", "Render although files are missing"},
+}
+
+// Confirmations are the questions of the price.
+func (v uploadView) Confirmations() []confirmation { return confirmationsOf(v.Quote) }
+
+func confirmationsOf(q quote.Quote) (all []confirmation) {
+	for _, w := range q.Warnings {
+		if c, ok := confirmations[w.Code]; ok {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// confirmed refuses an order whose form leaves a question of its price open.
+func confirmed(q quote.Quote, form url.Values) error {
+	for _, c := range confirmationsOf(q) {
+		if form.Get(c.Field) == "" {
+			return fault.New(fault.InvalidRequest, "Check the warnings, then select “%s”.", c.Text)
+		}
+	}
+	return nil
 }
 
 // JobID is the job that has taken this price; "" while none has.
@@ -115,8 +150,10 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 	if v.Look, err = s.newestPreview(ctx, who, uploadID); err != nil {
 		return page.Page{}, err
 	}
-	err = s.DB.ReadStatement(ctx, func(ctx context.Context, tx *db.Tx) (err error) {
-		v.Money, err = wallet.Get(ctx, tx, who.WorkspaceID)
+	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if v.Money, err = wallet.Get(ctx, tx, who.WorkspaceID); err == nil {
+			v.Frozen, err = freeze.Of(ctx, tx, who.WorkspaceID)
+		}
 		return err
 	})
 	p := page.Page{Template: "upload", Title: v.Quote.Filename, Section: page.NewSection, Content: v}
@@ -139,11 +176,11 @@ func (s *Site) newestPreview(ctx context.Context, who identity.Principal, upload
 
 // refusedUpload builds an upload's page with what was refused.
 func (s *Site) refusedUpload(r *http.Request, who identity.Principal, frames string, err error) (page.Page, error) {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status >= http.StatusInternalServerError || status == http.StatusNotFound {
 		return page.Page{}, err
 	}
-	p, err := s.uploadPage(r, who, &envelope.Error, frames)
+	p, err := s.uploadPage(r, who, problem, frames)
 	p.Status = status
 	return p, err
 }
@@ -186,7 +223,7 @@ func (s *Site) orderPreview(r *http.Request, who identity.Principal) (page.Page,
 	if text := r.PostForm.Get("frame"); text != "" {
 		n, err := strconv.Atoi(text)
 		if err != nil {
-			return s.refusedUpload(r, who, "", fault.Field("frame", "must be the number of a frame"))
+			return s.refusedUpload(r, who, "", fault.Field("frame", "must be a whole number"))
 		}
 		frame = &n
 	}
@@ -243,6 +280,9 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 		shown, err := quote.Take(ctx, tx, who.WorkspaceID, uploadID, quoteID)
 		if err == nil {
 			err = asShown(shown, r.PostForm.Get("frames"))
+		}
+		if err == nil && shown.JobID == "" {
+			err = confirmed(shown, r.PostForm)
 		}
 		if err == nil {
 			o, err = s.Jobs.Start(ctx, tx, job.StartRequest{Principal: who, UploadID: uploadID, QuoteID: quoteID, Flow: job.FlowJobAPI})

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"svc.example/internal/door/web/page"
@@ -42,12 +43,34 @@ type walletView struct {
 	// Amount is what was typed and refused, and Problem says why.
 	Amount  string
 	Problem *fault.Wire
-	// Older is the address of the entries before; "" where there are none.
-	Older string
+	// Older is the address of the entries before, and Newest leads back; "" where there are
+	// none.
+	Older, Newest string
+	// Notice confirms the last action; "" shows none.
+	Notice string
 }
 
-// entry is one entry of the ledger.
-type entry struct{ wallet.Entry }
+// entry is one entry of the ledger, with the name of its job's file.
+type entry struct {
+	wallet.Entry
+	Filename string
+}
+
+// named gives entries of a workspace the names of their jobs' files.
+func named(ctx context.Context, tx *db.Tx, workspaceID string, found []wallet.Entry) ([]entry, error) {
+	var ids []string
+	for _, e := range found {
+		if e.JobID != "" {
+			ids = append(ids, e.JobID)
+		}
+	}
+	names, err := job.Filenames(ctx, tx, workspaceID, ids)
+	out := make([]entry, 0, len(found))
+	for _, e := range found {
+		out = append(out, entry{e, names[e.JobID]})
+	}
+	return out, err
+}
 
 // Words describes the entry.
 func (e entry) Words() string {
@@ -66,20 +89,23 @@ func (s *Site) wallet(r *http.Request, who identity.Principal) (page.Page, error
 
 func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView) (page.Page, error) {
 	v.Currency, v.Payable = contract.Currency, s.Payments.Available()
-	var found []wallet.Entry
-	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-		found, err = v.read(r.Context(), tx, who.WorkspaceID, r.URL.Query())
-		return err
-	})
+	asked := r.URL.Query()
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) error { return v.read(r.Context(), tx, who.WorkspaceID, asked) })
 	if err != nil {
 		return page.Page{}, err
 	}
-	if len(found) > entriesOnPage {
-		found = found[:entriesOnPage]
-		v.Older = walletPath + "?before=" + found[entriesOnPage-1].ID
+	if len(v.Entries) > entriesOnPage {
+		v.Entries = v.Entries[:entriesOnPage]
+		v.Older = walletPath + "?before=" + v.Entries[entriesOnPage-1].ID
 	}
-	for _, e := range found {
-		v.Entries = append(v.Entries, entry{e})
+	if asked.Has("before") {
+		v.Newest = walletPath
+	}
+	if asked.Get("did") == "alert" {
+		v.Notice = "Saved. You are not notified of a low balance."
+		if v.Below != "" {
+			v.Notice = fmt.Sprintf("Saved. You are notified when your balance falls below $%s.", v.Below)
+		}
 	}
 	if v.ReservedCents > 0 {
 		for _, status := range []job.Status{job.AwaitingSubmit, job.Queued, job.Rendering, job.Packaging} {
@@ -95,25 +121,25 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 	return page.Page{Template: "wallet", Title: "Wallet", Section: page.WalletSection, Content: v}, nil
 }
 
-// read reads a workspace's money into the view, and returns the entries of the page that the
-// query names, with one more where there are older ones.
-func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (found []wallet.Entry, err error) {
+// read reads a workspace's money into the view, with the entries of the page that the query
+// names, and one more where there are older ones.
+func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (err error) {
 	if v.Balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
-		return nil, err
+		return err
 	}
 	below, err := alert.Below(ctx, tx, workspaceID)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if v.Below == "" && below > 0 {
 		v.Below = fmt.Sprintf("%d.%02d", below/100, below%100)
 	}
 	if v.Low, err = job.LowBalance(ctx, tx, workspaceID, v.Balance); err != nil {
-		return nil, err
+		return err
 	}
 	paid, err := payment.List(ctx, tx, workspaceID, "", topUpsOnPage)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	v.TopUps, v.Chosen = nil, nil
 	for _, t := range paid {
@@ -122,7 +148,11 @@ func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, as
 			v.Chosen = &topUpRow{t}
 		}
 	}
-	return wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
+	found, err := wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
+	if err == nil {
+		v.Entries, err = named(ctx, tx, workspaceID, found)
+	}
+	return err
 }
 
 // decimal writes what an entry changed for a spreadsheet: "-0.04", "5.00".
@@ -134,6 +164,14 @@ func decimal(cents int64) string {
 	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
 }
 
+// inert keeps a spreadsheet from reading a name as a formula.
+func inert(name string) string {
+	if strings.IndexAny(name, "=+-@\t\r") == 0 {
+		return "'" + name
+	}
+	return name
+}
+
 // ledger serves all entries as CSV, the newest first.
 func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	h := w.Header()
@@ -141,19 +179,22 @@ func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Princ
 	h.Set("Content-Disposition", `attachment; filename="ledger.csv"`)
 	h.Set("Cache-Control", "no-store")
 	out := csv.NewWriter(w)
-	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount"}) // Flush tells
+	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount", "filename"}) // Flush tells
 	before := ""
 	for {
-		var found []wallet.Entry
-		err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-			found, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, 1000)
+		var found []entry
+		err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
+			entries, err := wallet.Entries(r.Context(), tx, who.WorkspaceID, before, 1000)
+			if err == nil {
+				found, err = named(r.Context(), tx, who.WorkspaceID, entries)
+			}
 			return err
 		})
 		if err != nil {
 			return err
 		}
 		for _, e := range found {
-			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, decimal(e.EffectCents)})
+			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, decimal(e.EffectCents), inert(e.Filename)})
 		}
 		if out.Flush(); len(found) < 1000 || out.Error() != nil {
 			return nil // a failed write means the browser is gone

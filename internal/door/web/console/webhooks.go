@@ -143,11 +143,11 @@ func (s *Site) done(r *http.Request, who identity.Principal, did url.Values, err
 // refused builds the page with the problem and its status. An error of the
 // service itself is returned: it belongs on the error page.
 func (s *Site) refused(r *http.Request, who identity.Principal, v webhooksView, err error) (page.Page, error) {
-	status, envelope := fault.Envelope(err, "")
+	status, problem := page.Refused(err)
 	if status >= http.StatusInternalServerError {
 		return page.Page{}, err
 	}
-	v.Problem = &envelope.Error
+	v.Problem = problem
 	p, err := s.withEndpoints(r, who, v)
 	p.Status = status
 	return p, err

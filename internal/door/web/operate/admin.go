@@ -251,11 +251,11 @@ func (s *Site) asking(form url.Values, act operator.Act, back string, err error)
 		if !errors.As(err, &e) {
 			return page.Page{}, err
 		}
-		status, envelope := fault.Envelope(err, "")
+		status, problem := page.Refused(err)
 		if p.Status = status; fault.Lookup(e.Code).Door == fault.DoorOperator { // it has no status of its own
 			p.Status = http.StatusConflict
 		}
-		v.Problem, p.Title = &envelope.Error, "It cannot be done"
+		v.Problem, p.Title = problem, "It cannot be done"
 	}
 	for _, name := range []string{"act", "subject", "reason", "amount", "reference", "back"} {
 		if form.Get(name) != "" {
@@ -316,7 +316,7 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 // moved is an act that moves an amount of money.
 func moved(move func(ctx context.Context, tx *db.Tx, subject, reference string, cents int64) (operator.Act, error)) func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 	return func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
-		cents, err := page.Dollars("amount", strings.TrimSpace(form.Get("amount")))
+		cents, err := page.Dollars("amount", strings.TrimSpace(form.Get("amount")), 1, wallet.MaxCents)
 		if err != nil {
 			return operator.Act{}, err
 		}

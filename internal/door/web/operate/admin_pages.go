@@ -190,8 +190,8 @@ func (s *Site) adminWorkspaces(r *http.Request, _ identity.Principal) (page.Page
 		return err
 	})
 	if fault.Is(err, fault.InvalidRequest) {
-		status, envelope := fault.Envelope(err, "")
-		v.Problem, p.Status, err = &envelope.Error, status, nil
+		status, problem := page.Refused(err)
+		v.Problem, p.Status, err = problem, status, nil
 	}
 	if len(v.Workspaces) == adminRows {
 		v.Next = adminWorkspacesPath + "?before=" + url.QueryEscape(v.Workspaces[adminRows-1].WorkspaceID)
@@ -327,11 +327,11 @@ func (s *Site) createNodeKey(r *http.Request, who identity.Principal) (page.Page
 		return operator.CreateNodeKey(v.Name, &made).Perform(r.Context(), tx, by)
 	})
 	if err != nil {
-		status, envelope := fault.Envelope(err, "")
+		status, problem := page.Refused(err)
 		if status >= http.StatusInternalServerError {
 			return page.Page{}, err
 		}
-		v.Problem = &envelope.Error
+		v.Problem = problem
 		p, err := s.adminKeysPage(r, v)
 		p.Status = status
 		return p, err

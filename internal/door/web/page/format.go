@@ -208,9 +208,9 @@ func fileSizeText(n int64) string {
 // amount is an amount of dollars, with cents or without.
 var amount = regexp.MustCompile(`^\$?([0-9]{1,9})(?:\.([0-9]{2}))?$`)
 
-// Dollars reads the amount of money in a field, such as "10" or "2.50", into cents; nil for
-// "". Error: invalid_request.
-func Dollars(field, text string) (*int64, error) {
+// Dollars reads the amount of money in a field, such as "10" or "2.50", into cents from least
+// to most; nil for "". Error: invalid_request.
+func Dollars(field, text string, least, most int64) (*int64, error) {
 	if text == "" {
 		return nil, nil
 	}
@@ -219,5 +219,8 @@ func Dollars(field, text string) (*int64, error) {
 		return nil, fault.Field(field, "must be an amount in US dollars, such as 10 or 2.50")
 	}
 	cents, err := strconv.ParseInt(m[1]+cmp.Or(m[2], "00"), 10, 64)
+	if err == nil && (cents < least || cents > most) {
+		err = fault.Field(field, "must be %s to %s", usdText(least), usdText(most))
+	}
 	return &cents, err
 }

@@ -44,8 +44,8 @@ func (s *Base) AskForLink(r *http.Request) (Page, error) {
 	}
 	email := r.PostForm.Get("email")
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return identity.RequestLink(r.Context(), tx, email) })
-	if status, envelope := fault.Envelope(err, ""); err != nil && status < http.StatusInternalServerError {
-		return s.signIn(status, signInView{Problem: &envelope.Error}), nil
+	if status, problem := Refused(err); err != nil && status < http.StatusInternalServerError {
+		return s.signIn(status, signInView{Problem: problem}), nil
 	}
 	return s.signIn(0, signInView{Asked: email}), err
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"sync"
 
@@ -79,6 +80,9 @@ func markdown() goldmark.Markdown {
 	return goldmark.New(goldmark.WithExtensions(extension.Table), goldmark.WithParserOptions(parser.WithAutoHeadingID()))
 }
 
+// printed is what a generated document says of its source; only its maintainers need it.
+var printed = regexp.MustCompile("(?m)^(?:Printed from `[^`]*`|Made of the source) by `make generate`(?:; do not edit)?\\. ?")
+
 // readGuide makes a page of a document. Its links to other documents become links to their
 // pages; what leads elsewhere in the repository becomes text. The documents are ours, so
 // their HTML is trusted.
@@ -88,6 +92,7 @@ func readGuide(name string) (guide, error) {
 		return guide{}, fmt.Errorf("read the guide %s: %w", name, err)
 	}
 	title, rest, _ := bytes.Cut(source, []byte("\n"))
+	rest = printed.ReplaceAll(rest, nil)
 	markdown := markdown()
 	root := markdown.Parser().Parse(text.NewReader(rest))
 	err = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {

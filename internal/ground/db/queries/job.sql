@@ -296,3 +296,8 @@ WHERE w.erased_at <> 0 AND w.workspace_id IN (SELECT j.workspace_id FROM job j W
 -- Erased receipts whose workspace is not.
 SELECT e.receipt_id FROM erased_receipt e
 WHERE NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = e.workspace_id AND w.erased_at <> 0);
+
+-- name: JobFilenames :many
+-- The file names of jobs of a workspace.
+SELECT job_id, filename FROM job
+WHERE workspace_id = @workspace_id AND job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST(@ids AS text) AS json))));

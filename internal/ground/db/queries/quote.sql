@@ -13,6 +13,15 @@ UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id
 -- name: QuoteLatest :one
 SELECT quote_id FROM quote WHERE upload_id = @upload_id AND workspace_id = @workspace_id ORDER BY quote_id DESC LIMIT 1;
 
+-- name: QuotesUnstarted :many
+-- The newest quotes of a workspace's uploads that are open, the newest first. An upload whose
+-- newest quote was started or has expired has none.
+SELECT q.quote_id, q.upload_id, u.filename, q.frame_count, q.price_cents, q.expires_at
+FROM quote q JOIN upload u ON u.upload_id = q.upload_id
+WHERE q.workspace_id = @workspace_id AND q.job_id = '' AND q.expires_at > @now AND u.removed_at = 0
+  AND NOT EXISTS (SELECT 1 FROM quote n WHERE n.upload_id = q.upload_id AND n.quote_id > q.quote_id)
+ORDER BY q.quote_id DESC LIMIT CAST(@max AS bigint);
+
 -- name: QuotesDrop :exec
 DELETE FROM quote WHERE upload_id = @upload_id AND job_id = '';
 

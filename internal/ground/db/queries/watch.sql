@@ -18,3 +18,7 @@ FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
   blender_version, build_hash, switched, accepted_at, finding, times, checked
 FROM frame WHERE job_id = @job_id AND frame = @frame;
+
+-- name: FrameFirst :one
+-- The lowest accepted frame of a job.
+SELECT frame FROM frame WHERE job_id = @job_id ORDER BY frame LIMIT 1;

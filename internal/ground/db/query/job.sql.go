@@ -1034,6 +1034,45 @@ func (q *Queries) JobFailed(ctx context.Context, arg JobFailedParams) error {
 	return err
 }
 
+const jobFilenames = `-- name: JobFilenames :many
+SELECT job_id, filename FROM job
+WHERE workspace_id = $1 AND job_id = ANY (ARRAY(SELECT json_array_elements_text(CAST(CAST($2 AS text) AS json))))
+`
+
+type JobFilenamesParams struct {
+	WorkspaceID string
+	Ids         string
+}
+
+type JobFilenamesRow struct {
+	JobID    string
+	Filename string
+}
+
+// The file names of jobs of a workspace.
+func (q *Queries) JobFilenames(ctx context.Context, arg JobFilenamesParams) ([]JobFilenamesRow, error) {
+	rows, err := q.db.QueryContext(ctx, jobFilenames, arg.WorkspaceID, arg.Ids)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobFilenamesRow
+	for rows.Next() {
+		var i JobFilenamesRow
+		if err := rows.Scan(&i.JobID, &i.Filename); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const jobFindings = `-- name: JobFindings :exec
 UPDATE job SET findings = $1 WHERE job_id = $2
 `

@@ -248,3 +248,58 @@ func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote,
 	}
 	return items, nil
 }
+
+const quotesUnstarted = `-- name: QuotesUnstarted :many
+SELECT q.quote_id, q.upload_id, u.filename, q.frame_count, q.price_cents, q.expires_at
+FROM quote q JOIN upload u ON u.upload_id = q.upload_id
+WHERE q.workspace_id = $1 AND q.job_id = '' AND q.expires_at > $2 AND u.removed_at = 0
+  AND NOT EXISTS (SELECT 1 FROM quote n WHERE n.upload_id = q.upload_id AND n.quote_id > q.quote_id)
+ORDER BY q.quote_id DESC LIMIT CAST($3 AS bigint)
+`
+
+type QuotesUnstartedParams struct {
+	WorkspaceID string
+	Now         int64
+	Max         int64
+}
+
+type QuotesUnstartedRow struct {
+	QuoteID    string
+	UploadID   string
+	Filename   string
+	FrameCount int64
+	PriceCents int64
+	ExpiresAt  int64
+}
+
+// The newest quotes of a workspace's uploads that are open, the newest first. An upload whose
+// newest quote was started or has expired has none.
+func (q *Queries) QuotesUnstarted(ctx context.Context, arg QuotesUnstartedParams) ([]QuotesUnstartedRow, error) {
+	rows, err := q.db.QueryContext(ctx, quotesUnstarted, arg.WorkspaceID, arg.Now, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []QuotesUnstartedRow
+	for rows.Next() {
+		var i QuotesUnstartedRow
+		if err := rows.Scan(
+			&i.QuoteID,
+			&i.UploadID,
+			&i.Filename,
+			&i.FrameCount,
+			&i.PriceCents,
+			&i.ExpiresAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

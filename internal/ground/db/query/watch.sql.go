@@ -9,6 +9,18 @@ import (
 	"context"
 )
 
+const frameFirst = `-- name: FrameFirst :one
+SELECT frame FROM frame WHERE job_id = $1 ORDER BY frame LIMIT 1
+`
+
+// The lowest accepted frame of a job.
+func (q *Queries) FrameFirst(ctx context.Context, jobID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, frameFirst, jobID)
+	var frame int64
+	err := row.Scan(&frame)
+	return frame, err
+}
+
 const frameLogsSince = `-- name: FrameLogsSince :many
 SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, log
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
