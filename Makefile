@@ -144,7 +144,7 @@ chaos: ## Break everything at once, ROUNDS times (20), and audit what is left
 	@CHAOS_ROUNDS=$(ROUNDS) scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 0 -run '^TestChaos$$' -v ./internal/test/story/processes | \
 	  grep -E '^ *(--- |FAIL|ok|panic)|_test.go:[0-9]+: '
 
-# KEY signs the sums (docs/releasing.md): make release KEY=release-key.pem
+# KEY signs the sums (docs/internal/releasing.md): make release KEY=release-key.pem
 KEY ?=
 DIST ?= dist
 

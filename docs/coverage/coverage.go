@@ -1,5 +1,5 @@
 // Package coverage lists every rule of the published interface (spec 2 to 9)
-// with the tests that show it; docs/interface-coverage.md is printed from it.
+// with the tests that show it; docs/internal/interface-coverage.md is printed from it.
 //
 // What always holds, by this package's tests: every numbered rule, table line
 // and list item of those sections in docs/interface.md has a row; every row
@@ -51,11 +51,11 @@ func (r Rule) lines(of ...string) Rule {
 	return r
 }
 
-// Markdown prints the rows as docs/interface-coverage.md.
+// Markdown prints the rows as docs/internal/interface-coverage.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Which test shows which rule\n\nPrinted from `docs/coverage` by `make generate`; do not edit. " +
-		"Each numbered rule, table line and list item of sections 2 to 9 of the [interface](interface.md) has a row; each test that is named exists.\n")
+		"Each numbered rule, table line and list item of sections 2 to 9 of the [interface](../interface.md) has a row; each test that is named exists.\n")
 	section := ""
 	for _, r := range Rules() {
 		if of, _, _ := strings.Cut(r.Number, " "); of != section {

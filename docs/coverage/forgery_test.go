@@ -8,14 +8,14 @@ import (
 	"testing"
 )
 
-// forgeries is how many rows docs/forgery.md must have.
+// forgeries is how many rows docs/internal/forgery.md must have.
 const forgeries = 50
 
-// TestEveryForgeryNamesWhoWhatAndATest reads the table of docs/forgery.md: its rows are
+// TestEveryForgeryNamesWhoWhatAndATest reads the table of docs/internal/forgery.md: its rows are
 // numbered from 1, and each names who, what, what sees it, and tests that exist.
 func TestEveryForgeryNamesWhoWhatAndATest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "forgery.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "forgery.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 // Command print writes the documents that are made from code: docs/errors.md
 // from the error vocabulary, docs/warnings.md and docs/findings.md from the tables of
 // warnings and findings, docs/webhook-events.md from the table of webhook events,
-// docs/states.md from the table of job states, docs/gpu-names.md from the tables of GPU
-// names, docs/openapi.json from the API's routes, docs/interface-coverage.md from the table of rules and tests, docs/sdk-python.md and
+// docs/states.md from the table of job states, docs/internal/gpu-names.md from the tables of GPU
+// names, docs/openapi.json from the API's routes, docs/internal/interface-coverage.md from the table of rules and tests, docs/sdk-python.md and
 // docs/sdk-typescript.md from the source of the SDKs.
 package main
 
@@ -36,15 +36,15 @@ func main() {
 		}
 	}
 	for name, text := range map[string]string{
-		"errors.md":             fault.Markdown(),
-		"findings.md":           framecheck.FindingsMarkdown(),
-		"pictures.md":           framecheck.PicturesMarkdown(),
-		"gpu-names.md":          benchmark.NamesMarkdown(),
-		"states.md":             job.StatesMarkdown(),
-		"webhook-events.md":     contract.EventsMarkdown(),
-		"warnings.md":           quote.WarningsMarkdown(),
-		"interface-coverage.md": coverage.Markdown(),
-		"openapi.json":          string(api.Document("https://svc.example")),
+		"errors.md":                      fault.Markdown(),
+		"findings.md":                    framecheck.FindingsMarkdown(),
+		"pictures.md":                    framecheck.PicturesMarkdown(),
+		"internal/gpu-names.md":          benchmark.NamesMarkdown(),
+		"states.md":                      job.StatesMarkdown(),
+		"webhook-events.md":              contract.EventsMarkdown(),
+		"warnings.md":                    quote.WarningsMarkdown(),
+		"internal/interface-coverage.md": coverage.Markdown(),
+		"openapi.json":                   string(api.Document("https://svc.example")),
 	} {
 		if err := os.WriteFile(filepath.Join("..", name), []byte(text), 0o644); err != nil {
 			log.Fatal(err)

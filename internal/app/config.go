@@ -106,6 +106,8 @@ type Config struct {
 	// Terms is the operator's text of what a start accepts, in Markdown; nil shows the
 	// built-in one.
 	Terms []byte
+	// Downloads is the folder of a release that /download offers; "" offers none.
+	Downloads string
 	// References is the percentage of benchmark results that a worker of another node key
 	// must confirm, in addition to those that would be among the best.
 	References int

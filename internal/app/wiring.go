@@ -143,7 +143,7 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn,
 			Leave: a.leave, UploadStall: a.Config.UploadStall,
 		},
-		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms},
+		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms, Downloads: a.Config.Downloads},
 		Ledger: a.ledger,
 	}
 	if a.Config.OpenID != nil {

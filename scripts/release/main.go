@@ -6,7 +6,7 @@
 // What always holds: everything comes from a fresh clone of HEAD, never from the working
 // tree; the same commit and the same Go give the same bytes, on any machine and in any
 // folder. go compiles, and dpkg-deb makes the Debian package. Start reading at make;
-// docs/releasing.md is for the person who releases.
+// docs/internal/releasing.md is for the person who releases.
 package main
 
 import (

@@ -62,7 +62,7 @@ func TestABillNamesEveryModuleAndGo(t *testing.T) {
 	}
 }
 
-// docs/releasing.md tells people to use svc verify, or openssl and sha256sum.
+// docs/internal/releasing.md tells people to use svc verify, or openssl and sha256sum.
 func TestTheSumsAreCheckedBySvcAndByOtherPrograms(t *testing.T) {
 	t.Parallel()
 	folder, keys := t.TempDir(), t.TempDir()

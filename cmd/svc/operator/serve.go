@@ -47,6 +47,7 @@ type Serve struct {
 	LogOrigin         string        `group:"Receipts and log" env:"SVC_LOG_ORIGIN" placeholder:"NAME" help:"Name of the log of receipts. It cannot change once the log has a receipt. Default: the public URL's host followed by /log."`
 	Witnesses         string        `group:"Receipts and log" env:"SVC_WITNESSES" type:"existingfile" placeholder:"FILE" help:"Witnesses that co-sign the log's checkpoints, and how many of them must sign. The policy has the lines witness NAME KEY URL, group NAME N MEMBER… and quorum NAME. The service continues without them and logs it."`
 	Terms             string        `group:"Payments" env:"SVC_TERMS" type:"existingfile" placeholder:"FILE" help:"Your terms, in Markdown, at most 256 KiB. Callers accept them when they start a job; /terms shows them. Default: a short built-in text."`
+	Downloads         string        `group:"Common" env:"SVC_DOWNLOADS" type:"existingdir" placeholder:"DIR" help:"Folder of a release, as make release writes it: /download offers its programs and signed checksums. Without it, that page tells how to build svc."`
 	Dev               bool          `group:"Common" env:"SVC_DEV" help:"Try svc on this machine: accept any Blender, and render on the CPU if there is no GPU and without denoising if Blender has no denoiser. The log, pages and receipts say so."`
 	Worker            string        `group:"Common" env:"SVC_WORKER" enum:"embedded,none" default:"embedded" help:"embedded also renders in this process; none leaves rendering to svc worker."`
 	AcceptJobs        bool          `group:"Start, stop and monitoring" env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs finish."`
@@ -153,7 +154,7 @@ func (c *Serve) service() (app.Config, error) {
 			return cfg, err
 		}
 	}
-	cfg.DrainDelay = c.DrainDelay
+	cfg.DrainDelay, cfg.Downloads = c.DrainDelay, c.Downloads
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews = (*preview.Limits)(&c.Previews)

@@ -20,7 +20,7 @@ import (
 	"svc.example/internal/test/dbtest"
 )
 
-var writeAuthorisation = flag.Bool("write-authorisation", false, "write docs/authorisation.md")
+var writeAuthorisation = flag.Bool("write-authorisation", false, "write docs/internal/authorisation.md")
 
 // operation is a route of the document.
 type operation struct {
@@ -181,7 +181,7 @@ func TestEveryRouteLetsInWhomItSaysAndNobodyElse(t *testing.T) {
 		slices.Sort(rows)
 		if *writeAuthorisation {
 			text := authorisationHead + strings.Join(rows, "")
-			if err := os.WriteFile(filepath.Join("..", "..", "..", "docs", "authorisation.md"), []byte(text), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join("..", "..", "..", "docs", "internal", "authorisation.md"), []byte(text), 0o644); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -5,12 +5,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"svc.example/addons/blender"
+	"svc.example/internal/app"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/test/apptest"
 	"svc.example/sdk"
 )
 
@@ -64,4 +68,43 @@ func TestTheListingLeadsBlenderToTheArchiveThatItDescribes(t *testing.T) {
 		p.open(link[1]).want(t, http.StatusOK)
 	}
 	p.open(links.AddOnPath+"svc_render_addon-9.9.9.zip").want(t, http.StatusNotFound)
+}
+
+// TestDownloadsAreTheFilesOfTheReleaseAndNothingElse puts a release next to what is none.
+func TestDownloadsAreTheFilesOfTheReleaseAndNothingElse(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	const archive = "svc_1.2.0_linux_amd64.tar.gz"
+	for name, text := range map[string]string{
+		archive: "the program", "svc_1.2.0_darwin_arm64.tar.gz": "another", "svc_1.2.0_amd64.deb": "a package", "SHA256SUMS": "abc123  " + archive + "\n", "SHA256SUMS.sig": "signed",
+		"notes.txt": "private", "svc_x.pem": "private",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	outside := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(outside, []byte("private"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(folder, "svc_1.2.0_windows_amd64.zip")); err != nil {
+		t.Fatal(err)
+	}
+	_, base := apptest.Start(t, app.Config{Data: t.TempDir(), Downloads: folder})
+	p := &person{t: t, base: base}
+	page := p.open(links.ProgramsPath).want(t, http.StatusOK, archive, "Linux, Intel and AMD", "macOS, ARM", "Debian and Ubuntu", "abc123", "SHA256SUMS.sig")
+	for _, private := range []string{"notes", "pem", "windows"} {
+		if strings.Contains(page.text, private) {
+			t.Errorf("the page shows %q", private)
+		}
+	}
+	if got := p.open(links.ProgramsPath+"/"+archive).want(t, http.StatusOK); got.text != "the program" || got.header.Get("Content-Disposition") == "" {
+		t.Errorf("%q, %v", got.text, got.header)
+	}
+	for _, name := range []string{"notes.txt", "svc_x.pem", "..%2fsecret", "svc_1.2.0_windows_amd64.zip", "svc_9_linux_amd64.tar.gz"} {
+		p.open(links.ProgramsPath+"/"+name).want(t, http.StatusNotFound)
+	}
+	without := &person{t: t, base: worlds.On(t, "sqlite").URL}
+	without.open(links.ProgramsPath).want(t, http.StatusOK, "make build")
+	without.open(links.ProgramsPath+"/"+archive).want(t, http.StatusNotFound)
 }

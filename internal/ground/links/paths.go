@@ -28,6 +28,7 @@ const (
 	DocsPath         = "/docs"                    // the same, for people
 	SDKPath          = "/sdk/"                    // the packages of the SDKs, by file name
 	GoProxyPath      = "/sdk/go/"                 // the Go SDK, for the go command
+	ProgramsPath     = "/download"                // the program for each platform
 	AddOnPath        = "/blender/"                // the extension repository with the add-on for Blender
 	CapabilitiesPath = "/v1/capabilities"         // renderer, availability, workflow
 	PricingPath      = "/v1/pricing"              // the price list

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// NamesMarkdown renders the tables of names for docs/gpu-names.md. The tables are printed
+// NamesMarkdown renders the tables of names for docs/internal/gpu-names.md. The tables are printed
 // from the code that uses them, so the document cannot differ from it. make generate
 // writes the file.
 func NamesMarkdown() string {

@@ -9,11 +9,11 @@ import (
 
 func TestPrintedNamesAreTheTables(t *testing.T) {
 	t.Parallel()
-	printed, err := os.ReadFile("../../../docs/gpu-names.md")
+	printed, err := os.ReadFile("../../../docs/internal/gpu-names.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if string(printed) != benchmark.NamesMarkdown() {
-		t.Error("docs/gpu-names.md is not what the tables say; run make generate")
+		t.Error("docs/internal/gpu-names.md is not what the tables say; run make generate")
 	}
 }

@@ -22,7 +22,7 @@ type Name struct {
 type Rewrite struct {
 	Pattern string // regular expression, case ignored
 	By      string // replacement, with $1 for what the first group matched
-	Why     string // one sentence, printed in docs/gpu-names.md
+	Why     string // one sentence, printed in docs/internal/gpu-names.md
 }
 
 // Rewrites is the table. A changed row changes slugs, and slugs are public addresses:

@@ -22,7 +22,7 @@ const (
 type Deadline interface{ SetReadDeadline(t time.Time) error }
 
 // WithPace reads a request's body as long as each 60 KiB of it arrive within a minute,
-// and some bytes within stall; 0 sets no limit of its own. A total timeout would cut
+// and some bytes within stall; 0 sets no limit of its own, and more than a minute widens both. A total timeout would cut
 // off slow but honest uploads. A body that is wrapped already is returned as it is, so
 // that a limit set further out is kept. Closing the result closes body. Error of a
 // read: upload_too_slow.
@@ -48,7 +48,7 @@ func (p *paced) Read(b []byte) (int, error) {
 	if p.since.IsZero() {
 		p.since = now
 	}
-	end := p.since.Add(paceTime)
+	end := p.since.Add(max(paceTime, p.stall))
 	if stalled := now.Add(p.stall); stalled.Before(end) {
 		end = stalled
 	}

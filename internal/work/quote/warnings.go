@@ -361,6 +361,6 @@ func WarningsMarkdown() string {
 	for _, r := range WarningTable() {
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", r.Code, r.Severity, r.Meaning, r.Instead, r.Action)
 	}
-	b.WriteString("\nHow true they are was [measured](blendfile.md#how-true-the-warnings-are).\n")
+	b.WriteString("\nHow true they are was [measured](internal/blendfile.md#how-true-the-warnings-are).\n")
 	return b.String()
 }

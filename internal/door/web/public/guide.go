@@ -20,12 +20,15 @@ import (
 	"svc.example/docs"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/links"
 )
 
-// guidePart is a group of guides on the first page of the guide.
-type guidePart struct {
-	Name   string
-	Guides []guide
+// guideDoor is where one kind of reader enters the guide.
+type guideDoor struct {
+	Name, For  string // For is a sentence
+	Quickstart guide
+	Guides     []guide
+	Reference  []guide
 }
 
 // guide is one document.
@@ -37,42 +40,59 @@ type guide struct {
 // Path is the guide's page.
 func (g guide) Path() string { return page.GuidePath + "/" + g.Name }
 
-// guideParts are the documents that users read, by what they want to know.
-func guideParts() []guidePart {
-	part := func(name string, documents ...string) guidePart {
-		p := guidePart{Name: name}
-		for _, d := range documents {
-			p.Guides = append(p.Guides, guide{Name: d})
+// guideDoors are the documents that users read, by who they are. To add a page, write
+// docs/NAME.md and add its name here: a test fails for a page of docs/ that no door has.
+func guideDoors() []guideDoor {
+	named := func(names ...string) (guides []guide) {
+		for _, n := range names {
+			guides = append(guides, guide{Name: n})
 		}
-		return p
+		return guides
 	}
-	return []guidePart{
-		part("Begin", "first-render", "blender"),
-		part("Your scene", "files", "previews", "warnings", "frames"),
-		part("While it renders", "queue", "states", "findings", "overviews"),
-		part("Failures", "errors"),
-		part("Proof", "verify", "security"),
-		part("Programs and agents", "cli", "sdk", "sdk-python", "sdk-typescript", "interface", "agents", "oauth", "webhooks", "authorisation"),
-		part("Workers", "farm", "gpu", "sandbox", "leaderboard"),
-		part("Running a service", "operate", "metrics", "runbook", "audit"),
+	return []guideDoor{
+		{
+			Name: "Render", For: "You have a scene and want its frames.", Quickstart: guide{Name: "first-render"},
+			Guides:    named("blender", "price", "files", "previews", "frames", "queue", "overviews", "results", "your-files", "refunds", "engines", "get-svc"),
+			Reference: named("warnings", "findings", "pictures"),
+		},
+		{
+			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
+			Guides:    named("keys-and-spending", "sdk", "agents", "webhooks", "test-mode", "oauth", "verify", "versions"),
+			Reference: named("interface", "errors", "states", "webhook-events", "cli", "sdk-python", "sdk-typescript"),
+		},
+		{
+			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
+			Guides:    named("operate", "ports-and-tls", "backups", "change-price", "payments", "farm", "gpu", "deploy", "scale", "audit", "keys", "witness", "leaderboard"),
+			Reference: named("metrics", "runbook", "security", "sandbox"),
+		},
 	}
 }
 
-// guides are all documents of guideParts, by name, and the parts with their titles. They
+// each calls do with every guide of a door.
+func (d *guideDoor) each(do func(*guide)) {
+	do(&d.Quickstart)
+	for _, list := range [][]guide{d.Guides, d.Reference} {
+		for i := range list {
+			do(&list[i])
+		}
+	}
+}
+
+// guides are all documents of guideDoors, by name, and the doors with their titles. They
 // are made once, at the first page.
-var guides = sync.OnceValues(func() (parts []guidePart, byName map[string]guide) {
+var guides = sync.OnceValues(func() (doors []guideDoor, byName map[string]guide) {
 	byName = map[string]guide{}
-	parts = guideParts()
-	for i := range parts {
-		for j, g := range parts[i].Guides {
-			g, err := readGuide(g.Name)
+	doors = guideDoors()
+	for i := range doors {
+		doors[i].each(func(g *guide) {
+			made, err := readGuide(g.Name)
 			if err != nil {
 				panic(err) // a programming error, which the tests would see
 			}
-			parts[i].Guides[j], byName[g.Name] = g, g
-		}
+			*g, byName[g.Name] = made, made
+		})
 	}
-	return parts, byName
+	return doors, byName
 })
 
 // markdown makes pages of Markdown. It leaves out HTML and what a link would run.
@@ -95,12 +115,23 @@ func readGuide(name string) (guide, error) {
 	rest = printed.ReplaceAll(rest, nil)
 	markdown := markdown()
 	root := markdown.Parser().Parse(text.NewReader(rest))
+	var elsewhere []*ast.Link
 	err = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if link, ok := n.(*ast.Link); ok && entering {
-			link.Destination = []byte(guideLink(string(link.Destination)))
+			if to := guideLink(string(link.Destination)); to != "" {
+				link.Destination = []byte(to)
+			} else {
+				elsewhere = append(elsewhere, link)
+			}
 		}
 		return ast.WalkContinue, nil
 	})
+	for _, link := range elsewhere {
+		for parent, child := link.Parent(), link.FirstChild(); child != nil; child = link.FirstChild() {
+			parent.InsertBefore(parent, link, child)
+		}
+		link.Parent().RemoveChild(link.Parent(), link)
+	}
 	var body bytes.Buffer
 	if err == nil {
 		err = markdown.Renderer().Render(&body, rest, root)
@@ -108,32 +139,36 @@ func readGuide(name string) (guide, error) {
 	return guide{Name: name, Title: strings.TrimPrefix(string(title), "# "), Body: template.HTML(body.String())}, err //nolint:gosec // see above
 }
 
-// guideLink is where a link of a document leads on the site.
+// guideLink is where a link of a document leads on the site; "" for what is in the
+// repository alone.
 func guideLink(to string) string {
 	file, section, _ := strings.Cut(to, "#")
 	if section != "" {
 		section = "#" + section
 	}
-	switch {
-	case file == "" || strings.Contains(file, "://"):
+	switch name, isPage := strings.CutSuffix(file, ".md"); {
+	case file == "" || strings.HasPrefix(file, "/") || strings.Contains(file, "://"):
 		return to
 	case file == "openapi.json":
-		return "/openapi.json"
+		return links.OpenAPIPath
+	case isPage && inGuide(name):
+		return path.Join(page.GuidePath, name) + section
 	}
-	for _, p := range guideParts() {
-		for _, g := range p.Guides {
-			if file == g.Name+".md" {
-				return path.Join(page.GuidePath, g.Name) + section
-			}
-		}
+	return ""
+}
+
+// inGuide says whether a document is a page of the guide.
+func inGuide(name string) (is bool) {
+	for _, d := range guideDoors() {
+		d.each(func(g *guide) { is = is || g.Name == name })
 	}
-	return page.GuidePath
+	return is
 }
 
 // guideIndex builds the first page of the guide.
 func (s *Site) guideIndex(*http.Request) (page.Page, error) {
-	parts, _ := guides()
-	return page.Page{Template: "guides", Title: "Guide", Section: page.GuideSection, Content: parts}, nil
+	doors, _ := guides()
+	return page.Page{Template: "guides", Title: "Guide", Section: page.GuideSection, Content: doors}, nil
 }
 
 // guide builds the page of a document. Errors: route_not_found.

@@ -27,7 +27,7 @@ var files embed.FS
 
 var pages = page.Templates(files, template.FuncMap{"label": labelText, "versions": versionsText, "prose": reference.Prose})
 
-// Config holds what the public pages are made from. All fields but Terms are required. The
+// Config holds what the public pages are made from. All fields but Terms and Downloads are required. The
 // package closes none of them.
 type Config struct {
 	Intake *intake.Intake
@@ -35,6 +35,8 @@ type Config struct {
 	Proofs Proofs
 	// Terms is the operator's text of what a start accepts, in Markdown; nil shows ours.
 	Terms []byte
+	// Downloads is the folder of a release that /download offers; "" offers none.
+	Downloads string
 }
 
 // Proofs reads the public part of a receipt. It is an interface because the
@@ -75,6 +77,8 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	mux.Handle("GET "+links.SDKPath+"{$}", s.Page(s.sdks))
 	mux.Handle("GET "+links.SDKPath+"{file}", s.packages(links.SDKPath, sdk.Packages))
 	mux.Handle("GET "+links.GoProxyPath+"{path...}", s.Errors.Handle(s.goProxy))
+	mux.Handle("GET "+links.ProgramsPath, s.Page(s.downloadPage))
+	mux.Handle("GET "+links.ProgramsPath+"/{file}", s.Errors.Handle(s.download))
 	mux.Handle("GET "+links.AddOnPath+"{$}", s.Page(s.addOnPage))
 	mux.Handle("GET "+links.AddOnPath+"{file}", s.packages(links.AddOnPath, s.addOn))
 	mux.Handle("GET "+links.TermsPath, s.Page(s.terms))
