@@ -103,8 +103,9 @@ type Job struct {
 	JobID       string `json:"job_id"`
 	WorkspaceID string `json:"workspace_id"`
 	Status      string `json:"status"`
-	// WaitingReason is why no frame is being rendered: "no_worker_online",
-	// "no_capable_worker", "workers_busy", or empty while one is or is about to be.
+	// WaitingReason is why no frame is being rendered: "no_worker_online", "workers_unable",
+	// "no_capable_worker", "no_matching_blender", "workers_busy", or empty while one is or is
+	// about to be.
 	WaitingReason string `json:"waiting_reason"`
 	// QueuePosition is the place among the queued jobs in the order in which they
 	// start, 1 for the next one; nil unless the job is queued.

@@ -83,7 +83,7 @@ func (t *fairTurns) claim(ctx context.Context, now time.Duration, worker int, op
 	}
 	t.held[worker] = leases[0].Ref()
 	j := t.jobs[choice.JobID]
-	_, err = dispatch.RecordClaim(ctx, t.tx, asDispatch(j), 1)
+	_, err = dispatch.RecordChoice(ctx, t.tx, asDispatch(j), choice, 1)
 	return j, err
 }
 

@@ -291,6 +291,11 @@ var verbs = []verb{
 		{args: noJob, exit: 1},
 		{exit: 2},
 	}},
+	{words: "admin job any-blender", lines: []line{
+		{args: "{QUEUED} --reason 'its machine is gone'", with: ownStore, types: asked},
+		{args: "{COMPLETED} --reason late --yes", exit: 1, with: ownStore},
+		{args: "{QUEUED}", exit: 2, with: ownStore},
+	}},
 	{words: "admin job cancel", lines: []line{
 		{args: "{QUEUED}", with: ownStore, types: asked},
 		{args: "{COMPLETED} --yes", exit: 1, with: ownStore},

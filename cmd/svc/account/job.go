@@ -100,6 +100,10 @@ func statusText(j *client.Job) string {
 	switch {
 	case j.WaitingReason == "no_worker_online":
 		return j.Status + ", and no worker is online"
+	case j.WaitingReason == "workers_unable":
+		return j.Status + ", and the workers report that they cannot work"
+	case j.WaitingReason == "no_matching_blender":
+		return j.Status + ", and no worker that is online has the Blender version and denoising of its frames so far"
 	case j.WaitingReason == "no_capable_worker":
 		return j.Status + ", and none of the workers that are online can render it"
 	case j.WaitingReason == "workers_busy" && j.QueuePosition != nil:

@@ -125,6 +125,10 @@ func reasonText(job *client.Job) string {
 	switch {
 	case job.WaitingReason == "no_worker_online":
 		return "waiting: no worker is online yet"
+	case job.WaitingReason == "workers_unable":
+		return "waiting: the workers report that they cannot work"
+	case job.WaitingReason == "no_matching_blender":
+		return "waiting: no worker that is online has the Blender version and denoising of the frames so far"
 	case job.WaitingReason == "no_capable_worker":
 		return "waiting: none of the workers that are online can render this job"
 	case job.WaitingReason == "workers_busy":

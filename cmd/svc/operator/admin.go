@@ -29,11 +29,12 @@ type Admin struct {
 		ProofPage proofPage         `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
 	Job struct {
-		List   jobList   `cmd:"" help:"List the jobs of all workspaces, the newest first."`
-		Show   jobShow   `cmd:"" help:"Show a job: its state, its money, its workers and its failures."`
-		Log    jobLog    `cmd:"" help:"Show what happened to a job in order of time: attempts, money, operators' acts, webhooks."`
-		Cancel jobCancel `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
-		Fail   jobFail   `cmd:"" help:"End a job at any time, with a reason that its owner is shown. Its full price is returned."`
+		List       jobList       `cmd:"" help:"List the jobs of all workspaces, the newest first."`
+		Show       jobShow       `cmd:"" help:"Show a job: its state, its money, its workers and its failures."`
+		Log        jobLog        `cmd:"" help:"Show what happened to a job in order of time: attempts, money, operators' acts, webhooks."`
+		AnyBlender jobAnyBlender `cmd:"" help:"Let workers with another Blender version or other denoising render the rest of a job that waits for its own kind."`
+		Cancel     jobCancel     `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
+		Fail       jobFail       `cmd:"" help:"End a job at any time, with a reason that its owner is shown. Its full price is returned."`
 	} `cmd:"" help:"Inspect jobs and end them."`
 	Worker struct {
 		List   workerList   `cmd:"" help:"List workers: state, device, sandbox, when they were last seen."`

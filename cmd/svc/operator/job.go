@@ -133,6 +133,21 @@ func (c *jobLog) Run(k *kong.Context) error {
 // jobs returns what ends and shows jobs here. It makes no links and signs nothing.
 func jobs() *job.Jobs { return &job.Jobs{Log: slog.New(slog.DiscardHandler)} }
 
+// jobAnyBlender is svc admin job any-blender.
+type jobAnyBlender struct {
+	changeFlags
+	Job    string `arg:"" help:"Job id."`
+	Reason string `required:"" help:"Reason for the record, 1 to 500 bytes."`
+}
+
+// Run lifts the rule that a job stays with one Blender version and denoising. Errors:
+// render_not_found, job_ended, invalid_request for the reason.
+func (c *jobAnyBlender) Run(k *kong.Context) error {
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.AnyBlender(ctx, tx, c.Job, c.Reason)
+	})
+}
+
 // jobCancel is svc admin job cancel.
 type jobCancel struct {
 	changeFlags
@@ -162,7 +177,7 @@ func (c *jobFail) Run(k *kong.Context) error {
 	})
 }
 
-// end asks, ends a job and prints it. The job's owner and its workers learn of it by the
+// end asks, ends or changes a job and prints it. The job's owner and its workers learn of it by the
 // transaction's commit.
 func (f changeFlags) end(k *kong.Context, jobID string, propose func(ctx context.Context, tx *db.Tx) (operator.Act, error)) error {
 	var o job.Object

@@ -44,13 +44,13 @@ type looked struct {
 	PreviewID     *previewID     `json:"preview_id" jsonschema:"null for a frame of a job."`
 	UploadID      uploadID       `json:"upload_id"`
 	Frame         frameNumber    `json:"frame"`
-	Status        preview.Status `json:"status" jsonschema:"ready: the picture is in this answer. failed and expired: there is none."`
-	WaitingReason *string        `json:"waiting_reason" jsonschema:"no_worker_online; no_capable_worker where none of those online can render the scene; or workers_busy while frames are rendered that are paid for; null when it does not wait."`
+	Status        preview.Status `json:"status" jsonschema:"ready: this answer has the picture. failed and expired: none."`
+	WaitingReason *string        `json:"waiting_reason" jsonschema:"no_worker_online; no_capable_worker: none online can render the scene; workers_busy with paid frames; null: it does not wait."`
 	Width         *count         `json:"width" jsonschema:"Pixels of the picture; null unless ready."`
 	Height        *count         `json:"height"`
 	Warnings      []warning      `json:"warnings" jsonschema:"Possible problems in the picture, and how the render will differ from what the file expects, worst first."`
 	RenderSeconds *float64       `json:"render_seconds" jsonschema:"That the picture took; null before."`
-	Estimate      *lookEstimate  `json:"estimate" jsonschema:"What the quoted frames would take; null until the picture is rendered."`
+	Estimate      *lookEstimate  `json:"estimate" jsonschema:"What the quoted frames would take; null until it is rendered."`
 	Failure       *failure       `json:"failure" jsonschema:"Why there is no picture; null unless failed."`
 	step
 

@@ -251,6 +251,10 @@ func waitingText(o job.Object) string {
 	switch {
 	case o.WaitingReason != nil && *o.WaitingReason == job.NoWorkerOnline:
 		return "No worker is online, so nothing is rendered yet; the price stays reserved. Wait, or cancel the job."
+	case o.WaitingReason != nil && *o.WaitingReason == job.WorkersUnable:
+		return "The workers report that they cannot work, which their operator sees; the price stays reserved. Wait, then ask again."
+	case o.WaitingReason != nil && *o.WaitingReason == job.NoMatchingBlender:
+		return "The workers that are online have another Blender version or other denoising than the frames so far, so nothing is rendered; the price stays reserved. Wait for another worker."
 	case o.WaitingReason != nil && *o.WaitingReason == job.NoCapableWorker:
 		return "None of the workers that are online can render this job, so nothing is rendered; the price stays reserved. Wait for another worker."
 	case o.WaitingReason != nil:

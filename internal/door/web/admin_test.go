@@ -156,7 +156,7 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 func TestActsOnWhatIsNotThereAreRefused(t *testing.T) {
 	t.Parallel()
 	p := operatorOf(t, worlds.On(t, "sqlite"))
-	for _, act := range []string{"drain", "undrain", "forget", "fail", "credit", "refund", "freeze", "unfreeze", "requeue", "hide", "show", "revoke", "end-key"} {
+	for _, act := range []string{"drain", "undrain", "forget", "fail", "any-blender", "credit", "refund", "freeze", "unfreeze", "requeue", "hide", "show", "revoke", "end-key"} {
 		got := p.submit("/admin/acts", "act", act, "subject", "nothing", "reason", "why", "amount", "1", "reference", "r-"+act, "yes", "yes", "back", "https://evil.example/")
 		if got.status < 400 || got.status >= 500 || !strings.Contains(got.text, "It cannot be done") || strings.Contains(got.text, `href="https://evil.example`) {
 			t.Errorf("%s: %d, %s", act, got.status, got.text)

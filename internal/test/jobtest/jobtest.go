@@ -258,14 +258,21 @@ func (w *World) WorkerOf(t TB, keyID string) (workerID string) {
 // options.
 func (w *World) WorkerThatLacks(t TB, keyID string, options ...buildoption.Option) (workerID string) {
 	t.Helper()
-	workerID = id.New(id.Node)
-	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
-		return dispatch.AddWorker(ctx, tx, dispatch.Worker{
-			WorkerID: workerID, KeyID: keyID, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU", DeviceName: "a GPU",
-			Lacks: buildoption.Of(options...),
-		})
-	})
-	return workerID
+	return w.add(t, dispatch.Worker{KeyID: keyID, BlenderVersion: "4.1.1", Lacks: buildoption.Of(options...)})
+}
+
+// WorkerOfKind registers a worker with a node key of its own that has a Blender version and a
+// setting of denoising.
+func (w *World) WorkerOfKind(t TB, version, denoise string) (workerID string) {
+	t.Helper()
+	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: version, Denoise: denoise})
+}
+
+func (w *World) add(t TB, worker dispatch.Worker) (workerID string) {
+	t.Helper()
+	worker.WorkerID, worker.Name, worker.Renderer, worker.Device, worker.DeviceName = id.New(id.Node), "test", "blender", "GPU", "a GPU"
+	w.Write(t, func(ctx context.Context, tx *db.Tx) error { return dispatch.AddWorker(ctx, tx, worker) })
+	return worker.WorkerID
 }
 
 // Seen records a report of each worker now, so that they count as online.

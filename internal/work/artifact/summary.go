@@ -20,10 +20,15 @@ func summarize(key string, file receipt.File, frames []result.Frame) job.Artifac
 			return strings.FieldsFunc(f.Switched, func(r rune) bool { return r == ',' })
 		}),
 	}
+	versions := distinct(frames, func(f result.Frame) []string { return []string{f.BlenderVersion} })
 	for _, f := range frames {
+		version := ""
+		if len(versions) > 1 {
+			version = f.BlenderVersion
+		}
 		times, _ := receipt.ParseTimes(f.Times) // the audit finds times that cannot be read; no receipt waits for them
 		a.Frames = append(a.Frames, receipt.Frame{
-			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Times: times,
+			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Version: version, Times: times,
 		})
 	}
 	return a
@@ -46,8 +51,8 @@ func manifestOf(record job.Record, frames []result.Frame) receipt.Manifest {
 	return m
 }
 
-// rendererOf names what rendered the frames. Workers may run different versions, so each
-// distinct value is listed; one synthetic frame makes the whole job synthetic.
+// rendererOf names what rendered the frames. A job stays with one version unless an operator
+// allows others; each distinct value is listed. One synthetic frame makes the whole job synthetic.
 func rendererOf(frames []result.Frame) receipt.Renderer {
 	r := receipt.Renderer{
 		ID: contract.RendererID, Application: contract.Application, Engine: contract.Engine,

@@ -39,6 +39,9 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 			breach("a worker is seen between its registration and now", r.WorkerID, "registered at %s, seen at %s",
 				db.Time(r.RegisteredAt).Format(time.RFC3339), db.Time(r.SeenAt).Format(time.RFC3339))
 		}
+		if kind := kindOf(r.BlenderVersion, r.Denoise); r.Kind != kind {
+			breach("a worker is of its kind", r.WorkerID, "it is %q, by its version and denoising it is %q", r.Kind, kind)
+		}
 		return nil
 	})
 }

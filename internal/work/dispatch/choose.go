@@ -34,6 +34,7 @@ type Choice struct {
 	Plays bool // frames depend on those before
 
 	keyID, class string // the worker's node key and what it renders on
+	kind         string // of the worker
 	room         int64  // how many frames the worker may take, for its key: see roomOf
 }
 
@@ -70,7 +71,7 @@ func Next(ctx context.Context, tx *db.Tx, holder string, open OpenJob) (Choice, 
 	} else {
 		c.Open = c.JobID == open.JobID
 	}
-	c.room = room
+	c.room, c.kind = room, worker.Kind
 	return c, err
 }
 
@@ -79,7 +80,7 @@ const mostClaimed = 64
 
 // ClaimFrames leases the frames of a choice to holder, at most limit, the lowest
 // numbers first, or those of its run. So a failed frame is retried before later ones, and a
-// file that no worker can render fails early. The caller calls RecordClaim next.
+// file that no worker can render fails early. The caller calls RecordChoice next.
 func ClaimFrames(ctx context.Context, tx *db.Tx, holder string, c Choice, limit int, life time.Duration) ([]lease.Lease, error) {
 	if c.LeaseID != "" {
 		return lease.ClaimIDs(ctx, tx, []string{c.LeaseID}, holder, life)
@@ -146,14 +147,14 @@ func failedItems(ctx context.Context, tx *db.Tx, holder string, c Choice) ([]int
 // anything.
 func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choice, error) {
 	since := onlineSince(tx)
-	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Now: tx.Now, Since: since})
+	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Kind: holder.Kind, Now: tx.Now, Since: since})
 	if err == nil {
 		return Choice{JobID: frame.Subject, LeaseID: frame.LeaseID}, nil
 	}
 	if !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find frames that failed before: %w", err)
 	}
-	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Now: tx.Now, Since: since})
+	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Kind: holder.Kind, Now: tx.Now, Since: since})
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find jobs that failed before: %w", err)
 	}
@@ -229,7 +230,7 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 // frames and none for this worker: the choice is then empty.
 func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, has OpenJob, jobID string) (Choice, error) {
 	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{
-		KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Lacks: holder.Lacks, Since: onlineSince(tx), Class: ClassOf(holder),
+		KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Lacks: holder.Lacks, Kind: holder.Kind, Since: onlineSince(tx), Class: ClassOf(holder),
 	})
 	if err != nil {
 		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)

@@ -12,17 +12,17 @@ type FrameTime struct{ Mean, Low, High time.Duration }
 
 // Finish estimates the seconds until the last frame of a job that has left frames to
 // render, if each takes the given time. It assumes that all workers whose Blenders have
-// what the scene needs share their time as Next does, until the job has what it needs. By
+// what the scene needs, of the job's kind, share their time as Next does, until the job has what it needs. By
 // then each of the workspace's jobs has received as much, or needs less, and so has each
 // workspace. The range runs from the best case, where competing jobs of unknown length
 // need nothing, to the worst, where they always use their full share. ok is false while
 // no such worker is online.
-func (o *Forecast) Finish(jobID, workspace string, needs buildoption.Set, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
+func (o *Forecast) Finish(jobID, workspace string, needs buildoption.Set, kind string, left float64, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	with := func(each time.Duration) work {
 		// However many workers there are, a single one renders the last frame.
 		return work{all: left * each.Seconds(), last: min(1, left) * each.Seconds()}
 	}
-	return o.finish(jobID, workspace, o.Able(needs).Workers, with(each.Mean), with(each.Low), with(each.High))
+	return o.finish(jobID, workspace, o.Able(needs, kind).Workers, with(each.Mean), with(each.Low), with(each.High))
 }
 
 // finish is Finish for a job with so much work, at least and at most, that shares so many

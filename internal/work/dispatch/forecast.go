@@ -24,6 +24,8 @@ type Forecast struct {
 	// Online counts the workers that are neither offline nor suspended, and Idle those of
 	// them that hold no frame.
 	Online, Idle int64
+	// Unable counts the online workers that cannot work; it is read only while none can.
+	Unable int64
 
 	at      int64 // microseconds since 1970
 	workers able
@@ -75,11 +77,16 @@ func ReadForecast(ctx context.Context, tx *db.Tx) (*Forecast, error) {
 		return nil, fmt.Errorf("read the turns: %w", err)
 	}
 	o := &Forecast{at: tx.Now, workers: workers, queues: map[string]workspaceQueue{}, place: map[string]int{}}
-	all := o.workers.of(0)
+	all := o.workers.of(0, "")
 	o.Online, o.Idle = all.Workers, all.Idle
+	if o.Online == 0 {
+		if o.Unable, err = tx.WorkersUnable(ctx, query.WorkersUnableParams{Since: onlineSince(tx), Drained: drained}); err != nil {
+			return nil, fmt.Errorf("count workers: %w", err)
+		}
+	}
 	var stranded []string
 	for _, r := range rows {
-		if o.Online > 0 && o.Able(buildoption.Set(r.Needs)).Workers == 0 {
+		if o.Online > 0 && o.Able(buildoption.Set(r.Needs), r.Kind).Workers == 0 {
 			if r.Status == "queued" {
 				stranded = append(stranded, r.Party)
 			}
@@ -100,17 +107,18 @@ func ReadForecast(ctx context.Context, tx *db.Tx) (*Forecast, error) {
 	return o, nil
 }
 
-// Able counts the online workers whose Blenders have all that a job needs.
-func (o *Forecast) Able(needs buildoption.Set) Capable { return o.workers.of(needs) }
+// Able counts the online workers whose Blenders have all that a job needs, and that are of
+// the kind that it stays with; "" is none.
+func (o *Forecast) Able(needs buildoption.Set, kind string) Capable { return o.workers.of(needs, kind) }
 
-// able is the online workers, by what their Blenders were built without.
+// able is the online workers, by kind and by what their Blenders were built without.
 type able []query.WorkersIdleRow
 
-// of counts the workers that have all of some options. TurnOpen applies the same rule to
-// one worker.
-func (a able) of(needs buildoption.Set) (c Capable) {
+// of counts the workers that have all of some options and are of a kind. TurnOpen applies the
+// same rule to one worker.
+func (a able) of(needs buildoption.Set, kind string) (c Capable) {
 	for _, r := range a {
-		if buildoption.Set(r.Lacks)&needs == 0 {
+		if buildoption.Set(r.Lacks)&needs == 0 && (kind == "" || kind == anyKind || kind == r.Kind) {
 			c.Workers, c.Idle = c.Workers+r.Online, c.Idle+r.Idle
 		}
 	}
@@ -190,6 +198,7 @@ type Wait int
 const (
 	WaitIsOver     Wait = iota // an idle worker may take a frame: it will with its next request
 	WaitForAny                 // no worker is online
+	WaitForAble                // all that are online say that they cannot work
 	WaitForCapable             // some are online, and none may take any of the job's frames
 	WaitForIdle                // all workers that may take one render other frames
 )
@@ -204,6 +213,8 @@ type Capable struct{ Workers, Idle int64 }
 // jobs.
 func (o *Forecast) WaitOf(capable Capable) Wait {
 	switch {
+	case o.Online == 0 && o.Unable > 0:
+		return WaitForAble
 	case o.Online == 0:
 		return WaitForAny
 	case capable.Workers == 0:

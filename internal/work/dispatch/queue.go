@@ -67,16 +67,29 @@ func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	if _, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
 		return fmt.Errorf("move the turn of %s: %w", job.JobID, err)
 	}
+	if err := restoreKind(ctx, tx, job.JobID); err != nil {
+		return err
+	}
 	return recordScene(ctx, tx, job)
 }
 
-// RecordClaim records that a worker claimed n waiting frames of a job, and charges the
+// RecordChoice is RecordClaim for the worker of a choice.
+func RecordChoice(ctx context.Context, tx *db.Tx, job Job, c Choice, n int64) (waiting int64, err error) {
+	return RecordClaim(ctx, tx, job, c.kind, n)
+}
+
+// RecordClaim records that a worker of a kind, or the service itself with "", claimed n
+// waiting frames of a job, and charges the
 // job for its claimed frames at once: several workers that claim at the same moment
-// then see different turns. It returns the number of frames that still wait.
-func RecordClaim(ctx context.Context, tx *db.Tx, job Job, n int64) (waiting int64, err error) {
+// then see different turns. It returns the number of frames that still wait. Error:
+// ErrOtherKind, after which the caller gives its transaction up.
+func RecordClaim(ctx context.Context, tx *db.Tx, job Job, kind string, n int64) (waiting int64, err error) {
 	turn, err := tx.TurnLock(ctx, job.JobID)
 	if err != nil {
 		return 0, fmt.Errorf("read the turn of %s: %w", job.JobID, err)
+	}
+	if err := keepKind(ctx, tx, turn, kind); err != nil {
+		return 0, err
 	}
 	waiting = turn.Waiting - n
 	served := servedTime(job, job.FrameCount-job.FramesCompleted-waiting) - turn.CountedUs
@@ -86,14 +99,20 @@ func RecordClaim(ctx context.Context, tx *db.Tx, job Job, n int64) (waiting int6
 // RecordFirstFrame recomputes a job's charge when its first frame is accepted: from then
 // on the measured time replaces assumedFrameTime.
 func RecordFirstFrame(ctx context.Context, tx *db.Tx, job Job) error {
-	_, err := RecordClaim(ctx, tx, job, 0)
+	_, err := RecordClaim(ctx, tx, job, "", 0)
 	return err
 }
 
 // RecordRelease records that a claimed frame of a job waits again. The job's time is
 // corrected with the next claim.
 func RecordRelease(ctx context.Context, tx *db.Tx, job Job) error {
-	return adjustTurns(ctx, tx, job, 1, 0)
+	if err := adjustTurns(ctx, tx, job, 1, 0); err != nil {
+		return err
+	}
+	if err := tx.TurnFree(ctx, query.TurnFreeParams{Party: job.JobID, Frames: job.FrameCount}); err != nil {
+		return fmt.Errorf("free the kind of %s: %w", job.JobID, err)
+	}
+	return nil
 }
 
 // Dequeue deletes a job's turn and drops its remaining frames. job is its state at the

@@ -217,11 +217,11 @@ func (c *course) take(run []int64) {
 
 // FinishRemaining is Finish for a job whose frames depend on those before: what its workers
 // still play for its rest counts too. ok is also false where nothing is known of each.
-func (o *Forecast) FinishRemaining(jobID, workspace string, needs buildoption.Set, rest *Remaining, each FrameTime) (seconds float64, span ETARange, ok bool) {
+func (o *Forecast) FinishRemaining(jobID, workspace string, needs buildoption.Set, kind string, rest *Remaining, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	if each.Mean <= 0 {
 		return 0, span, false
 	}
-	workers := max(o.Able(needs).Workers, int64(len(rest.holders)))
+	workers := max(o.Able(needs, kind).Workers, int64(len(rest.holders)))
 	with := func(render time.Duration, assumed float64) work {
 		play := rest.queue.play
 		if play == 0 {

@@ -7,9 +7,10 @@ import (
 
 // What a worker registered with, its trust and its key's, and failed attempts carry
 // checksums: they cannot be derived from anything else. A worker's sum excludes when it
-// was last seen, which every report changes, and when it left.
+// was last seen, which every report changes, when it left, and its kind, which follows from
+// other columns.
 var (
-	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt"}, Later: []string{"Unable"}}
+	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind"}, Later: []string{"Unable"}}
 	failureRows = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
 	trustRows   = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )

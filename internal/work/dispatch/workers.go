@@ -76,7 +76,7 @@ func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	}
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
-		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), RegisteredAt: tx.Now, SeenAt: tx.Now,
+		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Kind: kindOf(worker.BlenderVersion, worker.Denoise), Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		SuspendedUntil: key.PausedUntil,
 	})
 	if err != nil {

@@ -151,7 +151,7 @@ func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
 func (f *Frames) takeLate(ctx context.Context, ref lease.Ref, take func(*db.Tx) error) error {
 	return f.DB.Write(ctx, func(tx *db.Tx) error {
 		resumed, err := f.resume(ctx, tx, []lease.Ref{ref})
-		if err == nil && len(resumed) == 0 {
+		if errors.Is(err, dispatch.ErrOtherKind) || (err == nil && len(resumed) == 0) {
 			err = leaseLost(ref.ID)
 		}
 		if err != nil {

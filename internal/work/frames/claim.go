@@ -52,6 +52,9 @@ func (f *Frames) Claim(ctx context.Context, holder string, open dispatch.OpenJob
 			w, err = f.claim(ctx, tx, holder, found, limit)
 			return err
 		})
+		if errors.Is(err, dispatch.ErrOtherKind) { // a worker of another kind was faster
+			w, err = Work{}, nil
+		}
 		if err != nil || len(w.Leases) > 0 {
 			return w, err
 		}
@@ -95,6 +98,6 @@ func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found disp
 			f.Log.Info("job rendering", "job_id", record.JobID, "workspace_id", record.WorkspaceID, "worker_id", holder)
 		})
 	}
-	waiting, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), int64(len(leases)))
+	waiting, err := dispatch.RecordChoice(ctx, tx, job.ForDispatch(record), found, int64(len(leases)))
 	return Work{Job: record, Leases: leases, Waiting: int(waiting), Plays: found.Plays, Scene: scene.Name}, err
 }

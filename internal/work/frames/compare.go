@@ -282,7 +282,7 @@ func (f *Frames) settleWaiting(ctx context.Context, tx *db.Tx, jobID string, fra
 	if err != nil || len(claimed) == 0 {
 		return err
 	}
-	if _, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), 1); err != nil {
+	if _, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), "", 1); err != nil {
 		return err
 	}
 	_, err = f.settle(ctx, tx, claimed[0].Ref(), all, nil, nil)

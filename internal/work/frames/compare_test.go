@@ -153,7 +153,7 @@ func TestNoWorkerConfirmsItsOwnPictureByAChoiceFromBeforeIt(t *testing.T) {
 			if len(got) != 1 || got[0].Item != 2 {
 				t.Errorf("claimed %+v, want frame 2 only", got)
 			}
-			_, err = dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), int64(len(got)))
+			_, err = dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), "", int64(len(got)))
 			return err
 		})
 	})

@@ -64,6 +64,14 @@ type JobFailer interface {
 // same index. holder replaces the one in each ref: a worker can extend only its own
 // leases. Repeating the call is harmless.
 func (f *Frames) Heartbeat(ctx context.Context, holder string, held []lease.Ref, progress []float64) (lost []string, err error) {
+	lost, err = f.heartbeat(ctx, holder, held, progress)
+	if errors.Is(err, dispatch.ErrOtherKind) {
+		return f.heartbeat(ctx, holder, held, progress)
+	}
+	return lost, err
+}
+
+func (f *Frames) heartbeat(ctx context.Context, holder string, held []lease.Ref, progress []float64) (lost []string, err error) {
 	err = f.DB.Write(ctx, func(tx *db.Tx) error {
 		lost = []string{} // the transaction may run again after a conflict
 		var gone []lease.Ref

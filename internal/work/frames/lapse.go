@@ -32,14 +32,25 @@ func (f *Frames) lapse(ctx context.Context, tx *db.Tx, l lease.Lease, blameless 
 
 // resume gives a worker its frames back whose leases lapsed and that nobody else has: a
 // worker that is heard again was not lost. Attempts that counted as lost count no more. It
-// returns the leases that the worker has again.
+// returns the leases that the worker has again. Error: dispatch.ErrOtherKind when a worker of
+// another kind is faster; a repetition sees that.
 func (f *Frames) resume(ctx context.Context, tx *db.Tx, lost []lease.Ref) (resumed []lease.Ref, err error) {
+	kind := "" // all are of one worker
 	for _, ref := range lost {
 		lapsed, err := lease.LockLapsed(ctx, tx, ref)
 		if err != nil {
 			return nil, err
 		}
 		if !lapsed || jobOf(ref.ID) == "" {
+			continue
+		}
+		// Others may render the job by now with another Blender.
+		if kind, err = dispatch.KindOf(ctx, tx, ref.Holder); err != nil {
+			return nil, err
+		}
+		if takes, err := dispatch.Takes(ctx, tx, jobOf(ref.ID), kind); err != nil {
+			return nil, err
+		} else if !takes {
 			continue
 		}
 		counted, err := dispatch.ForgetFailure(ctx, tx, ref)
@@ -56,7 +67,7 @@ func (f *Frames) resume(ctx context.Context, tx *db.Tx, lost []lease.Ref) (resum
 		if err != nil {
 			return nil, err
 		}
-		if _, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), 1); err != nil {
+		if _, err := dispatch.RecordClaim(ctx, tx, job.ForDispatch(record), kind, 1); err != nil {
 			return nil, err
 		}
 		tx.AfterCommit(func() {

@@ -148,7 +148,7 @@ func TestADrainedWorkerFinishesItsFramesAndGetsNoMore(t *testing.T) {
 		w.wantState(worker, dispatch.WorkerIdle)
 		w.Deliver(t, w.ClaimOne(worker), time.Second)
 		drain(false)
-		again, err := w.Workers.Register(t.Context(), dispatch.Worker{KeyID: key, Name: "test", Renderer: "blender", Device: "GPU"})
+		again, err := w.Workers.Register(t.Context(), dispatch.Worker{KeyID: key, Name: "test", Renderer: "blender", BlenderVersion: "4.1.1", Device: "GPU"})
 		if err != nil {
 			t.Fatal(err)
 		}

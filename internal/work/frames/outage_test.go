@@ -278,3 +278,27 @@ func TestLapsesTogetherAreNotFreeForEver(t *testing.T) {
 		w.WantStatus(jobID, job.Failed, fault.WorkerLost)
 	})
 }
+
+// TestALatePictureOfAnotherBlenderIsRefused: while its worker was lost, one with another
+// version has begun the job.
+func TestALatePictureOfAnotherBlenderIsRefused(t *testing.T) {
+	each(t, func(t *testing.T, w *world) {
+		jobID := w.Job(t, w.Workspace(t), 2)
+		late, other := w.WorkerOfKind(t, "3.4.1", "keep"), w.WorkerOfKind(t, "4.1.1", "keep")
+		first := w.ClaimOne(late)
+		second := w.ClaimOne(late)
+		w.lapse()
+		w.Seen(late, other)
+		w.ClaimOne(other)
+		lost, err := w.Frames.Heartbeat(t.Context(), late, []lease.Ref{first.Ref(), second.Ref()}, []float64{0.5, 0.5})
+		if err != nil || len(lost) != 2 {
+			t.Errorf("the worker that is heard again lost %v: %v", lost, err)
+		}
+		if _, err := w.Frames.Accept(t.Context(), jobtest.Picture(second, time.Second)); !fault.Is(err, fault.LeaseLost) {
+			t.Errorf("its late picture: %v", err)
+		}
+		w.Deliver(t, w.ClaimOne(other), time.Second)
+		w.CheckTurns()
+		w.WantStatus(jobID, job.Rendering, "")
+	})
+}

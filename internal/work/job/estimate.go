@@ -230,9 +230,9 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	}
 	if rest := s.rests[o.JobID]; rest != nil {
 		each.Mean = time.Duration(typical * float64(each.Mean))
-		eta, span, ok = s.forecast.FinishRemaining(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), rest, each)
+		eta, span, ok = s.forecast.FinishRemaining(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), view.Kind, rest, each)
 	} else if basis == FreePreview || basis == SimilarScenes {
-		eta, span, ok = s.forecast.Finish(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), left, each)
+		eta, span, ok = s.forecast.Finish(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), view.Kind, left, each)
 	} else if foreseeable(view) {
 		times := make([]time.Time, 0, len(own))
 		for _, f := range own {

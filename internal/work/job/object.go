@@ -36,7 +36,7 @@ type Object struct {
 	Status      Status `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	State       Status `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	// Set only while the job is queued, or rendering with no frame in a worker's hands.
-	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no worker renders a frame of the job: none is online, none of those online may take one, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one." enum:"no_worker_online,no_capable_worker,workers_busy"`
+	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one." enum:"no_worker_online,workers_unable,no_capable_worker,no_matching_blender,workers_busy"`
 	QueuePosition *int           `json:"queue_position" doc:"The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued."`
 	// The contract's renderer until a frame has come in, then what really rendered.
 	Renderer       string  `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`

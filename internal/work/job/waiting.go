@@ -17,7 +17,11 @@ type WaitingReason string
 const (
 	NoWorkerOnline  WaitingReason = "no_worker_online"  // suspended ones do not count
 	NoCapableWorker WaitingReason = "no_capable_worker" // those online cannot render its scene, failed its frames, or await another key's result
-	WorkersBusy     WaitingReason = "workers_busy"      // all that may take one render others
+	// NoMatchingBlender: those online could, but have another Blender version or other
+	// denoising than the job's frames so far.
+	NoMatchingBlender WaitingReason = "no_matching_blender"
+	WorkersUnable     WaitingReason = "workers_unable" // those online say that they cannot work
+	WorkersBusy       WaitingReason = "workers_busy"   // all that may take one render others
 )
 
 // farthestPosition is the highest queue_position: it means itself or more.
@@ -82,7 +86,8 @@ func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	if !waits(view) {
 		return nil
 	}
-	capable := s.forecast.Able(buildoption.Set(view.Needs))
+	needs := buildoption.Set(view.Needs)
+	capable := s.forecast.Able(needs, view.Kind)
 	if view.Choosy {
 		capable = s.capable[view.Job.JobID]
 	}
@@ -90,8 +95,13 @@ func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	switch s.forecast.WaitOf(capable) {
 	case dispatch.WaitForAny:
 		reason = NoWorkerOnline
+	case dispatch.WaitForAble:
+		reason = WorkersUnable
 	case dispatch.WaitForCapable:
 		reason = NoCapableWorker
+		if s.forecast.Able(needs, view.Kind).Workers == 0 && s.forecast.Able(needs, "").Workers > 0 {
+			reason = NoMatchingBlender
+		}
 	case dispatch.WaitForIdle:
 		reason = WorkersBusy
 	case dispatch.WaitIsOver:

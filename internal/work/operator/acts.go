@@ -41,6 +41,23 @@ func ForgetWorker(ctx context.Context, tx *db.Tx, workerID string) (Act, error) 
 	}, err
 }
 
+// AnyBlender lets workers with other Blender versions and other denoising render the rest of a
+// job. Errors: render_not_found, invalid_request for the reason, job_ended.
+func AnyBlender(ctx context.Context, tx *db.Tx, jobID, reason string) (Act, error) {
+	record, err := job.Read(ctx, tx, jobID)
+	if err != nil {
+		return Act{}, err
+	}
+	if reason, err = why.Of(reason); err != nil {
+		return Act{}, err
+	}
+	return Act{
+		What:        fmt.Sprintf("let workers with any Blender version and denoising render the rest of %s; its frames may differ from each other, and its receipt names all versions", jobID),
+		WorkspaceID: record.WorkspaceID, Reason: reason,
+		Do: func(ctx context.Context, tx *db.Tx) error { return dispatch.AllowAnyKind(ctx, tx, jobID) },
+	}, nil
+}
+
 // CancelJob cancels a job that no worker has claimed. Errors: render_not_found; of the act,
 // render_not_cancellable.
 func CancelJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID string) (Act, error) {

@@ -186,7 +186,7 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 func estimateOf(forecast *dispatch.Forecast, row query.Preview, frames int64) *Estimate {
 	each := dispatch.FrameTime{Mean: micros(row.FrameUs), Low: micros(row.FrameLowUs), High: micros(row.FrameHighUs)}
 	e := &Estimate{FrameLow: seconds(row.FrameLowUs), FrameHigh: seconds(row.FrameHighUs)}
-	if _, span, ok := forecast.Finish("", row.WorkspaceID, buildoption.Set(row.Needs), float64(frames), each); ok {
+	if _, span, ok := forecast.Finish("", row.WorkspaceID, buildoption.Set(row.Needs), "", float64(frames), each); ok {
 		e.TotalLow, e.TotalHigh = new(tenths(span.LowSeconds)), new(tenths(span.HighSeconds))
 	}
 	return e
@@ -195,8 +195,8 @@ func estimateOf(forecast *dispatch.Forecast, row query.Preview, frames int64) *E
 // waitingReason is why a queued preview waits; nil when an idle worker is about to take
 // it.
 func waitingReason(forecast *dispatch.Forecast, needs buildoption.Set) *string {
-	switch forecast.WaitOf(forecast.Able(needs)) {
-	case dispatch.WaitForAny:
+	switch forecast.WaitOf(forecast.Able(needs, "")) {
+	case dispatch.WaitForAny, dispatch.WaitForAble:
 		return new(NoWorkerOnline)
 	case dispatch.WaitForCapable:
 		return new(NoCapableWorker)

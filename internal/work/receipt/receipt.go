@@ -28,7 +28,7 @@ import (
 )
 
 // Receipt is the signed statement about one completed job. Every member but FrameSet and
-// a frame's Finding is always present in the JSON; LogIndex may be null.
+// a frame's Finding and Version is always present in the JSON; LogIndex may be null.
 type Receipt struct {
 	// ReceiptID begins with "RCT-", JobID with "JOB-", WorkspaceID with "WSP-".
 	ReceiptID   string `json:"receipt_id"`
@@ -101,6 +101,9 @@ type Frame struct {
 	// Checked is what the service looked at itself: "pixels" where it decoded them,
 	// "structure" where it only walked through the file; absent in older receipts.
 	Checked string `json:"checked,omitempty"`
+	// Version is that of the Blender that rendered the frame, where an operator let several
+	// versions render the job; absent where all frames have the renderer's.
+	Version string `json:"version,omitempty"`
 	// Times are where the time of the accepted attempt went; absent if its worker did not
 	// report them.
 	Times Times `json:"times,omitempty,omitzero"`

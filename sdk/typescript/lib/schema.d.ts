@@ -477,6 +477,7 @@ export interface Schemas {
         /** Format: int64 */
         size_bytes: number;
         times?: Schemas["FrameTimes"];
+        version?: string;
     };
     FrameTimes: {
         /** Format: double */
@@ -1692,10 +1693,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, none of those online may take one, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "no_capable_worker" | "workers_busy" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
@@ -1877,10 +1878,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, none of those online may take one, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "no_capable_worker" | "workers_busy" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
@@ -2017,10 +2018,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, none of those online may take one, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "no_capable_worker" | "workers_busy" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */

@@ -289,6 +289,9 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 	"fail": func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error) {
 		return operator.FailJob(ctx, tx, s.Jobs, form.Get("subject"), form.Get("reason"))
 	},
+	"any-blender": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.AnyBlender(ctx, tx, form.Get("subject"), form.Get("reason"))
+	},
 	"credit": moved(operator.Credit), "refund": moved(operator.Refund),
 	"freeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.FreezeWorkspace(ctx, tx, form.Get("subject"), form.Get("reason"))

@@ -141,6 +141,12 @@ func (v adminJobView) Ended() bool { return v.Status.Terminal() }
 // State is the job's state in words.
 func (v adminJobView) State() string { return page.StateText(v.Status) }
 
+// OtherBlender reports whether the job waits for workers with the Blender version and the
+// denoising of its frames so far.
+func (v adminJobView) OtherBlender() bool {
+	return v.WaitingReason != nil && *v.WaitingReason == job.NoMatchingBlender
+}
+
 // Waits says why the job waits; "" when it does not.
 func (v adminJobView) Waits() string {
 	if v.WaitingReason == nil {

@@ -158,6 +158,10 @@ func WaitText(o job.Object) string {
 	switch *o.WaitingReason {
 	case job.NoWorkerOnline:
 		return "waiting: no machine is online" + place
+	case job.WorkersUnable:
+		return "waiting: the machines have a problem, and their operator sees it" + place
+	case job.NoMatchingBlender:
+		return "waiting for a machine with the same Blender as the frames so far" + place
 	case job.NoCapableWorker:
 		return "waiting: no machine that is online can take this job" + place
 	}

@@ -1,6 +1,6 @@
 -- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @sandbox, @colors, @lacks, @registered_at, @seen_at, @suspended_until)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @registered_at, @seen_at, @suspended_until)
 RETURNING *;
 
 -- name: WorkerGet :one
@@ -53,6 +53,26 @@ WHERE party = @party;
 -- What a worker's Blender must be built with for a job.
 UPDATE turn SET needs = @needs WHERE party = @party;
 
+-- name: TurnKeep :exec
+-- From now on only workers of a kind render a job.
+UPDATE turn SET kind = @kind WHERE party = @party;
+
+-- name: TurnFree :exec
+-- A job of which all frames wait again stays with no kind of workers. The caller holds the
+-- lock of its turn.
+UPDATE turn SET kind = '' WHERE party = @party AND waiting = CAST(@frames AS bigint) AND kind NOT IN ('', 'any')
+  AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = turn.party);
+
+-- name: TurnAllow :execrows
+UPDATE turn SET kind = @kind WHERE party = @job_id AND within <> '';
+
+-- name: TurnKind :one
+SELECT kind FROM turn WHERE party = @job_id AND within <> '';
+
+-- name: FrameKinds :many
+-- The kinds of workers that rendered a job's accepted frames.
+SELECT DISTINCT w.kind FROM frame f JOIN worker w ON w.worker_id = f.worker_id WHERE f.job_id = @job_id;
+
 -- name: TurnPlays :exec
 -- The frames of a job depend on those before.
 UPDATE turn SET plays = 1, plays_from = @plays_from WHERE party = @party;
@@ -62,7 +82,7 @@ UPDATE turn SET played = played + CAST(@played AS bigint), play_us = play_us + C
 
 -- name: TurnPlay :one
 -- What a job whose frames depend on those before has taken so far.
-SELECT t.needs, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = @job_id;
 
 -- name: FramesQueued :many
@@ -107,7 +127,7 @@ LIMIT CAST(@max AS bigint);
 -- that the job needs, and its key must not await the result of another. Next: whether its key has
 -- failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the
 -- result of its key, '' if none does; and whether the job's frames depend on earlier ones. A worker
--- is incapable of a job when its Blender was built without something the job needs (lacks says
+-- is incapable of a job when it is of another kind than the job stays with, when its Blender was built without something the job needs (lacks says
 -- what), or when it has failed for that reason. The plus keeps SQLite from using the index by
 -- due_at, which would walk other jobs' frames.
 SELECT count(*) AS frames,
@@ -115,7 +135,7 @@ SELECT count(*) AS frames,
     SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
     WHERE v.subject = @job_id AND v.undecided = 1 AND v.key_id <> @key_id AND w.state = 'waiting' AND w.due_at <= CAST(@now AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = @key_id AND i.subject = @job_id AND (i.item = v.item OR (i.holder = @holder AND i.incapable = 1)))
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND (n.needs & CAST(@lacks AS bigint)) <> 0)
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & CAST(@lacks AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST(@kind AS text))))
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = @key_id AND e.subject = @job_id)
     OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before,
@@ -123,7 +143,7 @@ SELECT count(*) AS frames,
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND (n.needs & CAST(@lacks AS bigint)) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & CAST(@lacks AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST(@kind AS text))))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = @job_id AND u.key_id = @key_id AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = @key_id AND g.subject = @job_id AND g.holder = @holder AND g.incapable = 1)
     AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = @holder OR c.class <> CAST(@class AS text) OR (c.key_id = @key_id AND c.other_key = 1)))
@@ -132,7 +152,7 @@ FROM (
         AND (f.holder = @holder OR EXISTS (
           SELECT 1 FROM worker o
           WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
-            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & o.lacks) <> 0)
+            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
             AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
               AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open;
@@ -146,7 +166,7 @@ WHERE f.key_id = @key_id AND f.subject = @job_id
   AND (f.holder = @holder OR EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND (n.needs & o.lacks) <> 0)
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
         AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
 UNION
@@ -163,17 +183,21 @@ WHERE j.party = @job_id AND j.waiting > 0;
 -- name: TurnsWaiting :many
 -- Every job with waiting frames, by workspace and then by turn, with what a claim of one
 -- of its frames is charged by.
-SELECT t.party, t.within, t.served_us, t.waiting, t.needs, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0
 ORDER BY t.within, t.served_us, t.party;
 
 -- name: WorkersIdle :many
--- How many workers are online and not suspended, and how many of those hold no frame, by
--- what their Blenders were built without.
-SELECT o.lacks, count(*) AS online,
+-- How many workers are online, not suspended and able to work, and how many of those hold no
+-- frame, by their kind and by what their Blenders were built without.
+SELECT o.lacks, o.kind, count(*) AS online,
   CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
-FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now GROUP BY o.lacks;
+FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.unable = '' GROUP BY o.lacks, o.kind;
+
+-- name: WorkersUnable :one
+-- How many workers are online that cannot work.
+SELECT count(*) FROM worker WHERE seen_at >= @since AND unable <> '' AND suspended_until < @drained;
 
 -- name: WorkersFor :many
 -- Of the rendering jobs of a workspace from oldest to newest: how many online workers may
@@ -185,7 +209,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
     AND o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & o.lacks) <> 0) AND (
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind))) AND (
     EXISTS (
       SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
       WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
@@ -203,7 +227,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
               AND (f.holder = o.worker_id OR EXISTS (
                 SELECT 1 FROM worker p
                 WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.key_id <> o.key_id
-                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & p.lacks) <> 0)
+                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
                   AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
                     AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
       OR EXISTS (
@@ -212,7 +236,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & p.lacks) <> 0)
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
       OR EXISTS (
         SELECT 1 FROM failed_attempt f
@@ -220,7 +244,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & p.lacks) <> 0)
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
   )
 ) AS s
@@ -231,23 +255,24 @@ GROUP BY s.job_id;
 -- Frames whose job awaits the result of another key are left out.
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
+  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND k.kind NOT IN ('', 'any', CAST(@kind AS text)))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & o.lacks) <> 0)
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1;
 
 -- name: JobFailedBefore :one
 -- A job that holder cannot render and that no other worker is available for.
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0
+WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0 AND t.kind IN ('', 'any', CAST(@kind AS text))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-      AND (t.needs & o.lacks) = 0
+      AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1;
 
@@ -257,7 +282,7 @@ LIMIT 1;
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND (n.needs & o.lacks) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.incapable = 1))
   LIMIT 1) AS others;
 
@@ -267,7 +292,7 @@ SELECT count(*) FROM (
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
   WHERE o.seen_at >= @since AND o.key_id <> @key_id AND k.revoked_at = 0
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND (n.needs & o.lacks) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > @now)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = @subject AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others;

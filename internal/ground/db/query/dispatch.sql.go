@@ -10,7 +10,7 @@ import (
 )
 
 const auditTurnOwners = `-- name: AuditTurnOwners :many
-SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs FROM turn t
+SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs, t.kind FROM turn t
 WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)))
@@ -38,6 +38,7 @@ func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
 			&i.Played,
 			&i.PlayUs,
 			&i.Needs,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
@@ -509,7 +510,7 @@ WHERE f.key_id = $1 AND f.subject = $2
   AND (f.holder = $3 OR EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND o.key_id <> $1
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND (n.needs & o.lacks) <> 0)
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
         AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
 UNION
@@ -561,11 +562,12 @@ func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int
 const frameFailedBefore = `-- name: FrameFailedBefore :one
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = $1 AND f.holder = $2 AND l.state = 'waiting' AND l.due_at <= $3
+  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND k.kind NOT IN ('', 'any', CAST($4 AS text)))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $4 AND o.suspended_until <= $3 AND o.worker_id <> $2
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & o.lacks) <> 0)
+    WHERE o.seen_at >= $5 AND o.suspended_until <= $3 AND o.worker_id <> $2
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1
 `
@@ -574,6 +576,7 @@ type FrameFailedBeforeParams struct {
 	KeyID  string
 	Holder string
 	Now    int64
+	Kind   string
 	Since  int64
 }
 
@@ -589,11 +592,40 @@ func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforePa
 		arg.KeyID,
 		arg.Holder,
 		arg.Now,
+		arg.Kind,
 		arg.Since,
 	)
 	var i FrameFailedBeforeRow
 	err := row.Scan(&i.LeaseID, &i.Subject)
 	return i, err
+}
+
+const frameKinds = `-- name: FrameKinds :many
+SELECT DISTINCT w.kind FROM frame f JOIN worker w ON w.worker_id = f.worker_id WHERE f.job_id = $1
+`
+
+// The kinds of workers that rendered a job's accepted frames.
+func (q *Queries) FrameKinds(ctx context.Context, jobID string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, frameKinds, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var kind string
+		if err := rows.Scan(&kind); err != nil {
+			return nil, err
+		}
+		items = append(items, kind)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const framesHeld = `-- name: FramesHeld :many
@@ -762,12 +794,12 @@ func (q *Queries) FramesToShare(ctx context.Context) (int64, error) {
 
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0
+WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0 AND t.kind IN ('', 'any', CAST($3 AS text))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $3 AND o.suspended_until <= $4 AND o.worker_id <> $2
-      AND (t.needs & o.lacks) = 0
+    WHERE o.seen_at >= $4 AND o.suspended_until <= $5 AND o.worker_id <> $2
+      AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1
 `
@@ -775,6 +807,7 @@ LIMIT 1
 type JobFailedBeforeParams struct {
 	KeyID  string
 	Holder string
+	Kind   string
 	Since  int64
 	Now    int64
 }
@@ -784,6 +817,7 @@ func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams
 	row := q.db.QueryRowContext(ctx, jobFailedBefore,
 		arg.KeyID,
 		arg.Holder,
+		arg.Kind,
 		arg.Since,
 		arg.Now,
 	)
@@ -1094,7 +1128,7 @@ const otherKeySeen = `-- name: OtherKeySeen :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
   WHERE o.seen_at >= $1 AND o.key_id <> $2 AND k.revoked_at = 0
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND (n.needs & o.lacks) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > $4)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = $3 AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others
@@ -1125,7 +1159,7 @@ const othersFor = `-- name: OthersFor :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.worker_id <> $3
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $4 AND (n.needs & o.lacks) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $4 AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.incapable = 1))
   LIMIT 1) AS others
 `
@@ -1151,6 +1185,23 @@ func (q *Queries) OthersFor(ctx context.Context, arg OthersForParams) (int64, er
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const turnAllow = `-- name: TurnAllow :execrows
+UPDATE turn SET kind = $1 WHERE party = $2 AND within <> ''
+`
+
+type TurnAllowParams struct {
+	Kind  string
+	JobID string
+}
+
+func (q *Queries) TurnAllow(ctx context.Context, arg TurnAllowParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, turnAllow, arg.Kind, arg.JobID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const turnAnyWaiting = `-- name: TurnAnyWaiting :one
@@ -1199,8 +1250,51 @@ func (q *Queries) TurnEnter(ctx context.Context, arg TurnEnterParams) error {
 	return err
 }
 
+const turnFree = `-- name: TurnFree :exec
+UPDATE turn SET kind = '' WHERE party = $1 AND waiting = CAST($2 AS bigint) AND kind NOT IN ('', 'any')
+  AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = turn.party)
+`
+
+type TurnFreeParams struct {
+	Party  string
+	Frames int64
+}
+
+// A job of which all frames wait again stays with no kind of workers. The caller holds the
+// lock of its turn.
+func (q *Queries) TurnFree(ctx context.Context, arg TurnFreeParams) error {
+	_, err := q.db.ExecContext(ctx, turnFree, arg.Party, arg.Frames)
+	return err
+}
+
+const turnKeep = `-- name: TurnKeep :exec
+UPDATE turn SET kind = $1 WHERE party = $2
+`
+
+type TurnKeepParams struct {
+	Kind  string
+	Party string
+}
+
+// From now on only workers of a kind render a job.
+func (q *Queries) TurnKeep(ctx context.Context, arg TurnKeepParams) error {
+	_, err := q.db.ExecContext(ctx, turnKeep, arg.Kind, arg.Party)
+	return err
+}
+
+const turnKind = `-- name: TurnKind :one
+SELECT kind FROM turn WHERE party = $1 AND within <> ''
+`
+
+func (q *Queries) TurnKind(ctx context.Context, jobID string) (string, error) {
+	row := q.db.QueryRowContext(ctx, turnKind, jobID)
+	var kind string
+	err := row.Scan(&kind)
+	return kind, err
+}
+
 const turnLock = `-- name: TurnLock :one
-SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs FROM turn WHERE party = $1 FOR UPDATE
+SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs, kind FROM turn WHERE party = $1 FOR UPDATE
 `
 
 func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
@@ -1217,6 +1311,7 @@ func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
 		&i.Played,
 		&i.PlayUs,
 		&i.Needs,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -1317,7 +1412,7 @@ SELECT count(*) AS frames,
     SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
     WHERE v.subject = $1 AND v.undecided = 1 AND v.key_id <> $2 AND w.state = 'waiting' AND w.due_at <= CAST($3 AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = $2 AND i.subject = $1 AND (i.item = v.item OR (i.holder = $4 AND i.incapable = 1)))
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND (n.needs & CAST($5 AS bigint)) <> 0)
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND ((n.needs & CAST($5 AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST($6 AS text))))
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1)
     OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before,
@@ -1325,16 +1420,16 @@ SELECT count(*) AS frames,
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND (n.needs & CAST($5 AS bigint)) <> 0)
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND ((n.needs & CAST($5 AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST($6 AS text))))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = $1 AND u.key_id = $2 AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = $2 AND g.subject = $1 AND g.holder = $4 AND g.incapable = 1)
-    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($6 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($7 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
     AND NOT EXISTS (
       SELECT 1 FROM failed_attempt f WHERE f.key_id = $2 AND f.subject = l.subject AND f.item = l.item
         AND (f.holder = $4 OR EXISTS (
           SELECT 1 FROM worker o
-          WHERE o.seen_at >= CAST($7 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
-            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & o.lacks) <> 0)
+          WHERE o.seen_at >= CAST($8 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
+            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
             AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
               AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open
@@ -1346,6 +1441,7 @@ type TurnOpenParams struct {
 	Now    int64
 	Holder string
 	Lacks  int64
+	Kind   string
 	Class  string
 	Since  int64
 }
@@ -1362,7 +1458,7 @@ type TurnOpenRow struct {
 // that the job needs, and its key must not await the result of another. Next: whether its key has
 // failed any of the job's frames, or a picture of one is to be confirmed; a frame that awaits the
 // result of its key, ” if none does; and whether the job's frames depend on earlier ones. A worker
-// is incapable of a job when its Blender was built without something the job needs (lacks says
+// is incapable of a job when it is of another kind than the job stays with, when its Blender was built without something the job needs (lacks says
 // what), or when it has failed for that reason. The plus keeps SQLite from using the index by
 // due_at, which would walk other jobs' frames.
 func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow, error) {
@@ -1372,6 +1468,7 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 		arg.Now,
 		arg.Holder,
 		arg.Lacks,
+		arg.Kind,
 		arg.Class,
 		arg.Since,
 	)
@@ -1386,12 +1483,13 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 }
 
 const turnPlay = `-- name: TurnPlay :one
-SELECT t.needs, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = $1
 `
 
 type TurnPlayRow struct {
 	Needs           int64
+	Kind            string
 	PlaysFrom       int64
 	Played          int64
 	PlayUs          int64
@@ -1406,6 +1504,7 @@ func (q *Queries) TurnPlay(ctx context.Context, jobID string) (TurnPlayRow, erro
 	var i TurnPlayRow
 	err := row.Scan(
 		&i.Needs,
+		&i.Kind,
 		&i.PlaysFrom,
 		&i.Played,
 		&i.PlayUs,
@@ -1497,7 +1596,7 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 }
 
 const turnsWaiting = `-- name: TurnsWaiting :many
-SELECT t.party, t.within, t.served_us, t.waiting, t.needs, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0
 ORDER BY t.within, t.served_us, t.party
@@ -1509,6 +1608,7 @@ type TurnsWaitingRow struct {
 	ServedUs          int64
 	Waiting           int64
 	Needs             int64
+	Kind              string
 	WorkspaceServedUs int64
 	Status            string
 	FramesCompleted   int64
@@ -1532,6 +1632,7 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 			&i.ServedUs,
 			&i.Waiting,
 			&i.Needs,
+			&i.Kind,
 			&i.WorkspaceServedUs,
 			&i.Status,
 			&i.FramesCompleted,
@@ -1586,9 +1687,9 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 }
 
 const workerCreate = `-- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
 `
 
 type WorkerCreateParams struct {
@@ -1601,6 +1702,7 @@ type WorkerCreateParams struct {
 	Device         string
 	DeviceName     string
 	Denoise        string
+	Kind           string
 	Sandbox        string
 	Colors         string
 	Lacks          int64
@@ -1620,6 +1722,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		arg.Device,
 		arg.DeviceName,
 		arg.Denoise,
+		arg.Kind,
 		arg.Sandbox,
 		arg.Colors,
 		arg.Lacks,
@@ -1649,6 +1752,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.Lacks,
 		&i.LeftAt,
 		&i.Unable,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -1674,7 +1778,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1701,12 +1805,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Lacks,
 		&i.LeftAt,
 		&i.Unable,
+		&i.Kind,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1733,6 +1838,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Lacks,
 		&i.LeftAt,
 		&i.Unable,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -1808,7 +1914,7 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 }
 
 const workerSetUnable = `-- name: WorkerSetUnable :one
-UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
+UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
 `
 
 type WorkerSetUnableParams struct {
@@ -1848,12 +1954,13 @@ func (q *Queries) WorkerSetUnable(ctx context.Context, arg WorkerSetUnableParams
 		&i.Lacks,
 		&i.LeftAt,
 		&i.Unable,
+		&i.Kind,
 	)
 	return i, err
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
 `
 
 type WorkerSuspendParams struct {
@@ -1892,6 +1999,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.Lacks,
 		&i.LeftAt,
 		&i.Unable,
+		&i.Kind,
 	)
 	return i, err
 }
@@ -1985,7 +2093,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
     AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & o.lacks) <> 0) AND (
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind))) AND (
     EXISTS (
       SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
       WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
@@ -2003,7 +2111,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
               AND (f.holder = o.worker_id OR EXISTS (
                 SELECT 1 FROM worker p
                 WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.key_id <> o.key_id
-                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & p.lacks) <> 0)
+                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
                   AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
                     AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
       OR EXISTS (
@@ -2012,7 +2120,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & p.lacks) <> 0)
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
       OR EXISTS (
         SELECT 1 FROM failed_attempt f
@@ -2020,7 +2128,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND (n.needs & p.lacks) <> 0)
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
   )
 ) AS s
@@ -2131,9 +2239,9 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 }
 
 const workersIdle = `-- name: WorkersIdle :many
-SELECT o.lacks, count(*) AS online,
+SELECT o.lacks, o.kind, count(*) AS online,
   CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
-FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2 GROUP BY o.lacks
+FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.unable = '' GROUP BY o.lacks, o.kind
 `
 
 type WorkersIdleParams struct {
@@ -2143,12 +2251,13 @@ type WorkersIdleParams struct {
 
 type WorkersIdleRow struct {
 	Lacks  int64
+	Kind   string
 	Online int64
 	Idle   int64
 }
 
-// How many workers are online and not suspended, and how many of those hold no frame, by
-// what their Blenders were built without.
+// How many workers are online, not suspended and able to work, and how many of those hold no
+// frame, by their kind and by what their Blenders were built without.
 func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]WorkersIdleRow, error) {
 	rows, err := q.db.QueryContext(ctx, workersIdle, arg.Since, arg.Now)
 	if err != nil {
@@ -2158,7 +2267,12 @@ func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]Wor
 	var items []WorkersIdleRow
 	for rows.Next() {
 		var i WorkersIdleRow
-		if err := rows.Scan(&i.Lacks, &i.Online, &i.Idle); err != nil {
+		if err := rows.Scan(
+			&i.Lacks,
+			&i.Kind,
+			&i.Online,
+			&i.Idle,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -2201,7 +2315,7 @@ func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error)
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2240,6 +2354,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.Lacks,
 			&i.LeftAt,
 			&i.Unable,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
@@ -2323,7 +2438,7 @@ func (q *Queries) WorkersRegistered(ctx context.Context, arg WorkersRegisteredPa
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2356,6 +2471,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Lacks,
 			&i.LeftAt,
 			&i.Unable,
+			&i.Kind,
 		); err != nil {
 			return nil, err
 		}
@@ -2368,4 +2484,21 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 		return nil, err
 	}
 	return items, nil
+}
+
+const workersUnable = `-- name: WorkersUnable :one
+SELECT count(*) FROM worker WHERE seen_at >= $1 AND unable <> '' AND suspended_until < $2
+`
+
+type WorkersUnableParams struct {
+	Since   int64
+	Drained int64
+}
+
+// How many workers are online that cannot work.
+func (q *Queries) WorkersUnable(ctx context.Context, arg WorkersUnableParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, workersUnable, arg.Since, arg.Drained)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }

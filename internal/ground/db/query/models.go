@@ -643,6 +643,7 @@ type Turn struct {
 	Played    int64
 	PlayUs    int64
 	Needs     int64
+	Kind      string
 }
 
 type Unsummed struct {
@@ -763,6 +764,7 @@ type Worker struct {
 	Lacks          int64
 	LeftAt         int64
 	Unable         string
+	Kind           string
 }
 
 type Workspace struct {
