@@ -2,6 +2,7 @@ package workers_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -12,9 +13,12 @@ import (
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )
@@ -111,8 +115,24 @@ func TestOneSyntheticFrameMakesTheJobSynthetic(t *testing.T) {
 		c.AwaitFrames(job.JobID, 1)
 		stop()
 		svc.Worker(&story.Painter{})
+		// It is of another version, so it gets nothing of the job until an operator says so.
+		await.Until(t, "the job waits for its own Blender", func() bool {
+			waits, err := c.Job(story.Patient(t), job.JobID)
+			return err == nil && waits.WaitingReason == "no_matching_blender"
+		})
+		svc.Write(func(ctx context.Context, tx *db.Tx) error {
+			act, err := operator.AnyBlender(ctx, tx, job.JobID, "its worker is gone")
+			if err == nil {
+				err = act.Perform(ctx, tx, operator.Account("root"))
+			}
+			return err
+		})
 		if done := c.Await(job.JobID, client.StatusCompleted); done.Renderer != contract.SyntheticRenderer || done.Application != contract.SyntheticApplication {
 			t.Errorf("the job looks real: %+v", done)
+		}
+		receipt, err := c.Receipt(story.Patient(t), job.JobID)
+		if err != nil || bytes.Count(receipt.Members, []byte(`"version":"4.1.1"`)) != 1 || bytes.Count(receipt.Members, []byte(`"version":"none"`)) != 1 {
+			t.Errorf("the receipt does not name the version of each frame: %s, %v", receipt.Members, err)
 		}
 		svc.SettledOnce(c, 2)
 	})
