@@ -9,7 +9,6 @@
 package operator
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -21,11 +20,8 @@ import (
 	"svc.example/cmd/svc/farm"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/db"
-	"svc.example/internal/ground/links"
 	"svc.example/internal/ground/tracing"
 	"svc.example/internal/render/blender"
-	"svc.example/internal/work/identity"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 )
@@ -173,44 +169,4 @@ func (c *Serve) service() (app.Config, error) {
 	}
 	err := errors.Join(c.signInFlags.apply(&cfg), c.paymentFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg), c.testModeFlags.apply(&cfg))
 	return cfg, err
-}
-
-// firstSteps prints what to do next with a service that has no workspace yet, and nothing
-// where one exists. On a terminal it makes a sign-in link for that, in the transaction that
-// counts the workspaces: anywhere else the link would be kept in a log, and anyone who
-// reads the log would become the operator. Its failure is printed and does not stop the
-// service.
-func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string, k *kong.Context) error {
-	const operator = "operator@localhost"
-	var first bool
-	var token string
-	err := service.DB.Write(ctx, func(tx *db.Tx) error {
-		n, err := tx.WorkspaceCount(ctx)
-		if first = err == nil && n == 0; !first || !terminal.IsTerminal(k.Stdout) {
-			return err
-		}
-		token, err = identity.CreateSignInLink(ctx, tx, operator)
-		return err
-	})
-	if err != nil || !first {
-		return err
-	}
-	if c.PublicURL != "" {
-		address = c.PublicURL
-	}
-	say := func(format string, args ...any) { terminal.Printf(k.Stdout, format, args...) }
-	say("")
-	say("There is no workspace yet. To create one with 5.00 USD and its keys:")
-	say("  svc admin workspace create --email you@example.com --credit-cents 500 %s", c.flags())
-	say("Then render a scene with the agent key that it prints:")
-	say("  svc render scene.blend --server %s --key svc_agent_…", address)
-	if token == "" {
-		say("To sign in, make a link that works once:")
-		say("  svc admin sign-in-link --email you@example.com --public-url %s %s", address, c.flags())
-	} else {
-		say("To sign in as %s, open this link within 15 minutes. It works once:", operator)
-		say("  %s", links.Links{PublicURL: address}.SignIn(token))
-	}
-	say("")
-	return nil
 }

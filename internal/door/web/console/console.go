@@ -92,6 +92,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 
 	mux.Handle("GET "+newPath, s.Page(s.Admit(s.newRender)))
 	mux.Handle("POST "+newPath, s.Errors.Handle(s.receive))
+	s.FormAt(mux, newPath+"/sample", newPath, s.sample)
 	upload := uploadsPath + "{upload_id}"
 	mux.Handle("GET "+upload, s.Page(s.Admit(s.upload)))
 	s.FormAt(mux, upload+"/frames", upload, s.requote)

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
@@ -62,17 +64,32 @@ func (s *Site) receive(w http.ResponseWriter, r *http.Request) error {
 		if err != nil {
 			return refusedOn(refusedFile, err)
 		}
-		defer received.Abort()
-		i, err := received.Quote(r.Context(), quote.RequestedFrames{}, func(*db.Tx, intake.Inspection) error { return nil })
-		if err != nil {
-			return refusedOn(refusedFile, err)
-		}
-		return page.Page{Location: uploadsPath + i.UploadID}, nil
+		return priceOf(r, received)
 	})(r)
 	if err != nil {
 		return err
 	}
 	return s.Show(w, r, p)
+}
+
+// sample takes the sample scene for a person who has none at hand.
+func (s *Site) sample(r *http.Request, who identity.Principal) (page.Page, error) {
+	scene := demo.Scene()
+	received, err := s.Intake.Receive(r.Context(), who.WorkspaceID, intake.File{Name: demo.Filename, Body: bytes.NewReader(scene), Announced: int64(len(scene))})
+	if err != nil {
+		return refusedOn(refusedFile, err)
+	}
+	return priceOf(r, received)
+}
+
+// priceOf prices the own frames of a scene that was received, and leads to its page.
+func priceOf(r *http.Request, received *intake.Received) (page.Page, error) {
+	defer received.Abort()
+	i, err := received.Quote(r.Context(), quote.RequestedFrames{}, func(*db.Tx, intake.Inspection) error { return nil })
+	if err != nil {
+		return refusedOn(refusedFile, err)
+	}
+	return page.Page{Location: uploadsPath + i.UploadID}, nil
 }
 
 // refusedOn builds a page with what was refused. An error of the service itself is
