@@ -384,3 +384,57 @@ for kind in ("BMP", "JPEG", "TARGA", "TIFF", "OPEN_EXR", "OPEN_EXR_MULTILAYER", 
     scene = base()
     scene.render.image_settings.file_format = kind
     save("format_" + kind.lower())
+
+# What an order can choose: another scene, of two cameras, of two view layers, size and
+# samples; the file animates its samples, and a marker switches the camera.
+scene = base()
+missing = bpy.data.images.new("missing", 4, 4)
+missing.source, missing.filepath = "FILE", "//missing.png"
+sky = bpy.data.worlds.new("sky")
+scene.world, sky.use_nodes = sky, True
+picture = sky.node_tree.nodes.new("ShaderNodeTexEnvironment")
+picture.image = missing
+sky.node_tree.links.new(picture.outputs[0], sky.node_tree.nodes["Background"].inputs[0])
+
+shot = bpy.data.scenes.new("Shot 20")
+bpy.context.window.scene = shot
+shot.render.engine, shot.cycles.use_denoising = "CYCLES", False
+shot.render.resolution_x, shot.render.resolution_y, shot.render.resolution_percentage = 80, 60, 100
+shot.frame_start, shot.frame_end = 1, 20
+for sides, place in ((4, (0, 0, 0)), (16, (3, 0, 1))):
+    bpy.ops.mesh.primitive_cylinder_add(vertices=sides, location=place)
+    own = bpy.data.collections.new("sides %d" % sides)
+    shot.collection.children.link(own)
+    thing = bpy.context.object
+    for collection in list(thing.users_collection):
+        collection.objects.unlink(thing)
+    own.objects.link(thing)
+bpy.ops.object.light_add(type="SUN", rotation=(0.6, 0.3, 0))
+cameras = []
+for name, place, turn in (("Near", (0, -8, 1), 0.0), ("Far", (8, -8, 5), 0.785)):
+    bpy.ops.object.camera_add(location=place, rotation=(1.3, 0, turn))
+    bpy.context.object.name = name
+    cameras.append(bpy.context.object)
+shot.camera = cameras[0]
+marker = shot.timeline_markers.new("cut", frame=1)
+marker.camera = cameras[0]
+second = shot.view_layers.new('Only "16"')
+second.layer_collection.children["sides 4"].exclude = True
+for frame, samples in ((1, 3), (20, 9)):
+    shot.cycles.samples = samples
+    shot.cycles.keyframe_insert("samples", frame=frame)
+shot.cycles.samples = 6
+bpy.context.window.scene = scene
+save("choices")
+
+# The same file, saved by somebody who wants what the test orders.
+bpy.context.window.scene = shot
+shot.animation_data_clear()
+shot.camera = cameras[1]
+shot.timeline_markers.clear()
+shot.view_layers[0].use = False
+shot.render.resolution_percentage = 50
+shot.cycles.samples = 4
+save("choices_saved")
+shot.render.resolution_x, shot.render.resolution_y, shot.render.resolution_percentage = 40, 24, 100
+save("choices_sized")

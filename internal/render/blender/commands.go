@@ -12,23 +12,27 @@ import (
 	"time"
 
 	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/settings"
 )
 
-// command is one line to the driver: "open", "play" or "render". keep_data, plays, scene and frames
-// belong to open, as preview and shot do; the two about loading belong to render; frame to the
+// command is one line to the driver: "open", "play" or "render". keep_data, plays, scene, settings
+// and frames belong to open, as preview and shot do; the two about loading belong to render; frame to the
 // others.
 type command struct {
-	Command  string   `json:"command"`
-	File     string   `json:"file,omitempty"`
-	KeepData bool     `json:"keep_data"`
-	Plays    bool     `json:"plays"`
-	Scene    string   `json:"scene,omitempty"`
-	Frames   *Frames  `json:"frames"`
-	Preview  *Preview `json:"preview,omitempty"`
-	Shot     *Shot    `json:"shot,omitempty"`
-	Frame    *int     `json:"frame,omitempty"`
-	Fresh    bool     `json:"fresh"`
-	Anew     bool     `json:"anew"` // the file is loaded again before
+	Command  string `json:"command"`
+	File     string `json:"file,omitempty"`
+	KeepData bool   `json:"keep_data"`
+	Plays    bool   `json:"plays"`
+	Scene    string `json:"scene,omitempty"`
+
+	Settings settings.Settings `json:"settings"`
+
+	Frames  *Frames  `json:"frames"`
+	Preview *Preview `json:"preview,omitempty"`
+	Shot    *Shot    `json:"shot,omitempty"`
+	Frame   *int     `json:"frame,omitempty"`
+	Fresh   bool     `json:"fresh"`
+	Anew    bool     `json:"anew"` // the file is loaded again before
 }
 
 // reply is one line from the driver. Each names its kind in the member "reply".

@@ -381,6 +381,42 @@ def rendered_scenes(scene):
     return list(dict.fromkeys(scenes))
 
 
+def choose(settings):
+    """Makes the scene what an order has chosen of it, as if the file had been saved so. What
+    the file does not have was refused before the price: here it means another file."""
+
+    def named(things, kind, name):
+        for thing in things:
+            if thing.name == name and getattr(thing, "library", None) is None:
+                return thing
+        raise Refusal("frame_check_failed", "Blender finds no %s %s in this file" % (kind, name), final=True)
+
+    if settings.get("scene"):
+        chosen = named(bpy.data.scenes, "scene", settings["scene"])
+        for window in bpy.context.window_manager.windows:
+            window.scene = chosen
+    scene = bpy.context.scene
+    if settings.get("camera"):
+        scene.camera = named(bpy.data.objects, "camera", settings["camera"])
+        for marker in scene.timeline_markers:
+            marker.camera = None
+    if settings.get("view_layer"):
+        only = named(scene.view_layers, "view layer", settings["view_layer"])
+        for layer in scene.view_layers:
+            layer.use = layer == only
+        stop_animation(scene, {'view_layers["%s"].use' % bpy.utils.escape_identifier(layer.name) for layer in scene.view_layers})
+    render = scene.render
+    if settings.get("resolution_x"):
+        render.resolution_x, render.resolution_y = settings["resolution_x"], settings["resolution_y"]
+        stop_animation(scene, {"render.resolution_x", "render.resolution_y"})
+    if settings.get("resolution_x") or settings.get("resolution_percentage"):
+        render.resolution_percentage = settings.get("resolution_percentage", 100)
+        stop_animation(scene, {"render.resolution_percentage"})
+    if settings.get("samples"):
+        scene.cycles.samples = settings["samples"]
+        stop_animation(scene, {"cycles.samples", '["cycles"]["samples"]'})
+
+
 def refuse_another(scene, priced):
     """Refuses to render another scene than the one that was priced. A name that is not
     UTF-8 cannot be compared."""
@@ -989,6 +1025,7 @@ class Driver:
             # A missing library is reported as an error too, yet the file is open.
             if bpy.data.filepath != command["file"]:
                 raise Refusal("blender_crashed", "Blender cannot open the file: " + str(error).strip(), final=True)
+        choose(command.get("settings", {}))
         scene = bpy.context.scene
         refuse_another(scene, command.get("scene", ""))
         switched = set()

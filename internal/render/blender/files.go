@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"svc.example/internal/render/scenefiles/alias"
+	"svc.example/internal/render/settings"
 )
 
 // Input is what a Blender opens: the files of a project, and the one to render. The
@@ -34,6 +35,9 @@ type Input struct {
 	Frames *Frames
 	// Plays says that frames depend on earlier ones, which Blender may not detect itself.
 	Plays bool
+	// Settings are what an order chose of the file. One that the file does not have is refused
+	// with frame_check_failed.
+	Settings settings.Settings
 	// Scene, when set, is the name of the only scene that may be rendered. Open refuses a
 	// file of which Blender renders another.
 	Scene string

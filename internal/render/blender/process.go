@@ -113,7 +113,7 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	inside := filepath.Join(folder, filepath.FromSlash(in.Main))
 	p.output.begin(nil)
 	var opened Opened
-	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Frames: in.Frames}, "opened", &opened); err != nil {
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames}, "opened", &opened); err != nil {
 		return Opened{}, err
 	}
 	return opened, p.fits(opened)

@@ -32,9 +32,9 @@ type setting struct {
 	foreign bool // not of the type the setting has: scripts can store anything
 }
 
-// settings reads the whole numbers and switches of a group. If two have one
+// storedIn reads the whole numbers and switches of a group. If two have one
 // name, the first one counts, as in Blender.
-func settings(group records.Record) map[string]setting {
+func storedIn(group records.Record) map[string]setting {
 	set := map[string]setting{}
 	for p := range group.List("data.group", "IDProperty") {
 		t, name := p.Int("type"), p.Text("name")
@@ -87,7 +87,7 @@ func (f *file) cycles(r records.Record) (c cycles) {
 	}
 	defer func() { f.cyclesOf[r.Addr()] = c }()
 	group := cyclesGroup(r, "id.system_properties", "id.properties")
-	set, v := settings(group), f.savedBy()
+	set, v := storedIn(group), f.savedBy()
 	value := func(name string, unset, current int) int {
 		switch p, ok := set[name]; {
 		case !ok:
@@ -106,6 +106,10 @@ func (f *file) cycles(r records.Record) (c cycles) {
 		samples = samplesTo293
 	}
 	c.samples = value("samples", samples, samplesSince)
+	// What is chosen is at most what the file has, so an old file's square is no more.
+	if f.chosen.of(r) && f.chosen.Samples != 0 {
+		defer func() { c.samples = f.chosen.Samples }()
+	}
 	// The switch existed up to 2.93; Blender applies and drops it when it loads
 	// such a file.
 	if old && set["use_square_samples"].n != 0 {
@@ -119,7 +123,7 @@ func (f *file) cycles(r records.Record) (c cycles) {
 	if v < firstSceneDenoising() && group.OK() {
 		c.denoise, c.denoiser = layersDenoise(r)
 	}
-	c.layers = samplesOfLayers(r, value("use_layer_samples", 0, 0))
+	c.layers = f.samplesOfLayers(r, value("use_layer_samples", 0, 0))
 	c.scripts = value("shading_system", 0, 0) != 0
 	return c
 }
@@ -139,10 +143,10 @@ const (
 
 // samplesOfLayers reads the view layers that are rendered. A bound is counted as the
 // scene's number.
-func samplesOfLayers(r records.Record, use int) (sum layerSamples) {
+func (f *file) samplesOfLayers(r records.Record, use int) (sum layerSamples) {
 	for l := range r.List("view_layers", "ViewLayer") {
 		switch n := l.Int("samples"); {
-		case l.Int("flag")&layerRendered == 0:
+		case !f.chosen.Renders(r, l):
 		case n <= 0 || use == layerSamplesBound || use == layerSamplesIgnore:
 			sum.scenes++
 		default:
@@ -154,8 +158,6 @@ func samplesOfLayers(r records.Record, use int) (sum layerSamples) {
 	}
 	return sum
 }
-
-const layerRendered = 1 << 0 // ViewLayer.flag
 
 // squared is n² as Blender makes it: held to what the setting takes, and left
 // as it was when the product is beyond 32 bits, since then its script fails.
@@ -195,8 +197,8 @@ func (f *file) layerDenoises(r records.Record) bool {
 	known := false
 	for l := range r.List("view_layers", "ViewLayer") {
 		known = true
-		p, stored := settings(cyclesGroup(l, "system_properties", "id_properties"))["use_denoising"]
-		if l.Int("flag")&layerRendered != 0 && (!stored || p.foreign || p.n != 0) {
+		p, stored := storedIn(cyclesGroup(l, "system_properties", "id_properties"))["use_denoising"]
+		if f.chosen.Renders(r, l) && (!stored || p.foreign || p.n != 0) {
 			return true
 		}
 	}
@@ -208,14 +210,14 @@ func (f *file) layerDenoises(r records.Record) bool {
 func layersDenoise(r records.Record) (bool, string) {
 	on, by := false, denoiserNLM
 	for l := range r.List("view_layers", "ViewLayer") {
-		set := settings(cyclesGroup(l, "id_properties"))
+		set := storedIn(cyclesGroup(l, "id_properties"))
 		on = on || set["use_denoising"].n != 0
 		if set["use_optix_denoising"].n != 0 {
 			by = denoiserOptiX
 		}
 	}
 	for l := range r.List("r.layers", "SceneRenderLayer") {
-		on = on || settings(cyclesGroup(l, "prop"))["use_denoising"].n != 0
+		on = on || storedIn(cyclesGroup(l, "prop"))["use_denoising"].n != 0
 	}
 	return on, denoiser(by)
 }

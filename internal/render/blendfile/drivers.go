@@ -109,7 +109,7 @@ func (f *file) styleModules(yield func(Script) bool) {
 			continue
 		}
 		for l := range scene.List("view_layers", "ViewLayer") {
-			if flag := l.Int("flag"); flag&layerRendered == 0 || flag&layerFreestyle == 0 || l.Int("freestyle_config.mode") != freestyleScript {
+			if flag := l.Int("flag"); !f.chosen.Renders(scene, l) || flag&layerFreestyle == 0 || l.Int("freestyle_config.mode") != freestyleScript {
 				continue
 			}
 			for m := range l.List("freestyle_config.modules", "FreestyleModuleConfig") {

@@ -14,6 +14,8 @@ type Facts struct {
 	Unpacked       int64  `json:"unpacked"`    // bytes read of the unpacked stream
 
 	SceneCount int        `json:"scene_count"` // linked scenes included
+	Scenes     []string   `json:"scenes"`      // of the file itself
+	Cameras    []string   `json:"cameras"`     // objects of the file itself
 	Scene      *Scene     `json:"scene"`       // the active one; nil when the file has none
 	Rendering  *Rendering `json:"rendering"`   // nil when the file has no scene
 
@@ -32,7 +34,7 @@ type Facts struct {
 
 	// Partial names the lists that are not whole because the file holds more
 	// than the memory bound lets Inspect keep or answer: "externals",
-	// "linked_libraries", "python_drivers", "simulations", "texts". Each entry that is there is right. Scene is never partial.
+	// "cameras", "linked_libraries", "python_drivers", "scenes", "simulations", "texts". Each entry that is there is right. Scene is never partial.
 	// Package scenefiles adds "packed_libraries".
 	Partial []string `json:"partial,omitempty"`
 }
@@ -63,6 +65,7 @@ type Scene struct {
 	Denoiser         string `json:"denoiser"` // "OPENIMAGEDENOISE", "OPTIX" or "NLM"; what would run were Denoise on
 
 	Camera          string           `json:"camera"`        // object name; "" = none
+	OutputPath      string           `json:"output_path"`   // as written
 	OutputFormat    string           `json:"output_format"` // Blender's name: "PNG", "JPEG", "OPEN_EXR", "FFMPEG", ...
 	MovieOutput     bool             `json:"movie_output"`  // the format is one file for all frames
 	ViewLayers      []string         `json:"view_layers"`   // in the file's order; render layers before 2.80

@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/render/blendfile/reach"
 	"svc.example/internal/render/blendfile/records"
 	"svc.example/internal/render/sequence"
+	"svc.example/internal/render/settings"
 )
 
 // Inspect reads a .blend from r in one forward pass and returns its facts. It stops
@@ -18,12 +19,19 @@ import (
 // Errors: [ErrNotBlend], [TruncatedError], [DamagedError], [TooLargeError],
 // [UnsupportedError], each with the place and the reason; [ErrBusy]; or the error of r,
 // wrapped, so that a broken connection is never taken for a damaged file.
-func Inspect(r io.Reader, o Options) (*Facts, error) {
+func Inspect(r io.Reader, o Options) (*Facts, error) { return InspectAs(r, o, settings.Settings{}) }
+
+// InspectAs is Inspect of a file that is rendered with the settings of an order. Errors: those
+// of Inspect and of Opened.Choose.
+func InspectAs(r io.Reader, o Options, s settings.Settings) (*Facts, error) {
 	opened, err := Open(r, o)
 	if err != nil {
 		return nil, err
 	}
 	defer opened.Close()
+	if err := opened.Choose(s); err != nil {
+		return nil, err
+	}
 	facts, err := opened.Facts()
 	if err != nil {
 		return nil, err
@@ -46,6 +54,8 @@ type file struct {
 	lastFrame int                   // of the active scene
 	scripts   bool                  // a scene of another file shades by them: see Opened.ShadeByScripts
 	answer    int                   // bytes of the answer that blocks could share: see spend
+	chosen    chosen
+	active    uint64 // address of a scene that was chosen; 0 for the file's own
 
 	frameUses      map[uint64][]sequence.Use // see uses
 	imageSequences map[uint64]bool           // see sequences
@@ -73,7 +83,7 @@ func (f *file) reachOf(active records.Record, found bool) *reach.Set {
 	if !found {
 		return nil
 	}
-	return reach.Of(f.File, active)
+	return reach.Of(f.File, active, f.chosen.Chosen)
 }
 
 // gather puts the facts together. Whatever a member's reader found wrong is
@@ -96,6 +106,8 @@ func (f *file) gather(active records.Record, found bool) (*Facts, error) {
 		BigEndian:       f.BigEndian,
 		Compression:     f.Compression(),
 		SceneCount:      f.sceneCount(),
+		Scenes:          f.sceneNames(),
+		Cameras:         f.cameraNames(),
 		LinkedLibraries: f.libraries(),
 		Externals:       f.externals(),
 		MissingData:     []MissingData{},
@@ -164,6 +176,10 @@ func (f *file) partial() []string {
 			list = "linked_libraries"
 		case "Text":
 			list = "texts"
+		case "Camera":
+			list = "cameras"
+		case "Scene":
+			list = "scenes"
 		case "Simulation":
 			list = "simulations"
 		}

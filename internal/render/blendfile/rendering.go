@@ -165,8 +165,9 @@ func (f *file) layersWork(scene, size records.Record) int64 {
 	for _, span := range spans {
 		samples = max(samples, span.Most)
 	}
-	scale := math.Max(1, float64(size.Int("r.size"))) / 100
-	work := math.Abs(float64(size.Int("r.xsch"))) * scale * math.Abs(float64(size.Int("r.ysch"))) * scale * math.Max(1, float64(c.layers.of(samples)))
+	width, height, percentage := f.sizeOf(size)
+	scale := math.Max(1, float64(percentage)) / 100
+	work := math.Abs(float64(width)) * scale * math.Abs(float64(height)) * scale * math.Max(1, float64(c.layers.of(samples)))
 	if work >= math.MaxInt64 {
 		return math.MaxInt64
 	}
@@ -184,7 +185,7 @@ func sum(a, b int64) int64 {
 // or a marker of the timeline may bring its own.
 func (w *rendering) noCamera() string {
 	for _, scene := range w.rendered {
-		if w.f.DataBlockName("OB", scene.Ptr("camera")) == "" && !w.markerCamera(scene) && !w.stripCamera(scene) {
+		if !w.f.hasCamera(scene) && !w.markerCamera(scene) && !w.stripCamera(scene) {
 			return scene.Name()
 		}
 	}
@@ -197,7 +198,7 @@ func (w *rendering) noLayer() string {
 	for _, scene := range w.rendered {
 		off := false
 		for l := range scene.List("view_layers", "ViewLayer") {
-			if off = l.Int("flag")&layerRendered == 0; !off {
+			if off = !w.f.chosen.Renders(scene, l); !off {
 				break
 			}
 		}

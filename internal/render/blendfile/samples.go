@@ -51,6 +51,9 @@ func (f *file) samplesCurves() map[uint32][]sampleCurve {
 // keyframes set cannot be told from them: by modifiers, the NLA, or curves that swing over
 // their keys.
 func (f *file) sampleKeys(scene records.Record) (spans []Span, changing bool) {
+	if f.chosen.of(scene) && f.chosen.Samples != 0 {
+		return nil, false
+	}
 	adt := scene.Follow("adt", "AnimData")
 	layered := false
 	for track := range adt.List("nla_tracks", "NlaTrack") {

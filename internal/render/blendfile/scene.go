@@ -25,6 +25,9 @@ func (f *file) activeScene() (records.Record, bool) {
 // activeAddress is where the scene that is named as the active one stands, or what stands for
 // it; ok is false where none is named.
 func (f *file) activeAddress() (addr uint64, ok bool) {
+	if f.active != 0 {
+		return f.active, true
+	}
 	for _, addr := range []uint64{f.windowScene(), f.Global.Ptr("curscene"), f.screenScene(f.Global.Ptr("curscreen"))} {
 		if _, ok := f.DataBlock("SC", "Scene", addr); ok {
 			return addr, true
@@ -101,6 +104,8 @@ func (f *file) scene(r records.Record) *Scene {
 			Crop: mode&modeCrop != 0,
 		}
 	}
+	f.chosen.resize(s)
+	s.OutputPath = r.Text("r.pic")
 	s.OutputFormat, s.MovieOutput = outputFormat(r)
 	s.EXRPreviews = strings.HasPrefix(s.OutputFormat, "OPEN_EXR") && r.Int("r.im_format.flag")&formatPreview != 0
 	s.Multiview = r.Int("r.scemode")&sceneViews != 0
@@ -110,6 +115,12 @@ func (f *file) scene(r records.Record) *Scene {
 	c := f.cycles(r)
 	s.Samples, s.AdaptiveSampling, s.Denoise, s.Denoiser = c.samples, c.adaptive, c.denoise, c.denoiser
 	f.sceneDrivers(r, s)
+	if f.chosen.Samples != 0 {
+		s.SamplesDriven = false
+	}
+	if f.chosen.Settings.Camera != "" {
+		s.Camera = f.chosen.Settings.Camera
+	}
 	s.SizeChanges = f.sizeChanges()
 	return s
 }
@@ -119,7 +130,7 @@ func (f *file) scene(r records.Record) *Scene {
 func (f *file) sizeChanges() bool {
 	for c := range f.Everywhere("FCurve") {
 		path := records.CString(f.Raw(c, c.Ptr("rna_path")))
-		if strings.HasPrefix(path, "render.resolution") || strings.HasPrefix(path, "render.border") || strings.HasPrefix(path, "render.use_border") {
+		if strings.HasPrefix(path, "render.resolution") && !f.chosen.stops(path) || strings.HasPrefix(path, "render.border") || strings.HasPrefix(path, "render.use_border") {
 			return true
 		}
 	}

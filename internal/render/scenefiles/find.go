@@ -13,6 +13,7 @@ import (
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
+	"svc.example/internal/render/settings"
 )
 
 // Options bounds a search. The zero value is safe for untrusted files.
@@ -24,6 +25,9 @@ type Options struct {
 	// beyond 1 MiB each; nil means DefaultMemory of its own. Where others hold what a .blend
 	// takes, the search ends with blendfile.ErrBusy; its own memory just bounds what is read.
 	Memory *memory.Budget
+	// Settings are those with which the main file is rendered. They are right for it: a file
+	// that does not have what they name is an error (blendfile.Opened.Choose).
+	Settings settings.Settings
 	// MaxOpen caps the .blend files that are open at once; 0 means DefaultMaxOpen. Each keeps
 	// what Memory says, and a decoder while it is read.
 	MaxOpen int
@@ -250,6 +254,10 @@ func (s *search) read(b *blend) error {
 	}
 	s.unpacked -= opened.Unpacked()
 	if b.main {
+		if err := opened.Choose(s.o.Settings); err != nil {
+			opened.Close()
+			return err
+		}
 		opened.Render()
 		s.scripts = opened.ShadesByScripts()
 	} else if s.scripts {

@@ -29,6 +29,42 @@ type Set struct {
 	names    map[string]uint32   // data-blocks by their names with code; made when asked for
 	unnamed  map[string]bool     // codes of which not all names are in names
 	unknown  bool
+	chosen   Chosen
+}
+
+// Chosen is what an order renders of one scene in place of what the file says. The zero value
+// chooses nothing.
+type Chosen struct {
+	Scene  uint64 // address of the scene that the others are about
+	Layer  string // the only view layer that is rendered; "" for those that the file renders
+	Camera uint64 // address of the camera for all frames; 0 for those of the file
+}
+
+// Renders reports whether a view layer of a scene is rendered.
+func (c Chosen) Renders(scene, layer records.Record) bool {
+	if c.Layer != "" && scene.Addr() == c.Scene {
+		return layer.Text("name") == c.Layer
+	}
+	return layer.Int("flag")&layerRendered != 0
+}
+
+// Cameras yields the addresses of the cameras through which frames of a scene are seen: its
+// own, which may be 0, and those of its markers.
+func (c Chosen) Cameras(scene records.Record) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		if c.Camera != 0 && scene.Addr() == c.Scene {
+			yield(c.Camera)
+			return
+		}
+		if !yield(scene.Ptr("camera")) {
+			return
+		}
+		for camera := range MarkerCameras(scene) {
+			if !yield(camera) {
+				return
+			}
+		}
+	}
 }
 
 // Flags and limits that others read scenes and node trees by, too.
@@ -48,11 +84,12 @@ const (
 
 // Of walks from the active scene over everything that its picture comes from. It is nil
 // where that is not known.
-func Of(f *records.File, scene records.Record) *Set {
+func Of(f *records.File, scene records.Record, chosen Chosen) *Set {
 	w := New(f)
 	if w == nil {
 		return nil
 	}
+	w.chosen = chosen
 	w.Scene(scene)
 	if w.unknown {
 		return nil

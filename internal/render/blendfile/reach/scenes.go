@@ -123,8 +123,7 @@ const multiLayer = 28 // ImageFormatData.imtype
 func (w *Set) layers(scene records.Record) {
 	if w.once(theWorld, scene) {
 		w.seeAt(scene.Owner(), scene.Ptr("world"))
-		w.seeAt(scene.Owner(), scene.Ptr("camera"))
-		for camera := range MarkerCameras(scene) {
+		for camera := range w.chosen.Cameras(scene) {
 			w.seeAt(scene.Owner(), camera)
 		}
 		w.objects(scene)
@@ -148,7 +147,7 @@ func (w *Set) objects(scene records.Record) {
 	for w.once(theLayers, scene) {
 		from := scene.Owner()
 		for l := range scene.List("view_layers", "ViewLayer") {
-			if l.Int("flag")&layerRendered != 0 {
+			if w.chosen.Renders(scene, l) {
 				w.drawn.count(l.Ptr("mat_override") != 0)
 				w.seeAt(from, l.Ptr("mat_override"))
 				w.seeAt(from, l.Ptr("world_override"))

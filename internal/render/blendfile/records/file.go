@@ -378,6 +378,19 @@ func (f *File) Head(ordinal uint32, as string) Record {
 	return f.record(k, as)
 }
 
+// Heads yields those of Head of a code, in the file's order. whole is false where they were
+// given up.
+func (f *File) Heads(code, as string) (heads iter.Seq[Record], whole bool) {
+	held := f.keep.kinds[kind{group: inHeads, code: code}]
+	return func(yield func(Record) bool) {
+		for k := range held.all() {
+			if r := f.record(k, as); r.OK() && !yield(r) {
+				return
+			}
+		}
+	}, held == nil || !held.gone
+}
+
 // OwnerName is the name of the data-block that a record belongs to, "" when the
 // name was given up.
 func (f *File) OwnerName(r Record) string {
