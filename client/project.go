@@ -153,6 +153,7 @@ type ProjectRequest struct {
 	// active scene.
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
+	Settings                        Settings // what else is rendered otherwise than the file says
 	// Progress, if not nil, is called with the bytes sent so far of those that are
 	// missing on the service, by one goroutine at a time. It is not called if the
 	// service has everything.
@@ -205,7 +206,8 @@ func (r ProjectRequest) listing() any {
 		FrameStart *int   `json:"frame_start,omitempty"`
 		FrameEnd   *int   `json:"frame_end,omitempty"`
 		FrameStep  *int   `json:"frame_step,omitempty"`
-	}{Main: r.Project.Main, Frames: r.Frames}
+		Settings
+	}{Main: r.Project.Main, Frames: r.Frames, Settings: r.Settings}
 	if r.Frames == "" {
 		l.FrameStart, l.FrameEnd, l.FrameStep = r.FrameStart, r.FrameEnd, r.FrameStep
 	}

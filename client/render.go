@@ -12,9 +12,10 @@ import (
 // RenderRequest is a scene to render into a folder. Scene, Folder and LegalAcceptance are
 // required.
 type RenderRequest struct {
-	Scene  string // path of a .blend, or of a .zip with one
-	Folder string // for the frames, the receipt and what proves it
-	Frames string // such as 1-50,80x5; "" for the scene's own
+	Scene    string   // path of a .blend, or of a .zip with one
+	Folder   string   // for the frames, the receipt and what proves it
+	Frames   string   // such as 1-50,80-100x5; "" for the scene's own
+	Settings Settings // what else is rendered otherwise than the file says
 	// MaxCents is the most that it may cost; nil for the quote's own price.
 	MaxCents        *int64
 	LegalAcceptance string // [LegalV1]
@@ -37,7 +38,7 @@ func (c *Client) Render(ctx context.Context, r RenderRequest) (*Rendering, error
 		return nil, fmt.Errorf("open the scene: %w", err)
 	}
 	defer file.Close()
-	quote, err := c.Inspect(ctx, InspectRequest{Filename: filepath.Base(r.Scene), Body: file, Frames: r.Frames})
+	quote, err := c.Inspect(ctx, InspectRequest{Filename: filepath.Base(r.Scene), Body: file, Frames: r.Frames, Settings: r.Settings})
 	if err != nil {
 		return nil, err
 	}

@@ -36,11 +36,12 @@ type Quote struct {
 	FrameCount int `json:"frame_count"`
 	// FrameList has the frames, such as 1-20 or 3,7-9; empty from an older service.
 	// RerenderOf is the job whose frames these are once more, or empty.
-	FrameList      string `json:"frame_list"`
-	RerenderOf     string `json:"rerender_of"`
-	PriceCents     int64  `json:"price_cents"` // of the whole job
-	Currency       string `json:"currency"`
-	PricingVersion string `json:"pricing_version"`
+	FrameList      string   `json:"frame_list"`
+	Settings       Settings `json:"settings"` // what was chosen of the file
+	RerenderOf     string   `json:"rerender_of"`
+	PriceCents     int64    `json:"price_cents"` // of the whole job
+	Currency       string   `json:"currency"`
+	PricingVersion string   `json:"pricing_version"`
 	// Qualified1C is false when the scene is too heavy for this price; start is
 	// then refused with quote_not_qualified.
 	Qualified1C bool      `json:"qualified_1c"` // false: too heavy to start at this price
@@ -72,7 +73,13 @@ type Warning struct {
 // Scene is what the service read in the file's active scene, with the percentage
 // not yet applied to the resolution.
 type Scene struct {
-	Name                 string          `json:"name"`
+	Name string `json:"name"`
+	// What Settings can choose: scenes and cameras of the file, view layers of the scene.
+	Scenes               []string        `json:"scenes"`
+	Cameras              []string        `json:"cameras"`
+	ViewLayers           []string        `json:"view_layers"`
+	Camera               string          `json:"camera"`
+	OutputName           string          `json:"output_name"` // how the scene names its frames, such as shot_010_####
 	Engine               string          `json:"engine"`
 	ResolutionX          int             `json:"resolution_x"`
 	ResolutionY          int             `json:"resolution_y"`
@@ -127,8 +134,9 @@ type Job struct {
 	FrameCount     int    `json:"frame_count"`
 	// FrameList has the frames, such as 1-20 or 3,7-9; empty from an older service.
 	// RerenderOf is the job whose frames these are once more, or empty.
-	FrameList  string `json:"frame_list"`
-	RerenderOf string `json:"rerender_of"`
+	FrameList  string   `json:"frame_list"`
+	Settings   Settings `json:"settings"` // what was chosen of the file
+	RerenderOf string   `json:"rerender_of"`
 	// FramesCompleted counts accepted frames. ProgressPercent, 0 to 100, also
 	// counts the finished part of frames that are being rendered.
 	FramesCompleted int     `json:"frames_completed"`

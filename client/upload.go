@@ -27,6 +27,7 @@ type InspectRequest struct {
 	// takes FrameStart, FrameEnd and FrameStep, of which nil is that of the active scene.
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
+	Settings                        Settings // what else is rendered otherwise than the file says
 	// Progress, if not nil, is called with the bytes sent so far. A repeated upload
 	// starts again at 0. total is -1 while unknown.
 	Progress func(sent, total int64)
@@ -58,6 +59,12 @@ func Frames(numbers ...int) string {
 	return strings.Join(words, ",")
 }
 
+// QuoteRequest is what is rendered of an inspected upload.
+type QuoteRequest struct {
+	Frames   string // such as 3,7-9 or 10-100x5; "" for the scene's own, if Settings chooses something
+	Settings Settings
+}
+
 // framesBody is a request that has frames alone.
 type framesBody struct {
 	Frames string `json:"frames"`
@@ -67,8 +74,18 @@ type framesBody struct {
 // or 10-100x5. It spends nothing. Errors: *Error with upload_not_found,
 // invalid_frame_range.
 func (c *Client) Quote(ctx context.Context, uploadID, frames string) (*Quote, error) {
+	return c.QuoteWith(ctx, uploadID, QuoteRequest{Frames: frames})
+}
+
+// QuoteWith is Quote with settings. Errors: those of Quote, and *Error with invalid_settings
+// for what the file does not have; its detail lists what it has.
+func (c *Client) QuoteWith(ctx context.Context, uploadID string, r QuoteRequest) (*Quote, error) {
+	body := struct {
+		Frames string `json:"frames,omitempty"`
+		Settings
+	}{r.Frames, r.Settings}
 	var quote Quote
-	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", framesBody{frames}, &quote); err != nil {
+	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", body, &quote); err != nil {
 		return nil, err
 	}
 	return &quote, nil
@@ -125,6 +142,9 @@ func newUpload(r InspectRequest) (*upload, error) {
 	var frame bytes.Buffer
 	form := multipart.NewWriter(&frame)
 	err := writeFrames(form, r)
+	if err == nil {
+		err = r.Settings.write(form)
+	}
 	if err == nil {
 		_, err = form.CreateFormFile("file", r.Filename)
 	}

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/project"
 )
@@ -22,6 +23,7 @@ type projectInput struct {
 		FrameEnd   *int             `json:"frame_end,omitempty" doc:"Last frame; without it the scene's own."`
 		FrameStep  *int             `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; without it the scene's own."`
 		Frames     *frameChoice     `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
+		settings.Settings
 	}
 }
 
@@ -45,7 +47,7 @@ func (s *server) createProject(ctx context.Context, in *projectInput) (*quoteOut
 	if err != nil {
 		return nil, err
 	}
-	received, err := s.Intake.ReceiveProject(ctx, operation.Caller(ctx).WorkspaceID, project.Listing{Main: in.Body.Main, Files: in.Body.Files})
+	received, err := s.Intake.ReceiveProject(ctx, operation.Caller(ctx).WorkspaceID, project.Listing{Main: in.Body.Main, Files: in.Body.Files}, in.Body.Settings)
 	if err != nil {
 		return nil, err
 	}

@@ -110,7 +110,7 @@ func (s *server) readForm(ctx context.Context, in *rawInput, sha256 string, numb
 		return nil, err
 	}
 	f := &uploadForm{
-		file:    intake.File{Announced: in.request.ContentLength - formSlack, SHA256: sha256},
+		file:    intake.File{Announced: in.request.ContentLength - formSlack, SHA256: sha256, Later: true},
 		numbers: map[string]*int{}, texts: map[string]*string{}, came: map[string]bool{},
 	}
 	for _, name := range numbers {
@@ -148,15 +148,21 @@ const framesField = "frames"
 
 // unpack makes the project of a received archive.
 func (f *uploadForm) unpack(ctx context.Context) (err error) {
+	chosen, err := f.settings()
+	if err != nil {
+		return err
+	}
 	_, takes := f.texts[mainField]
 	main := f.text(mainField)
 	switch {
 	case f.archive != nil:
-		f.received, err = f.archive.Unpack(ctx, main)
+		f.received, err = f.archive.Unpack(ctx, main, chosen)
 	case f.received == nil:
 		err = fault.Field("body.file", "is required")
 	case takes && main != "" && main != f.received.Filename():
 		err = fault.Field("body.main", "is %q; the file is %q", main, f.received.Filename())
+	default:
+		err = f.received.Choose(ctx, chosen)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
@@ -35,15 +36,16 @@ func (s *server) quoted(i intake.Inspection) quoteBody {
 	return quoteBody{OK: true, Quote: i.Quote, Inner: i.Quote, Scene: i.Scene, TermsURL: s.Links.Terms(), FrameSeconds: int(i.FrameTime.Seconds())}
 }
 
-// requoteInput selects other frames of an upload.
+// requoteInput selects other frames of an upload, or other settings.
 type requoteInput struct {
 	UploadID string `path:"upload_id" doc:"From inspect."`
 	Body     struct {
 		// The numbers are pointers, so that 0 is not taken for a member that was not sent.
-		FrameStart *int         `json:"frame_start,omitempty" doc:"First frame, 1 or above; required without frames."`
-		FrameEnd   *int         `json:"frame_end,omitempty" doc:"Last frame; required without frames."`
+		FrameStart *int         `json:"frame_start,omitempty" doc:"First frame, 1 or above; required without frames, unless a setting is chosen."`
+		FrameEnd   *int         `json:"frame_end,omitempty" doc:"Last frame; required with frame_start."`
 		FrameStep  *int         `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; 1 or above, and 1 by default."`
 		Frames     *frameChoice `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
+		settings.Settings
 	}
 }
 
@@ -51,7 +53,7 @@ type requoteInput struct {
 // incomplete, and those of quote.Chosen.
 func (in *requoteInput) frames() (quote.RequestedFrames, error) {
 	b := in.Body
-	if b.Frames == nil {
+	if b.Frames == nil && (b.Settings.IsZero() || b.FrameStart != nil || b.FrameEnd != nil) {
 		switch {
 		case b.FrameStart == nil:
 			return quote.RequestedFrames{}, fault.Field("body.frame_start", "is required without frames")
@@ -87,7 +89,7 @@ func (s *server) uploads(api huma.API) {
 	inspect := huma.Operation{
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
-		Description: "Send the part `file`. The part `frames`, or `frame_start`, `frame_end` and `frame_step`, chooses frames; without them the scene's own range is priced. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
+		Description: "Send the part `file`. The part `frames`, or `frame_start`, `frame_end` and `frame_step`, chooses frames; without them the scene's own range is priced. `scene`, `camera`, `view_layer`, `resolution_percentage`, `resolution_x`, `resolution_y`, `samples` and `output_name` choose what else is rendered otherwise than the file says. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
 		Security:    security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.limitStall},
 	}
 	huma.Register(api, inspect, s.inspect)
@@ -97,11 +99,14 @@ func (s *server) uploads(api huma.API) {
 	}
 	huma.Register(api, huma.Operation{
 		OperationID: "quoteUpload", Method: http.MethodPost, Path: "/node/v1/uploads/{upload_id}/quote", Tags: []string{"Job API"},
-		Summary: "Get a locked quote for other frames of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Summary: "Get a locked quote for other frames or settings of an upload; spends nothing", MaxBodyBytes: contract.MaxJSONBodyBytes,
 		Security: security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.idempotent(byBody)},
 	}, func(ctx context.Context, in *requoteInput) (*quoteOutput, error) {
 		asked, err := in.frames()
 		if err != nil {
+			return nil, err
+		}
+		if asked.Choice, err = s.Intake.Choose(ctx, operation.Caller(ctx).WorkspaceID, in.UploadID, in.Body.Settings); err != nil {
 			return nil, err
 		}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
@@ -141,7 +146,7 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, sha256, []string{"frame_start", "frame_end", "frame_step", "frame_count"}, []string{mainField, framesField, "renderer"})
+	f, err := s.readForm(ctx, in, sha256, append(settingFields(true), "frame_start", "frame_end", "frame_step", "frame_count"), append(settingFields(false), mainField, framesField, "renderer"))
 	if err != nil {
 		return nil, err
 	}
@@ -166,6 +171,7 @@ func archiveForm() *huma.MediaType {
 	parts[mainField] = &huma.Schema{Type: huma.TypeString, Description: "Path of the .blend to render in an archive that holds several which no other links."}
 	parts[framesField] = &huma.Schema{Type: huma.TypeString, Description: "Frames to render, such as 3,7-9 or 10-100x5. Replaces frame_start, frame_end and frame_step."}
 	parts["renderer"] = rendererPart()
+	maps.Copy(parts, settingSchemas())
 	form := fileForm(parts)
 	form.Schema.Properties["file"].Description = "The .blend file, or a .zip with it and its files, at most 104857600 bytes."
 	return form

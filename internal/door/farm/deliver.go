@@ -88,7 +88,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture {
 	return frames.Picture{
 		Picture: framecheck.Picture{
-			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height,
+			Holder: meta.WorkerID, File: meta.File, PixelSHA256: meta.PixelSHA256, Width: meta.Width, Height: meta.Height, Settings: meta.Settings,
 			Device: meta.Device, Registered: worker.Device, Renderer: worker.Renderer, Log: clip(meta.Log), Told: toldOf(meta.Defects),
 		},
 		Lease: lease.Ref{ID: meta.LeaseID, Holder: meta.WorkerID, Attempt: int64(meta.Attempt)},

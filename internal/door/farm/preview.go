@@ -22,7 +22,7 @@ const previewBytes = 8 << 20
 func previewReply(w preview.Work) farmapi.LeaseReply {
 	return farmapi.LeaseReply{
 		OK: true,
-		Job: &farmapi.Job{JobID: w.PreviewID, InputSHA256: w.InputSHA256, Preview: &farmapi.Preview{
+		Job: &farmapi.Job{JobID: w.PreviewID, InputSHA256: w.InputSHA256, Settings: w.Settings, Preview: &farmapi.Preview{
 			Side: contract.PreviewSide, Samples: contract.PreviewSamples, Seconds: contract.PreviewTime.Seconds(),
 		}},
 		Leases: []farmapi.Lease{{LeaseID: w.Lease.ID, Attempt: int(w.Lease.Attempt), Frame: int(w.Lease.Item)}},

@@ -39,6 +39,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/render/buildoption"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/delivery"
 	"svc.example/internal/work/dispatch"
@@ -290,8 +291,12 @@ func leaseReply(w frames.Work) (farmapi.LeaseReply, error) {
 	if err != nil {
 		return farmapi.LeaseReply{}, err
 	}
+	chosen, err := settings.Read(w.Job.Settings)
+	if err != nil {
+		return farmapi.LeaseReply{}, err
+	}
 	reply := farmapi.LeaseReply{OK: true, Job: &farmapi.Job{
-		JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, FramesWaiting: w.Waiting,
+		Settings: chosen.Picture(), JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, FramesWaiting: w.Waiting,
 		Frames: farmapi.Frames{First: first, Last: last, Step: step}, Plays: w.Plays, Scene: w.Scene,
 	}}
 	for _, l := range w.Leases {

@@ -18,6 +18,7 @@ const (
 	PreconditionFailed   Code = "precondition_failed"
 	BodyTruncated        Code = "body_truncated"
 	InvalidFrameRange    Code = "invalid_frame_range"
+	InvalidSettings      Code = "invalid_settings"
 	FrameRangeTooLarge   Code = "frame_range_too_large"
 	UnsupportedRenderer  Code = "unsupported_renderer"
 	UnsupportedFile      Code = "unsupported_file"
@@ -178,15 +179,16 @@ func malformed() []Entry {
 		{FieldRepeated, 400, false, "Send each form field once.", DoorAPI},
 		{BodyTruncated, 400, true, "Send the whole body, with as many bytes as Content-Length announces.", DoorAPI},
 		{InvalidFrameRange, 400, false, "Send frame_start and frame_end with 1 <= frame_start <= frame_end and a frame_step of 1 or more.", DoorAPI},
+		{InvalidSettings, 400, false, "Change or leave out the setting that detail names. detail.offers lists what the file has.", DoorAPI},
 		{FrameRangeTooLarge, 400, false, "Send a frame_start and frame_end that span at most 10000 frames.", DoorAPI},
 		{UnsupportedRenderer, 400, false, "Set renderer to blender, or leave it out.", DoorAPI},
 		{UnsupportedFile, 400, false, "Upload a .blend file saved by Blender.", DoorAPI},
 		{FileDamaged, 400, false, "Open the file in Blender, save it again, and upload the new copy.", DoorAPI},
 		{FileTooNew, 400, false, "Save the file with Blender 4.1 and upload it again.", DoorAPI},
 		{NoScene, 400, false, "Save a file that contains a scene and upload it again.", DoorAPI},
-		{NoCamera, 400, false, "Add a camera to the active scene, save, and upload again.", DoorAPI},
-		{PictureTooSmall, 400, false, "Raise the scene's resolution or percentage, or widen its render border, save, and upload again.", DoorAPI},
-		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again.", DoorAPI},
+		{NoCamera, 400, false, "Add a camera to the active scene, save, and upload again; or choose a camera or another scene of the file.", DoorAPI},
+		{PictureTooSmall, 400, false, "Raise the scene's resolution or percentage, or widen its render border, save, and upload again; or choose a resolution.", DoorAPI},
+		{EngineNotSupported, 400, false, "Set the render engine of the active scene to Cycles, save, and upload again; or choose another scene of the file.", DoorAPI},
 		{InvalidProjectPath, 400, false, "Name the files by relative paths with / between folders, without . and .., in composed Unicode, and no two that differ only by case.", DoorAPI},
 		{InvalidArchive, 400, false, "Make a plain .zip (stored or deflated) without links or a password, and upload it again.", DoorAPI},
 		{MainFileAmbiguous, 400, false, "Send the form field main with the path of the .blend to render. detail.candidates lists them.", DoorAPI},

@@ -57,6 +57,7 @@ func (w ManualWorker) Result(t *testing.T, got farmapi.LeaseReply) (farmapi.Fram
 		WorkerID: w.ID, LeaseID: l.LeaseID, Attempt: l.Attempt, JobID: got.Job.JobID, Frame: l.Frame, File: "frame_0001.png",
 		SHA256: hex.EncodeToString(sum[:]), PixelSHA256: decoded.SHA256, SizeBytes: int64(len(picture)),
 		Width: decoded.Width, Height: decoded.Height, RenderSeconds: 0.01, Device: "GPU", DeviceName: "Story GPU", Switched: []string{},
+		Settings: got.Job.Settings,
 	}, picture
 }
 

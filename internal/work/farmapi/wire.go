@@ -17,6 +17,7 @@ import (
 
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/render/colour"
+	"svc.example/internal/render/settings"
 )
 
 // Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a part of
@@ -114,6 +115,9 @@ type Job struct {
 	// Scene is the name of the scene that was priced: the worker renders no other. "" where
 	// the worker has the file open already.
 	Scene string `json:"scene,omitempty"`
+	// Settings are what the order chose of the file. A Blender that has the file open renders
+	// another job of it only with the same ones.
+	Settings settings.Settings `json:"settings,omitzero"`
 	// Preview is set for a free preview, which is reported as a frame of a job is. The
 	// worker ends it for a frame.
 	Preview *Preview `json:"preview,omitempty"`
@@ -240,6 +244,8 @@ type FrameResult struct {
 	// Defects are what Blender sees in the pixels that it reads back, of formats that the
 	// service does not decode; otherwise nil.
 	Defects *Defects `json:"defects,omitempty"`
+	// Settings are those of the job, with which the frame was rendered.
+	Settings settings.Settings `json:"settings,omitzero"`
 	// Full is set for a free preview: what a frame takes that is not one.
 	Full *FullFrame `json:"full,omitempty"`
 	// Staged is the key of StageReply, if the bytes were sent there and not

@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/settings"
 )
 
 const (
@@ -41,14 +42,15 @@ const (
 // Picture contains the facts of a delivered picture: what the worker claims, and what
 // the service decoded itself.
 type Picture struct {
-	Holder        string // the worker that rendered it
-	File          string // its name, such as frame_0001.png
-	PixelSHA256   string // as the worker described it
-	Width, Height int    // pixels, as the worker described them
-	Device        string // what the worker claims to have rendered on: "GPU" or "CPU"
-	Registered    string // the device that the worker registered with
-	Renderer      string // contract.RendererID or contract.SyntheticRenderer
-	Log           string // the last lines of Blender's output
+	Holder        string            // the worker that rendered it
+	File          string            // its name, such as frame_0001.png
+	PixelSHA256   string            // as the worker described it
+	Width, Height int               // pixels, as the worker described them
+	Device        string            // what the worker claims to have rendered on: "GPU" or "CPU"
+	Registered    string            // the device that the worker registered with
+	Renderer      string            // contract.RendererID or contract.SyntheticRenderer
+	Log           string            // the last lines of Blender's output
+	Settings      settings.Settings // with which it was rendered, as the worker described it
 
 	Seen       *pixels.Picture // as the service read it; nil before it has
 	Unreadable string          // why reading failed; ""
@@ -75,10 +77,11 @@ const (
 
 // Scene contains the facts of inspect that the pictures of a scene must match.
 type Scene struct {
-	Width, Height int    // pixels of a picture; 0 where they are not known
-	OutputFormat  string // Blender's name, such as PNG
-	MovieOutput   bool   // the format is one film; its frames are PNG
-	MissingFiles  bool   // inspect warned of missing files
+	Width, Height int               // pixels of a picture; 0 where they are not known
+	OutputFormat  string            // Blender's name, such as PNG
+	MovieOutput   bool              // the format is one film; its frames are PNG
+	MissingFiles  bool              // inspect warned of missing files
+	Settings      settings.Settings // that were ordered
 }
 
 // Attempt is an earlier, failed attempt of a frame.
@@ -102,6 +105,8 @@ func RejectUnread(p Picture, scene Scene) *Failure {
 		return &Failure{Code: fault.GPUUnavailable, Message: fmt.Sprintf("The frame was rendered on the %s, not on the GPU.", p.Device), Log: p.Log}
 	case p.Device != p.Registered:
 		return bad(p, "The frame was rendered on the %s, but its worker registered a %s.", p.Device, p.Registered)
+	case p.Settings != scene.Settings: // a worker of before there were any ignores them
+		return bad(p, "The worker rendered with other settings than those that were ordered.")
 	case !known:
 		return bad(p, "The scene's output format is %q, which this service cannot check.", scene.OutputFormat)
 	case !slices.Contains(format.Extensions, path.Ext(p.File)):

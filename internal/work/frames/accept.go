@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"image"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,8 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/framename"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
@@ -234,8 +237,12 @@ func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, f
 	if err != nil {
 		return err
 	}
+	file, err := nameOf(ctx, tx, record, p)
+	if err != nil {
+		return err
+	}
 	row := query.FrameCreateParams{
-		JobID: p.JobID, Frame: int64(p.Frame), Seq: record.Seq, Ordinal: record.FramesCompleted, File: p.File, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
+		JobID: p.JobID, Frame: int64(p.Frame), Seq: record.Seq, Ordinal: record.FramesCompleted, File: file, BlobKey: p.BlobKey, Sha256: p.SHA256, PixelSha256: p.PixelSHA256,
 		SizeBytes: p.SizeBytes, Width: int64(p.Width), Height: int64(p.Height), RenderUs: p.RenderTime.Microseconds(),
 		WorkerID: p.Lease.Holder, Attempt: p.Lease.Attempt, Renderer: p.Renderer, Device: p.Device, DeviceName: p.DeviceName,
 		BlenderVersion: p.Version, BuildHash: p.BuildHash, Switched: strings.Join(p.Switched, ","), Log: p.Log, AcceptedAt: tx.Now,
@@ -246,6 +253,16 @@ func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, f
 		return fmt.Errorf("accept frame: %w", err)
 	}
 	return nil
+}
+
+// nameOf is the name of a frame: the worker's, or the scene's own where that was ordered.
+func nameOf(ctx context.Context, tx *db.Tx, record job.Record, p Picture) (string, error) {
+	chosen, err := settings.Read(record.Settings)
+	if err != nil || chosen.OutputName != settings.NameScene {
+		return p.File, err
+	}
+	scene, _, err := pricedScene(ctx, tx, record.JobID)
+	return framename.Of(scene.OutputName).File(p.Frame, path.Ext(p.File)), err
 }
 
 // finishRendering moves a job with all frames to packaging, unless recheckBlanks reopens
@@ -302,8 +319,9 @@ func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, finding strin
 // lease_lost if there is no such job.
 func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, error) {
 	var scene quote.Scene
+	var chosen settings.Settings
 	err := f.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		scene, err = pricedScene(ctx, tx, jobID)
+		scene, chosen, err = pricedScene(ctx, tx, jobID)
 		return err
 	})
 	if db.IsNotFound(err) {
@@ -313,19 +331,22 @@ func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, e
 		return framecheck.Scene{}, err
 	}
 	return framecheck.Scene{
-		Width: scene.FrameWidth, Height: scene.FrameHeight, OutputFormat: scene.OutputFormat, MovieOutput: scene.MovieOutput,
+		Width: scene.FrameWidth, Height: scene.FrameHeight, OutputFormat: scene.OutputFormat, MovieOutput: scene.MovieOutput, Settings: chosen.Picture(),
 		MissingFiles: len(scene.MissingFiles)+len(scene.UnreadableFiles)+len(scene.Sequences) > 0,
 	}, nil
 }
 
-// pricedScene reads the scene that a job's price is for.
-func pricedScene(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, err error) {
-	text, err := tx.JobScene(ctx, jobID)
+// pricedScene reads the scene that a job's price is for, and what was chosen of the file.
+func pricedScene(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, chosen settings.Settings, err error) {
+	row, err := tx.JobScene(ctx, jobID)
 	if err == nil {
-		err = json.Unmarshal([]byte(text), &scene)
+		err = json.Unmarshal([]byte(row.Scene), &scene)
+	}
+	if err == nil {
+		chosen, err = settings.Read(row.Settings)
 	}
 	if err != nil {
-		return scene, fmt.Errorf("read the scene of %s: %w", jobID, err)
+		return scene, chosen, fmt.Errorf("read the scene of %s: %w", jobID, err)
 	}
-	return scene, nil
+	return scene, chosen, nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"path"
 	"strings"
 
 	"svc.example/internal/ground/contract"
@@ -13,6 +14,8 @@ import (
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/framename"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
@@ -84,11 +87,11 @@ func auditRows(ctx context.Context, tx *db.Tx, breach func(rule, subject, format
 				record, seen = f.Job, nil
 				// A job whose frames cannot be read is a breach of its order.
 				ordered, _ = quote.ListOf(record.FrameStart, record.FrameEnd, record.FrameStep, record.FrameCount, record.Frames)
-				text, err := tx.JobScene(ctx, f.JobID)
+				row, err := tx.JobScene(ctx, f.JobID)
 				scene = quote.Scene{}
 				// A scene that is gone or cannot be read is a breach of the upload.
 				if err == nil {
-					_ = json.Unmarshal([]byte(text), &scene)
+					_ = json.Unmarshal([]byte(row.Scene), &scene)
 				} else if !db.IsNotFound(err) {
 					return fmt.Errorf("audit frames: %w", err)
 				}
@@ -115,6 +118,23 @@ func auditFindings(record job.Record, seen []framecheck.AcceptedFrame, breach fu
 	}
 }
 
+// delivered is the name with which a worker delivers a frame.
+func delivered(f query.AuditFrameRowsRow) string {
+	return fmt.Sprintf("frame_%04d%s", f.Frame, path.Ext(f.File))
+}
+
+// named is the name that a frame has by what was ordered. Of a scene that is gone any is right.
+func named(f query.AuditFrameRowsRow, scene quote.Scene) string {
+	chosen, err := settings.Read(f.Job.Settings)
+	switch {
+	case err != nil || chosen.OutputName != settings.NameScene:
+		return delivered(f)
+	case scene.OutputName == "":
+		return f.File
+	}
+	return framename.Of(scene.OutputName).File(int(f.Frame), path.Ext(f.File))
+}
+
 // strange says how a row contradicts being an accepted frame of its job; "" if it does
 // not. It is compared with a completed job's receipt elsewhere.
 func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.List) string {
@@ -128,7 +148,7 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.Lis
 		return fmt.Sprintf("the job has frames %s", quote.ListText(int(f.Job.FrameStart), int(f.Job.FrameEnd), int(f.Job.FrameStep), f.Job.Frames))
 	case f.Ordinal < 1 || f.Ordinal > f.Job.FrameCount || f.Seq < seq || (f.Seq != seq && job.Reopened(f.Job) <= 0):
 		return fmt.Sprintf("it was accepted as number %d at seq %d", f.Ordinal, f.Seq)
-	case !strings.HasPrefix(f.File, fmt.Sprintf("frame_%04d.", f.Frame)) || !strings.HasPrefix(f.BlobKey, "frames/"+f.JobID+"/") || !strings.HasSuffix(f.BlobKey, f.File):
+	case f.File != named(f, scene) || !strings.HasPrefix(f.BlobKey, "frames/"+f.JobID+"/") || !strings.HasSuffix(f.BlobKey, delivered(f)):
 		return fmt.Sprintf("it is %q under %q", f.File, f.BlobKey)
 	case !digest.Is(f.Sha256) || !digest.Is(f.PixelSha256) || f.SizeBytes < 1:
 		return fmt.Sprintf("it has %d bytes with the hashes %q and %q", f.SizeBytes, f.Sha256, f.PixelSha256)

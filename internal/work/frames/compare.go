@@ -74,7 +74,7 @@ func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding stri
 	if !f.DoubleRender.has(p.JobID, p.Frame) || (p.Device == contract.RenderDevice && p.Small == nil) {
 		return true, f.accept(ctx, tx, p.Lease, p, finding, earlier)
 	}
-	scene, err := pricedScene(ctx, tx, p.JobID)
+	scene, _, err := pricedScene(ctx, tx, p.JobID)
 	if err != nil {
 		return false, err
 	}

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/project"
 )
 
@@ -61,10 +62,10 @@ func (a *Archive) Abort() { a.abort() }
 func (a *Archive) SHA256() string { return a.zip.sha256 }
 
 // Unpack makes a project of the archive's files, and inspects it. main is the path of the
-// .blend to render; "" where it is the only one that no other links. End the result with
-// Quote or Abort. Errors: invalid_archive, invalid_project_path, main_file_ambiguous,
+// .blend to render; "" where it is the only one that no other links; it is rendered with
+// settings. End the result with Quote or Abort. Errors: invalid_archive, invalid_project_path, main_file_ambiguous,
 // storage_limit_reached, and those of ReceiveProject.
-func (a *Archive) Unpack(ctx context.Context, main string) (*Received, error) {
+func (a *Archive) Unpack(ctx context.Context, main string, s settings.Settings) (*Received, error) {
 	leave, err := a.in.enterProject(ctx, a.workspaceID)
 	if err != nil {
 		return nil, err
@@ -83,13 +84,16 @@ func (a *Archive) Unpack(ctx context.Context, main string) (*Received, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Received{draft: d, uploadID: id.New(id.Upload)}
+	r := &Received{draft: d, uploadID: id.New(id.Upload), later: true}
 	tree, err := r.unpack(ctx, files)
 	if err == nil {
 		r.manifest.Main, err = chooseMain(ctx, tree, r.manifest, main)
 	}
 	if err == nil {
 		err = r.inspectProject(ctx, tree)
+	}
+	if err == nil {
+		err = r.Choose(ctx, s)
 	}
 	if err != nil {
 		r.Abort()

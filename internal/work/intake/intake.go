@@ -33,6 +33,7 @@ import (
 	"svc.example/internal/ground/sharing"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/blendfile/memory"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
@@ -111,6 +112,9 @@ type File struct {
 	// if it claims none. Content that the workspace has is then not written again
 	// and costs no storage. The caller compares it with Received.SHA256.
 	SHA256 string
+	// Later says that settings may follow (Received.Choose), without which the file perhaps
+	// cannot be rendered.
+	Later bool
 }
 
 // Received is a complete file that can be rendered. End it with Quote or Abort, on
@@ -122,7 +126,12 @@ type Received struct {
 	filename string // of the main file, as are hash and size
 	sha256   string
 	size     int64
-	scene    quote.Scene
+	scene    quote.Scene // of the file as it is
+	later    bool        // Choose decides whether it can be rendered
+	refused  error       // why not, as it is; nil where it can
+	choice   quote.Choice
+	// again reads the file once more, for other settings.
+	again func(context.Context, settings.Settings) (quote.Scene, error)
 }
 
 // Inspection is the answer of inspect: what the file asks for and what it would cost.
@@ -153,7 +162,7 @@ func (in *Intake) receive(ctx context.Context, workspaceID, uploadID string, f F
 	if err != nil {
 		return nil, err
 	}
-	r := &Received{draft: d, uploadID: uploadID, filename: name}
+	r := &Received{draft: d, uploadID: uploadID, filename: name, later: f.Later}
 	if err := r.inspect(ctx, c, f.Body); err != nil {
 		r.Abort()
 		return nil, err
@@ -200,6 +209,10 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 	c.read(source)
 	r.size, r.sha256 = c.size, c.sha256
 	r.manifest = project.SingleFile(r.filename, r.sha256, r.size)
+	of := opener{filename: r.filename, open: func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) }}
+	r.again = func(ctx context.Context, s settings.Settings) (quote.Scene, error) {
+		return r.in.sceneOfFile(ctx, of, s)
+	}
 	if err := r.renderable(ctx, facts); err != nil {
 		return err
 	}
@@ -210,10 +223,19 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 	return nil
 }
 
-// renderable is Renderable for the farm as it is.
+// renderable is Renderable for the farm as it is. Where settings may follow, what they can
+// change waits for Choose.
 func (r *Received) renderable(ctx context.Context, facts *blendfile.Facts) error {
+	err := r.in.renderable(ctx, facts)
+	if r.later && (fault.Is(err, fault.NoCamera) || fault.Is(err, fault.PictureTooSmall) || fault.Is(err, fault.EngineNotSupported)) {
+		r.refused, err = err, nil
+	}
+	return err
+}
+
+func (in *Intake) renderable(ctx context.Context, facts *blendfile.Facts) error {
 	var farm quote.Farm
-	err := r.in.DB.Read(ctx, func(tx *db.Tx) (err error) {
+	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		farm, err = farmOf(ctx, tx)
 		return err
 	})
@@ -277,7 +299,7 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if upload.RemovedAt != 0 {
 		return q, removed()
 	}
-	scene, err := readScene(upload.Scene)
+	own, err := readScene(upload.Scene)
 	if err != nil {
 		return q, err
 	}
@@ -289,7 +311,7 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if err != nil {
 		return q, err
 	}
-	return in.Envelope.Lock(ctx, tx, upload, scene, farm, again, in.terms())
+	return in.Envelope.Lock(ctx, tx, upload, own, farm, again, in.terms())
 }
 
 // Inspected returns what an inspection found, with the newest quote. An expired quote
@@ -305,13 +327,17 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 			return removed()
 		}
 		out = Inspection{UploadID: uploadID, FrameTime: in.FrameTime}
-		if out.Scene, err = readScene(upload.Scene); err != nil {
+		own, err := readScene(upload.Scene)
+		if err != nil {
 			return err
 		}
-		if out.Quote, err = newest(ctx, tx, workspaceID, uploadID); err != nil || out.Quote.Status != quote.Expired {
+		if out.Quote, err = newest(ctx, tx, workspaceID, uploadID); err == nil && out.Quote.Status == quote.Expired {
+			out.Quote, err = in.lockAgain(ctx, tx, upload, out.Quote)
+		}
+		if err != nil {
 			return err
 		}
-		out.Quote, err = in.lockAgain(ctx, tx, upload, out.Quote)
+		out.Scene, err = out.Quote.Scene(own)
 		return err
 	})
 	return out, err
@@ -332,9 +358,10 @@ func removed() error {
 	return fault.New(fault.UploadNotFound, "The upload no longer exists: it was deleted, or it expired before it was used.")
 }
 
-// Requote locks a price for other frames of an upload, in the caller's transaction. It
-// reads the scene that inspect stored, not the file. Older quotes stay as they are.
-// Errors: upload_not_found, storage_limit_reached and those of quote.RequestedFrames.Resolve.
+// Requote locks a price for other frames or settings of an upload, in the caller's transaction.
+// It reads the scene that inspect stored, or that Choose has found, and not the file. Older
+// quotes stay as they are. Errors: upload_not_found, storage_limit_reached and those of
+// quote.Envelope.Lock.
 func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, requested quote.RequestedFrames) (Inspection, error) {
 	upload, err := quote.Upload(ctx, tx, workspaceID, uploadID)
 	if err != nil {
@@ -354,6 +381,9 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	q, err := in.Envelope.Lock(ctx, tx, upload, kept, farm, requested, in.terms())
 	if err == nil {
 		err = in.checkStored(ctx, tx, workspaceID, 0)
+	}
+	if err == nil {
+		kept, err = q.Scene(kept)
 	}
 	return Inspection{UploadID: uploadID, Scene: kept, Quote: q, FrameTime: in.FrameTime}, err
 }

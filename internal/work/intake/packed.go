@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/settings"
 )
 
 // complete adds to the facts of a file what the libraries that are packed in it say. Only a
@@ -14,12 +15,18 @@ import (
 // is committed for it. If the sender announced other bytes than those that came, the caller
 // finds that out. Errors: unavailable when others hold Memory.
 func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Facts) error {
-	err := scenefiles.Complete(ctx, facts, r.filename, func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) },
-		scenefiles.Options{Memory: r.in.Memory, MaxOpen: packedOpen, MaxUnpacked: blendfile.DefaultMaxUnpacked, MaxAnswer: packedAnswer, MaxLinks: packedAnswer})
+	err := r.in.completed(ctx, facts, opener{r.filename, func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) }}, settings.Settings{})
 	if err == nil || errors.Is(err, errUnknown) {
 		return nil
 	}
 	return Refusal(err)
+}
+
+// completed is complete of a file that is rendered with settings. Errors: those of
+// scenefiles.Complete.
+func (in *Intake) completed(ctx context.Context, facts *blendfile.Facts, of opener, s settings.Settings) error {
+	return scenefiles.Complete(ctx, facts, of.filename, of.open,
+		scenefiles.Options{Settings: s, Memory: in.Memory, MaxOpen: packedOpen, MaxUnpacked: blendfile.DefaultMaxUnpacked, MaxAnswer: packedAnswer, MaxLinks: packedAnswer})
 }
 
 // Memory that no budget counts: 1 MiB and a decoder for each .blend that is open at

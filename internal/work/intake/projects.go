@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
@@ -14,6 +15,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -21,10 +23,11 @@ import (
 // maxProjects bounds the projects that a process inspects at once: each is read as a whole.
 const maxProjects = 4
 
-// ReceiveProject inspects a project whose parts the workspace has sent (decisions 16). End
-// it with Quote or Abort. Errors: those of project.Listing, parts_missing, and of Receive
-// those that are about the .blend, for the main file and libraries that the picture needs.
-func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l project.Listing) (*Received, error) {
+// ReceiveProject inspects a project whose parts the workspace has sent (decisions 16), to be
+// rendered with settings. End it with Quote or Abort. Errors: those of project.Listing,
+// parts_missing, of Choose, and of Receive those that are about the .blend, for the main file
+// and libraries that the picture needs.
+func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l project.Listing, s settings.Settings) (*Received, error) {
 	if err := l.Check(in.projectSize()); err != nil {
 		return nil, err
 	}
@@ -55,8 +58,11 @@ func (in *Intake) ReceiveProject(ctx context.Context, workspaceID string, l proj
 	if err != nil {
 		return nil, gone(err)
 	}
-	r := &Received{draft: in.beginKnown(workspaceID), uploadID: id.New(id.Upload), manifest: m}
-	return r, gone(r.inspectProject(ctx, project.NewTree(ctx, in.Blobs, m, keys)))
+	r := &Received{draft: in.beginKnown(workspaceID), uploadID: id.New(id.Upload), manifest: m, later: true}
+	if err := r.inspectProject(ctx, project.NewTree(ctx, in.Blobs, m, keys)); err != nil {
+		return r, gone(err)
+	}
+	return r, gone(r.Choose(ctx, s))
 }
 
 // enterProject waits for one of maxProjects places, of which a workspace has a share. Call
@@ -102,41 +108,56 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 		return err
 	}
 	r.filename, r.sha256, r.size = name, main.SHA256, main.SizeBytes
-	facts, err := r.in.factsIn(tree, main.Path)
+	var whole bool
+	r.scene, err = r.in.sceneOfProject(ctx, tree, main.Path, settings.Settings{}, r.renderable, func(found *scenefiles.Found) { whole = r.manifest.SetAliases(found.Aliases) })
 	if err != nil {
-		return Refusal(err)
-	}
-	if err := scenefiles.ActiveScene(ctx, tree, main.Path, facts, scenefiles.Options{Memory: r.in.Memory}); err != nil {
-		return Refusal(err)
-	}
-	if err := r.renderable(ctx, facts); err != nil {
 		return err
 	}
-	r.scene = SceneOf(facts, r.filename)
-	found, err := scenefiles.Find(ctx, tree, main.Path, scenefiles.Options{Memory: r.in.Memory})
-	if err != nil {
-		return Refusal(err)
-	}
-	for _, f := range found.Files {
-		if f.Problem != "" && len(f.Unreadable) == 0 && f.Reach == scenefiles.ReachNeeded {
-			return fault.New(fault.FileDamaged, "The library %q cannot be read: %s.", f.Path, f.Problem).With(map[string]string{"path": f.Path})
-		}
-	}
-	PutFiles(&r.scene, found)
-	if whole := r.manifest.SetAliases(found.Aliases); !whole {
-		r.scene.FilesPartial = true
+	r.scene.FilesPartial = r.scene.FilesPartial || !whole
+	r.again = func(ctx context.Context, s settings.Settings) (quote.Scene, error) {
+		return r.in.sceneOfProject(ctx, tree, main.Path, s, r.in.renderable, func(*scenefiles.Found) {})
 	}
 	return nil
 }
 
+// sceneOfProject reads the scene of a project that is rendered with settings. found gets what
+// was found in the tree. Errors: those of ReceiveProject that are about files or settings.
+func (in *Intake) sceneOfProject(ctx context.Context, tree fs.FS, main string, s settings.Settings,
+	renderable func(context.Context, *blendfile.Facts) error, tell func(*scenefiles.Found)) (scene quote.Scene, err error) {
+	options := scenefiles.Options{Memory: in.Memory, Settings: s}
+	facts, err := in.factsIn(tree, main, s)
+	if err != nil {
+		return scene, refusalOf(err)
+	}
+	if err := scenefiles.ActiveScene(ctx, tree, main, facts, options); err != nil {
+		return scene, refusalOf(err)
+	}
+	if err := renderable(ctx, facts); err != nil {
+		return scene, err
+	}
+	scene = SceneOf(facts, path.Base(main))
+	found, err := scenefiles.Find(ctx, tree, main, options)
+	if err != nil {
+		return scene, refusalOf(err)
+	}
+	for _, f := range found.Files {
+		if f.Problem != "" && len(f.Unreadable) == 0 && f.Reach == scenefiles.ReachNeeded {
+			return scene, fault.New(fault.FileDamaged, "The library %q cannot be read: %s.", f.Path, f.Problem).With(map[string]string{"path": f.Path})
+		}
+	}
+	PutFiles(&scene, found)
+	tell(found)
+	return scene, nil
+}
+
 // factsIn reads a .blend of a tree.
-func (in *Intake) factsIn(tree fs.FS, path string) (*blendfile.Facts, error) {
+func (in *Intake) factsIn(tree fs.FS, path string, s settings.Settings) (*blendfile.Facts, error) {
 	f, err := tree.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	defer func() { _ = f.Close() }()
-	return blendfile.Inspect(f, blendfile.Options{Memory: in.Memory})
+	return blendfile.InspectAs(f, blendfile.Options{Memory: in.Memory}, s)
 }
 
 // mostSequences bounds the sequences with gaps that are kept of a scene: each quote holds

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/project"
@@ -34,7 +35,7 @@ func (h service) listing(more ...string) project.Listing {
 
 // receiveProject makes a project of sent parts.
 func (h service) receiveProject(l project.Listing) (intake.Inspection, error) {
-	r, err := h.ReceiveProject(h.t.Context(), h.workspace, l)
+	r, err := h.ReceiveProject(h.t.Context(), h.workspace, l, settings.Settings{})
 	if err != nil {
 		return intake.Inspection{}, err
 	}

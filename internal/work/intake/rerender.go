@@ -11,7 +11,7 @@ import (
 )
 
 // Rerender locks a price for frames of a job that has ended, over the upload that the job
-// rendered, in the caller's transaction. It changes nothing in that job and spends
+// rendered and with its settings, in the caller's transaction. It changes nothing in that job and spends
 // nothing: the new job begins when the quote is started. Errors: render_not_found,
 // render_not_completed while the job runs, invalid_frame_range for a frame that the job
 // does not have, upload_not_found when the upload is gone.
@@ -33,7 +33,11 @@ func (in *Intake) Rerender(ctx context.Context, tx *db.Tx, workspaceID, jobID st
 			With(map[string]string{"not_in_job": other.String(), "frame_list": has.String()}).
 			WithAction("Choose frames that the job has, or quote other frames of its upload.")
 	}
-	i, err := in.Requote(ctx, tx, workspaceID, record.UploadID, quote.RequestedFrames{List: frames, RerenderOf: jobID})
+	choice, err := quote.ChoiceOf(ctx, tx, record.QuoteID)
+	if err != nil {
+		return Inspection{}, err
+	}
+	i, err := in.Requote(ctx, tx, workspaceID, record.UploadID, quote.RequestedFrames{List: frames, RerenderOf: jobID, Choice: choice})
 	if fault.Is(err, fault.UploadNotFound) {
 		err = fault.New(fault.UploadNotFound, "The file that %s rendered no longer exists: it was deleted or has expired.", jobID).
 			WithAction("Upload the file again with inspect and quote these frames of the new upload.")

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/framename"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/work/quote"
 )
@@ -41,6 +42,15 @@ func Refusal(err error) error {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(e)).Wrap(err)
 	}
 	return fmt.Errorf("inspect upload: %w", err)
+}
+
+// refusalOf is Refusal of a file that is rendered with settings. Errors of its own:
+// invalid_settings.
+func refusalOf(err error) error {
+	if bad := quote.BadSettings(err); fault.Is(bad, fault.InvalidSettings) {
+		return bad
+	}
+	return Refusal(err)
 }
 
 // sentence writes an error as a sentence, as API messages are. blendfile's errors are
@@ -122,6 +132,7 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 	out := quote.Scene{
 		Name: s.Name, Engine: s.Engine,
 		ResolutionX: s.ResolutionX, ResolutionY: s.ResolutionY, ResolutionPercentage: s.ResolutionPercentage,
+		Scenes: f.Scenes, Cameras: f.Cameras, Camera: s.Camera, ViewLayers: s.ViewLayers, OutputName: framename.Of(s.OutputPath).String(),
 		Samples: s.Samples, FPS: s.FPS, FrameStart: s.FrameStart, FrameEnd: s.FrameEnd, FrameStep: s.FrameStep,
 		FileVersion: version(f.FileVersion), DrivenSamples: s.SamplesDriven,
 		OutputFormat: s.OutputFormat, MovieOutput: s.MovieOutput, Denoise: s.Denoise,

@@ -20,9 +20,17 @@ import (
 // quote.RequestedFrames.Resolve, of draft.write and of inTx, and storage_limit_reached.
 func (r *Received) Quote(ctx context.Context, requested quote.RequestedFrames, inTx func(*db.Tx, Inspection) error) (out Inspection, err error) {
 	defer r.Abort()
-	if _, _, err := requested.Resolve(r.scene.Frames()); err != nil {
+	if r.refused != nil && r.choice.Scene == nil {
+		return Inspection{}, r.refused
+	}
+	rendered := r.scene
+	if r.choice.Scene != nil {
+		rendered = *r.choice.Scene
+	}
+	if _, _, err := requested.Resolve(rendered.Frames()); err != nil {
 		return Inspection{}, err // before the cost of an fsync
 	}
+	requested.Choice = r.choice
 	scene, err := json.Marshal(r.scene)
 	if err != nil {
 		return Inspection{}, fmt.Errorf("write scene: %w", err)
@@ -69,12 +77,15 @@ func (r *Received) storeIn(ctx context.Context, tx *db.Tx, scene string, request
 	if err != nil {
 		return out, fmt.Errorf("store upload: %w", err)
 	}
-	out = Inspection{UploadID: r.uploadID, Scene: r.scene, FrameTime: r.in.FrameTime}
+	out = Inspection{UploadID: r.uploadID, FrameTime: r.in.FrameTime}
 	farm, err := farmOf(ctx, tx)
 	if err != nil {
 		return out, err
 	}
 	if out.Quote, err = r.in.Envelope.Lock(ctx, tx, row, r.scene, farm, requested, r.in.terms()); err != nil {
+		return out, err
+	}
+	if out.Scene, err = out.Quote.Scene(r.scene); err != nil {
 		return out, err
 	}
 	if err := r.in.checkStored(ctx, tx, r.workspaceID, added+int64(len(scene))); err != nil {

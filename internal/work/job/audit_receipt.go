@@ -25,6 +25,7 @@ func Differs(job Record, r receipt.Receipt) string {
 		{"frames", [4]int64{job.FrameStart, job.FrameEnd, job.FrameStep, job.FrameCount},
 			[4]int64{int64(r.FrameStart), int64(r.FrameEnd), int64(r.FrameStep), int64(r.FrameCount)}},
 		{"frame_list", job.Frames, r.FrameList},
+		{"settings", job.Settings, r.Settings.Text()},
 		{"frames_completed", job.FramesCompleted, int64(len(r.Frames))},
 		{"renderer", [2]string{job.Renderer, job.BlenderVersion}, [2]string{r.Renderer.ID, r.Renderer.Version}},
 		{"device", [2]string{job.RenderDevice, job.DeviceName}, [2]string{r.RenderDevice, r.DeviceName}},

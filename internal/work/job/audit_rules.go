@@ -24,6 +24,8 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 	case q.FrameStart != j.FrameStart || q.FrameEnd != j.FrameEnd || q.FrameStep != j.FrameStep || q.FrameCount != j.FrameCount || q.Frames != j.Frames:
 		wrong("frames %d to %d by %d, %d in all %s, its quote has %d to %d by %d, %d in all %s",
 			j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, j.Frames, q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount, q.Frames)
+	case q.Settings != j.Settings:
+		wrong("its settings are %.200q, its quote's %.200q", j.Settings, q.Settings)
 	case q.RerenderOf != j.RerenderOf:
 		wrong("it renders frames of %q again, its quote those of %q", j.RerenderOf, q.RerenderOf)
 	case q.PriceCents != j.PriceCents || q.PricingVersion != j.PricingVersion:

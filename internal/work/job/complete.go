@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -98,6 +99,9 @@ func (j *Jobs) log(ctx context.Context, tx *db.Tx, job Record, a Artifact) error
 			return receipt.Entry{}, err
 		}
 		r := receiptOf(job, a, tx.Time())
+		if r.Settings, err = settings.Read(job.Settings); err != nil {
+			return receipt.Entry{}, err
+		}
 		r.Input, r.LogIndex, r.Test = input, &index, j.Test
 		if r, err = receipt.WithFrameSet(r, key); err != nil {
 			return receipt.Entry{}, err

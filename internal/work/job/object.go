@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/quote"
@@ -39,21 +40,22 @@ type Object struct {
 	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one." enum:"no_worker_online,workers_unable,no_capable_worker,no_matching_blender,workers_busy"`
 	QueuePosition *int           `json:"queue_position" doc:"The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued."`
 	// The contract's renderer until a frame has come in, then what really rendered.
-	Renderer       string  `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
-	Application    string  `json:"application"`
-	Version        string  `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
-	Engine         string  `json:"engine"`
-	RenderDevice   *string `json:"render_device" doc:"What was really used; null before." enum:"GPU,CPU"`
-	DeviceName     *string `json:"device_name"`
-	Filename       string  `json:"filename"`
-	InputSHA256    string  `json:"input_sha256"`
-	InputSizeBytes int64   `json:"input_size_bytes"`
-	FrameStart     int     `json:"frame_start"`
-	FrameEnd       int     `json:"frame_end"`
-	FrameStep      int     `json:"frame_step"`
-	FrameCount     int     `json:"frame_count"`
-	FrameList      string  `json:"frame_list" doc:"The frames to render, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
-	RerenderOf     *string `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
+	Renderer       string            `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
+	Application    string            `json:"application"`
+	Version        string            `json:"version" doc:"The renderer's version; once a frame is in, that of the Blender that really rendered."`
+	Engine         string            `json:"engine"`
+	RenderDevice   *string           `json:"render_device" doc:"What was really used; null before." enum:"GPU,CPU"`
+	DeviceName     *string           `json:"device_name"`
+	Filename       string            `json:"filename"`
+	InputSHA256    string            `json:"input_sha256"`
+	InputSizeBytes int64             `json:"input_size_bytes"`
+	FrameStart     int               `json:"frame_start"`
+	FrameEnd       int               `json:"frame_end"`
+	FrameStep      int               `json:"frame_step"`
+	FrameCount     int               `json:"frame_count"`
+	FrameList      string            `json:"frame_list" doc:"The frames to render, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
+	Settings       settings.Settings `json:"settings" doc:"What was chosen of the file, as in the quote; a member that is absent is as in the file."`
+	RerenderOf     *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
 	// Accepted frames. The number falls by one when an accepted frame is rendered
 	// again.
 	FramesCompleted int                `json:"frames_completed"`
@@ -216,6 +218,7 @@ func shown(job Record) Object {
 		CompletedAt: db.OptionalTime(job.CompletedAt), FailedAt: db.OptionalTime(job.FailedAt), CancelledAt: db.OptionalTime(job.CancelledAt),
 		CancelReason: db.Optional(job.CancelReason), UpdatedAt: db.Time(job.UpdatedAt), Findings: framecheck.ReadFindings(job.Findings),
 	}
+	o.Settings, _ = settings.Read(job.Settings) // the audit finds what cannot be read
 	if job.BlenderVersion != "" {
 		o.Version = job.BlenderVersion
 	}

@@ -171,7 +171,7 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 		JobID: jobID, WorkspaceID: r.Principal.WorkspaceID, KeyID: r.Principal.Credential.KeyID, Flow: string(r.Flow), Status: string(status),
 		UploadID: q.UploadID, QuoteID: q.QuoteID, Filename: q.Filename, InputSha256: q.InputSHA256, InputSizeBytes: q.InputSizeBytes,
 		FrameStart: int64(q.FrameStart), FrameEnd: int64(q.FrameEnd), FrameStep: int64(q.FrameStep),
-		FrameCount: int64(q.FrameCount), Frames: q.Gaps(), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
+		FrameCount: int64(q.FrameCount), Frames: q.Gaps(), Settings: q.Settings.Text(), PricingVersion: q.PricingVersion, PriceCents: q.PriceCents,
 		CreatedAt: tx.Now, SubmittedAt: submitted, UpdatedAt: tx.Now, Findings: framecheck.Findings{}.Stored(),
 		RequestID: fault.RequestID(ctx),
 	}
@@ -214,12 +214,12 @@ func enqueue(ctx context.Context, tx *db.Tx, job dispatch.Job, span dispatch.Spa
 // readNeeds fills what the scene of a job asks of workers. Where its frames depend on those
 // before, a worker plays from the scene's first one on, or the job's where that is lower.
 func readNeeds(ctx context.Context, tx *db.Tx, job *dispatch.Job, first int64) error {
-	text, err := tx.JobScene(ctx, job.JobID)
+	row, err := tx.JobScene(ctx, job.JobID)
 	if err != nil {
 		return fmt.Errorf("read the scene of %s: %w", job.JobID, err)
 	}
 	var scene quote.Scene
-	if err := json.Unmarshal([]byte(text), &scene); err != nil {
+	if err := json.Unmarshal([]byte(row.Scene), &scene); err != nil {
 		return fmt.Errorf("read the scene of %s: %w", job.JobID, err)
 	}
 	job.Needs = scene.Needs()

@@ -122,7 +122,8 @@ func (o *Overviews) Find(ctx context.Context, workspaceID, jobID string, kind Ki
 		if frames, err = tx.FramesOf(ctx, jobID); err != nil {
 			return fmt.Errorf("read frames: %w", err)
 		}
-		if scene, err = tx.JobScene(ctx, jobID); err != nil && !db.IsNotFound(err) {
+		row, err := tx.JobScene(ctx, jobID)
+		if scene = row.Scene; err != nil && !db.IsNotFound(err) {
 			return fmt.Errorf("read the scene of %s: %w", jobID, err)
 		}
 		return nil

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/framecheck"
 )
@@ -18,6 +19,7 @@ import (
 type Work struct {
 	PreviewID   string
 	InputSHA256 string // of the upload's main file
+	Settings    settings.Settings
 	Lease       lease.Lease
 }
 
@@ -62,7 +64,11 @@ func (p *Previews) Claim(ctx context.Context, holder string) (w Work, ok bool, e
 		if _, err := previewRows.Changed(ctx, tx, claimed, err); err != nil {
 			return err
 		}
-		w, ok = Work{PreviewID: row.PreviewID, InputSHA256: upload.Sha256, Lease: leases[0]}, true
+		chosen, err := settings.Read(row.Settings)
+		if err != nil {
+			return err
+		}
+		w, ok = Work{PreviewID: row.PreviewID, InputSHA256: upload.Sha256, Settings: chosen, Lease: leases[0]}, true
 		return nil
 	})
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
-	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/quote"
 )
 
 // Order queues a preview of a frame of an upload, in the caller's transaction; frame nil
-// means the middle of the quoted range. A preview of the same frame that is in progress
-// or done is returned instead: an upload never changes. Errors: previews_off,
+// means the middle of the quoted range. It has the settings of the newest quote. A preview of
+// the same frame with the same settings that is in progress or done is returned instead: an
+// upload never changes. Errors: previews_off,
 // workspace_frozen, upload_not_found, invalid_frame_range, free_preview_limit_reached.
 func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame *int) (View, error) {
 	if p.Limits.Off() {
@@ -46,9 +46,9 @@ func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 	if number < contract.MinFrames || number > contract.MaxFrameNumber {
 		return View{}, fault.New(fault.InvalidFrameRange, "The frame is %d; it must be %d to %d.", number, contract.MinFrames, contract.MaxFrameNumber)
 	}
-	row, err := tx.PreviewSame(ctx, query.PreviewSameParams{UploadID: uploadID, Frame: number})
+	row, err := tx.PreviewSame(ctx, query.PreviewSameParams{UploadID: uploadID, Frame: number, Settings: quoted.settings})
 	if db.IsNotFound(err) {
-		row, err = p.create(ctx, tx, workspaceID, uploadID, number, quoted.needs)
+		row, err = p.create(ctx, tx, workspaceID, uploadID, number, quoted)
 	}
 	if err != nil {
 		return View{}, fmt.Errorf("order a preview: %w", err)
@@ -57,7 +57,7 @@ func (p *Previews) Order(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 }
 
 // create queues a preview, if the limits allow one more.
-func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame int64, needs buildoption.Set) (query.Preview, error) {
+func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID string, frame int64, quoted quotedRange) (query.Preview, error) {
 	used, err := tx.PreviewsUsed(ctx, query.PreviewsUsedParams{UploadID: uploadID, WorkspaceID: workspaceID, Since: tx.Now - day.Microseconds()})
 	if err != nil {
 		return query.Preview{}, err
@@ -67,12 +67,12 @@ func (p *Previews) create(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	}
 	row := query.Preview{
 		PreviewID: id.New(id.Preview), WorkspaceID: workspaceID, UploadID: uploadID, Frame: frame, Status: string(Queued),
-		Ordinal: used.OfWorkspace + 1, Needs: int64(needs), CreatedAt: tx.Now,
+		Ordinal: used.OfWorkspace + 1, Needs: int64(quoted.needs), Settings: quoted.settings, CreatedAt: tx.Now,
 	}
 	row.RowSum = previewRows.Of(row)
 	err = tx.PreviewCreate(ctx, query.PreviewCreateParams{
 		PreviewID: row.PreviewID, WorkspaceID: row.WorkspaceID, UploadID: row.UploadID, Frame: row.Frame, Status: row.Status,
-		Ordinal: row.Ordinal, Needs: row.Needs, CreatedAt: row.CreatedAt, RowSum: row.RowSum,
+		Ordinal: row.Ordinal, Needs: row.Needs, Settings: row.Settings, CreatedAt: row.CreatedAt, RowSum: row.RowSum,
 	})
 	if err != nil {
 		return row, err

@@ -61,7 +61,8 @@ const (
 	WorkersBusy     = "workers_busy"
 )
 
-// Find reads the newest preview of an upload, or of one of its frames. Errors:
+// Find reads the newest preview of an upload, or of one of its frames, with the settings of its
+// newest quote. Errors:
 // upload_not_found, preview_not_found.
 func (p *Previews) Find(ctx context.Context, workspaceID, uploadID string, frame *int) (v View, err error) {
 	err = p.DB.Read(ctx, func(tx *db.Tx) error {
@@ -73,7 +74,7 @@ func (p *Previews) Find(ctx context.Context, workspaceID, uploadID string, frame
 		if frame != nil {
 			number = max(0, int64(*frame))
 		}
-		row, err := tx.PreviewNewest(ctx, query.PreviewNewestParams{UploadID: uploadID, Frame: number})
+		row, err := tx.PreviewNewest(ctx, query.PreviewNewestParams{UploadID: uploadID, Frame: number, Settings: quoted.settings})
 		if db.IsNotFound(err) {
 			return fault.New(fault.PreviewNotFound, "This upload has no such preview.")
 		}
@@ -117,6 +118,7 @@ type quotedRange struct {
 	start, step, count int64
 	warnings           []quote.Warning
 	needs              buildoption.Set // of the scene
+	settings           string          // text of package settings
 }
 
 // middle is the frame in the middle of the range.
@@ -142,7 +144,7 @@ func (p *Previews) quoted(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err != nil {
 		return q, fmt.Errorf("read the quote of %s: %w", uploadID, err)
 	}
-	q.needs = scene.Needs()
+	q.needs, q.settings = scene.Needs(), row.Settings
 	q.start, q.step, q.count = row.FrameStart, row.FrameStep, row.FrameCount
 	return q, nil
 }

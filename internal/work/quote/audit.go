@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/render/settings"
 )
 
 // Audit reads every quote, page by page, and reports those whose price, frames or times are
@@ -59,6 +60,12 @@ func strange(r query.AuditQuotesRow, book contract.Book) string {
 		return fmt.Sprintf("it is open for %s; by its terms %q it is open for %s", life, q.PricingVersion, terms.QuoteLifetime)
 	}
 	if _, err := ListOf(q.FrameStart, q.FrameEnd, q.FrameStep, q.FrameCount, q.Frames); err != nil {
+		return err.Error()
+	}
+	if chosen, err := settings.Read(q.Settings); err != nil || chosen.Normal().Text() != q.Settings || chosen.Check() != nil {
+		return fmt.Sprintf("its settings are %.300q", q.Settings)
+	}
+	if _, err := ReadScene(q.Scene); err != nil {
 		return err.Error()
 	}
 	var warnings []Warning

@@ -57,6 +57,8 @@ type RequestedFrames struct {
 	Count *int
 	// List chooses frames one by one. Then Start, End and Step choose nothing.
 	List framelist.List
+	// Choice is what else was chosen of the file.
+	Choice Choice
 	// RerenderOf is the job whose frames these are once more; "" for none.
 	RerenderOf string
 }

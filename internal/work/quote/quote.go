@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/settings"
 )
 
 // Status of a quote. It is computed when the quote is read, never stored: a quote
@@ -36,30 +37,54 @@ const (
 
 // Quote is a locked price (spec 2.11).
 type Quote struct {
-	QuoteID        string    `json:"quote_id" doc:"Begins with QTE-."`
-	UploadID       string    `json:"upload_id"`
-	Status         Status    `json:"status" enum:"open,accepted,expired"`
-	FrameStart     int       `json:"frame_start"`
-	FrameEnd       int       `json:"frame_end"`
-	FrameStep      int       `json:"frame_step"`
-	FrameCount     int       `json:"frame_count"`
-	FrameList      string    `json:"frame_list" doc:"The frames that are priced, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
-	RerenderOf     *string   `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
-	PriceCents     int64     `json:"price_cents" doc:"Locked price in cents."`
-	Currency       string    `json:"currency"`
-	PricingVersion string    `json:"pricing_version"`
-	Qualified1C    bool      `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
-	CreatedAt      time.Time `json:"created_at"`
-	ExpiresAt      time.Time `json:"expires_at"`
-	InputSHA256    string    `json:"input_sha256"`
-	InputSizeBytes int64     `json:"input_size_bytes"`
-	Filename       string    `json:"filename"`
-	Warnings       []Warning `json:"warnings"`
+	QuoteID    string `json:"quote_id" doc:"Begins with QTE-."`
+	UploadID   string `json:"upload_id"`
+	Status     Status `json:"status" enum:"open,accepted,expired"`
+	FrameStart int    `json:"frame_start"`
+	FrameEnd   int    `json:"frame_end"`
+	FrameStep  int    `json:"frame_step"`
+	FrameCount int    `json:"frame_count"`
+	FrameList  string `json:"frame_list" doc:"The frames that are priced, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
+	// Settings is what the order chose of the file.
+	Settings       settings.Settings `json:"settings" doc:"What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings."`
+	RerenderOf     *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
+	PriceCents     int64             `json:"price_cents" doc:"Locked price in cents."`
+	Currency       string            `json:"currency"`
+	PricingVersion string            `json:"pricing_version"`
+	Qualified1C    bool              `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
+	CreatedAt      time.Time         `json:"created_at"`
+	ExpiresAt      time.Time         `json:"expires_at"`
+	InputSHA256    string            `json:"input_sha256"`
+	InputSizeBytes int64             `json:"input_size_bytes"`
+	Filename       string            `json:"filename"`
+	Warnings       []Warning         `json:"warnings"`
 
 	// JobID is the job that accepted the quote; "" before.
 	JobID string `json:"-"`
 
-	list string // FrameList if it is not a range, otherwise ""
+	list  string // FrameList if it is not a range, otherwise ""
+	scene string // the scene as it was chosen, JSON; "" for the upload's own
+}
+
+// Scene is the scene that the quote is for; own is that of its upload.
+func (q Quote) Scene(own Scene) (Scene, error) {
+	choice, err := q.choice()
+	if err == nil && choice.Scene != nil {
+		own = *choice.Scene
+	}
+	return own, err
+}
+
+// choice is what the quote's order chose of the file.
+func (q Quote) choice() (c Choice, err error) {
+	c.Settings = q.Settings
+	if q.scene == "" {
+		return c, nil
+	}
+	if c.Scene, err = ReadScene(q.scene); err != nil {
+		return c, fmt.Errorf("read the scene of %s: %w", q.QuoteID, err)
+	}
+	return c, nil
 }
 
 // Gaps returns the frames of a quote whose frames are no range; "" of a range.
@@ -77,10 +102,10 @@ func (q Quote) Again() (RequestedFrames, error) {
 	if q.RerenderOf != nil {
 		r.RerenderOf = *q.RerenderOf
 	}
-	if q.list == "" {
-		return r, nil
-	}
 	var err error
+	if r.Choice, err = q.choice(); err != nil || q.list == "" {
+		return r, err
+	}
 	r.List, err = framelist.Parse(q.list, contract.MaxFrames)
 	return r, err
 }
@@ -93,9 +118,18 @@ type Envelope int64
 // Lock prices frames of an upload by the terms and holds the price for as long as they
 // say. It locks the warnings too, the worst first: those of the file on this farm, and of
 // the range. Each call locks a new quote and leaves the older ones as they are. A scene beyond the envelope gets a quote too, so that the
-// caller sees the price and the reason; Startable refuses it later. Errors: those of
-// RequestedFrames.Resolve.
+// caller sees the price and the reason; Startable refuses it later. scene is the upload's own;
+// where the caller chose another one, that is priced. Errors: those of
+// RequestedFrames.Resolve, and why the file cannot be rendered without settings.
 func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scene Scene, farm Farm, requested RequestedFrames, terms contract.Terms) (Quote, error) {
+	own, err := requested.Choice.text()
+	if err != nil {
+		return Quote{}, err
+	}
+	scene = requested.Choice.of(scene)
+	if scene.Refused != nil {
+		return Quote{}, scene.Refused.fault()
+	}
 	selected, err := requested.selection(scene.Frames())
 	if err != nil {
 		return Quote{}, err
@@ -109,7 +143,7 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	row := query.Quote{
 		QuoteID: id.New(id.Quote), UploadID: upload.UploadID, WorkspaceID: upload.WorkspaceID,
 		FrameStart: int64(frames.Start), FrameEnd: int64(frames.End), FrameStep: int64(frames.Step), FrameCount: int64(count),
-		Frames: list, RerenderOf: requested.RerenderOf,
+		Frames: list, RerenderOf: requested.RerenderOf, Settings: requested.Choice.Settings.Text(), Scene: own,
 		PriceCents: terms.Price(int64(count)), PricingVersion: terms.Version,
 		Qualified: bit(work <= int64(e)), Warnings: string(text),
 		CreatedAt: tx.Now, ExpiresAt: tx.Now + terms.QuoteLifetime.Microseconds(),
@@ -117,7 +151,7 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
 		QuoteID: row.QuoteID, UploadID: row.UploadID, WorkspaceID: row.WorkspaceID,
 		FrameStart: row.FrameStart, FrameEnd: row.FrameEnd, FrameStep: row.FrameStep, FrameCount: row.FrameCount,
-		Frames: row.Frames, RerenderOf: row.RerenderOf,
+		Frames: row.Frames, RerenderOf: row.RerenderOf, Settings: row.Settings, Scene: row.Scene,
 		PriceCents: row.PriceCents, PricingVersion: row.PricingVersion, Qualified: row.Qualified, Warnings: row.Warnings,
 		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RowSum: quoteRows.Of(row),
 	})
@@ -159,10 +193,24 @@ func gone() error {
 	return fault.New(fault.UploadNotFound, "The upload no longer exists: it was deleted, or it expired before it was used.")
 }
 
-// Drop removes the quotes of an upload that no job has taken.
+// Drop removes the quotes of an upload that no job has taken, and the scenes of the others.
 func Drop(ctx context.Context, tx *db.Tx, uploadID string) error {
 	if err := tx.QuotesDrop(ctx, uploadID); err != nil {
 		return fmt.Errorf("drop the quotes of %s: %w", uploadID, err)
+	}
+	rows, err := tx.QuotesDropScenes(ctx, uploadID)
+	if err != nil {
+		return fmt.Errorf("drop the scenes of the quotes of %s: %w", uploadID, err)
+	}
+	return renew(ctx, tx, rows)
+}
+
+// renew writes the checksums of changed quotes.
+func renew(ctx context.Context, tx *db.Tx, rows []query.Quote) error {
+	for _, row := range rows {
+		if err := quoteRows.Renew(ctx, tx, row); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -215,7 +263,11 @@ func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 		PriceCents: row.PriceCents, Currency: contract.Currency, PricingVersion: row.PricingVersion, Qualified1C: row.Qualified == 1,
 		CreatedAt: db.Time(row.CreatedAt), ExpiresAt: db.Time(row.ExpiresAt),
 		InputSHA256: upload.Sha256, InputSizeBytes: upload.SizeBytes, Filename: upload.Filename,
-		JobID: row.JobID,
+		JobID: row.JobID, scene: row.Scene,
+	}
+	var err error
+	if q.Settings, err = settings.Read(row.Settings); err != nil {
+		return Quote{}, fmt.Errorf("read the settings of %s: %w", row.QuoteID, err)
 	}
 	switch {
 	case row.JobID != "":

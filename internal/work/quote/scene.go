@@ -8,7 +8,14 @@ import (
 // Scene is what inspect found in the active scene (decisions 6): the basis
 // of the price and of the caller's answer. It is stored with the upload.
 type Scene struct {
-	Name                 string        `json:"name"`
+	Name       string   `json:"name"`
+	Scenes     []string `json:"scenes,omitempty" doc:"The scenes of the file, of which an order can choose one."`
+	Cameras    []string `json:"cameras,omitempty" doc:"The cameras of the file; camera is the one that is used, and absent where only markers of the timeline or strips bring one."`
+	Camera     string   `json:"camera,omitempty"`
+	ViewLayers []string `json:"view_layers,omitempty" doc:"The view layers of the scene, rendered or not."`
+	OutputName string   `json:"output_name,omitempty" doc:"How the scene itself names its frames, such as shot_010_####: what output_name scene gives."`
+	// Refused is set of a file that was accepted for what was chosen of it.
+	Refused              *Refused      `json:"refused,omitempty" doc:"Why the file cannot be rendered without the settings that were chosen."`
 	Engine               string        `json:"engine"`
 	ResolutionX          int           `json:"resolution_x" doc:"Pixels, before the percentage."`
 	ResolutionY          int           `json:"resolution_y" doc:"Pixels, before the percentage."`

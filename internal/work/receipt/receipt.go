@@ -25,6 +25,8 @@ package receipt
 import (
 	"encoding/json"
 	"time"
+
+	"svc.example/internal/render/settings"
 )
 
 // Receipt is the signed statement about one completed job. Every member but FrameSet and
@@ -40,13 +42,16 @@ type Receipt struct {
 	// Frames are in rising order: FrameStart, then each FrameStep further, up to
 	// FrameEnd. FrameCount is their number, 1 to contract.MaxFrames. If they are not
 	// such a range, FrameList has them, such as "3,7-9", and FrameStep is 1.
-	Frames     []Frame  `json:"frames"`
-	FrameStart int      `json:"frame_start"`
-	FrameEnd   int      `json:"frame_end"`
-	FrameStep  int      `json:"frame_step"`
-	FrameCount int      `json:"frame_count"`
-	FrameList  string   `json:"frame_list,omitempty"`
-	Renderer   Renderer `json:"renderer"`
+	Frames     []Frame `json:"frames"`
+	FrameStart int     `json:"frame_start"`
+	FrameEnd   int     `json:"frame_end"`
+	FrameStep  int     `json:"frame_step"`
+	FrameCount int     `json:"frame_count"`
+	FrameList  string  `json:"frame_list,omitempty"`
+	// Settings are what the order chose of the file: the pictures are those of a file that was
+	// saved with them. Absent where nothing was chosen.
+	Settings settings.Settings `json:"settings,omitzero"`
+	Renderer Renderer          `json:"renderer"`
 	// RenderDevice is what really rendered: "GPU" or "CPU". One CPU frame makes it
 	// "CPU". DeviceName is the device's own name, or
 	// the names of all devices.

@@ -147,7 +147,7 @@ func (s *session) Open(_ context.Context, in blender.Input) (blender.Opened, err
 		return blender.Opened{}, fmt.Errorf("open the job's file: %w", err)
 	}
 	defer func() { _ = content.Close() }()
-	facts, err := blendfile.Inspect(content, blendfile.Options{})
+	facts, err := blendfile.InspectAs(content, blendfile.Options{}, in.Settings)
 	if err != nil || facts.Scene == nil {
 		return blender.Opened{}, &blender.Error{Code: blender.Crashed, Message: "the file has no scene that can be read", Final: true}
 	}

@@ -121,12 +121,13 @@ func (p *processPool) close() {
 	p.left.Wait()
 }
 
-// has reports whether the open file is that of a job, of the same owner: a process never sees
+// has reports whether the open file is that of a job, with the same settings and of the same
+// owner: a process never sees
 // the files of two workspaces, not even equal ones, since that would reveal one to the other.
 // It is false if frames depend on earlier ones: a job's frames are then played from its own
 // beginning.
 func (a *openJob) has(job farmapi.Job, scene string) bool {
-	return a != nil && scene != "" && a.files.scene == scene && a.job.JobID != job.JobID && !a.opened.Plays && !job.Plays
+	return a != nil && scene != "" && a.files.scene == scene && a.job.JobID != job.JobID && a.job.Settings == job.Settings && !a.opened.Plays && !job.Plays
 }
 
 // openJob returns a process with a job's file open that can render a frame of it: the
@@ -170,7 +171,7 @@ func (l *slot) continueScene(a *openJob, job farmapi.Job) *openJob {
 // openScene has a spare process open a job's files. It removes them after an error.
 func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
 	job := t.job
-	files.input.Plays, files.input.Scene = job.Plays, job.Scene
+	files.input.Plays, files.input.Scene, files.input.Settings = job.Plays, job.Scene, job.Settings
 	if f := job.Frames; f.Step > 0 {
 		files.input.Frames = &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
 	}

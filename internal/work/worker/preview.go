@@ -104,7 +104,7 @@ const referenceTime = 10 * time.Minute
 func (l *slot) layAside(ctx context.Context, job farmapi.Job) (f files, limit time.Duration, err error) {
 	if p := job.Preview; p != nil {
 		f, err = l.fetch(ctx, job)
-		f.input.Preview = &blender.Preview{Side: p.Side, Samples: p.Samples}
+		f.input.Preview, f.input.Settings = &blender.Preview{Side: p.Side, Samples: p.Samples}, job.Settings
 		return f, time.Duration(p.Seconds * float64(time.Second)), err
 	}
 	if f.dir, err = os.MkdirTemp(l.dirs.projects, "reference-"); err != nil {

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
@@ -142,5 +143,5 @@ func (s *Site) receivePart(r *http.Request, who identity.Principal, part *multip
 		return nil, err
 	}
 	defer archive.Abort()
-	return archive.Unpack(r.Context(), "")
+	return archive.Unpack(r.Context(), "", settings.Settings{})
 }

@@ -44,8 +44,9 @@ SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state
 SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state = 'waiting' AND lapsed_holder = @worker_id;
 
 -- name: JobScene :one
--- What inspect found out about a job's scene, JSON.
-SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = @job_id;
+-- What inspect found out about a job's scene as it was chosen, and what was, JSON.
+SELECT CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene, j.settings
+FROM job j JOIN upload u ON u.upload_id = j.upload_id JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id = @job_id;
 
 -- name: CandidateAdd :exec
 INSERT INTO candidate (job_id, frame, attempt, worker_id, key_id, class, other_key, sha256, pixel_sha256, finding, picture, created_at, row_sum)

@@ -28,7 +28,7 @@ SELECT CAST(coalesce(max(CASE WHEN completed_at > failed_at THEN completed_at EL
 SELECT CAST(coalesce((SELECT sum(CASE WHEN EXISTS (
       SELECT 1 FROM job j WHERE j.upload_id = u.upload_id AND j.status NOT IN ('failed', 'cancelled') LIMIT 1 OFFSET 0) THEN 0
     ELSE 256 + octet_length(u.scene) + 2 * coalesce((SELECT octet_length(p.manifest) FROM project p WHERE p.upload_id = u.upload_id), 0) END
-    + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames)) FROM quote q WHERE q.upload_id = u.upload_id AND q.job_id = ''), 0))
+    + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames) + octet_length(q.scene)) FROM quote q WHERE q.upload_id = u.upload_id AND q.job_id = ''), 0))
   FROM upload u WHERE u.workspace_id = @workspace_id AND u.removed_at = 0), 0)
   + coalesce((SELECT sum(256 + octet_length(i.body)) FROM idempotency i WHERE i.workspace_id = @workspace_id), 0) AS bigint) AS bytes,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM ledger_transaction t WHERE t.workspace_id = @workspace_id AND t.kind IN ('credit', 'top_up')) THEN 1 ELSE 0 END AS bigint) AS paid;
@@ -39,7 +39,7 @@ SELECT CAST(coalesce((SELECT sum(CASE WHEN EXISTS (
 SELECT CAST(coalesce(sum(
   coalesce((SELECT sum(c.size_bytes + 4096) FROM content c WHERE c.workspace_id = w.workspace_id), 0)
   + coalesce((SELECT sum(256 + octet_length(u.scene) + 2 * coalesce((SELECT octet_length(p.manifest) FROM project p WHERE p.upload_id = u.upload_id), 0)
-      + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames)) FROM quote q WHERE q.upload_id = u.upload_id), 0))
+      + coalesce((SELECT sum(256 + octet_length(q.warnings) + octet_length(q.frames) + octet_length(q.scene)) FROM quote q WHERE q.upload_id = u.upload_id), 0))
     FROM upload u WHERE u.workspace_id = w.workspace_id AND u.removed_at = 0), 0)
   + coalesce((SELECT sum(256 + octet_length(i.body)) FROM idempotency i WHERE i.workspace_id = w.workspace_id), 0)), 0) AS bigint)
 FROM workspace w

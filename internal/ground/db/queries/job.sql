@@ -1,8 +1,8 @@
 -- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
 VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
-  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @row_sum);
+  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @row_sum);
 
 -- name: JobGet :one
 SELECT * FROM job WHERE job_id = @job_id;
@@ -124,11 +124,11 @@ SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq 
 -- name: JobsAlike :many
 -- How long the first frames took of the newest completed job over the same file, or else
 -- over a file of the same name, for the jobs of a workspace with fewer frames than that,
--- oldest first. For a file of the same name it gives both scenes, which may differ. A job
--- without one has no row.
+-- oldest first. For a file of the same name, or other settings, it gives both scenes, which may
+-- differ. A job without one has no row.
 SELECT j.job_id, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us,
-  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE u.scene END AS text) AS scene,
-  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE v.scene END AS text) AS scene_then
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 AND a.settings = j.settings THEN '' WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene,
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 AND a.settings = j.settings THEN '' WHEN r.scene <> '' THEN r.scene ELSE v.scene END AS text) AS scene_then
 FROM job j JOIN job a ON a.job_id = coalesce((
   SELECT s.job_id FROM job s
   WHERE s.workspace_id = j.workspace_id AND s.input_sha256 = j.input_sha256 AND s.status = 'completed'
@@ -137,15 +137,16 @@ FROM job j JOIN job a ON a.job_id = coalesce((
   WHERE n.workspace_id = j.workspace_id AND n.filename = j.filename AND n.status = 'completed'
   ORDER BY n.job_id DESC LIMIT 1))
 JOIN frame f ON f.job_id = a.job_id JOIN upload u ON u.upload_id = j.upload_id JOIN upload v ON v.upload_id = a.upload_id
+JOIN quote q ON q.quote_id = j.quote_id JOIN quote r ON r.quote_id = a.quote_id
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < @fewer AND f.seq <= @upto
-GROUP BY j.job_id, j.input_sha256, a.input_sha256, u.scene, v.scene;
+GROUP BY j.job_id, j.input_sha256, a.input_sha256, j.settings, a.settings, q.scene, r.scene, u.scene, v.scene;
 
 -- name: JobsLooked :many
 -- What a frame takes according to the free previews of the same jobs' uploads. A job
 -- without one has no row.
 SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
-FROM job j JOIN preview p ON p.upload_id = j.upload_id
+FROM job j JOIN preview p ON p.upload_id = j.upload_id AND p.settings = j.settings
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < @fewer AND p.render_us > 0
 GROUP BY j.job_id;
@@ -273,7 +274,7 @@ SELECT count(*) FROM job WHERE workspace_id = @workspace_id AND status NOT IN ('
 
 -- name: JobsErase :many
 -- An artifact goes as at its end: its removal raises seq.
-UPDATE job SET filename = CAST(@filename AS text), request_id = '',
+UPDATE job SET filename = CAST(@filename AS text), request_id = '', settings = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST(@filename AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST(@message AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,

@@ -1,6 +1,6 @@
 -- name: PreviewCreate :exec
-INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, needs, created_at, row_sum)
-VALUES (@preview_id, @workspace_id, @upload_id, @frame, @status, @ordinal, @needs, @created_at, @row_sum);
+INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, needs, settings, created_at, row_sum)
+VALUES (@preview_id, @workspace_id, @upload_id, @frame, @status, @ordinal, @needs, @settings, @created_at, @row_sum);
 
 -- name: PreviewLock :one
 SELECT * FROM preview WHERE preview_id = @preview_id FOR UPDATE;
@@ -9,12 +9,12 @@ SELECT * FROM preview WHERE preview_id = @preview_id FOR UPDATE;
 SELECT * FROM preview WHERE preview_id = @preview_id;
 
 -- name: PreviewNewest :one
--- The newest preview of an upload, or of one of its frames.
-SELECT * FROM preview WHERE upload_id = @upload_id AND (CAST(@frame AS bigint) < 0 OR frame = CAST(@frame AS bigint)) ORDER BY preview_id DESC LIMIT 1;
+-- The newest preview of an upload, or of one of its frames, with some settings.
+SELECT * FROM preview WHERE upload_id = @upload_id AND settings = @settings AND (CAST(@frame AS bigint) < 0 OR frame = CAST(@frame AS bigint)) ORDER BY preview_id DESC LIMIT 1;
 
 -- name: PreviewSame :one
 -- What a repeated order of a frame gets: a preview that is in progress or done.
-SELECT * FROM preview WHERE upload_id = @upload_id AND frame = @frame AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1;
+SELECT * FROM preview WHERE upload_id = @upload_id AND frame = @frame AND settings = @settings AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1;
 
 -- name: PreviewsUsed :one
 -- How many previews count against the limits: those in progress, and those that a
@@ -73,7 +73,7 @@ SELECT * FROM preview WHERE upload_id = @upload_id ORDER BY preview_id FOR UPDAT
 
 -- name: PreviewQuote :one
 -- The scene of an upload, and what its newest quote says.
-SELECT u.workspace_id, u.removed_at, u.scene, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
+SELECT u.workspace_id, u.removed_at, CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene, q.settings, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
 FROM upload u JOIN quote q ON q.upload_id = u.upload_id
 WHERE u.upload_id = @upload_id ORDER BY q.quote_id DESC LIMIT 1;
 

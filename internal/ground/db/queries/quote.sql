@@ -1,11 +1,14 @@
 -- name: QuoteCreate :exec
-INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of,
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, scene,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
-VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of,
+VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @scene,
   @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at, @row_sum);
 
 -- name: QuoteLock :one
 SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id FOR UPDATE;
+
+-- name: QuoteGet :one
+SELECT settings, scene FROM quote WHERE quote_id = @quote_id;
 
 -- name: QuoteAccept :execrows
 UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id AND job_id = '';
@@ -22,6 +25,14 @@ WHERE q.workspace_id = @workspace_id AND q.job_id = '' AND q.expires_at > @now A
   AND NOT EXISTS (SELECT 1 FROM quote n WHERE n.upload_id = q.upload_id AND n.quote_id > q.quote_id)
 ORDER BY q.quote_id DESC LIMIT CAST(@max AS bigint);
 
+-- name: QuoteScene :one
+-- The scene of an upload as settings chose it before; no row where nobody has.
+SELECT scene FROM quote WHERE upload_id = @upload_id AND workspace_id = @workspace_id AND settings = @settings AND scene NOT IN ('', '{}')
+ORDER BY quote_id DESC LIMIT 1;
+
+-- name: QuotesDropScenes :many
+UPDATE quote SET scene = '{}' WHERE upload_id = @upload_id AND scene <> '' RETURNING *;
+
 -- name: QuotesDrop :exec
 DELETE FROM quote WHERE upload_id = @upload_id AND job_id = '';
 
@@ -37,4 +48,4 @@ FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON 
 WHERE q.quote_id > @after ORDER BY q.quote_id LIMIT 500;
 
 -- name: QuotesErase :many
-UPDATE quote SET warnings = '[]' WHERE workspace_id = @workspace_id RETURNING *;
+UPDATE quote SET warnings = '[]', settings = '', scene = '' WHERE workspace_id = @workspace_id RETURNING *;

@@ -23,7 +23,7 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST($1 AS text)
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -145,6 +145,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Job.Frames,
 			&i.Job.RerenderOf,
 			&i.Job.RequestID,
+			&i.Job.Settings,
 		); err != nil {
 			return nil, err
 		}
@@ -834,15 +835,21 @@ func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankPa
 }
 
 const jobScene = `-- name: JobScene :one
-SELECT u.scene FROM job j JOIN upload u ON u.upload_id = j.upload_id WHERE j.job_id = $1
+SELECT CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene, j.settings
+FROM job j JOIN upload u ON u.upload_id = j.upload_id JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id = $1
 `
 
-// What inspect found out about a job's scene, JSON.
-func (q *Queries) JobScene(ctx context.Context, jobID string) (string, error) {
+type JobSceneRow struct {
+	Scene    string
+	Settings string
+}
+
+// What inspect found out about a job's scene as it was chosen, and what was, JSON.
+func (q *Queries) JobScene(ctx context.Context, jobID string) (JobSceneRow, error) {
 	row := q.db.QueryRowContext(ctx, jobScene, jobID)
-	var scene string
-	err := row.Scan(&scene)
-	return scene, err
+	var i JobSceneRow
+	err := row.Scan(&i.Scene, &i.Settings)
+	return i, err
 }
 
 const workerHolds = `-- name: WorkerHolds :one

@@ -402,7 +402,7 @@ func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) 
 }
 
 const auditJobQuotes = `-- name: AuditJobQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, q.settings, q.scene FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
 `
 
 type AuditJobQuotesParams struct {
@@ -438,6 +438,8 @@ func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) 
 			&i.RowSum,
 			&i.Frames,
 			&i.RerenderOf,
+			&i.Settings,
+			&i.Scene,
 		); err != nil {
 			return nil, err
 		}
@@ -552,7 +554,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries after it read the rest of what the store knows
@@ -611,6 +613,7 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.Frames,
 			&i.RerenderOf,
 			&i.RequestID,
+			&i.Settings,
 		); err != nil {
 			return nil, err
 		}
@@ -666,7 +669,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -736,6 +739,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.Frames,
 			&i.Job.RerenderOf,
 			&i.Job.RequestID,
+			&i.Job.Settings,
 		); err != nil {
 			return nil, err
 		}
@@ -951,9 +955,9 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 
 const jobCreate = `-- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
 `
 
 type JobCreateParams struct {
@@ -973,6 +977,7 @@ type JobCreateParams struct {
 	FrameCount     int64
 	Frames         string
 	RerenderOf     string
+	Settings       string
 	PricingVersion string
 	PriceCents     int64
 	CreatedAt      int64
@@ -1001,6 +1006,7 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.FrameCount,
 		arg.Frames,
 		arg.RerenderOf,
+		arg.Settings,
 		arg.PricingVersion,
 		arg.PriceCents,
 		arg.CreatedAt,
@@ -1092,7 +1098,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings
 `
 
 type JobFrameDoneParams struct {
@@ -1162,6 +1168,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.Frames,
 		&i.RerenderOf,
 		&i.RequestID,
+		&i.Settings,
 	)
 	return i, err
 }
@@ -1169,7 +1176,7 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
 WHERE job_id = $3 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings
 `
 
 type JobFrameUndoneParams struct {
@@ -1227,12 +1234,13 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.Frames,
 		&i.RerenderOf,
 		&i.RequestID,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1283,12 +1291,13 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.Frames,
 		&i.RerenderOf,
 		&i.RequestID,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1339,6 +1348,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.Frames,
 		&i.RerenderOf,
 		&i.RequestID,
+		&i.Settings,
 	)
 	return i, err
 }
@@ -1584,7 +1594,7 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1690,6 +1700,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.Frames,
 			&i.Job.RerenderOf,
 			&i.Job.RequestID,
+			&i.Job.Settings,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -1719,8 +1730,8 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 
 const jobsAlike = `-- name: JobsAlike :many
 SELECT j.job_id, CAST(avg(f.render_us) AS bigint) AS mean_us, CAST(min(f.render_us) AS bigint) AS low_us, CAST(max(f.render_us) AS bigint) AS high_us,
-  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE u.scene END AS text) AS scene,
-  CAST(CASE WHEN a.input_sha256 = j.input_sha256 THEN '' ELSE v.scene END AS text) AS scene_then
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 AND a.settings = j.settings THEN '' WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene,
+  CAST(CASE WHEN a.input_sha256 = j.input_sha256 AND a.settings = j.settings THEN '' WHEN r.scene <> '' THEN r.scene ELSE v.scene END AS text) AS scene_then
 FROM job j JOIN job a ON a.job_id = coalesce((
   SELECT s.job_id FROM job s
   WHERE s.workspace_id = j.workspace_id AND s.input_sha256 = j.input_sha256 AND s.status = 'completed'
@@ -1729,9 +1740,10 @@ FROM job j JOIN job a ON a.job_id = coalesce((
   WHERE n.workspace_id = j.workspace_id AND n.filename = j.filename AND n.status = 'completed'
   ORDER BY n.job_id DESC LIMIT 1))
 JOIN frame f ON f.job_id = a.job_id JOIN upload u ON u.upload_id = j.upload_id JOIN upload v ON v.upload_id = a.upload_id
+JOIN quote q ON q.quote_id = j.quote_id JOIN quote r ON r.quote_id = a.quote_id
 WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < $4 AND f.seq <= $5
-GROUP BY j.job_id, j.input_sha256, a.input_sha256, u.scene, v.scene
+GROUP BY j.job_id, j.input_sha256, a.input_sha256, j.settings, a.settings, q.scene, r.scene, u.scene, v.scene
 `
 
 type JobsAlikeParams struct {
@@ -1753,8 +1765,8 @@ type JobsAlikeRow struct {
 
 // How long the first frames took of the newest completed job over the same file, or else
 // over a file of the same name, for the jobs of a workspace with fewer frames than that,
-// oldest first. For a file of the same name it gives both scenes, which may differ. A job
-// without one has no row.
+// oldest first. For a file of the same name, or other settings, it gives both scenes, which may
+// differ. A job without one has no row.
 func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAlikeRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobsAlike,
 		arg.WorkspaceID,
@@ -1792,12 +1804,12 @@ func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAli
 }
 
 const jobsErase = `-- name: JobsErase :many
-UPDATE job SET filename = CAST($1 AS text), request_id = '',
+UPDATE job SET filename = CAST($1 AS text), request_id = '', settings = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST($1 AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings
 `
 
 type JobsEraseParams struct {
@@ -1867,6 +1879,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.Frames,
 			&i.RerenderOf,
 			&i.RequestID,
+			&i.Settings,
 		); err != nil {
 			return nil, err
 		}
@@ -1883,7 +1896,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 
 const jobsLooked = `-- name: JobsLooked :many
 SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
-FROM job j JOIN preview p ON p.upload_id = j.upload_id
+FROM job j JOIN preview p ON p.upload_id = j.upload_id AND p.settings = j.settings
 WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
   AND j.frames_completed < $4 AND p.render_us > 0
 GROUP BY j.job_id
@@ -1974,7 +1987,7 @@ func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]str
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -2049,6 +2062,7 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.Frames,
 			&i.RerenderOf,
 			&i.RequestID,
+			&i.Settings,
 		); err != nil {
 			return nil, err
 		}

@@ -327,6 +327,7 @@ type Job struct {
 	Frames            string
 	RerenderOf        string
 	RequestID         string
+	Settings          string
 }
 
 type KeyStanding struct {
@@ -502,6 +503,7 @@ type Preview struct {
 	FaultText   string
 	RowSum      string
 	Needs       int64
+	Settings    string
 }
 
 type Project struct {
@@ -544,6 +546,8 @@ type Quote struct {
 	RowSum         string
 	Frames         string
 	RerenderOf     string
+	Settings       string
+	Scene          string
 }
 
 type RateLimit struct {

@@ -78,7 +78,7 @@ func (q *Queries) AuditPreviewPictures(ctx context.Context, after string) ([]Aud
 }
 
 const auditPreviews = `-- name: AuditPreviews :many
-SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, p.needs, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+SELECT p.preview_id, p.workspace_id, p.upload_id, p.frame, p.status, p.ordinal, p.created_at, p.begun_at, p.claimed_at, p.ended_at, p.worker_id, p.device, p.device_name, p.blob_key, p.sha256, p.size_bytes, p.width, p.height, p.finding, p.render_us, p.frame_low_us, p.frame_us, p.frame_high_us, p.fault_code, p.fault_text, p.row_sum, p.needs, p.settings, CAST(coalesce(u.workspace_id, '') AS text) AS owner, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(u.removed_at, 0) AS bigint) AS removed_at, CAST(coalesce(l.state, '') AS text) AS lease_state, CAST(coalesce(l.holder, '') AS text) AS lease_holder
 FROM preview p LEFT JOIN upload u ON u.upload_id = p.upload_id LEFT JOIN lease l ON l.queue = 'preview' AND l.subject = p.preview_id AND l.subject > $1
 WHERE p.preview_id > $1 ORDER BY p.preview_id LIMIT 500
@@ -133,6 +133,7 @@ func (q *Queries) AuditPreviews(ctx context.Context, after string) ([]AuditPrevi
 			&i.Preview.FaultText,
 			&i.Preview.RowSum,
 			&i.Preview.Needs,
+			&i.Preview.Settings,
 			&i.Owner,
 			&i.UploadedAt,
 			&i.RemovedAt,
@@ -156,7 +157,7 @@ const markPreviewReady = `-- name: MarkPreviewReady :one
 UPDATE preview SET status = 'ready', ended_at = $1, device = $2, device_name = $3, blob_key = $4, sha256 = $5,
   size_bytes = $6, width = $7, height = $8, finding = $9, render_us = $10,
   frame_low_us = $11, frame_us = $12, frame_high_us = $13
-WHERE preview_id = $14 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
+WHERE preview_id = $14 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
 `
 
 type MarkPreviewReadyParams struct {
@@ -222,12 +223,13 @@ func (q *Queries) MarkPreviewReady(ctx context.Context, arg MarkPreviewReadyPara
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewAfter = `-- name: PreviewAfter :many
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE preview_id > $1 ORDER BY preview_id LIMIT 500
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE preview_id > $1 ORDER BY preview_id LIMIT 500
 `
 
 func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, error) {
@@ -267,6 +269,7 @@ func (q *Queries) PreviewAfter(ctx context.Context, after string) ([]Preview, er
 			&i.FaultText,
 			&i.RowSum,
 			&i.Needs,
+			&i.Settings,
 		); err != nil {
 			return nil, err
 		}
@@ -311,7 +314,7 @@ func (q *Queries) PreviewBlobs(ctx context.Context) ([]string, error) {
 const previewClaim = `-- name: PreviewClaim :one
 UPDATE preview SET status = 'rendering', worker_id = $1, claimed_at = $2,
   begun_at = CASE WHEN begun_at = 0 THEN CAST($2 AS bigint) ELSE begun_at END
-WHERE preview_id = $3 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
+WHERE preview_id = $3 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
 `
 
 type PreviewClaimParams struct {
@@ -351,13 +354,14 @@ func (q *Queries) PreviewClaim(ctx context.Context, arg PreviewClaimParams) (Pre
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewCreate = `-- name: PreviewCreate :exec
-INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, needs, created_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO preview (preview_id, workspace_id, upload_id, frame, status, ordinal, needs, settings, created_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type PreviewCreateParams struct {
@@ -368,6 +372,7 @@ type PreviewCreateParams struct {
 	Status      string
 	Ordinal     int64
 	Needs       int64
+	Settings    string
 	CreatedAt   int64
 	RowSum      string
 }
@@ -381,6 +386,7 @@ func (q *Queries) PreviewCreate(ctx context.Context, arg PreviewCreateParams) er
 		arg.Status,
 		arg.Ordinal,
 		arg.Needs,
+		arg.Settings,
 		arg.CreatedAt,
 		arg.RowSum,
 	)
@@ -390,7 +396,7 @@ func (q *Queries) PreviewCreate(ctx context.Context, arg PreviewCreateParams) er
 const previewExpired = `-- name: PreviewExpired :one
 UPDATE preview SET status = 'expired', ended_at = CASE WHEN ended_at = 0 THEN CAST($1 AS bigint) ELSE ended_at END,
   worker_id = CASE WHEN status = 'ready' THEN worker_id ELSE '' END, blob_key = '', sha256 = '', size_bytes = 0, width = 0, height = 0
-WHERE preview_id = $2 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
+WHERE preview_id = $2 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
 `
 
 type PreviewExpiredParams struct {
@@ -430,12 +436,13 @@ func (q *Queries) PreviewExpired(ctx context.Context, arg PreviewExpiredParams) 
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewFailed = `-- name: PreviewFailed :one
-UPDATE preview SET status = 'failed', ended_at = $1, worker_id = '', fault_code = $2, fault_text = $3 WHERE preview_id = $4 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
+UPDATE preview SET status = 'failed', ended_at = $1, worker_id = '', fault_code = $2, fault_text = $3 WHERE preview_id = $4 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
 `
 
 type PreviewFailedParams struct {
@@ -481,12 +488,13 @@ func (q *Queries) PreviewFailed(ctx context.Context, arg PreviewFailedParams) (P
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewGet = `-- name: PreviewGet :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE preview_id = $1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE preview_id = $1
 `
 
 func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, error) {
@@ -520,12 +528,13 @@ func (q *Queries) PreviewGet(ctx context.Context, previewID string) (Preview, er
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewLock = `-- name: PreviewLock :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE preview_id = $1 FOR UPDATE
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE preview_id = $1 FOR UPDATE
 `
 
 func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, error) {
@@ -559,22 +568,24 @@ func (q *Queries) PreviewLock(ctx context.Context, previewID string) (Preview, e
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewNewest = `-- name: PreviewNewest :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE upload_id = $1 AND (CAST($2 AS bigint) < 0 OR frame = CAST($2 AS bigint)) ORDER BY preview_id DESC LIMIT 1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE upload_id = $1 AND settings = $2 AND (CAST($3 AS bigint) < 0 OR frame = CAST($3 AS bigint)) ORDER BY preview_id DESC LIMIT 1
 `
 
 type PreviewNewestParams struct {
 	UploadID string
+	Settings string
 	Frame    int64
 }
 
-// The newest preview of an upload, or of one of its frames.
+// The newest preview of an upload, or of one of its frames, with some settings.
 func (q *Queries) PreviewNewest(ctx context.Context, arg PreviewNewestParams) (Preview, error) {
-	row := q.db.QueryRowContext(ctx, previewNewest, arg.UploadID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, previewNewest, arg.UploadID, arg.Settings, arg.Frame)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -604,12 +615,13 @@ func (q *Queries) PreviewNewest(ctx context.Context, arg PreviewNewestParams) (P
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewNext = `-- name: PreviewNext :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview
 WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = $1 AND (preview.needs & o.lacks) <> 0)
 ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED
 `
@@ -647,12 +659,13 @@ func (q *Queries) PreviewNext(ctx context.Context, workerID string) (Preview, er
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewQuote = `-- name: PreviewQuote :one
-SELECT u.workspace_id, u.removed_at, u.scene, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
+SELECT u.workspace_id, u.removed_at, CAST(CASE WHEN q.scene <> '' THEN q.scene ELSE u.scene END AS text) AS scene, q.settings, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.warnings
 FROM upload u JOIN quote q ON q.upload_id = u.upload_id
 WHERE u.upload_id = $1 ORDER BY q.quote_id DESC LIMIT 1
 `
@@ -661,6 +674,7 @@ type PreviewQuoteRow struct {
 	WorkspaceID string
 	RemovedAt   int64
 	Scene       string
+	Settings    string
 	FrameStart  int64
 	FrameEnd    int64
 	FrameStep   int64
@@ -676,6 +690,7 @@ func (q *Queries) PreviewQuote(ctx context.Context, uploadID string) (PreviewQuo
 		&i.WorkspaceID,
 		&i.RemovedAt,
 		&i.Scene,
+		&i.Settings,
 		&i.FrameStart,
 		&i.FrameEnd,
 		&i.FrameStep,
@@ -686,7 +701,7 @@ func (q *Queries) PreviewQuote(ctx context.Context, uploadID string) (PreviewQuo
 }
 
 const previewRequeue = `-- name: PreviewRequeue :one
-UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs
+UPDATE preview SET status = 'queued', worker_id = '' WHERE preview_id = $1 RETURNING preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings
 `
 
 func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview, error) {
@@ -720,22 +735,24 @@ func (q *Queries) PreviewRequeue(ctx context.Context, previewID string) (Preview
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
 
 const previewSame = `-- name: PreviewSame :one
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE upload_id = $1 AND frame = $2 AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE upload_id = $1 AND frame = $2 AND settings = $3 AND status IN ('queued', 'rendering', 'ready') ORDER BY preview_id DESC LIMIT 1
 `
 
 type PreviewSameParams struct {
 	UploadID string
 	Frame    int64
+	Settings string
 }
 
 // What a repeated order of a frame gets: a preview that is in progress or done.
 func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Preview, error) {
-	row := q.db.QueryRowContext(ctx, previewSame, arg.UploadID, arg.Frame)
+	row := q.db.QueryRowContext(ctx, previewSame, arg.UploadID, arg.Frame, arg.Settings)
 	var i Preview
 	err := row.Scan(
 		&i.PreviewID,
@@ -765,6 +782,7 @@ func (q *Queries) PreviewSame(ctx context.Context, arg PreviewSameParams) (Previ
 		&i.FaultText,
 		&i.RowSum,
 		&i.Needs,
+		&i.Settings,
 	)
 	return i, err
 }
@@ -846,7 +864,7 @@ func (q *Queries) PreviewsHeld(ctx context.Context, workerID string) (int64, err
 }
 
 const previewsOfUpload = `-- name: PreviewsOfUpload :many
-SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs FROM preview WHERE upload_id = $1 ORDER BY preview_id FOR UPDATE
+SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview WHERE upload_id = $1 ORDER BY preview_id FOR UPDATE
 `
 
 func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Preview, error) {
@@ -886,6 +904,7 @@ func (q *Queries) PreviewsOfUpload(ctx context.Context, uploadID string) ([]Prev
 			&i.FaultText,
 			&i.RowSum,
 			&i.Needs,
+			&i.Settings,
 		); err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 const auditQuotes = `-- name: AuditQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, q.settings, q.scene, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(j.job_id, '') AS text) AS taken_by,
   CAST(coalesce(f.upload_id, '') AS text) AS first_upload_id, CAST(coalesce(f.workspace_id, '') AS text) AS first_workspace_id
 FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id AND j.quote_id > $1
@@ -58,6 +58,8 @@ func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesR
 			&i.Quote.RowSum,
 			&i.Quote.Frames,
 			&i.Quote.RerenderOf,
+			&i.Quote.Settings,
+			&i.Quote.Scene,
 			&i.UploadWorkspaceID,
 			&i.UploadedAt,
 			&i.TakenBy,
@@ -96,10 +98,10 @@ func (q *Queries) QuoteAccept(ctx context.Context, arg QuoteAcceptParams) (int64
 }
 
 const quoteCreate = `-- name: QuoteCreate :exec
-INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of,
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, scene,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
-  $10, $11, $12, $13, $14, $15, $16)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
+  $12, $13, $14, $15, $16, $17, $18)
 `
 
 type QuoteCreateParams struct {
@@ -112,6 +114,8 @@ type QuoteCreateParams struct {
 	FrameCount     int64
 	Frames         string
 	RerenderOf     string
+	Settings       string
+	Scene          string
 	PriceCents     int64
 	PricingVersion string
 	Qualified      int64
@@ -132,6 +136,8 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 		arg.FrameCount,
 		arg.Frames,
 		arg.RerenderOf,
+		arg.Settings,
+		arg.Scene,
 		arg.PriceCents,
 		arg.PricingVersion,
 		arg.Qualified,
@@ -141,6 +147,22 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 		arg.RowSum,
 	)
 	return err
+}
+
+const quoteGet = `-- name: QuoteGet :one
+SELECT settings, scene FROM quote WHERE quote_id = $1
+`
+
+type QuoteGetRow struct {
+	Settings string
+	Scene    string
+}
+
+func (q *Queries) QuoteGet(ctx context.Context, quoteID string) (QuoteGetRow, error) {
+	row := q.db.QueryRowContext(ctx, quoteGet, quoteID)
+	var i QuoteGetRow
+	err := row.Scan(&i.Settings, &i.Scene)
+	return i, err
 }
 
 const quoteLatest = `-- name: QuoteLatest :one
@@ -160,7 +182,7 @@ func (q *Queries) QuoteLatest(ctx context.Context, arg QuoteLatestParams) (strin
 }
 
 const quoteLock = `-- name: QuoteLock :one
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
 `
 
 type QuoteLockParams struct {
@@ -190,8 +212,29 @@ func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, er
 		&i.RowSum,
 		&i.Frames,
 		&i.RerenderOf,
+		&i.Settings,
+		&i.Scene,
 	)
 	return i, err
+}
+
+const quoteScene = `-- name: QuoteScene :one
+SELECT scene FROM quote WHERE upload_id = $1 AND workspace_id = $2 AND settings = $3 AND scene NOT IN ('', '{}')
+ORDER BY quote_id DESC LIMIT 1
+`
+
+type QuoteSceneParams struct {
+	UploadID    string
+	WorkspaceID string
+	Settings    string
+}
+
+// The scene of an upload as settings chose it before; no row where nobody has.
+func (q *Queries) QuoteScene(ctx context.Context, arg QuoteSceneParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, quoteScene, arg.UploadID, arg.WorkspaceID, arg.Settings)
+	var scene string
+	err := row.Scan(&scene)
+	return scene, err
 }
 
 const quotesDrop = `-- name: QuotesDrop :exec
@@ -203,8 +246,56 @@ func (q *Queries) QuotesDrop(ctx context.Context, uploadID string) error {
 	return err
 }
 
+const quotesDropScenes = `-- name: QuotesDropScenes :many
+UPDATE quote SET scene = '{}' WHERE upload_id = $1 AND scene <> '' RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene
+`
+
+func (q *Queries) QuotesDropScenes(ctx context.Context, uploadID string) ([]Quote, error) {
+	rows, err := q.db.QueryContext(ctx, quotesDropScenes, uploadID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Quote
+	for rows.Next() {
+		var i Quote
+		if err := rows.Scan(
+			&i.QuoteID,
+			&i.UploadID,
+			&i.WorkspaceID,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.PriceCents,
+			&i.PricingVersion,
+			&i.Qualified,
+			&i.Warnings,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.AcceptedAt,
+			&i.JobID,
+			&i.RowSum,
+			&i.Frames,
+			&i.RerenderOf,
+			&i.Settings,
+			&i.Scene,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quotesErase = `-- name: QuotesErase :many
-UPDATE quote SET warnings = '[]' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of
+UPDATE quote SET warnings = '[]', settings = '', scene = '' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene
 `
 
 func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote, error) {
@@ -235,6 +326,8 @@ func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote,
 			&i.RowSum,
 			&i.Frames,
 			&i.RerenderOf,
+			&i.Settings,
+			&i.Scene,
 		); err != nil {
 			return nil, err
 		}
