@@ -1111,6 +1111,8 @@ export interface Schemas {
         /** @description The job whose frames these are once more; null for none. */
         rerender_of: string | null;
         scene: Schemas["Scene"];
+        /** @description What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings. */
+        settings: Schemas["Settings"];
         /** @enum {string} */
         status: "open" | "accepted" | "expired";
         /** @description What legal_acceptance accepts when the quote is started. */
@@ -1386,6 +1388,8 @@ export interface Schemas {
         size_bytes: number;
     };
     ProjectRequest: {
+        /** @description Name of the camera for all frames; the scene's own, and those of its markers, when left out. */
+        camera?: string;
         files: Schemas["ProjectFile"][];
         /**
          * Format: int64
@@ -1406,6 +1410,35 @@ export interface Schemas {
         frames?: string | number[];
         /** @description Path of the .blend to render, one of the files. */
         main: string;
+        /**
+         * @description How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path).
+         * @enum {string}
+         */
+        output_name?: "frame" | "scene";
+        /**
+         * Format: int64
+         * @description Size of the pictures in percent of the scene's resolution.
+         */
+        resolution_percentage?: number;
+        /**
+         * Format: int64
+         * @description Width of the pictures in pixels, before cropping; together with resolution_y and without resolution_percentage.
+         */
+        resolution_x?: number;
+        /**
+         * Format: int64
+         * @description Height of the pictures in pixels, before cropping.
+         */
+        resolution_y?: number;
+        /**
+         * Format: int64
+         * @description Cycles samples of a pixel; at most the scene's.
+         */
+        samples?: number;
+        /** @description Name of the scene to render; the file's active one when left out. */
+        scene?: string;
+        /** @description Name of the only view layer to render; all that render when left out or null. */
+        view_layer?: string | null;
     };
     Proof: {
         artifact_sha256: string;
@@ -1481,20 +1514,24 @@ export interface Schemas {
         quote_id: string;
         /** @description The job whose frames these are once more; null for none. */
         rerender_of: string | null;
+        /** @description What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings. */
+        settings: Schemas["Settings"];
         /** @enum {string} */
         status: "open" | "accepted" | "expired";
         upload_id: string;
         warnings: Schemas["Warning"][];
     };
     QuoteRequest: {
+        /** @description Name of the camera for all frames; the scene's own, and those of its markers, when left out. */
+        camera?: string;
         /**
          * Format: int64
-         * @description Last frame; required without frames.
+         * @description Last frame; required with frame_start.
          */
         frame_end?: number;
         /**
          * Format: int64
-         * @description First frame, 1 or above; required without frames.
+         * @description First frame, 1 or above; required without frames, unless a setting is chosen.
          */
         frame_start?: number;
         /**
@@ -1504,6 +1541,35 @@ export interface Schemas {
         frame_step?: number;
         /** @description Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step. */
         frames?: string | number[];
+        /**
+         * @description How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path).
+         * @enum {string}
+         */
+        output_name?: "frame" | "scene";
+        /**
+         * Format: int64
+         * @description Size of the pictures in percent of the scene's resolution.
+         */
+        resolution_percentage?: number;
+        /**
+         * Format: int64
+         * @description Width of the pictures in pixels, before cropping; together with resolution_y and without resolution_percentage.
+         */
+        resolution_x?: number;
+        /**
+         * Format: int64
+         * @description Height of the pictures in pixels, before cropping.
+         */
+        resolution_y?: number;
+        /**
+         * Format: int64
+         * @description Cycles samples of a pixel; at most the scene's.
+         */
+        samples?: number;
+        /** @description Name of the scene to render; the file's active one when left out. */
+        scene?: string;
+        /** @description Name of the only view layer to render; all that render when left out or null. */
+        view_layer?: string | null;
     };
     RateLimit: {
         /**
@@ -1547,6 +1613,7 @@ export interface Schemas {
         /** Format: double */
         render_seconds: number;
         renderer: Schemas["Renderer"];
+        settings?: Schemas["Settings"];
         /** Format: date-time */
         started_at: string;
         switched: string[];
@@ -1564,6 +1631,10 @@ export interface Schemas {
          * @description Ends of jobs from then on that the endpoint has not taken are sent again.
          */
         since: string;
+    };
+    Refused: {
+        code: string;
+        message: string;
     };
     RenderDownload: {
         application: string;
@@ -1676,6 +1747,8 @@ export interface Schemas {
          * @description The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known.
          */
         seconds_per_frame_low: number | null;
+        /** @description What was chosen of the file, as in the quote; a member that is absent is as in the file. */
+        settings: Schemas["Settings"];
         /**
          * @description Always equal to status.
          * @enum {string}
@@ -1861,6 +1934,8 @@ export interface Schemas {
          * @description The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known.
          */
         seconds_per_frame_low: number | null;
+        /** @description What was chosen of the file, as in the quote; a member that is absent is as in the file. */
+        settings: Schemas["Settings"];
         /**
          * @description Always equal to status.
          * @enum {string}
@@ -2001,6 +2076,8 @@ export interface Schemas {
          * @description The shortest render time among the last 32 frames, or the first ones of a similar job where fewer than three are in; null when none is known.
          */
         seconds_per_frame_low: number | null;
+        /** @description What was chosen of the file, as in the quote; a member that is absent is as in the file. */
+        settings: Schemas["Settings"];
         /**
          * @description Always equal to status.
          * @enum {string}
@@ -2062,6 +2139,9 @@ export interface Schemas {
         autorun_scripts?: Schemas["Script"][];
         /** @description What Blender must be built with for the picture, each with one file that needs it. */
         build_options?: Schemas["NeededOption"][];
+        camera?: string;
+        /** @description The cameras of the file; camera is the one that is used, and absent where only markers of the timeline or strips bring one. */
+        cameras?: string[];
         /** @description What the picture needs of Blender's colour management. */
         color_management?: Schemas["ColorManagement"];
         /** @description True when the scene asks for denoising. */
@@ -2123,6 +2203,10 @@ export interface Schemas {
         other_pixel_samples?: number;
         /** @description Blender's name of the still or movie format, such as PNG. */
         output_format: string;
+        /** @description How the scene itself names its frames, such as shot_010_####: what output_name scene gives. */
+        output_name?: string;
+        /** @description Why the file cannot be rendered without the settings that were chosen. */
+        refused?: Schemas["Refused"];
         /** Format: int64 */
         resolution_percentage: number;
         /**
@@ -2147,6 +2231,8 @@ export interface Schemas {
          * @description Cycles samples a pixel.
          */
         samples: number;
+        /** @description The scenes of the file, of which an order can choose one. */
+        scenes?: string[];
         /** @description Names of text blocks; none of them is run. */
         scripts: string[];
         /** @description True when the strips of the sequencer make the picture. */
@@ -2163,6 +2249,8 @@ export interface Schemas {
         unrendered?: Schemas["Shot"][];
         /** @description True if the picture may depend on Python that would run automatically. */
         uses_autorun_scripts: boolean;
+        /** @description The view layers of the scene, rendered or not. */
+        view_layers?: string[];
         /** @description True when the world of the picture has a volume; newer Blenders do not render it the same way twice. */
         world_volume?: boolean;
     };
@@ -2250,6 +2338,39 @@ export interface Schemas {
         used_by?: string;
         /** @description How the picture shows it. */
         uses: Schemas["Use"][];
+    };
+    Settings: {
+        /** @description Name of the camera for all frames; the scene's own, and those of its markers, when left out. */
+        camera?: string;
+        /**
+         * @description How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path).
+         * @enum {string}
+         */
+        output_name?: "frame" | "scene";
+        /**
+         * Format: int64
+         * @description Size of the pictures in percent of the scene's resolution.
+         */
+        resolution_percentage?: number;
+        /**
+         * Format: int64
+         * @description Width of the pictures in pixels, before cropping; together with resolution_y and without resolution_percentage.
+         */
+        resolution_x?: number;
+        /**
+         * Format: int64
+         * @description Height of the pictures in pixels, before cropping.
+         */
+        resolution_y?: number;
+        /**
+         * Format: int64
+         * @description Cycles samples of a pixel; at most the scene's.
+         */
+        samples?: number;
+        /** @description Name of the scene to render; the file's active one when left out. */
+        scene?: string;
+        /** @description Name of the only view layer to render; all that render when left out or null. */
+        view_layer?: string | null;
     };
     Shortage: {
         /** Format: int64 */
