@@ -153,7 +153,7 @@ type ProjectRequest struct {
 	// active scene.
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
-	Settings                        Settings // what else is rendered otherwise than the file says
+	Settings                        Settings // what else differs from the file
 	// Progress, if not nil, is called with the bytes sent so far of those that are
 	// missing on the service, by one goroutine at a time. It is not called if the
 	// service has everything.

@@ -15,7 +15,7 @@ type RenderRequest struct {
 	Scene    string   // path of a .blend, or of a .zip with one
 	Folder   string   // for the frames, the receipt and what proves it
 	Frames   string   // such as 1-50,80-100x5; "" for the scene's own
-	Settings Settings // what else is rendered otherwise than the file says
+	Settings Settings // what else differs from the file
 	// MaxCents is the most that it may cost; nil for the quote's own price.
 	MaxCents        *int64
 	LegalAcceptance string // [LegalV1]

@@ -27,7 +27,7 @@ type InspectRequest struct {
 	// takes FrameStart, FrameEnd and FrameStep, of which nil is that of the active scene.
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
-	Settings                        Settings // what else is rendered otherwise than the file says
+	Settings                        Settings // what else differs from the file
 	// Progress, if not nil, is called with the bytes sent so far. A repeated upload
 	// starts again at 0. total is -1 while unknown.
 	Progress func(sent, total int64)

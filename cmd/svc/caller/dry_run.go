@@ -57,7 +57,7 @@ func (c *Render) dryRun(app *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	facts, err := inspect(path, flags)
+	facts, err := inspect(path, flags, c.settings())
 	if err != nil {
 		return err
 	}

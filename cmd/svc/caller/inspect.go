@@ -12,11 +12,13 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )
@@ -27,7 +29,8 @@ import (
 type Inspect struct {
 	File        string `arg:"" type:"existingfile" help:"The .blend file."`
 	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read. Default: the folder of the .blend."`
-	JSON        bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object with all details instead of a table."`
+	SettingFlags
+	JSON bool `name:"json" env:"SVC_JSON" help:"Print one JSON object with all details instead of a table."`
 }
 
 // Help is printed below the flags.
@@ -55,8 +58,9 @@ type inspected struct {
 	// LibrarySimulations run from frame to frame in libraries, as these are on this disk.
 	LibrarySimulations []blendfile.Simulation `json:"library_simulations"`
 
-	found *scenefiles.Found
-	alone bool // the .blend is all that would be sent
+	chosen settings.Settings
+	found  *scenefiles.Found
+	alone  bool // the .blend is all that would be sent
 }
 
 // refusal is how the service would refuse the file. It is a result here and no error:
@@ -68,7 +72,7 @@ type refusal struct {
 
 // Run reads the file and prints its facts.
 func (c *Inspect) Run(app *kong.Context) error {
-	found, err := inspect(c.File, FileFlags{ProjectRoot: c.ProjectRoot})
+	found, err := inspect(c.File, FileFlags{ProjectRoot: c.ProjectRoot}, c.settings())
 	if err != nil {
 		return err
 	}
@@ -81,13 +85,13 @@ func (c *Inspect) Run(app *kong.Context) error {
 
 // inspect reads a .blend and finds its files. Errors are those of package blendfile and of
 // the file system.
-func inspect(path string, flags FileFlags) (*inspected, error) {
-	facts, size, err := readFacts(path)
+func inspect(path string, flags FileFlags, chosen client.Settings) (*inspected, error) {
+	facts, size, err := readFacts(path, chosen)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%s: %w", path, quote.BadSettings(err))
 	}
 	name := filepath.Base(path)
-	i := &inspected{OK: true, Filename: name, SizeBytes: size, Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}}
+	i := &inspected{OK: true, Filename: name, SizeBytes: size, Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}, chosen: settings.Settings(chosen)}
 	i.found = &scenefiles.Found{Main: name, Files: []scenefiles.File{}, Simulations: []blendfile.Simulation{}}
 	if !flags.NoFiles {
 		if err := i.find(path, flags.ProjectRoot); err != nil {
@@ -99,7 +103,7 @@ func inspect(path string, flags FileFlags) (*inspected, error) {
 	if !i.alone {
 		i.MissingData = i.found.Gone
 	} else {
-		err = scenefiles.Complete(context.Background(), facts, name, func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{})
+		err = scenefiles.Complete(context.Background(), facts, name, func() (io.ReadCloser, error) { return os.Open(path) }, scenefiles.Options{Settings: i.chosen})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -115,10 +119,10 @@ func (f *inspected) find(path, root string) error {
 		return err
 	}
 	defer func() { _ = disk.Close() }()
-	if err := disk.ActiveScene(context.Background(), f.Facts, scenefiles.Options{}); err != nil {
+	if err := disk.ActiveScene(context.Background(), f.Facts, scenefiles.Options{Settings: f.chosen}); err != nil {
 		return err
 	}
-	f.found, err = disk.Find(context.Background(), scenefiles.Options{})
+	f.found, err = disk.Find(context.Background(), scenefiles.Options{Settings: f.chosen})
 	return err
 }
 
@@ -146,7 +150,10 @@ func (f *inspected) judge() {
 
 // readFacts reads the file to its end, as the service does, so that a truncated file
 // fails here too. size is in bytes.
-func readFacts(path string) (facts *blendfile.Facts, size int64, err error) {
+func readFacts(path string, chosen client.Settings) (facts *blendfile.Facts, size int64, err error) {
+	if err := settings.Settings(chosen).Check(); err != nil {
+		return nil, 0, err
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, 0, fmt.Errorf("open the file: %w", err)
@@ -156,7 +163,7 @@ func readFacts(path string) (facts *blendfile.Facts, size int64, err error) {
 	if err != nil {
 		return nil, 0, fmt.Errorf("open the file: %w", err)
 	}
-	facts, err = blendfile.Inspect(file, blendfile.Options{ReadAll: true})
+	facts, err = blendfile.InspectAs(file, blendfile.Options{ReadAll: true}, settings.Settings(chosen))
 	return facts, info.Size(), err
 }
 
@@ -174,6 +181,14 @@ func (f *inspected) print(w io.Writer) {
 		row("scene", "none")
 	} else {
 		printScene(row, s, f.SceneCount)
+		for _, offer := range []struct {
+			name string
+			of   []string
+		}{{"scenes", f.Scenes}, {"cameras", f.Cameras}} {
+			if len(offer.of) > 1 { // otherwise there is nothing to choose
+				row(offer.name, "%s", strings.Join(offer.of, ", "))
+			}
+		}
 	}
 	if f.Refused != nil {
 		row("refused", "%s (%s)", f.Refused.Message, f.Refused.Code)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/render/blendfile"
 )
@@ -97,7 +98,7 @@ func TestInspectFindsTheFilesOfTheSceneOnThisDisk(t *testing.T) {
 
 func TestInspectAsJSONHasAllFacts(t *testing.T) {
 	t.Parallel()
-	found, err := inspect(filepath.Join(scenes, "scenes.blend"), FileFlags{})
+	found, err := inspect(filepath.Join(scenes, "scenes.blend"), FileFlags{}, client.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestInspectAsJSONHasEachFileWithItsOwnerStatusAndReach(t *testing.T) {
 
 func TestInspectSaysWhatIsNoBlend(t *testing.T) {
 	t.Parallel()
-	if _, err := inspect(filepath.Join(scenes, "settings.json"), FileFlags{}); !errors.Is(err, blendfile.ErrNotBlend) {
+	if _, err := inspect(filepath.Join(scenes, "settings.json"), FileFlags{}, client.Settings{}); !errors.Is(err, blendfile.ErrNotBlend) {
 		t.Errorf("%v, want ErrNotBlend", err)
 	}
 }
@@ -153,7 +154,7 @@ func TestInspectSaysWhatIsNoBlend(t *testing.T) {
 // inspectedFile is what inspect finds of a file, with the folder of its project.
 func inspectedFile(t *testing.T, file, root string) *inspected {
 	t.Helper()
-	found, err := inspect(file, FileFlags{ProjectRoot: root})
+	found, err := inspect(file, FileFlags{ProjectRoot: root}, client.Settings{})
 	if err != nil {
 		t.Fatal(err)
 	}

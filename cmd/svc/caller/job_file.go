@@ -41,17 +41,18 @@ type jobFile struct {
 	InputSHA256 string `json:"input_sha256"`
 	// ProjectSHA256 is of the project that was sent, as its receipt states it; "" of a .blend
 	// alone, and where it is not known.
-	ProjectSHA256 string    `json:"project_sha256,omitempty"`
-	Frames        string    `json:"frames"`                // as the command named them, "" for the scene's own
-	RerenderOf    string    `json:"rerender_of,omitempty"` // the job whose frames these are once more
-	FrameStart    int       `json:"frame_start"`
-	FrameEnd      int       `json:"frame_end"`
-	FrameStep     int       `json:"frame_step"`
-	FrameCount    int       `json:"frame_count"`
-	FrameList     string    `json:"frame_list,omitempty"`
-	PriceCents    int64     `json:"price_cents"`
-	Currency      string    `json:"currency"`
-	CreatedAt     time.Time `json:"created_at"` // when the price was accepted
+	ProjectSHA256 string          `json:"project_sha256,omitempty"`
+	Frames        string          `json:"frames"`                // as the command named them, "" for the scene's own
+	Settings      client.Settings `json:"settings,omitzero"`     // what else was chosen of the file
+	RerenderOf    string          `json:"rerender_of,omitempty"` // the job whose frames these are once more
+	FrameStart    int             `json:"frame_start"`
+	FrameEnd      int             `json:"frame_end"`
+	FrameStep     int             `json:"frame_step"`
+	FrameCount    int             `json:"frame_count"`
+	FrameList     string          `json:"frame_list,omitempty"`
+	PriceCents    int64           `json:"price_cents"`
+	Currency      string          `json:"currency"`
+	CreatedAt     time.Time       `json:"created_at"` // when the price was accepted
 
 	folder string
 	inside bool // the folder is one in that of the command, named for the job

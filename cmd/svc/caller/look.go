@@ -24,6 +24,7 @@ import (
 type Look struct {
 	profile.Flags
 	FileFlags
+	SettingFlags
 	File  string `arg:"" type:"path" help:"The .blend file, or a folder with one."`
 	Frame int    `env:"-" placeholder:"N" help:"Frame to render. Default: the middle of the scene's range."`
 	Out   string `env:"-" placeholder:"FILE" help:"JPEG file to write; - is standard output. Default: FILE-frame-N.jpg in the current folder, unless the terminal shows the picture."`
@@ -77,7 +78,7 @@ func (c *Look) Run(app *kong.Context) (err error) {
 		stop()
 	}()
 	context.AfterFunc(ctx, stop)
-	scene, err := openScene(ctx, c.File, c.FileFlags, display)
+	scene, err := openScene(ctx, c.File, c.FileFlags, c.settings(), display)
 	if err != nil {
 		return err
 	}

@@ -28,12 +28,12 @@ func (r *run) order(ctx context.Context) (*jobFile, error) {
 		return r.rerender(ctx)
 	}
 	var err error
-	if r.scene, err = openScene(ctx, r.File, r.Files, r.Display); err != nil {
+	if r.scene, err = openScene(ctx, r.File, r.Files, r.Settings, r.Display); err != nil {
 		return nil, err
 	}
 	defer r.scene.close()
 	same := func(j *jobFile) bool {
-		return j.InputSHA256 == r.scene.sum && j.ProjectSHA256 == r.scene.projectSum() && j.Frames == string(r.Frames) && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)
+		return j.InputSHA256 == r.scene.sum && j.ProjectSHA256 == r.scene.projectSum() && j.Frames == string(r.Frames) && j.Settings == r.Settings && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)
 	}
 	return r.orderIn(ctx, r.out(r.File), same, r.quote)
 }
@@ -94,7 +94,7 @@ func (r *run) orderIn(ctx context.Context, out string, same func(*jobFile) bool,
 
 // jobOf makes the job of a new order.
 func (r *run) jobOf(q *client.Quote) *jobFile {
-	j := &jobFile{State: stateOrdered, Server: r.Server, Frames: string(r.Frames), RerenderOf: r.RerenderOf, CreatedAt: time.Now().UTC()}
+	j := &jobFile{State: stateOrdered, Server: r.Server, Frames: string(r.Frames), Settings: r.Settings, RerenderOf: r.RerenderOf, CreatedAt: time.Now().UTC()}
 	j.take(q)
 	if r.scene != nil {
 		j.ProjectSHA256 = r.scene.projectSum()
@@ -195,7 +195,7 @@ func (r *run) sayPaidBefore(out string, ordered *jobFile) error {
 		return err
 	}
 	for _, j := range all {
-		if j.JobID != "" && j.State != stateEnded && j.InputSHA256 == ordered.InputSHA256 && j.Frames == ordered.Frames {
+		if j.JobID != "" && j.State != stateEnded && j.InputSHA256 == ordered.InputSHA256 && j.Frames == ordered.Frames && j.Settings == ordered.Settings {
 			r.Display.Say("again: %s in %s has the same frames (%s); this is a new job with a price of its own", j.JobID, j.folder, j.State)
 		}
 	}
@@ -297,7 +297,7 @@ func (r *run) adopt(ctx context.Context) (*jobFile, error) {
 	j := &jobFile{
 		State: stateStarted, Server: r.Server, JobID: job.JobID, UploadID: job.UploadID, QuoteID: job.QuoteID,
 		Filename: job.Filename, InputSHA256: job.InputSHA256,
-		Frames: cmp.Or(job.FrameList, rangeText(job.FrameStart, job.FrameEnd, job.FrameStep)), RerenderOf: job.RerenderOf,
+		Frames: cmp.Or(job.FrameList, rangeText(job.FrameStart, job.FrameEnd, job.FrameStep)), Settings: job.Settings, RerenderOf: job.RerenderOf,
 		FrameStart: job.FrameStart, FrameEnd: job.FrameEnd, FrameStep: job.FrameStep, FrameCount: job.FrameCount, FrameList: job.FrameList,
 		PriceCents: job.PriceCents, Currency: job.Currency, CreatedAt: job.CreatedAt,
 	}

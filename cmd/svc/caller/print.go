@@ -46,6 +46,12 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 	row("file", "%s, %s", q.Filename, terminal.InBytes.Text(q.InputSizeBytes))
 	row("scene", "%s, %d x %d at %d %%, %s", q.Scene.Name, q.Scene.ResolutionX, q.Scene.ResolutionY,
 		q.Scene.ResolutionPercentage, terminal.CountOf(q.Scene.Samples, "sample"))
+	if camera := q.Settings.Camera; camera != "" {
+		row("camera", "%s", camera)
+	}
+	if layer := q.Settings.ViewLayer; layer != "" {
+		row("layer", "%s", layer)
+	}
 	row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
 	if most := time.Duration(q.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
 		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))

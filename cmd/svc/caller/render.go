@@ -32,6 +32,7 @@ import (
 type Render struct {
 	profile.Flags
 	FileFlags
+	SettingFlags
 	Scene        string    `arg:"" optional:"" type:"path" help:"The .blend file, or a folder with one."`
 	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100x5 or 1,3,5-9. Without it, the scene's frame range."`
 	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Default: named after the file. It holds one job; another job goes to DIR/JOB-…"`
@@ -57,14 +58,14 @@ func (c *Render) Run(app *kong.Context) error {
 	if (c.Scene == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give either a scene to render or a --job to follow"))
 	}
-	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.MaxPrice != nil || c.FileFlags != FileFlags{}) {
-		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --max-price, --project-root and --no-files cannot be used with --job: a started job keeps its price, frames and files"))
+	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
+		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --max-price, --project-root, --no-files and settings such as --camera cannot be used with --job: a started job keeps its price, frames, settings and files"))
 	}
 	if c.DryRun {
 		return c.dryRun(app)
 	}
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Settings: c.settings(), MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }
 

@@ -17,16 +17,17 @@ import (
 // Options says what Run renders and where it shows the progress.
 type Options struct {
 	Client       *client.Client
-	Server       string    // its address, as job.json names it
-	File         string    // path of a .blend; "" follows JobID instead
-	Files        FileFlags // which files go with it
-	JobID        string    // a job that is already started; "" starts File
-	RerenderOf   string    // an ended job, of which Frames are rendered again; "" starts File
-	Frames       FrameList // the zero value takes the scene's own range
-	MaxCents     *int64    // the most that the job may cost; nil for any price that is accepted
-	Folder       string    // for everything fetched; "" takes one named after the file
-	Again        bool      // order again, even if Folder has the same render
-	AllowMissing bool      // render also where files that the scene uses are missing
+	Server       string          // its address, as job.json names it
+	File         string          // path of a .blend; "" follows JobID instead
+	Files        FileFlags       // which files go with it
+	JobID        string          // a job that is already started; "" starts File
+	RerenderOf   string          // an ended job, of which Frames are rendered again; "" starts File
+	Frames       FrameList       // the zero value takes the scene's own range
+	Settings     client.Settings // what else differs from the file
+	MaxCents     *int64          // the most that the job may cost; nil for any price that is accepted
+	Folder       string          // for everything fetched; "" takes one named after the file
+	Again        bool            // order again, even if Folder has the same render
+	AllowMissing bool            // render also where files that the scene uses are missing
 	// Accept decides about the price before anything is spent. Its error ends Run
 	// and is returned as it is.
 	Accept  func(context.Context, Offer) error

@@ -13,7 +13,9 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/quote"
 )
 
 // FileFlags select the files that go with a .blend.
@@ -31,22 +33,27 @@ type scene struct {
 	found *scenefiles.Found // nil: the .blend is sent alone
 	// project is what is sent of found; nil where there is nothing besides the .blend.
 	project *client.Project
+	chosen  client.Settings
 }
 
 // readLong is from how many bytes on a person sees that files are read.
 const readLong = 256 << 20
 
 // openScene reads a .blend, finds its files and hashes all of them. What is no .blend, or a
-// damaged one, is refused as the service would, before anything is sent. Other errors are
+// damaged one, or has not what is chosen of it, is refused as the service would, before anything
+// is sent. Other errors are
 // those of the file system.
-func openScene(ctx context.Context, path string, flags FileFlags, to terminal.Display) (*scene, error) {
+func openScene(ctx context.Context, path string, flags FileFlags, chosen client.Settings, to terminal.Display) (*scene, error) {
 	path, flags, err := mainFile(path, flags)
 	if err != nil {
 		return nil, err
 	}
-	s := &scene{path: path}
+	s := &scene{path: path, chosen: chosen}
+	if err := settings.Settings(chosen).Check(); err != nil {
+		return nil, terminal.WrongUsage(quote.BadSettings(err))
+	}
 	if flags.NoFiles {
-		_, _, err = readFacts(path)
+		_, _, err = readFacts(path, chosen)
 	} else {
 		err = s.find(ctx, flags.ProjectRoot)
 	}
@@ -98,7 +105,7 @@ func (s *scene) find(ctx context.Context, root string) (err error) {
 	if s.disk, err = scenefiles.OpenDisk(s.path, root); err != nil {
 		return err
 	}
-	if s.found, err = s.disk.Find(ctx, scenefiles.Options{}); err != nil {
+	if s.found, err = s.disk.Find(ctx, scenefiles.Options{Settings: settings.Settings(s.chosen)}); err != nil {
 		s.close()
 	}
 	return err
@@ -194,11 +201,11 @@ func (s *scene) say(to terminal.Display, missing bool) {
 // inspect sends what the service lacks, for a quote of the frames.
 func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Display, frames FrameList) (*client.Quote, error) {
 	if s.project == nil {
-		return s.inspectAlone(ctx, api, to, client.InspectRequest{Frames: string(frames)})
+		return s.inspectAlone(ctx, api, to, client.InspectRequest{Frames: string(frames), Settings: s.chosen})
 	}
 	var upload terminal.Meter
 	quote, err := api.InspectProject(ctx, client.ProjectRequest{
-		Project: s.project, Frames: string(frames),
+		Project: s.project, Frames: string(frames), Settings: s.chosen,
 		Progress: func(sent, total int64) {
 			if upload == nil {
 				upload = to.Meter("upload", terminal.InBytes)

@@ -89,7 +89,7 @@ func (s *server) uploads(api huma.API) {
 	inspect := huma.Operation{
 		OperationID: "inspectUpload", Method: http.MethodPost, Path: "/node/v1/uploads/inspect", Tags: []string{"Job API"},
 		Summary:     "Upload a .blend and get a locked quote; spends nothing",
-		Description: "Send the part `file`. The part `frames`, or `frame_start`, `frame_end` and `frame_step`, chooses frames; without them the scene's own range is priced. `scene`, `camera`, `view_layer`, `resolution_percentage`, `resolution_x`, `resolution_y`, `samples` and `output_name` choose what else is rendered otherwise than the file says. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
+		Description: "Send the part `file`. The part `frames`, or `frame_start`, `frame_end` and `frame_step`, chooses frames; without them the scene's own range is priced. `scene`, `camera`, `view_layer`, `resolution_percentage`, `resolution_x`, `resolution_y`, `samples` and `output_name` choose what else differs from the file. Instead of a .blend, `file` may be a .zip with the scene and its files; `main` names the .blend to render where several may be meant. A `frame_count` must be the number of frames that are priced.",
 		Security:    security, Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AgentKeyOrSession(), s.limitStall},
 	}
 	huma.Register(api, inspect, s.inspect)

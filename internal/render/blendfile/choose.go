@@ -85,7 +85,7 @@ func (f *Opened) chooseScene(name string) error {
 	return settings.Refuse("scene", name, "is not a scene of the file").With(f.file.sceneNames())
 }
 
-// chooseInScene holds the settings against the active scene, and takes them.
+// chooseInScene compares the settings with the active scene, and takes them.
 func (f *Opened) chooseInScene(s settings.Settings) error {
 	if _, sequenced := reach.Sequenced(f.file.File, f.active); sequenced {
 		for _, field := range s.Fields() {

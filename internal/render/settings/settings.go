@@ -1,10 +1,10 @@
-// Package settings is what of a .blend is rendered, where an order chooses otherwise than the
+// Package settings is what of a .blend is rendered, where an order differs from the
 // file: scene, camera, view layer, picture size and samples, and how frames are named.
 //
 // What always holds: a render with settings shows what the same Blender renders of a file that
 // was saved with them. The zero value chooses nothing. Equal settings have equal text.
 //
-// Package blendfile holds them against a file, package blender applies them. Start reading at
+// Package blendfile compares them with a file, package blender applies them. Start reading at
 // Settings.
 package settings
 

@@ -125,13 +125,13 @@ func (in *Intake) sceneOfFile(ctx context.Context, of opener, s settings.Setting
 	facts, err := blendfile.InspectAs(r, blendfile.Options{Memory: in.Memory}, s)
 	_ = r.Close() // it was only read
 	if err != nil {
-		return scene, refusalOf(err)
+		return scene, Refusal(err)
 	}
 	if err := in.renderable(ctx, facts); err != nil {
 		return scene, err
 	}
 	if err := in.completed(ctx, facts, of, s); err != nil {
-		return scene, refusalOf(err)
+		return scene, Refusal(err)
 	}
 	return SceneOf(facts, of.filename), nil
 }

@@ -127,10 +127,10 @@ func (in *Intake) sceneOfProject(ctx context.Context, tree fs.FS, main string, s
 	options := scenefiles.Options{Memory: in.Memory, Settings: s}
 	facts, err := in.factsIn(tree, main, s)
 	if err != nil {
-		return scene, refusalOf(err)
+		return scene, Refusal(err)
 	}
 	if err := scenefiles.ActiveScene(ctx, tree, main, facts, options); err != nil {
-		return scene, refusalOf(err)
+		return scene, Refusal(err)
 	}
 	if err := renderable(ctx, facts); err != nil {
 		return scene, err
@@ -138,7 +138,7 @@ func (in *Intake) sceneOfProject(ctx context.Context, tree fs.FS, main string, s
 	scene = SceneOf(facts, path.Base(main))
 	found, err := scenefiles.Find(ctx, tree, main, options)
 	if err != nil {
-		return scene, refusalOf(err)
+		return scene, Refusal(err)
 	}
 	for _, f := range found.Files {
 		if f.Problem != "" && len(f.Unreadable) == 0 && f.Reach == scenefiles.ReachNeeded {

@@ -20,9 +20,12 @@ import (
 const busyPause = 10 * time.Second
 
 // Refusal translates an error of blendfile into the API's error code: unavailable,
-// unsupported_file or file_damaged. Any other error it passes on: that is the service's
+// unsupported_file, file_damaged or invalid_settings. Any other error it passes on: that is the service's
 // failure, and its text stays in the log.
 func Refusal(err error) error {
+	if bad := quote.BadSettings(err); fault.Is(bad, fault.InvalidSettings) {
+		return bad
+	}
 	if errors.Is(err, blendfile.ErrBusy) {
 		return fault.New(fault.Unavailable, "The service is busy reading other large files. Try again in a moment.").After(busyPause)
 	}
@@ -42,15 +45,6 @@ func Refusal(err error) error {
 		return fault.New(fault.UnsupportedFile, "%s", sentence(e)).Wrap(err)
 	}
 	return fmt.Errorf("inspect upload: %w", err)
-}
-
-// refusalOf is Refusal of a file that is rendered with settings. Errors of its own:
-// invalid_settings.
-func refusalOf(err error) error {
-	if bad := quote.BadSettings(err); fault.Is(bad, fault.InvalidSettings) {
-		return bad
-	}
-	return Refusal(err)
 }
 
 // sentence writes an error as a sentence, as API messages are. blendfile's errors are
