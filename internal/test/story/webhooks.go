@@ -181,16 +181,18 @@ func issue(t *testing.T, parent *x509.Certificate, parentKey *ecdsa.PrivateKey, 
 	return key, cert
 }
 
-// Post sends a forged event, signed with secret; "" signs nothing.
-func (a Authority) Post(t *testing.T, address, secret string) (status int) {
+// Post sends an event that the service did not send, signed with secret; "" signs nothing.
+func (a Authority) Post(t *testing.T, address, secret, body string) (status int) {
 	t.Helper()
-	body := `{"type":"render.completed","timestamp":"2026-01-31T00:00:00Z","data":{"job_id":"JOB-forged"}}`
 	r, err := http.NewRequestWithContext(Patient(t), http.MethodPost, address, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if secret != "" {
 		signer, err := standardwebhooks.NewWebhook(secret)
+		if !strings.HasPrefix(secret, "whsec_") {
+			signer, err = standardwebhooks.NewWebhookRaw([]byte(secret))
+		}
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,6 +20,7 @@ import (
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
@@ -172,17 +173,31 @@ func verifiedBy(svc *story.Service, ca story.Authority, receiver *exec.Cmd, secr
 	t.Cleanup(func() { _ = receiver.Process.Kill(); _ = receiver.Wait() })
 	awaitListening(t, address)
 	for name, with := range map[string]string{"no secret": "", "another secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"} {
-		if status := ca.Post(t, "https://"+address+"/svc", with); status != http.StatusBadRequest {
+		if status := ca.Post(t, "https://"+address+"/svc", with, `{"type":"render.completed","timestamp":"2026-01-31T00:00:00Z","data":{"job_id":"JOB-forged"}}`); status != http.StatusBadRequest {
 			t.Errorf("signed with %s: the receiver answers %d", name, status)
 		}
 	}
 	if _, err := c.Cancel(story.Patient(t), job.JobID); err != nil {
 		t.Fatal(err)
 	}
-	line, err := bufio.NewReader(out).ReadString('\n')
+	said := bufio.NewReader(out)
+	line, err := said.ReadString('\n')
 	words := strings.Fields(line)
 	if err != nil || len(words) != 3 || words[0] != "render.cancelled" || !strings.HasPrefix(words[1], "msg_") || words[2] != job.JobID {
 		t.Errorf("the receiver says %q, %v", line, err)
+	}
+	for _, e := range contract.Events() {
+		if e.EndsJob {
+			continue
+		}
+		body := `{"type":"` + e.Type + `","timestamp":"2026-01-31T00:00:00Z","data":{"workspace_id":"WSP-1"}}`
+		if status := ca.Post(t, "https://"+address+"/svc", secret, body); status != http.StatusNoContent {
+			t.Errorf("the receiver answers %d to %s", status, e.Type)
+			continue
+		}
+		if line, err := said.ReadString('\n'); err != nil || !strings.HasPrefix(line, e.Type+" ") {
+			t.Errorf("after %s the receiver says %q, %v", e.Type, line, err)
+		}
 	}
 }
 
