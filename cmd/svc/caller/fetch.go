@@ -54,7 +54,7 @@ func (r *Result) fetch(ctx context.Context, o Options, job *client.Job, ordered 
 func (r *Result) take(signed *receipt.Receipt) {
 	r.ReceiptID, r.ChargedCents, r.Currency, r.SHA256 = signed.ReceiptID, signed.ChargedCents, signed.Currency, signed.Artifact.SHA256
 	r.ElapsedSeconds = signed.CompletedAt.Sub(signed.StartedAt).Seconds()
-	r.Renderer = signed.Renderer.Application
+	r.Renderer, r.Test = signed.Renderer.Application, signed.Test
 	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
 	looks := make([]framecheck.AcceptedFrame, len(signed.Frames))
 	for i, f := range signed.Frames {

@@ -97,7 +97,11 @@ func (r *Result) Print(w io.Writer) {
 		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
 		row("", f.SuggestedAction)
 	}
-	row("price", fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame")))
+	price := fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame"))
+	if r.Test {
+		price += ", of test mode: nobody has paid"
+	}
+	row("price", price)
 	row("took", r.took())
 	row("rendered", r.renderedBy())
 	if len(r.Switched) > 0 {
@@ -106,8 +110,17 @@ func (r *Result) Print(w io.Writer) {
 	row("zip", near(r.ZIP))
 	row("sha256", r.SHA256)
 	row("receipt", near(r.Receipt)+", verified")
-	row("verify", "svc verify "+quoted(near(r.Folder)))
+	row("verify", verifyCommand(r.Folder, r.Test))
 	_ = table.Flush() // nobody reads a closed standard output
+}
+
+// verifyCommand is how a person verifies a folder again.
+func verifyCommand(folder string, test bool) string {
+	command := "svc verify " + quoted(near(folder))
+	if test {
+		command += " --test"
+	}
+	return command
 }
 
 // took is the time from the first claim of a frame to the end.

@@ -55,6 +55,7 @@ type Result struct {
 	ReceiptID      string          `json:"receipt_id"`
 	ChargedCents   int64           `json:"charged_cents"`
 	Currency       string          `json:"currency"`
+	Test           bool            `json:"test,omitempty"`  // of test mode: nothing was rendered or paid
 	ElapsedSeconds float64         `json:"elapsed_seconds"` // from the first claim of a frame to the end
 	Folder         string          `json:"folder"`          // that has the frames
 	Frames         []string        `json:"frames"`          // paths, in the order of frame numbers

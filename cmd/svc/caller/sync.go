@@ -103,7 +103,7 @@ func (c *Sync) Run(app *kong.Context) (err error) {
 		return terminal.PrintJSON(app.Stdout, end)
 	}
 	terminal.Printf(app.Stdout, "%s in %s, verified. To verify again:", terminal.CountOf(len(frames), "frame"), near(c.Folder))
-	terminal.Printf(app.Stdout, "  svc verify %s", quoted(near(c.Folder)))
+	terminal.Printf(app.Stdout, "  %s", verifyCommand(c.Folder, api.TestMode()))
 	return nil
 }
 
