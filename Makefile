@@ -121,6 +121,9 @@ ONLY    ?=
 # RANDOM_SCENES is how many random scenes each Blender compares; those that random.jsonl has
 # are not compared again.
 RANDOM_SCENES ?= 1000
+# PAIRS is how many pairs of revisions each Blender compares; those that revisions.jsonl has
+# are not compared again.
+PAIRS ?= 1000
 RESULTS ?= scripts/corpus/results.jsonl
 
 .PHONY: corpus
@@ -129,6 +132,8 @@ corpus: ## Compare every frame of the service with Blender by hand, over a hundr
 	@scripts/with-blender go run ./scripts/corpus -files "$(FILES)" -only "$(ONLY)" -results "$(RESULTS)"
 	@scripts/with-blender go run ./scripts/corpus -fuzz $(RANDOM_SCENES)
 	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -fuzz $(RANDOM_SCENES)'
+	@scripts/with-blender go run ./scripts/corpus -pairs $(PAIRS)
+	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -pairs $(PAIRS)'
 
 .PHONY: causes
 causes: ## Hold each warning against pictures with its cause and without it

@@ -144,6 +144,9 @@ func (s *stage) fetch() {
 			s.t.Fatal(err)
 		}
 	}
+	if err := os.CopyFS(filepath.Join(s.folder, "template", "revisions"), os.DirFS("../../internal/render/contentkey/testdata")); err != nil {
+		s.t.Fatal(err)
+	}
 	if err := os.CopyFS(filepath.Join(s.folder, "template", "shot"), os.DirFS("../../internal/render/scenefiles/testdata/kinds")); err != nil {
 		s.t.Fatal(err)
 	}

@@ -59,6 +59,13 @@ var verbs = []verb{
 		{args: "note.blend", exit: 1},
 		{exit: 2},
 	}},
+	{words: "diff", lines: []line{
+		{args: "revisions/scene.blend revisions/moved.blend"},
+		{args: "revisions/scene.blend revisions/material.blend --frames 1-3", plain: true},
+		{args: "revisions/scene.blend revisions/interface.blend", plain: true},
+		{args: "scene.blend note.blend", exit: 1},
+		{args: "scene.blend", exit: 2},
+	}},
 	{words: "pack", lines: []line{
 		{args: "shot/main.blend --allow-missing"},
 		{args: "shot/main.blend --out shot.zip", exit: 6},

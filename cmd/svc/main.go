@@ -3,7 +3,7 @@
 //
 // This folder only reads the command line and turns the result into an exit code. The commands are
 // grouped in packages by the people who type them: operator (serve, admin, openapi), farm (worker,
-// bench), caller (render, rerender, look, inspect), account (jobs, job, cancel, download, preview,
+// bench), caller (render, rerender, look, inspect, diff), account (jobs, job, cancel, download, preview,
 // wallet, keys, open, listen, status), profile (login, logout, config), proof (verify, log),
 // mcpbridge (mcp), completion and demo. terminal is what all of them print with; profile finds
 // server and key for all commands that call a service; failure says what went wrong; manual prints
@@ -53,6 +53,7 @@ type program struct {
 	Render   caller.Render    `cmd:"" group:"Render scenes" help:"Render a .blend: get a price, confirm it, follow the job, download and verify the frames."`
 	Look     caller.Look      `cmd:"" group:"Render scenes" help:"Render a small test frame for free."`
 	Inspect  caller.Inspect   `cmd:"" group:"Render scenes" help:"Show what a .blend contains and what it would cost, without a service."`
+	Diff     caller.Diff      `cmd:"" group:"Render scenes" help:"Show which frames changed between two revisions of a scene, and why, without a service."`
 	Pack     caller.Pack      `cmd:"" group:"Render scenes" help:"Write a .blend and the files that its scene uses into one archive."`
 	Rerender caller.Rerender  `cmd:"" group:"Render scenes" help:"Render frames of an ended job again, as a new job with its own price."`
 	Download account.Download `cmd:"" group:"Render scenes" help:"Download and verify the frames of a completed job."`

@@ -3,7 +3,7 @@
 //
 //	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER [-projects]]
 //
-// With -fuzz it compares kept data in random scenes. Each scene that is done becomes a line of a file of results; scenes that stand there as
+// With -fuzz it compares kept data in random scenes, and with -pairs revisions of them. Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
 // is not. With -print it compares nothing, and prints the results as docs/corpus.md.
 package main
@@ -25,7 +25,7 @@ import (
 	"svc.example/internal/test/corpus"
 )
 
-//go:generate go run . -print -results results.jsonl -random random.jsonl -to ../../docs/corpus.md
+//go:generate go run . -print -results results.jsonl -random random.jsonl -revisions revisions.jsonl -to ../../docs/corpus.md
 
 func main() {
 	if code, worker := corpus.BeWorker(); worker {
@@ -44,6 +44,8 @@ func main() {
 	flag.IntVar(&o.fuzz, "fuzz", 0, "compare kept data in `N` random scenes, in place of the service")
 	flag.StringVar(&o.random, "random", filepath.Join("scripts", "corpus", "random.jsonl"), "append the results of random scenes to this `file`")
 	flag.IntVar(&o.lanes, "lanes", 2, "scenes that are compared at the same time")
+	flag.IntVar(&o.pairs, "pairs", 0, "compare the frames of `N` pairs of revisions, in place of the service")
+	flag.StringVar(&o.revisions, "revisions", filepath.Join("scripts", "corpus", "revisions.jsonl"), "append the results of pairs to this `file`")
 	printing := flag.Bool("print", false, "only print the results")
 	to := flag.String("to", "", "print into this `file`")
 	flag.Parse()
@@ -52,9 +54,11 @@ func main() {
 	do := o.compare
 	switch {
 	case *printing:
-		do = func(context.Context) error { return printPage(o.results, o.random, *to) }
+		do = func(context.Context) error { return o.printPage(*to) }
 	case o.fuzz > 0:
 		do = o.compareRandom
+	case o.pairs > 0:
+		do = o.compareRevisions
 	}
 	if err := do(ctx); err != nil {
 		stop()
@@ -63,17 +67,21 @@ func main() {
 	}
 }
 
-// printPage writes a file of results as a page.
-func printPage(results, random, to string) error {
-	rows, err := corpus.Results(results)
+// printPage writes the files of results as a page.
+func (o options) printPage(to string) error {
+	rows, err := corpus.Results(o.results)
 	if err != nil {
 		return err
 	}
-	batches, err := corpus.FuzzResults(random)
+	batches, err := corpus.FuzzResults(o.random)
 	if err != nil {
 		return err
 	}
-	page := corpus.Page(rows) + corpus.FuzzPage(batches)
+	pairs, err := corpus.Pairs(o.revisions)
+	if err != nil {
+		return err
+	}
+	page := corpus.Page(rows) + corpus.FuzzPage(batches) + corpus.RevisionsPage(pairs)
 	if to == "" {
 		_, err = fmt.Print(page)
 		return err
@@ -120,11 +128,48 @@ func (o options) compareRandom(ctx context.Context) error {
 	return nil
 }
 
+// compareRevisions continues with pairs of revisions where this Blender's results end. It fails
+// when a stale frame was called unchanged.
+func (o options) compareRevisions(ctx context.Context) error {
+	cfg, err := o.config(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(cfg.Folder) }()
+	done, err := corpus.Pairs(o.revisions)
+	if err != nil {
+		return err
+	}
+	version, err := corpus.Version(ctx, cfg.Blender)
+	if err != nil {
+		return err
+	}
+	first, stale := 0, 0
+	for _, p := range done {
+		if p.Blender == version {
+			first = max(first, p.Number+1)
+		}
+	}
+	var failed error
+	revisions := corpus.Revisions{Blender: cfg.Blender, Folder: cfg.Folder, Report: func(p corpus.Pair) {
+		stale += len(p.Stale)
+		fmt.Fprintf(os.Stderr, "%d of %d: %+v\n", p.Number+1, o.pairs, p)
+		failed = errors.Join(failed, corpus.AppendPair(o.revisions, p))
+	}}
+	if err := errors.Join(revisions.Run(ctx, first, max(0, o.pairs-first)), failed); err != nil {
+		return err
+	}
+	if stale > 0 {
+		return fmt.Errorf("%d frames were called unchanged and differ", stale)
+	}
+	return nil
+}
+
 type options struct {
-	only, files, keep, results string
-	random                     string
-	projects                   bool
-	threads, lanes, fuzz       int
+	only, files, keep, results  string
+	random, revisions           string
+	projects                    bool
+	threads, lanes, fuzz, pairs int
 }
 
 // compare compares the scenes that have no sound row yet. It fails when a row is not as

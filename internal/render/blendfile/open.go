@@ -95,6 +95,15 @@ func (f *Opened) ActiveLinked() (library int, name string, ok bool) {
 	return 0, "", false
 }
 
+// ActiveScene is the address of the active scene, or of what stands for it where it is in a
+// library; ok is false where there is none.
+func (f *Opened) ActiveScene() (addr uint64, ok bool) {
+	if addr, named := f.file.activeAddress(); named {
+		return addr, true
+	}
+	return f.active.Addr(), f.scene
+}
+
 // SceneFacts gathers the facts of a file of which a scene is rendered that others name. They
 // have no Scene where there is none of that name.
 func (f *Opened) SceneFacts(name string) (*Facts, error) {

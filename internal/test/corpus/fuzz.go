@@ -38,9 +38,8 @@ type FuzzBatch struct {
 	Ended    []int  `json:"ended,omitempty"`    // numbers of those in which Blender ended
 }
 
-// fuzzSaid is a line of fuzz.py: a scene that begins, or what it found.
+// fuzzSaid is a line of fuzz.py: what it found.
 type fuzzSaid struct {
-	Begins   *int   `json:"begins"`
 	Blender  string `json:"blender"`
 	Number   int    `json:"number"`
 	Doubt    string `json:"doubt"`
@@ -100,36 +99,66 @@ func (f Fuzz) Run(ctx context.Context, first, count int) error {
 
 // compare runs one Blender from scene at on, and returns the scene to continue with.
 func (f Fuzz) compare(ctx context.Context, scripts string, at, behind int, batch *FuzzBatch) (next int, err error) {
-	run := exec.CommandContext(ctx, f.Blender, "--background", "--factory-startup", "-noaudio", "--python-exit-code", "3", "--python", filepath.Join(scripts, "fuzz.py"), "--",
-		f.Rules, fmt.Sprint(at), fmt.Sprint(behind-at), f.Folder)
-	said, failed := run.Output()
+	run := numbered{blender: f.Blender, script: filepath.Join(scripts, "fuzz.py"), before: []string{f.Rules}, after: []string{f.Folder}}
+	next, ended, err := run.from(ctx, at, behind, func(text []byte) (number int, err error) {
+		var one fuzzSaid
+		if err := json.Unmarshal(text, &one); err != nil {
+			return 0, err
+		}
+		batch.add(one)
+		return one.Number, nil
+	})
+	batch.Ended = append(batch.Ended, ended...)
+	return next, err
+}
+
+// numbered is a script that Blender runs for consecutive numbers. It prints a line before each,
+// and one with what came of it.
+type numbered struct {
+	blender, script string
+	before, after   []string // arguments around the first number and their count
+}
+
+// said begins the lines of such a script that count.
+const said = "svc: said "
+
+// from runs one Blender from number at on, shows each result, and returns the number to
+// continue with: the one after that in which Blender ended.
+func (n numbered) from(ctx context.Context, at, behind int, take func(text []byte) (number int, err error)) (next int, ended []int, err error) {
+	args := append([]string{"--background", "--factory-startup", "-noaudio", "--python-exit-code", "3", "--python", n.script, "--"}, n.before...)
+	args = append(append(args, fmt.Sprint(at), fmt.Sprint(behind-at)), n.after...)
+	output, failed := exec.CommandContext(ctx, n.blender, args...).Output()
 	if err := ctx.Err(); err != nil {
-		return at, err
+		return at, nil, err
 	}
 	begun := at - 1
 	done := begun
-	for line := range bytes.Lines(said) {
-		_, text, ok := bytes.Cut(line, []byte("svc: fuzz "))
-		var one fuzzSaid
-		if !ok || json.Unmarshal(text, &one) != nil {
+	for line := range bytes.Lines(output) {
+		_, rest, _ := bytes.Cut(line, []byte(said))
+		var text json.RawMessage
+		if json.NewDecoder(bytes.NewReader(rest)).Decode(&text) != nil { // another line, or none of its own
 			continue
 		}
-		if one.Begins != nil {
-			begun = *one.Begins
+		var begins struct {
+			Begins *int `json:"begins"`
+		}
+		if json.Unmarshal(text, &begins) == nil && begins.Begins != nil {
+			begun = *begins.Begins
 			continue
 		}
-		batch.add(one)
-		done = one.Number
+		if done, err = take(text); err != nil {
+			return at, nil, err
+		}
 	}
 	switch {
 	case failed == nil && done == behind-1:
-		return behind, nil
-	case begun < at: // it did not come to a scene
-		return at, fmt.Errorf("compare random scenes in Blender: %w\n%s", failed, lastLines(string(said), 20))
+		return behind, nil, nil
+	case begun < at: // it did not come to a number
+		return at, nil, fmt.Errorf("run %s in Blender: %w\n%s", filepath.Base(n.script), failed, lastLines(string(output), 20))
 	case done < begun:
-		batch.Ended = append(batch.Ended, begun)
+		return begun + 1, []int{begun}, nil
 	}
-	return begun + 1, nil
+	return begun + 1, nil, nil
 }
 
 // Version is the version of a Blender, such as "3.4.1".

@@ -12,9 +12,12 @@ package dna
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -262,6 +265,11 @@ func (l *Layout) At(offset int) (f Field, ok bool) {
 		}
 	}
 	return Field{}, false
+}
+
+// Fields returns the members in the order of their offsets.
+func (l *Layout) Fields() []Field {
+	return slices.SortedFunc(maps.Values(l.fields), func(a, b Field) int { return cmp.Compare(a.Offset, b.Offset) })
 }
 
 // Find resolves a dotted path of members, "r.im_format.imtype", to one field

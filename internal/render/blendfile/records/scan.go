@@ -55,7 +55,11 @@ func newScan(s *stream, h header, budget *memory.Budget) *scan {
 
 // run reads to the end mark. A stream that ends without one is complete if it
 // has the DNA: Blender takes such files too.
-func (s *scan) run() error {
+func (s *scan) run() error { return s.each(s.take) }
+
+// each shows every block up to the end mark, as run says. What is left of a block's data is
+// skipped.
+func (s *scan) each(show func(block) error) error {
 	head := make([]byte, s.header.headSize())
 	for {
 		at := s.pos
@@ -73,7 +77,7 @@ func (s *scan) run() error {
 			return &TooLargeError{What: "blocks", Limit: maxBlocks}
 		}
 		behind := s.pos + b.size
-		if err := s.take(b); err != nil {
+		if err := show(b); err != nil {
 			return err
 		}
 		if err := s.skip(behind - s.pos); err != nil {

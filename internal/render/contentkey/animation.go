@@ -1,0 +1,136 @@
+package contentkey
+
+import (
+	"math"
+	"slices"
+)
+
+// animation is what of the curves of a scene counts in the frames around their keys alone.
+type animation struct {
+	curves []curve
+	around map[int32]bool // blocks of keys that count so
+}
+
+// animate finds the curves that count around their keys: those of actions that nothing uses
+// but the animation of data-blocks at their own time. It forgets the values that they set.
+func (w *reached) animate() *animation {
+	a := &animation{around: map[int32]bool{}}
+	users, elsewhere := w.actions()
+	for _, p := range w.parts {
+		head := w.owners[p.owner].first
+		if w.structOf(head) != "bAction" || elsewhere[head] {
+			continue
+		}
+		for c := range w.list(w.pointer(head, "curves.first")) {
+			if w.place[c] != nowhere {
+				w.curve(a, head, c, users[head])
+			}
+		}
+	}
+	return a
+}
+
+// actions finds which blocks animate by each action, and which actions something else uses:
+// strips, constraints, animations with strips.
+func (w *reached) actions() (users map[int32][]int32, elsewhere map[int32]bool) {
+	users, elsewhere = map[int32][]int32{}, map[int32]bool{}
+	bases := map[int32]int32{} // what has an animation
+	for _, b := range w.order {
+		if adt := w.pointer(b, "adt"); adt != nowhere {
+			bases[adt] = b
+		}
+	}
+	for _, b := range w.order {
+		own := int32(nowhere)
+		if base, ok := bases[b]; ok && w.structOf(b) == "AnimData" && w.pointer(b, "nla_tracks.first") == nowhere && w.pointer(b, "tmpact") == nowhere {
+			if own = w.pointer(b, "action"); own != nowhere {
+				users[own] = append(users[own], base)
+			}
+		}
+		for _, to := range w.pointers[w.blocks[b].first:w.blocks[b].last] {
+			if to != nowhere && to != own && w.isHead(to) && w.structOf(to) == "bAction" {
+				elsewhere[to] = true
+			}
+		}
+	}
+	return users, elsewhere
+}
+
+// curve takes a curve, if nothing in it reaches beyond its keys.
+func (w *reached) curve(a *animation, action, c int32, users []int32) {
+	bezt := w.pointer(c, "bezt")
+	path, ok := w.textAt(w.pointer(c, "rna_path"))
+	if !ok || bezt == nowhere || w.extras[bezt] == nil || w.pointer(c, "modifiers.first") != nowhere || w.pointer(c, "driver") != nowhere || w.pointer(c, "fpt") != nowhere {
+		return
+	}
+	keys, flag, index := w.extras[bezt].keys, w.number(c, "flag"), w.number(c, "array_index")
+	if int64(len(keys)) != w.number(c, "totvert") || !inOrder(keys) || a.around[bezt] {
+		return
+	}
+	a.around[bezt] = true
+	a.curves = append(a.curves, curve{
+		action: w.nameOf(w.blocks[action].owner), path: valueName(path, index),
+		keys: keys, extend: w.number(c, "extend"), discrete: flag&curveDiscrete != 0,
+	})
+	if flag&(curveMuted|curveDisabled) != 0 || w.mutedGroup(c) {
+		return
+	}
+	for _, base := range users {
+		if w.actsOn(action, base) {
+			b, property := w.target(base, path)
+			w.forget(b, property, index)
+		}
+	}
+}
+
+const groupMuted = 1 << 4 // bActionGroup.flag
+
+func (w *reached) mutedGroup(c int32) bool {
+	group := w.pointer(c, "grp")
+	return group != nowhere && w.number(group, "flag")&groupMuted != 0
+}
+
+// actsOn reports whether Blender evaluates an action where it is used: it may be for another
+// kind of data-blocks.
+func (w *reached) actsOn(action, base int32) bool {
+	root := w.number(action, "idroot")
+	code := w.owners[w.blocks[base].owner].code
+	if w.structOf(base) == "bNodeTree" {
+		code = "NT"
+	}
+	return root == int64(code[0])|int64(code[1])<<8
+}
+
+// inOrder reports whether keys are in the order of time, as Blender takes them for.
+func inOrder(keys []key) bool {
+	last := math.Inf(-1)
+	for _, k := range keys {
+		t := float64(k.point[0])
+		if math.IsNaN(t) || t < last {
+			return false
+		}
+		last = t
+	}
+	return true
+}
+
+// shutter is how long before and after a frame its picture looks: no time at all without
+// motion blur and without a pass of motion.
+func (w *reached) shutter() float64 {
+	const (
+		motionBlur = 1 << 14 // RenderData.mode
+		passVector = 1 << 9  // ViewLayer.passflag
+	)
+	scene := w.order[0]
+	if w.number(scene, "r.mode")&motionBlur != 0 {
+		return 2 + 2*math.Abs(w.float(scene, "r.blurfac"))
+	}
+	vector := func(b int32) bool {
+		of := w.structOf(b)
+		return (of == "ViewLayer" || of == "SceneRenderLayer") && (w.number(b, "passflag")&passVector != 0 || w.extras[b] == nil)
+	}
+	if slices.ContainsFunc(w.order, vector) {
+		return 2
+	}
+	return 0
+}

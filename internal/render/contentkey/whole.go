@@ -1,0 +1,150 @@
+package contentkey
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"svc.example/internal/render/blendfile/expression"
+)
+
+// Frames count apart from each other only in files of versions whose data was examined for memory;
+// in others every frame counts everything.
+const (
+	oldestExamined = 280
+	newestExamined = 403
+)
+
+// remembering are structs of what depends on frames before, or of which it is not known
+// on which times it depends, with the words for people.
+func remembering() map[string]string {
+	return map[string]string{
+		"ParticleSystem": "a particle system", "ParticleSettings": "a particle system", "PointCache": "a simulation",
+		"ParticleSystemModifierData": "a particle system", "ClothModifierData": "a cloth simulation", "FluidModifierData": "a fluid simulation",
+		"SoftbodyModifierData": "a soft body", "DynamicPaintModifierData": "dynamic paint", "OceanModifierData": "an ocean",
+		"SoftBody": "a soft body", "ClothSimSettings": "a cloth simulation", "RigidBodyWorld": "a rigid body simulation",
+		"RigidBodyOb": "a rigid body simulation", "RigidBodyCon": "a rigid body simulation", "FluidsimSettings": "a fluid simulation",
+		"FluidDomainSettings": "a fluid simulation", "FluidFlowSettings": "a fluid simulation", "FluidEffectorSettings": "a fluid simulation",
+		"DynamicPaintCanvasSettings": "dynamic paint", "DynamicPaintBrushSettings": "dynamic paint",
+		"NlaStrip": "an NLA strip", "NlaTrack": "an NLA track", "Sequence": "the sequencer",
+		"bItasc": "an iTaSC solver", "bGPdata": "grease pencil", "GreasePencil": "grease pencil", "Simulation": "a simulation",
+		"CacheFile": "a cache file", "MovieClip": "a movie clip", "Ipo": "an animation of an old version", "Library": "linked data",
+	}
+}
+
+// timeless are modifiers and constraints that follow from the frame alone. Others may
+// remember: cloth, collisions, fluids, ocean, particles, floor, Python.
+const timeless = ` ArmatureModifierData ArrayModifierData BevelModifierData BooleanModifierData BuildModifierData CastModifierData
+ CorrectiveSmoothModifierData CurveModifierData DataTransferModifierData DecimateModifierData DisplaceModifierData EdgeSplitModifierData
+ HookModifierData LaplacianDeformModifierData LaplacianSmoothModifierData LatticeModifierData MaskModifierData MeshDeformModifierData
+ MeshToVolumeModifierData MirrorModifierData MultiresModifierData NodesModifierData NormalEditModifierData RemeshModifierData ScrewModifierData
+ ShrinkwrapModifierData SimpleDeformModifierData SkinModifierData SmoothModifierData SolidifyModifierData SubsurfModifierData SurfaceDeformModifierData
+ TriangulateModifierData UVProjectModifierData UVWarpModifierData VolumeDisplaceModifierData VolumeToMeshModifierData WarpModifierData WaveModifierData
+ WeightVGEditModifierData WeightVGMixModifierData WeightVGProximityModifierData WeightedNormalModifierData WeldModifierData WireframeModifierData
+ bArmatureConstraint bChildOfConstraint bClampToConstraint bDampTrackConstraint bDistLimitConstraint bFollowPathConstraint bKinematicConstraint
+ bLocLimitConstraint bLocateLikeConstraint bLockTrackConstraint bPivotConstraint bRotLimitConstraint bRotateLikeConstraint bSameVolumeConstraint
+ bShrinkwrapConstraint bSizeLikeConstraint bSizeLimitConstraint bSplineIKConstraint bStretchToConstraint bTrackToConstraint bTransLikeConstraint bTransformConstraint `
+
+// constraintData matches the structs of constraints of one kind.
+var constraintData = regexp.MustCompile(`^b\w+Constraint$`)
+
+// rememberingNodes are beginnings of the names of nodes that remember.
+func rememberingNodes() []string {
+	return []string{"GeometryNodeSimulation", "GeometryNodeBake", "GeometryNodeRepeat", "SimulationNode", "CompositorNodeMovieClip", "GeometryNodeTool", "GeometryNodeForeach"}
+}
+
+// remembers says what in a struct depends on other frames; "" for nothing.
+func (f *file) remembers(l *layout, b []byte) string {
+	if what := remembering()[l.name]; what != "" {
+		return what
+	}
+	name := strings.TrimSuffix(l.name, "ModifierData")
+	switch {
+	case l.name == "ModifierData" || l.name == "bConstraint":
+		return ""
+	case name != l.name && !strings.Contains(timeless, l.name):
+		return "the modifier " + name
+	case constraintData.MatchString(l.name) && !strings.Contains(timeless, l.name):
+		return "a constraint of the kind " + strings.TrimSuffix(strings.TrimPrefix(l.name, "b"), "Constraint")
+	case l.name == "bNode":
+		id := text(l, b, "idname")
+		if slices.ContainsFunc(rememberingNodes(), func(p string) bool { return strings.HasPrefix(id, p) }) {
+			return "the node " + text(l, b, "name")
+		}
+	}
+	return ""
+}
+
+// scenePaths are properties of the scene of which curves and drivers change nothing but the
+// frame itself. With others, such as the shutter's, every frame counts everything.
+var scenePaths = regexp.MustCompile(`^(view_settings\.|eevee\.|cycles\.(samples|seed|max_bounces|\w+_bounces)$|\[")`)
+
+// whole says why every frame counts everything that the scene comes from; "" where frames
+// count apart from each other.
+func (w *reached) whole() string {
+	f := w.file
+	if f.Version < oldestExamined || f.Version > newestExamined {
+		return fmt.Sprintf("the file is of Blender %d.%d", f.Version/100, f.Version%100)
+	}
+	scenes := 0
+	for _, b := range w.order {
+		if what := f.memory[b]; what != "" {
+			return "it uses " + what
+		}
+		switch f.structOf(b) {
+		case "Scene":
+			scenes++
+		case "ChannelDriver":
+			if why := w.scripted(b); why != "" {
+				return why
+			}
+		}
+	}
+	scene := w.order[0]
+	switch {
+	case f.structOf(scene) != "Scene":
+		return "the scene is linked"
+	case scenes > 1:
+		return "it uses another scene"
+	case f.number(scene, "r.images") != f.number(scene, "r.framapto"):
+		return "time is remapped"
+	}
+	return w.scenePath(scene)
+}
+
+// scenePath says which curve or driver of the scene sets what frames prevents that.
+func (w *reached) scenePath(scene int32) string {
+	f := w.file
+	adt := f.pointer(scene, "adt")
+	if adt == nowhere {
+		return ""
+	}
+	curves := slices.Collect(f.list(f.pointer(adt, "drivers.first")))
+	curves = slices.AppendSeq(curves, f.list(f.pointer(f.pointer(adt, "action"), "curves.first")))
+	for _, c := range curves {
+		if path, ok := f.textAt(f.pointer(c, "rna_path")); !ok || !scenePaths.MatchString(path) {
+			return "an animation sets " + path + " of the scene"
+		}
+	}
+	return ""
+}
+
+// scripted says that a driver needs Python.
+func (w *reached) scripted(driver int32) string {
+	const python = 1 // ChannelDriver.type
+	f := w.file
+	if f.number(driver, "type") != python {
+		return ""
+	}
+	var names []string
+	for v := range f.list(f.pointer(driver, "variables.first")) {
+		if x := f.extras[v]; x != nil {
+			names = append(names, x.name)
+		}
+	}
+	if expression.NeedsScripts(f.textIn(driver, "expression"), names) {
+		return "a driver needs Python"
+	}
+	return ""
+}

@@ -1,0 +1,55 @@
+package corpus_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"svc.example/internal/render/blender"
+	"svc.example/internal/test/corpus"
+)
+
+// Ten of the pairs that make corpus compares, in one Blender.
+func TestNoFrameThatDiffersIsCalledUnchanged(t *testing.T) {
+	t.Parallel()
+	program, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+	if err != nil {
+		t.Fatalf("there is no Blender: run scripts/with-blender go test: %v", err)
+	}
+	pairs, found, differ := 0, 0, 0
+	revisions := corpus.Revisions{Blender: program, Folder: t.TempDir()}
+	revisions.Report = func(p corpus.Pair) {
+		pairs++
+		found += p.Found
+		differ += p.Frames - p.Equal
+		if len(p.Stale) > 0 || p.Ended {
+			t.Errorf("%+v", p)
+		}
+	}
+	if err := revisions.Run(t.Context(), 0, 10); err != nil {
+		t.Fatal(err)
+	}
+	if pairs != 10 || found == 0 || differ == 0 {
+		t.Errorf("of %d pairs %d frames were found unchanged, and %d differ", pairs, found, differ)
+	}
+}
+
+func TestPairsOfRevisionsAreCountedForEachVersionAndEdit(t *testing.T) {
+	t.Parallel()
+	page := corpus.RevisionsPage([]corpus.Pair{
+		{Blender: "3.4.1", Edit: "move_key", Frames: 6, Equal: 4, Found: 3},
+		{Blender: "3.4.1", Edit: "rename", Frames: 6, Equal: 6},
+		{Blender: "3.4.1", Edit: "rename", Frames: 6, Unsteady: true},
+		{Blender: "4.3.2", Edit: "move_key", Frames: 6, Equal: 2, Found: 2, Stale: []int{3}},
+		{Blender: "4.3.2", Ended: true},
+	})
+	for _, row := range []string{
+		"| 3.4.1 | 3 | 0 | 3 of 10 (30 %) | 3 of 4 (75 %) in 1 pairs | 1 | 0 |",
+		"| 4.3.2 | 2 | 1 | 2 of 2 (100 %) | 2 of 2 (100 %) in 1 pairs | 0 | 1 |",
+		"| move key | 2 | 1 | 5 of 6 (83 %) |",
+	} {
+		if !strings.Contains(page, row) {
+			t.Errorf("no row %q in\n%s", row, page)
+		}
+	}
+}

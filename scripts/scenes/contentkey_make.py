@@ -1,0 +1,102 @@
+"""Makes the .blend files of internal/render/contentkey/testdata: a scene, and revisions of it.
+
+    blender -b --factory-startup --python scripts/scenes/contentkey_make.py -- FOLDER
+"""
+
+import os
+import sys
+
+import bpy
+
+FOLDER = os.path.abspath(sys.argv[sys.argv.index("--") + 1])
+
+
+def make():
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.frame_start, scene.frame_end = 1, 250
+    camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
+    camera.location, camera.rotation_euler = (0, -8, 1), (1.5, 0, 0)
+    scene.collection.objects.link(camera)
+    scene.camera = camera
+    mesh = bpy.data.meshes.new("Cube")
+    mesh.from_pydata([(-1, 0, 0), (1, 0, 0), (0, 1, 1)], [], [(0, 1, 2)])
+    cube = bpy.data.objects.new("Cube", mesh)
+    scene.collection.objects.link(cube)
+    floor = bpy.data.materials.new("Floor")
+    floor.use_nodes = True
+    mesh.materials.append(floor)
+    for frame, x in ((1, 0), (60, 1), (96, 2), (118, 4), (140, 3), (200, 3), (250, 7)):
+        cube.location.x = x
+        cube.keyframe_insert("location", index=0, frame=frame)
+        strength = floor.node_tree.nodes["Principled BSDF"].inputs["Roughness"]
+        strength.default_value = x / 10
+        strength.keyframe_insert("default_value", frame=frame)
+    for curve in cube.animation_data.action.fcurves:
+        for key in curve.keyframe_points:
+            key.handle_left_type = key.handle_right_type = "VECTOR"
+        curve.update()
+    scene.frame_set(1)
+    save("scene")
+
+
+def save(name):
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(FOLDER, name + ".blend"), compress=True)
+
+
+def revision(name):
+    def revise(edit):
+        bpy.ops.wm.open_mainfile(filepath=os.path.join(FOLDER, "scene.blend"))
+        edit(bpy.context.scene)
+        save(name)
+    return revise
+
+
+def curve(name):
+    return next(curve for curve in bpy.data.actions[name].fcurves)
+
+
+make()
+
+
+@revision("moved")
+def _(scene):
+    keys = curve("CubeAction").keyframe_points
+    key = next(key for key in keys if key.co[0] == 118)
+    key.co = (118, 4.5)
+    curve("CubeAction").update()
+
+
+@revision("material")
+def _(scene):
+    bpy.data.materials["Floor"].node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (1, 0, 0, 1)
+
+
+@revision("interface")
+def _(scene):
+    """Nothing that a picture comes from: selections, places of nodes, the frame, windows,
+    names that nothing shows, what is not used."""
+    scene.frame_set(77)
+    for thing in scene.objects:
+        thing.select_set(thing.name == "Cube")
+    for node in bpy.data.materials["Floor"].node_tree.nodes:
+        node.location, node.select, node.hide = (9, 9), True, True
+    curve("CubeAction").select = False
+    bpy.data.materials["Floor"].name = "Ground"
+    bpy.data.meshes["Cube"].name = "Another"
+    bpy.data.materials.new("Unused").use_fake_user = True
+    bpy.data.objects.new("Unused", None).use_fake_user = True
+    bpy.data.scenes.new("Unused")
+    scene.frame_end, scene.render.filepath = 300, "//elsewhere/"
+    for screen in bpy.data.screens:
+        for area in screen.areas:
+            if area.type == "VIEW_3D":
+                area.type = "NODE_EDITOR"
+
+
+@revision("particles")
+def _(scene):
+    thing = bpy.data.objects["Cube"]
+    thing.modifiers.new("Particles", "PARTICLE_SYSTEM")
+    thing.particle_systems[0].settings.count = 3
