@@ -113,7 +113,7 @@ func around(before, after *Scene, changed framelist.List) (causes []Cause) {
 	return causes
 }
 
-// byName are the curves by action and path. Of several of one name the last counts, as in
+// byName are the curves by action and path. If several have one name, the last counts, as in
 // Blender.
 func (s *Scene) byName() map[string]*curve {
 	all := map[string]*curve{}

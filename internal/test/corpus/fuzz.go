@@ -136,7 +136,7 @@ func (n numbered) from(ctx context.Context, at, behind int, take func(text []byt
 	for line := range bytes.Lines(output) {
 		_, rest, _ := bytes.Cut(line, []byte(said))
 		var text json.RawMessage
-		if json.NewDecoder(bytes.NewReader(rest)).Decode(&text) != nil { // another line, or none of its own
+		if json.NewDecoder(bytes.NewReader(rest)).Decode(&text) != nil || text[0] != '{' { // another line, or the script's own in an error
 			continue
 		}
 		var begins struct {

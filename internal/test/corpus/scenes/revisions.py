@@ -38,7 +38,6 @@ def textured(rng, scene):
     image.filepath_raw, image.file_format = os.path.join(here("before"), "picture.png"), "PNG"
     image.save()
     image = bpy.data.images.load(os.path.join(here("before"), "picture.png"))
-    image.filepath = "//picture.png"
     tree = dress(cube(rng, "textured")).node_tree
     texture, where = tree.nodes.new("ShaderNodeTexImage"), tree.nodes.new("ShaderNodeTexCoord")
     texture.image = image
@@ -46,6 +45,8 @@ def textured(rng, scene):
     link(tree, texture.outputs["Color"], tree.nodes["Principled BSDF"].inputs["Base Color"])
     if rng.random() < 0.3:
         image.pack()
+    else:
+        image.filepath = "//picture.png"
 
 
 def from_library(rng, scene):
