@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"svc.example/client"
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/render/contentkey"
 	"svc.example/internal/render/framelist"
@@ -110,7 +111,7 @@ func (c *Diff) compare(ctx context.Context) (*difference, error) {
 
 // framesOf are the frames of a scene's own range.
 func framesOf(path string) (framelist.List, error) {
-	facts, _, err := readFacts(path)
+	facts, _, err := readFacts(path, client.Settings{})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
