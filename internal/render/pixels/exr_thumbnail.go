@@ -9,13 +9,9 @@ import (
 
 // exrThumbnail scales an OpenEXR picture while it is read.
 func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
-	f, err := openEXR(in)
+	f, rgb, err := openColours(in)
 	if err != nil {
 		return nil, err
-	}
-	rgb := newEXRDetector(f).rgb
-	if f.compression >= exrDWAA || rgb == nil {
-		return nil, fmt.Errorf("OpenEXR of another compression, or without colours: %w", ErrUnsupported)
 	}
 	if 3*f.chunkBytes() > thumbnailMost {
 		return nil, fmt.Errorf("an OpenEXR chunk has %d bytes: %w", f.chunkBytes(), ErrTooLarge)
@@ -23,18 +19,30 @@ func exrThumbnail(in *bufio.Reader, side int) (*image.RGBA, error) {
 	s := newScaler(f.width, f.height, side)
 	if err := f.chunks(io.Discard, func(y int, row []byte) {
 		r, g, b := rgb[0].of(row, f.width), rgb[1].of(row, f.width), rgb[2].of(row, f.width)
-		s.add(y, func(x int) (float64, float64, float64) { return light(r, x), light(g, x), light(b, x) })
+		s.add(y, func(x int) (float64, float64, float64) { return light(r, x, 1), light(g, x, 1), light(b, x, 1) })
 	}); err != nil {
 		return nil, err
 	}
 	return s.picture(onScreen), nil
 }
 
-// light returns a value as light, 0 to 1: a screen shows no more. What is no number is
-// dark.
-func light(v exrValues, x int) float64 {
+// openColours opens an OpenEXR picture for its red, green and blue. Error: ErrUnsupported,
+// those of openEXR.
+func openColours(in *bufio.Reader) (f *exrFile, rgb []exrChannel, err error) {
+	if f, err = openEXR(in); err != nil {
+		return nil, nil, err
+	}
+	if rgb = newEXRDetector(f).rgb; f.compression >= exrDWAA || rgb == nil {
+		return nil, nil, fmt.Errorf("OpenEXR of another compression, or without colours: %w", ErrUnsupported)
+	}
+	return f, rgb, nil
+}
+
+// light returns a value, times a gain, as light, 0 to 1: a screen shows no more. What is no
+// number is dark.
+func light(v exrValues, x int, gain float64) float64 {
 	if value := v.at(x); value > 0 { // no number is not
-		return min(float64(value), 1)
+		return min(float64(value)*gain, 1)
 	}
 	return 0
 }

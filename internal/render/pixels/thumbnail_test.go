@@ -193,6 +193,51 @@ func TestAnOpenEXRThumbnailIsTheMeanOfItsLight(t *testing.T) {
 	})
 }
 
+// TestAViewOfOpenEXRHasEachPixelAtItsExposure draws files of any of the compressions that this
+// package knows.
+func TestAViewOfOpenEXRHasEachPixelAtItsExposure(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		e := exrFile{
+			width: rapid.IntRange(1, 9).Draw(t, "width"), height: rapid.IntRange(1, 40).Draw(t, "height"),
+			values: pixelstest.Float, compression: rapid.ByteRange(0, 3).Draw(t, "compression"), channels: []string{"Y"},
+		}
+		values := rapid.SliceOfN(rapid.SampledFrom([]float32{0, 0.001, 0.18, 0.5, 1, 7, -1, float32(math.NaN()), float32(math.Inf(1))}), e.width*e.height, -1).Draw(t, "values")
+		e.value = func(_, x, y int) float32 { return values[y*e.width+x] }
+		var file bytes.Buffer
+		if err := e.write(t, &file); err != nil {
+			t.Fatal(err)
+		}
+		exposure := rapid.SampledFrom([]float64{-3, 0, 0.5, 4}).Draw(t, "exposure")
+		got, err := pixels.View(&file, exposure)
+		if err != nil || got.Bounds() != image.Rect(0, 0, e.width, e.height) {
+			t.Fatalf("%v, %v", got, err)
+		}
+		for y := range e.height {
+			for x := range e.width {
+				light := 0.0
+				if v := float64(e.value(0, x, y)); v > 0 {
+					light = min(1, v*math.Exp2(exposure))
+				}
+				if code := float64(got.Y[got.YOffset(x, y)]); math.Abs(code-255*srgb(light)) > 1.5 {
+					t.Fatalf("%v at %v stops is %v, want %v", e.value(0, x, y), exposure, code, 255*srgb(light))
+				}
+			}
+		}
+	})
+}
+
+func TestOnlyOpenEXRHasAView(t *testing.T) {
+	t.Parallel()
+	for name, file := range map[string][]byte{
+		"PNG": pngOf(t, 4, 4), "nothing": nil, "wide": pixelstest.EXRHeader(1<<14, 1<<13, "Y", pixelstest.Float, 0),
+	} {
+		if _, err := pixels.View(bytes.NewReader(file), 0); !errors.Is(err, pixels.ErrUnsupported) && !errors.Is(err, pixels.ErrTooLarge) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestHalvesAreReadAsTheyAre(t *testing.T) {
 	t.Parallel()
 	values := map[uint16]float64{

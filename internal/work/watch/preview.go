@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image"
 	"image/jpeg"
+	"io"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
@@ -19,6 +21,7 @@ import (
 const (
 	previewSide    = 480 // pixels of the longer side
 	previewQuality = 80  // of the JPEG, 1 to 100
+	viewQuality    = 92
 )
 
 // Preview is a small JPEG of an accepted frame. It is decoded only in JPEG, so that a
@@ -77,10 +80,26 @@ func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }
 
+// View makes a JPEG of the frame at its full size, with so many stops more light: of
+// OpenEXR, which browsers do not show. A picture that is too large for that is as in JPEG. It
+// is made as JPEG makes one, with the same errors.
+func (p Preview) View(ctx context.Context, exposure float64) ([]byte, error) {
+	r := p.reader
+	return r.turns.Share(ctx, p.job.JobID, previewKey{sha256: p.SHA256, view: true, exposure: exposure}, func() ([]byte, error) {
+		made, err := r.draw(ctx, p.job, p.frame, func(file io.Reader) (image.Image, error) { return pixels.View(file, exposure) }, viewQuality)
+		if errors.Is(err, pixels.ErrTooLarge) {
+			return r.scale(ctx, p.job, p.frame, previewSide)
+		}
+		return made, err
+	})
+}
+
 // previewKey names a preview within a job.
 type previewKey struct {
-	sha256 string // of the frame's file
-	side   int    // most pixels of the longer side
+	sha256   string  // of the frame's file
+	side     int     // most pixels of the longer side
+	view     bool    // the whole picture
+	exposure float64 // of a view
 }
 
 // Small makes a JPEG of an accepted frame of a job, whose longer side has at most side
@@ -92,27 +111,32 @@ func (r *Reader) Small(ctx context.Context, record job.Record, f result.Frame, s
 // picture makes a JPEG of a frame whose longer side has at most side pixels, or shares
 // the one that is being made. Errors: those of Preview.JPEG.
 func (r *Reader) picture(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
-	return r.turns.Share(ctx, f.JobID, previewKey{f.Sha256, side}, func() ([]byte, error) { return r.scale(ctx, record, f, side) })
+	return r.turns.Share(ctx, f.JobID, previewKey{sha256: f.Sha256, side: side}, func() ([]byte, error) { return r.scale(ctx, record, f, side) })
 }
 
 // scale reads a frame by rows and makes it smaller on the way.
 func (r *Reader) scale(ctx context.Context, record job.Record, f row, side int) ([]byte, error) {
+	return r.draw(ctx, record, f, func(file io.Reader) (image.Image, error) { return pixels.Thumbnail(file, side) }, previewQuality)
+}
+
+// draw makes a JPEG of what look sees in a frame's file. Errors: those of Preview.JPEG.
+func (r *Reader) draw(ctx context.Context, record job.Record, f row, look func(file io.Reader) (image.Image, error), quality int) ([]byte, error) {
 	file, err := r.open(ctx, record, f)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
-	picture, err := pixels.Thumbnail(file, side)
+	picture, err := look(file)
 	switch {
 	case errors.Is(err, pixels.ErrUnsupported):
 		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: files of this kind have none.", f.File)
 	case errors.Is(err, pixels.ErrTooLarge):
-		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: its %d x %d pixels would take too much memory.", f.File, f.Width, f.Height)
+		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: its %d x %d pixels would take too much memory.", f.File, f.Width, f.Height).Wrap(err)
 	case err != nil:
 		return nil, fmt.Errorf("decode %s of %s: %w", f.File, f.JobID, err)
 	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: previewQuality}); err != nil {
+	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: quality}); err != nil {
 		return nil, fmt.Errorf("make preview: %w", err)
 	}
 	return out.Bytes(), nil

@@ -109,6 +109,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/thumbnail", s.AdmitRaw(s.thumbnail))
 	mux.Handle("GET "+one+"/frames/{frame}", s.Page(s.Admit(s.frame)))
 	mux.Handle("GET "+one+"/frames/{frame}/small", s.AdmitRaw(s.smallFrame))
+	mux.Handle("GET "+one+"/frames/{frame}/view", s.AdmitRaw(s.viewFrame))
 	mux.Handle("GET "+one+"/frames/{frame}/file", s.AdmitRaw(s.wholeFrame))
 	mux.Handle("GET "+one+"/sheet", s.AdmitRaw(s.overview(overview.ContactSheet)))
 	mux.Handle("GET "+one+"/loop", s.AdmitRaw(s.overview(overview.Loop)))

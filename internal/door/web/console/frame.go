@@ -4,10 +4,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"path"
 	"slices"
 	"strconv"
+	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
@@ -40,17 +42,26 @@ func (v frameView) Path() string { return v.cell.Path() }
 // JobPath is the page of its job.
 func (v frameView) JobPath() string { return v.jobRow.Path() }
 
-// Picture is the address of the picture to show: the frame's own file if browsers can
-// show it, otherwise its small picture.
+// Picture is the address of the picture to show: the frame's own file if browsers can show
+// it, otherwise what the service makes of it: a view of OpenEXR, or the small picture.
 func (c cell) Picture() string {
-	if shown(c.View.File) {
+	switch {
+	case shown(c.View.File):
 		return c.Path() + "/file?v=" + c.View.SHA256[:8]
+	case c.Exposes():
+		return fmt.Sprintf("%s/view?v=%s&exposure=%g", c.Path(), c.View.SHA256[:8], c.Exposure)
 	}
 	return c.Small()
 }
 
-// Whole reports whether Picture is the frame's own file.
-func (c cell) Whole() bool { return shown(c.View.File) }
+// Exposes reports whether the picture has more light than a screen shows, so that its viewer
+// chooses the exposure.
+func (c cell) Exposes() bool {
+	return strings.EqualFold(path.Ext(c.View.File), ".exr") && c.View.Width*c.View.Height <= pixels.ViewMost
+}
+
+// Whole reports whether Picture has all pixels of the frame.
+func (c cell) Whole() bool { return shown(c.View.File) || c.Exposes() }
 
 // frame builds the page of one frame. Errors: render_not_found, frame_not_found.
 func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error) {
@@ -78,11 +89,12 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 	if at < 0 {
 		return page.Page{}, fault.New(fault.FrameNotFound, "Frame %q of this job has not been rendered.", r.PathValue("frame"))
 	}
+	exposure := exposureOf(r)
 	cellAt := func(i int) *cell {
 		if i < 0 || i >= len(views) {
 			return nil
 		}
-		return &cell{jobID, views[i].Frame, &views[i]}
+		return &cell{JobID: jobID, Frame: views[i].Frame, View: &views[i], Exposure: exposure}
 	}
 	v := frameView{jobRow: jobRow{o}, cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
 	with := page.CutQuery(r.URL.Query().Get("with"))
@@ -105,6 +117,27 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		v.FPS = 24
 	}
 	return page.Page{Template: "frame", Title: fmt.Sprintf("Frame %d of %s", v.Frame, o.Filename), Section: page.JobsSection, Content: &v, Scripts: []string{"viewer.js"}}, nil
+}
+
+// exposureOf reads the exposure that a request asks for, in stops: 0 for none, and for what is
+// no number.
+func exposureOf(r *http.Request) float64 {
+	stops, err := strconv.ParseFloat(r.URL.Query().Get("exposure"), 64)
+	if err != nil || math.IsNaN(stops) {
+		return 0
+	}
+	return max(-pixels.MostExposure, min(pixels.MostExposure, math.Round(stops*10)/10))
+}
+
+// viewFrame serves OpenEXR as browsers show it, at its full size.
+func (s *Site) viewFrame(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	found, err := s.previewOf(r, who)
+	if err != nil {
+		return err
+	}
+	exposure := exposureOf(r)
+	tag := fmt.Sprintf("%s at %g", found.SHA256, exposure)
+	return sendPicture(w, r, "image/jpeg", tag, frameCache, func() ([]byte, error) { return found.View(r.Context(), exposure) })
 }
 
 // previewOf finds the frame that a request names.

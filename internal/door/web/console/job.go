@@ -50,6 +50,8 @@ type cell struct {
 	Frame int
 	// View is nil until the frame is accepted.
 	View *watch.FrameView
+	// Exposure is by how many stops OpenEXR is shown lighter.
+	Exposure float64
 }
 
 // Path is the frame's page.
@@ -96,6 +98,9 @@ func (j jobRow) Removed() string {
 	}
 	return "A job that does not complete keeps no frames and costs nothing."
 }
+
+// Retryable reports whether the whole job is worth another try: it has nothing to show.
+func (j jobRow) Retryable() bool { return j.Status == job.Failed || j.Status == job.Cancelled }
 
 // job builds the page of a job.
 func (s *Site) job(r *http.Request, who identity.Principal) (page.Page, error) {
@@ -180,7 +185,7 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 		accepted[views[i].Frame] = &views[i]
 	}
 	for _, n := range all[begin:end] {
-		v.Cells = append(v.Cells, cell{v.JobID, n, accepted[n]})
+		v.Cells = append(v.Cells, cell{JobID: v.JobID, Frame: n, View: accepted[n]})
 	}
 	at := func(i int) string { return fmt.Sprintf("%s%s?from=%d#frames", jobsPath, v.JobID, all[i]) }
 	if begin > 0 {
@@ -245,7 +250,7 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 		if err := json.Unmarshal(e.Data, &f); err != nil {
 			return err
 		}
-		c := cell{jobID, f.Frame, &watch.FrameView{Frame: f.Frame, SHA256: f.SHA256, Width: f.Width, Height: f.Height, RenderSeconds: f.RenderSeconds}}
+		c := cell{JobID: jobID, Frame: f.Frame, View: &watch.FrameView{Frame: f.Frame, SHA256: f.SHA256, Width: f.Width, Height: f.Height, RenderSeconds: f.RenderSeconds}}
 		text, err := pages.Fragment("job", "arrived", c)
 		if err != nil {
 			return err

@@ -135,11 +135,13 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 		}
 		p.Open("/console/jobs/" + job.JobID)
 		p.Says("queued", "0 of 3 frames", "reserved")
+		p.Until("its progress in the tab", `document.title === "0 % · demo.blend · svc"`)
 		svc.Write(func(ctx context.Context, tx *db.Tx) error {
 			_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
 			return err
 		})
-		p.Says("failed", "The power is cut on Sunday.", "You paid nothing", "not charged", "keeps no frames", "Render frames again")
+		p.Says("failed", "The power is cut on Sunday.", "You paid nothing", "not charged", "keeps no frames", "Render frames again", "Try all 3 frames again")
+		p.Until("its end in the tab", `document.title === "failed · demo.blend · svc"`)
 		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // an unread stream ends
 			p.Until("HEAD "+path, fmt.Sprintf(`fetch(%q, {method: "HEAD"}).then(r => r.status === 200)`, path))
 		}
@@ -260,6 +262,10 @@ func TestAPageIsTrueWithoutItsStream(t *testing.T) {
 	})
 	p.Says("failed", "The power is cut on Sunday.", "Render frames again")
 	list.Says("failed", "The power is cut on Sunday.")
+	list.Run(`window.reached = window.fetch; window.fetch = () => Promise.reject(new TypeError("the line is gone"))`)
+	list.Says("The service cannot be reached.", "failed")
+	list.Run(`window.fetch = window.reached`)
+	list.Until("the service is back", `document.querySelector("#away") === null`)
 }
 
 // Over a line of 1.6 Mbit/s and 150 ms pages are painted once, where they stay. How soon is in

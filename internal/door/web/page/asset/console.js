@@ -50,6 +50,29 @@ document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   if (ctx.sourceElement?.matches?.("[data-reread]") && ctx.response?.status === 200) version = ctx.response.headers.get("ETag");
 });
 
+// The tab says how far its job is, and how it ended.
+const title = document.title, followed = document.querySelector("#live progress");
+const progress = () => {
+  const bar = document.querySelector("#live progress"), state = document.querySelector("#live .state");
+  if (followed && state) document.title = `${bar ? Math.floor(bar.value) + " %" : state.textContent} · ${title}`;
+};
+progress();
+document.addEventListener("htmx:after:swap", progress);
+
+// While the service is away, a page says that it shows what was true before.
+document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
+  if (!target.matches?.("[data-reread]")) return;
+  const away = !ctx.response || ctx.response.status >= 500, told = document.querySelector("#away");
+  if (!away) return told?.remove();
+  if (told) return;
+  const notice = document.createElement("p");
+  notice.id = "away";
+  notice.className = "notice warn";
+  notice.setAttribute("role", "alert");
+  notice.textContent = "The service cannot be reached. This page shows what was last known, and continues when the service is back.";
+  document.querySelector("main").before(notice);
+});
+
 // A page whose session has ended leads to the sign-in, at the same address.
 const ended = (status) => { if (status === 401) location.reload(); };
 document.addEventListener("htmx:sse:error", (event) => ended(event.detail?.status));

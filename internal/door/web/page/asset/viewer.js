@@ -35,8 +35,11 @@ class Viewer {
   }
 
   controls() {
-    this.zoom.hidden = false;
-    this.zoom.onclick = () => this.scaleTo(this.scale === 1 ? 0 : 1);
+    if (this.zoom) {
+      this.zoom.hidden = false;
+      this.zoom.onclick = () => this.scaleTo(this.scale === 1 ? 0 : 1);
+    }
+    this.exposure();
     this.stage.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.scaleTo(this.shownScale() * 2 ** (-event.deltaY / 300), event);
@@ -57,6 +60,23 @@ class Viewer {
     this.scrubber.max = this.all.length - 1;
     this.scrubber.value = this.at;
     this.scrubber.oninput = () => { this.stop(); this.show(Number(this.scrubber.value)); };
+  }
+
+  // exposure shows OpenEXR lighter or darker while its field changes.
+  exposure() {
+    const form = this.box.querySelector("[data-exposure]");
+    if (!form) return;
+    const field = form.elements.exposure;
+    field.step = "0.5";
+    form.querySelector("button").hidden = true;
+    form.onsubmit = (event) => event.preventDefault();
+    field.oninput = () => {
+      const query = new URLSearchParams(location.search);
+      query.set("exposure", field.value || "0");
+      history.replaceState(null, "", location.pathname + "?" + query);
+      clearTimeout(this.exposing);
+      this.exposing = setTimeout(() => this.settled(this.at), 200);
+    };
   }
 
   address(i) { return `${this.job}/frames/${this.all[i]}`; }
@@ -108,7 +128,7 @@ class Viewer {
     history.replaceState(null, "", this.address(i) + location.search);
     let page;
     try {
-      const answer = await fetch(this.address(i), { credentials: "same-origin" });
+      const answer = await fetch(this.address(i) + location.search, { credentials: "same-origin" });
       if (!answer.ok) return;
       page = new DOMParser().parseFromString(await answer.text(), "text/html");
     } catch { return; } // the small picture stays
@@ -118,7 +138,8 @@ class Viewer {
       if (next) part.replaceWith(next);
     }
     if (typeof offerCopies === "function") offerCopies();
-    const file = page.querySelector("#picture");
+    const file = page.querySelector("#picture"), others = this.stage.querySelectorAll("img:not(#picture)");
+    page.querySelectorAll(".stage img:not(#picture)").forEach((other, n) => { if (others[n] && others[n].src !== other.src) others[n].src = other.src; });
     this.size = [file.width, file.height];
     const image = new Image();
     image.src = file.src;
@@ -170,6 +191,7 @@ class Viewer {
     }
     const after = this.picture.getBoundingClientRect();
     if (on) this.stage.scrollBy(after.left + share[0] * after.width - x, after.top + share[1] * after.height - y);
+    if (!this.zoom) return;
     this.zoom.setAttribute("aria-pressed", String(on));
     this.zoom.textContent = on ? `Fit (${Math.round(this.scale * 100)} %)` : "Actual pixels";
   }
