@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt/witness"
+	"svc.example/internal/work/share"
 	"svc.example/internal/work/worker"
 )
 
@@ -86,6 +87,9 @@ type Config struct {
 	FreePreviews *preview.Limits
 	// Overviews bounds the frames of contact sheets and loops; 0 means the contract's.
 	Overviews overview.Limits
+	// Shares is how many share links of a workspace work at once; nil means
+	// share.UsualMost, 0 switches sharing off.
+	Shares *int
 	// FrameTime is how long a worker may render a frame; 0 means contract.FrameTime.
 	FrameTime time.Duration
 	// PlayTime is how long a worker may compute the frames before a frame; 0 means
@@ -265,6 +269,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.Overviews = overview.Limits{ContactSheet: cmp.Or(c.Overviews.ContactSheet, contract.ContactSheetFrames), Loop: cmp.Or(c.Overviews.Loop, contract.LoopFrames)}
 	if c.FreePreviews == nil {
 		c.FreePreviews = &preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay}
+	}
+	if c.Shares == nil {
+		c.Shares = new(share.UsualMost)
 	}
 	if c.FrameTime == 0 {
 		c.FrameTime = contract.FrameTime

@@ -60,7 +60,7 @@ func ofWorkspace(path string) bool {
 
 // hasTestSide reports whether a path exists in test worlds.
 func hasTestSide(path string) bool {
-	return hasPrefix(path, "/console", "/v1/", "/node/v1/", links.AgentPath, "/log/", links.ProofPath, links.OpenAPIPath, "/assets/")
+	return hasPrefix(path, "/console", "/v1/", "/node/v1/", links.AgentPath, "/log/", links.ProofPath, links.SharePath, links.OpenAPIPath, "/assets/")
 }
 
 func hasPrefix(path string, prefixes ...string) bool {

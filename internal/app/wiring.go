@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/door/web/console"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/door/web/public"
+	"svc.example/internal/door/web/shared"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/id"
@@ -40,6 +41,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/share"
 	"svc.example/internal/work/watch"
 )
 
@@ -56,6 +58,7 @@ type parts struct {
 	workers   *dispatch.Workers
 	board     *leaderboard.Board
 	payments  *payment.Payments
+	shares    *share.Shares
 }
 
 // parts makes the shared work packages.
@@ -69,13 +72,18 @@ func (a *App) parts(at links.Links) parts {
 	}
 	watch := a.Watch(jobs)
 	return parts{
-		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at), payments: a.payments(at),
+		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
 		previews: &preview.Previews{
 			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Forecasts: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
 		},
 	}
+}
+
+// shares makes and opens the links of shared jobs.
+func (a *App) shares(at links.Links) *share.Shares {
+	return &share.Shares{DB: a.DB, Links: at, Most: *a.Config.Shares}
 }
 
 // workersDoor makes the workers' API. It warns when synthetic renderers are
@@ -125,7 +133,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	grant.Routes(mux, signIn, errs)
 	pages := a.pages(errs, p, in, signIn)
 	document := api.Routes(mux, api.Config{
-		DB: a.DB, Witnesses: a.witnesses, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
+		DB: a.DB, Witnesses: a.witnesses, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Shares: p.shares, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
@@ -140,10 +148,11 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 	c := web.Config{
 		Shared: page.Shared{DB: a.DB, Test: a.test, TestMode: !a.Config.TestMode.Off, Links: p.at, Errors: errs, Log: a.Config.Log},
 		Console: console.Config{
-			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn,
+			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares,
 			Leave: a.leave, UploadStall: a.Config.UploadStall,
 		},
 		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms, Downloads: a.Config.Downloads},
+		ByLink: shared.Config{Jobs: p.jobs, Watch: p.watch, Overviews: p.overviews, Artifacts: p.artifacts, Intake: in, Shares: p.shares},
 		Ledger: a.ledger,
 	}
 	if a.Config.OpenID != nil {

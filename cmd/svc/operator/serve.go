@@ -63,6 +63,7 @@ type Serve struct {
 	References        int           `group:"Rendering" name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker with another node key must confirm. Results in the top ten are always confirmed."`
 	RateFlags         `embed:"" group:"Limits"`
 	openFlags         `embed:"" group:"Limits"`
+	peopleFlags       `embed:"" group:"Limits"`
 	keepFlags         `embed:"" group:"Retention"`
 	testModeFlags     `embed:"" group:"Test mode"`
 	checkFlags        `embed:"" group:"Start, stop and monitoring"`
@@ -167,6 +168,6 @@ func (c *Serve) service() (app.Config, error) {
 	if c.FrameTime < time.Second || c.PlayTime < time.Second {
 		return cfg, terminal.WrongUsagef("--frame-time and --play-time must be at least 1s")
 	}
-	err := errors.Join(c.signInFlags.apply(&cfg), c.paymentFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.keepFlags.apply(&cfg), c.testModeFlags.apply(&cfg))
+	err := errors.Join(c.signInFlags.apply(&cfg), c.paymentFlags.apply(&cfg), c.webhookFlags.apply(&cfg), c.Limit(&cfg), c.openFlags.apply(&cfg), c.peopleFlags.apply(&cfg), c.keepFlags.apply(&cfg), c.testModeFlags.apply(&cfg))
 	return cfg, err
 }

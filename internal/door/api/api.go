@@ -41,6 +41,7 @@ import (
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/receipt/witness"
+	"svc.example/internal/work/share"
 	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
@@ -59,6 +60,7 @@ type Config struct {
 	Intake    *intake.Intake
 	Previews  *preview.Previews
 	Overviews *overview.Overviews
+	Shares    *share.Shares
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks
 	Payments  *payment.Payments
@@ -126,6 +128,7 @@ func Routes(mux *http.ServeMux, c Config) (openAPI func() []byte) {
 	s.previews(api)
 	s.renders(api)
 	s.jobs(api)
+	s.listShares(api)
 	s.workspaceEvents(api)
 
 	at := links.Links{PublicURL: cmp.Or(c.Links.PublicURL, "https://svc.example")} // in examples

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/share"
 )
 
 // examples returns the examples of every operation, with URLs built by at. The
@@ -67,6 +68,8 @@ func jobExamples(at links.Links) map[string]any {
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),
 		"PreviewRequest": map[string]int{"frame": 125}, "Preview": examplePreviewBody(at),
+		"ShareRequest": map[string]any{"download": true, "expires_at": sample.Time(30 * 24 * time.Hour)}, "JobShare": shareBody{true, exampleShare(new(at.SharePage(sample.ShareToken)))},
+		"SharedJobs": map[string]any{"ok": true, "shares": []share.Share{exampleShare(nil)}}, "ShareEnded": map[string]any{"ok": true, "job_id": sample.JobID, "deleted": true},
 		"ProjectRequest": exampleProject(), "Part": partBody{OK: true, SHA256: sample.InputSHA256, SizeBytes: 734003},
 		"RenderFrames": exampleFramesBody(at), "UploadDeleted": map[string]any{"ok": true, "upload_id": sample.UploadID, "deleted": true},
 	}
@@ -80,6 +83,13 @@ func exampleProject() any {
 		{Path: "textures/wood.png", SizeBytes: 41000000, Parts: []string{sample.FrameSHA256, sample.ArtifactSHA256}},
 	}
 	return in.Body
+}
+
+func exampleShare(address *string) share.Share {
+	return share.Share{
+		JobID: sample.JobID, Filename: sample.Filename, ShareURL: address, Download: true, Proof: true,
+		CreatedAt: sample.Time(40 * time.Minute), ExpiresAt: sample.Time(30 * 24 * time.Hour), Views: 12, LastViewedAt: new(sample.Time(48 * time.Hour)),
+	}
 }
 
 func exampleQuoteBody() quoteBody {

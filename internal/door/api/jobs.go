@@ -107,6 +107,7 @@ func (s *server) jobs(api huma.API) {
 		s.registerJob(api, routes)
 		s.frames(api, routes)
 		s.overviews(api, routes)
+		s.shares(api, routes)
 	}
 }
 

@@ -78,6 +78,7 @@ func newWorld(t *testing.T, url string) *world {
 	w.path["endpoint_id"] = w.endpoint()
 	deliveries := s.call("GET", "/v1/renders/"+w.path["job_id"]+"/webhook-deliveries", s.account, body{}).body["deliveries"].([]any)
 	w.path["delivery_id"] = deliveries[0].(map[string]any)["delivery_id"].(string)
+	s.call("POST", "/v1/renders/"+w.path["job_id"]+"/share", s.account, jsonBody(`{}`))
 	w.path["top_up_id"] = s.call("POST", "/v1/wallet/top-ups", s.account, jsonBody(`{"amount_cents":2500}`)).text("top_up_id")
 	w.belongings = append(w.belongings, w.path["top_up_id"], w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
@@ -92,6 +93,7 @@ func newWorld(t *testing.T, url string) *world {
 		"quoteUpload":   {body: jsonBody(`{"frame_start":1,"frame_end":1}`)}, "startUpload": {body: terms},
 		"createRender": {body: jsonBody(`{"upload_id":"` + w.path["upload_id"] + `"}`), names: true},
 		"rerenderJob":  {body: jsonBody(`{"frames":"1"}`)}, "rerenderRender": {body: jsonBody(`{"frames":"1"}`)},
+		"shareJob": {body: jsonBody(`{"download":true}`)}, "shareRender": {body: jsonBody(`{}`)},
 		"createTopUp":           {body: jsonBody(`{"amount_cents":2500}`)},
 		"setWalletAlert":        {body: jsonBody(`{"below_cents":500}`)},
 		"receiveStripeEvent":    {body: jsonBody(`{"id":"evt_1","type":"x","data":{"object":{}}}`)},

@@ -1,6 +1,6 @@
-// Package web serves every HTML page of the service, in three groups: the console of a
-// workspace (console), the operators' pages (operate), and the public pages (public). What
-// they have in common is in package page.
+// Package web serves every HTML page of the service, in four groups: the console of a
+// workspace (console), the operators' pages (operate), the public pages (public), and those
+// behind the links of shared jobs (shared). What they have in common is in package page.
 //
 // What always holds: a page is rendered on the server, in one layout, with one
 // stylesheet. It loads only its own files below /assets/ and pictures of this
@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/door/web/operate"
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/door/web/public"
+	"svc.example/internal/door/web/shared"
 	"svc.example/internal/ground/ratelimit"
 )
 
@@ -26,7 +27,9 @@ type Config struct {
 	page.Shared
 	Console console.Config
 	Public  public.Config
-	Ledger  *ratelimit.Ledger
+	// ByLink are the pages behind the links of shared jobs.
+	ByLink shared.Config
+	Ledger *ratelimit.Ledger
 }
 
 // Site serves all pages. It is safe for concurrent use.
@@ -36,6 +39,7 @@ type Site struct {
 	console *console.Site
 	operate *operate.Site
 	public  *public.Site
+	byLink  *shared.Site
 }
 
 // New makes the pages. Forms are accepted from the origin of c.Links.PublicURL.
@@ -44,6 +48,7 @@ func New(c Config) *Site {
 		console: console.New(c.Shared, c.Console),
 		operate: operate.New(c.Shared, operate.Config{Jobs: c.Console.Jobs, Board: c.Public.Board, Ledger: c.Ledger}),
 		public:  public.New(c.Shared, c.Public),
+		byLink:  shared.New(c.Shared, c.ByLink),
 	}
 	s.Base = s.console.Base
 	return s
@@ -56,4 +61,5 @@ func (s *Site) Routes(mux *http.ServeMux, openAPI func() []byte) {
 	s.public.Routes(mux, openAPI)
 	s.console.Routes(mux)
 	s.operate.Routes(mux)
+	s.byLink.Routes(mux)
 }

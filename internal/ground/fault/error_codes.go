@@ -46,6 +46,8 @@ const (
 	QuoteNotFound        Code = "quote_not_found"
 	KeyNotFound          Code = "key_not_found"
 	ReceiptNotFound      Code = "receipt_not_found"
+	ShareNotFound        Code = "share_not_found"
+	ShareLimitReached    Code = "share_limit_reached"
 	ResultNotFound       Code = "result_not_found"
 	GPUNotFound          Code = "gpu_not_found"
 	WorkspaceNotFound    Code = "workspace_not_found"
@@ -230,6 +232,7 @@ func refused() []Entry {
 		{EndpointNotFound, 404, false, "Use an endpoint_id from the list of webhook endpoints.", DoorAPI},
 		{DeliveryNotFound, 404, false, "Use a delivery_id from the list of deliveries.", DoorAPI},
 		{ReceiptNotFound, 404, false, "Check the receipt id. If it is right, ask its owner whether the workspace publishes its proof pages.", DoorAPI},
+		{ShareNotFound, 404, false, "Ask whoever sent you the link for a new one.", DoorAPI},
 		{ResultNotFound, 404, false, "Use a result_id from /node/v1/leaderboard/latest or a search.", DoorAPI},
 		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
 		{PreviewNotFound, 404, false, "Order a preview of the upload. Its picture is kept for 24 hours.", DoorAPI},
@@ -257,6 +260,7 @@ func conflicting() []Entry {
 		{PreviewLimitReached, 409, false, "Use the previews you have. If detail.available_at is not null, you can order another one then.", DoorAPI},
 		{TopUpLimitReached, 409, false, "Pay an open top-up or let it expire, then start a new one.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that you no longer need, then create the new one.", DoorAPI},
+		{ShareLimitReached, 409, false, "End a share link that you no longer need, then share the job again.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then try again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that you no longer need, then create the new one.", DoorAPI},
 		{SpendLimitReached, 402, false, "Use a key with a higher spend_limit_cents (create one at /console/keys), render fewer frames, or wait for the next calendar month (UTC).", DoorAPI},

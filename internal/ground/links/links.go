@@ -99,6 +99,9 @@ func (l Links) JobsIn(text []byte, jobs string) []byte {
 // workspace allows it.
 func (l Links) ProofPage(receiptID string) string { return l.To(ProofPath + receiptID) }
 
+// SharePage returns the public page of a job. The token authorises its holder.
+func (l Links) SharePage(token string) string { return l.To(SharePath + token) }
+
 // Result returns the leaderboard's page of one benchmark result.
 func (l Links) Result(resultID string) string { return l.To(ResultPath + resultID) }
 

@@ -43,6 +43,7 @@ const (
 	ResourcePath  = "/.well-known/oauth-protected-resource"
 
 	ProofPath       = "/proof/"              // a page that checks one receipt, by receipt id
+	SharePath       = "/s/"                  // a job's public page, by the token of its link
 	LeaderboardPath = "/leaderboard"         // the benchmark results
 	ComparePath     = "/leaderboard/compare" // two GPUs side by side
 	GPUPath         = "/leaderboard/gpu/"    // one GPU, by slug

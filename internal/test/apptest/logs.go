@@ -132,6 +132,9 @@ func secretsOf(service *app.App) (map[[sha256.Size]byte]string, error) {
 			each(ctx, tx, "sign_in_link", func(l query.SignInLink) error {
 				return hashed(l.TokenSha256, "the token of a sign-in link of "+l.Email)
 			}),
+			each(ctx, tx, "share", func(s query.Share) error {
+				return hashed(s.TokenSha256, "the token of the share link of "+s.JobID)
+			}),
 			each(ctx, tx, "webhook_secret", func(s query.WebhookSecret) error {
 				secret, err := sealed.Open(s.Sealed, "webhook_secret/"+s.SecretID)
 				if err != nil {

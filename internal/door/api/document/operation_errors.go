@@ -11,7 +11,7 @@ import (
 // codesOf lists the error codes of an operation, in the order of fault.Table.
 // Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
-	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID])
+	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID])
 	var ordered []fault.Code
 	for _, row := range fault.Table() {
 		if slices.Contains(can, row.Code) {
@@ -110,5 +110,20 @@ func operationCodes() map[string][]fault.Code {
 		"askForLink": all(ours, json), "showLink": {fault.LinkInvalid}, "signIn": all(ours, sent, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
 		"getSession": session, "signOut": session,
 		"startOpenID": {fault.RouteNotFound}, "finishOpenID": {fault.RouteNotFound, fault.SignInFailed},
+	}
+}
+
+// shareCodes lists the codes of the operations on share links.
+func shareCodes() map[string][]fault.Code {
+	read := []fault.Code{fault.Unauthenticated, fault.RenderNotFound, fault.ShareNotFound}
+	end := append(slices.Clone(read), fault.InsufficientScope)
+	create := []fault.Code{
+		fault.Unauthenticated, fault.RenderNotFound, fault.InsufficientScope, fault.ShareLimitReached, fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia,
+		fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow, fault.IdempotencyKeyReused, fault.IdempotencyInProgress,
+	}
+	list := []fault.Code{fault.Unauthenticated}
+	return map[string][]fault.Code{
+		"shareJob": create, "getJobShare": read, "unshareJob": end, "shareRender": create, "getRenderShare": read, "unshareRender": end,
+		"listRenderShares": list, "listJobShares": list,
 	}
 }

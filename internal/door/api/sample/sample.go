@@ -28,6 +28,7 @@ const (
 	ReceiptID   = "RCT-0198c0de000070008000000000000004"
 	WorkspaceID = "WSP-0198c0de000070008000000000000005"
 	PreviewID   = "PRV-0198c0de000070008000000000000007"
+	ShareToken  = "Zx81kQ0aVtq4mW7bNcRs2Yd9LpXe5uGhJf3oTiB6CwK"
 	KeyID       = "key_0198c0de000070008000000000000006"
 	Filename    = "scene.blend"
 	Frames      = 250

@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/share"
 	"svc.example/internal/work/watch"
 	"svc.example/internal/work/webhook"
 )
@@ -47,6 +48,7 @@ type Config struct {
 	Webhooks  *webhook.Hooks
 	Payments  *payment.Payments
 	OAuth     *oauth.Server
+	Shares    *share.Shares
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
 	Leave func(ctx context.Context, workspaceID string) error
@@ -74,6 +76,7 @@ const (
 	walletPath   = links.WalletPath
 	keysPath     = "/console/keys"
 	settingsPath = "/console/settings"
+	sharesPath   = "/console/shares"
 )
 
 // Routes adds the pages of a workspace, and the pictures, files and streams that they show.
@@ -116,6 +119,11 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/log", s.AdmitRaw(s.log))
 	mux.Handle("GET "+one+"/download", s.AdmitRaw(s.download))
 	mux.Handle("GET "+one+"/receipt", s.AdmitRaw(s.receipt))
+
+	mux.Handle("GET "+one+"/share", s.Page(s.Admit(s.share)))
+	mux.Handle("POST "+one+"/share", s.Page(s.Form(s.makeShare)))
+	mux.Handle("POST "+one+"/share/end", s.Page(s.Form(s.endShare)))
+	mux.Handle("GET "+sharesPath, s.Page(s.Admit(s.shares)))
 
 	mux.Handle("GET "+walletPath, s.Page(s.Admit(s.wallet)))
 	s.FormAt(mux, walletPath+"/top-ups", walletPath, s.topUp)

@@ -272,7 +272,10 @@ func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 }
 
 // Card is what other sites show of a shared page.
-type Card struct{ Title, Text, URL string }
+type Card struct {
+	Title, Text, URL string
+	Picture          string // its address
+}
 
 // Tab is a choice of what a page shows.
 type Tab struct {

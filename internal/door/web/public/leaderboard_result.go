@@ -43,6 +43,6 @@ func (s *Site) result(r *http.Request) (page.Page, error) {
 	title := result.DeviceName + ", " + page.ScoreText(result.Score)
 	return page.Page{
 		Template: "result", Title: title, JSON: "/node/v1/leaderboard/result/" + result.ResultID, Content: v,
-		Card: &page.Card{Title: title, Text: result.ShareText, URL: result.PublicResultURL},
+		Card: &page.Card{Title: title, Text: result.ShareText, URL: result.PublicResultURL, Picture: result.PublicResultURL + "/card.png"},
 	}, nil
 }

@@ -1,65 +1,29 @@
 package public
 
 import (
-	"encoding/json"
 	"html/template"
 	"net/http"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/front"
 	"svc.example/internal/ground/plainjson"
-	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
 )
 
-// proofScripts are what a proof page runs, in order.
-var proofScripts = []string{"ed25519.js", "verify.js"}
-
 // proofBody is the JSON form of a proof page (decisions 8). The page embeds a part of it
-// for its script, which shows nothing that it has not verified.
+// for its script.
 type proofBody struct {
 	OK        bool            `json:"ok"`
 	ReceiptID string          `json:"receipt_id"`
 	Receipt   receipt.Receipt `json:"receipt"`
-	Envelope  json.RawMessage `json:"envelope"`
-	receipt.Inclusion
-	Keys []proofKey `json:"keys"`
-}
-
-// proofKey is a published signing key.
-type proofKey struct {
-	KeyID        string  `json:"key_id"`
-	PublicKeyPEM string  `json:"public_key_pem"`
-	EndReason    *string `json:"end_reason"`   // null: no end is set
-	EndLogSize   *int64  `json:"end_log_size"` // as of /v1/signing-keys
-}
-
-// newProofBody returns the proof of a public receipt with all published keys:
-// the receipt and the checkpoint can be signed by different ones.
-func newProofBody(p job.Public) (proofBody, error) {
-	b := proofBody{OK: true, ReceiptID: p.ReceiptID, Receipt: p.Receipt, Envelope: p.Envelope, Inclusion: p.Inclusion}
-	for _, k := range p.Keys {
-		text, err := k.Key.PEM()
-		if err != nil {
-			return b, err
-		}
-		b.Keys = append(b.Keys, proofKey{k.Key.ID(), string(text), k.WhyEnded(), k.LogSizeAtEnd()})
-	}
-	return b, nil
+	page.EmbeddedProof
 }
 
 // proofView is the content of a proof page: what its script checks, and nothing of it in
 // plain.
 type proofView struct {
-	Proof embedded
+	Proof page.EmbeddedProof
 	Copy  string // the address of the page as one file; "" on that one
-}
-
-// embedded is a proofBody without the plain members.
-type embedded struct {
-	Envelope json.RawMessage `json:"envelope"`
-	receipt.Inclusion
-	Keys []proofKey `json:"keys"`
 }
 
 // proof serves a receipt to anyone who knows its id: HTML to browsers, JSON to everything else, and
@@ -72,7 +36,8 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 	public, err := s.Proofs.Public(r.Context(), r.PathValue("receipt_id"))
 	var body proofBody
 	if err == nil {
-		body, err = newProofBody(public)
+		body = proofBody{OK: true, ReceiptID: public.ReceiptID, Receipt: public.Receipt}
+		body.EmbeddedProof, err = page.EmbedProof(public)
 	}
 	switch {
 	case err != nil:
@@ -91,8 +56,8 @@ func (s *Site) proof(w http.ResponseWriter, r *http.Request) error {
 // proofPage builds the page of a proof, whose script checks the proof in the visitor's
 // browser.
 func proofPage(body proofBody) page.Page {
-	v := proofView{embedded{body.Envelope, body.Inclusion, body.Keys}, "?" + copyQuery}
-	return page.Page{Template: "proof", Title: "Proof of a receipt", Unlisted: true, Scripts: proofScripts, Content: v}
+	v := proofView{body.EmbeddedProof, "?" + copyQuery}
+	return page.Page{Template: "proof", Title: "Proof of a receipt", Unlisted: true, Scripts: page.ProofScripts(), Content: v}
 }
 
 // copyQuery asks for the page as one file.
@@ -107,10 +72,10 @@ func writeCopy(w http.ResponseWriter, body proofBody) error {
 		Content proofView
 	}
 	copied.Style = template.CSS(page.AssetBody("style.css"))
-	for _, name := range proofScripts {
+	for _, name := range page.ProofScripts() {
 		copied.Scripts = append(copied.Scripts, template.JS(page.AssetBody(name)))
 	}
-	copied.Content.Proof = embedded{body.Envelope, body.Inclusion, body.Keys}
+	copied.Content.Proof = body.EmbeddedProof
 	text, err := pages.Fragment("proof", "copy", copied)
 	if err != nil {
 		return err

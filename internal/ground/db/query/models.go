@@ -591,6 +591,19 @@ type Session struct {
 	RowSum      string
 }
 
+type Share struct {
+	JobID       string
+	WorkspaceID string
+	TokenSha256 string
+	Download    int64
+	Proof       int64
+	CreatedAt   int64
+	ExpiresAt   int64
+	Views       int64
+	ViewedAt    int64
+	RowSum      string
+}
+
 type SignInLink struct {
 	TokenSha256 string
 	Email       string

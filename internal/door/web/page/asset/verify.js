@@ -218,17 +218,24 @@ function show(state, message, ...findings) {
   document.getElementById("receipt").replaceChildren();
 }
 
+// prove checks the page's proof and returns what it proves: the receipt, the key that signed it
+// and the log's checkpoint.
+async function prove() {
+  proof = JSON.parse(document.getElementById("proof").textContent);
+  await askBrowser();
+  const keys = await readKeys();
+  const { body, key } = await checkSignature(keys);
+  const receipt = JSON.parse(new TextDecoder().decode(body)).predicate;
+  const checkpoint = await checkCheckpoint(keys);
+  await checkInclusion(body, receipt, checkpoint);
+  must(typeof key.end !== "number" || receipt.log_index < key.end, "the receipt was signed after the end of its key");
+  return { receipt, key, checkpoint };
+}
+
 async function check() {
   show("waiting", "Checking…");
   try {
-    proof = JSON.parse(document.getElementById("proof").textContent);
-    await askBrowser();
-    const keys = await readKeys();
-    const { body, key } = await checkSignature(keys);
-    const receipt = JSON.parse(new TextDecoder().decode(body)).predicate;
-    const checkpoint = await checkCheckpoint(keys);
-    await checkInclusion(body, receipt, checkpoint);
-    must(typeof key.end !== "number" || receipt.log_index < key.end, "the receipt was signed after the end of its key");
+    const { receipt, key, checkpoint } = await prove();
     write(receipt);
     show("verified", "Verified in your browser",
       `Signed by the service's key ${key.id}`,
@@ -254,4 +261,4 @@ async function compare(file, artifact) {
   verdict.textContent = `${file.name} is ${equal ? "" : "not "}the ZIP of this receipt.`;
 }
 
-check();
+if (document.getElementById("receipt")) check(); // badge.js has its own page

@@ -117,7 +117,7 @@ class Viewer {
 
   title() {
     const name = "Frame " + this.all[this.at];
-    this.box.querySelector("h1").textContent = name;
+    this.box.querySelector("h1, [data-name]").textContent = name;
     this.picture.alt = name;
     if (this.scrubber) this.scrubber.value = this.at;
   }
@@ -126,6 +126,7 @@ class Viewer {
   // about it. The address of the page follows, without a new entry in the history.
   async settled(i) {
     history.replaceState(null, "", this.address(i) + location.search);
+    if ("small" in this.box.dataset) return; // a shared page has the small pictures only
     let page;
     try {
       const answer = await fetch(this.address(i) + location.search, { credentials: "same-origin" });
