@@ -47,8 +47,10 @@ func TestAJobStaysWithTheBlenderOfItsFirstFrame(t *testing.T) {
 		w.WantNoFrame(first)
 		wantReason(t, w, workspace, jobID, "")
 
+		wantStranded(t, w, 0)
 		leave(t, w, off)
 		wantReason(t, w, workspace, jobID, job.NoMatchingBlender)
+		wantStranded(t, w, 1)
 		if next := w.Job(t, workspace, 1); w.ClaimOne(first).Subject != next {
 			t.Error("the workers that a job does not get render no other job")
 		}
@@ -59,6 +61,17 @@ func TestAJobStaysWithTheBlenderOfItsFirstFrame(t *testing.T) {
 		}
 		w.WantStatus(jobID, job.Packaging, "")
 		w.CheckTurns()
+	})
+}
+
+func wantStranded(t *testing.T, w *jobtest.World, want int64) {
+	t.Helper()
+	w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+		n, err := dispatch.CountStranded(ctx, tx)
+		if err == nil && n != want {
+			t.Errorf("%d jobs are stranded, want %d", n, want)
+		}
+		return err
 	})
 }
 

@@ -138,6 +138,16 @@ func failedFrames(ctx context.Context, tx *db.Tx, of query.FailedAttemptsOfParam
 	return out, nil
 }
 
+// CountStranded counts the jobs whose frames wait and that no online worker can take, because
+// of its kind or what its Blender lacks. While no worker is online it is 0.
+func CountStranded(ctx context.Context, tx *db.Tx) (int64, error) {
+	n, err := tx.TurnsStranded(ctx, query.TurnsStrandedParams{Since: onlineSince(tx), Now: tx.Now})
+	if err != nil {
+		return 0, fmt.Errorf("count stranded jobs: %w", err)
+	}
+	return n, nil
+}
+
 // Waiting is how many frames of a workspace wait for a worker.
 type Waiting struct {
 	WorkspaceID string

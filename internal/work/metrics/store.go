@@ -32,6 +32,7 @@ var (
 	framesOldest    = figure("svc_frames_oldest_seconds", "How long the oldest frame waits that no worker holds; 0 when none does.")
 	workersOnline   = figure("svc_workers", "Workers that are online, by what they do.", "state")
 	jobsLive        = figure("svc_jobs", "Jobs that have not ended, by their state.", "state")
+	jobsStranded    = figure("svc_jobs_stranded", "Jobs whose frames wait and that no online worker can take, because of its Blender's version, denoising or missing parts.")
 	ledgerCents     = figure("svc_ledger_cents", "Money of all workspaces: available to them, reserved for jobs, or owed by them.", "account")
 	reservedOldest  = figure("svc_reserved_oldest_seconds", "For how long the job that was started first holds reserved money; 0 when none does.")
 	webhooksPending = figure("svc_webhook_pending", "Deliveries of webhooks that are not delivered yet, those that are tried again later among them.")
@@ -45,7 +46,7 @@ var (
 
 // storeFigures lists them, for Describe.
 var storeFigures = []*prometheus.Desc{
-	storeUp, blobsUp, framesReady, framesLeased, framesOldest, workersOnline, jobsLive, ledgerCents, reservedOldest,
+	storeUp, blobsUp, framesReady, framesLeased, framesOldest, workersOnline, jobsLive, jobsStranded, ledgerCents, reservedOldest,
 	webhooksPending, webhooksLate, deadLetters, auditBreaches, auditEnd, keyEnd, diskFree,
 }
 
@@ -208,7 +209,8 @@ func readJobs(ctx context.Context, tx *db.Tx) (found []prometheus.Metric, err er
 	for _, state := range liveStates {
 		found = append(found, gauge(jobsLive, float64(counts[state]), string(state)))
 	}
-	return append(found, gauge(reservedOldest, age(tx, oldest))), nil
+	stranded, err := dispatch.CountStranded(ctx, tx)
+	return append(found, gauge(reservedOldest, age(tx, oldest)), gauge(jobsStranded, float64(stranded))), err
 }
 
 func readMoney(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, error) {

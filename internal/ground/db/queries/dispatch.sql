@@ -199,6 +199,14 @@ FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.unab
 -- How many workers are online that cannot work.
 SELECT count(*) FROM worker WHERE seen_at >= @since AND unable <> '' AND suspended_until < @drained;
 
+-- name: TurnsStranded :one
+-- Jobs with waiting frames of which each online worker is of another kind or lacks something,
+-- while some are online.
+SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0
+  AND EXISTS (SELECT 1 FROM worker a WHERE a.seen_at >= @since AND a.suspended_until <= @now)
+  AND NOT EXISTS (SELECT 1 FROM worker o
+    WHERE o.seen_at >= @since AND o.suspended_until <= @now AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind));
+
 -- name: WorkersFor :many
 -- Of the rendering jobs of a workspace from oldest to newest: how many online workers may
 -- take a waiting frame of each, and how many of those hold none. It combines TurnOpen,

@@ -1595,6 +1595,27 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	return items, nil
 }
 
+const turnsStranded = `-- name: TurnsStranded :one
+SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0
+  AND EXISTS (SELECT 1 FROM worker a WHERE a.seen_at >= $1 AND a.suspended_until <= $2)
+  AND NOT EXISTS (SELECT 1 FROM worker o
+    WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind))
+`
+
+type TurnsStrandedParams struct {
+	Since int64
+	Now   int64
+}
+
+// Jobs with waiting frames of which each online worker is of another kind or lacks something,
+// while some are online.
+func (q *Queries) TurnsStranded(ctx context.Context, arg TurnsStrandedParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, turnsStranded, arg.Since, arg.Now)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const turnsWaiting = `-- name: TurnsWaiting :many
 SELECT t.party, t.within, t.served_us, t.waiting, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
