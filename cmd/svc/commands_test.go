@@ -15,7 +15,7 @@ import (
 // "admin", "key", "list".
 func TestEveryCommandIsRunByATest(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	parser, err := kong.New(&program{}, defaults(""))
 	if err != nil {
 		t.Fatal(err)
 	}

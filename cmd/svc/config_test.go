@@ -42,3 +42,29 @@ func TestAConfigurationFileIsNeverPassedOverInSilence(t *testing.T) {
 		}
 	}
 }
+
+// TestTheConfigurationFileSaysWhereTheDataIs, for the service and for every svc admin, also
+// where systemd has given the unit a folder. That folder counts only where nothing else does.
+func TestTheConfigurationFileSaysWhereTheDataIs(t *testing.T) {
+	t.Parallel()
+	named := filepath.Join(t.TempDir(), "config.json")
+	if err := os.WriteFile(named, []byte(`{"data": "/srv/svc"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ system, state, line, want string }{
+		{named, "/var/lib/svc", "serve", "/srv/svc"},
+		{named, "", "admin audit", "/srv/svc"},
+		{named, "/var/lib/svc", "serve --data /mnt/svc", "/mnt/svc"},
+		{"/nowhere.json", "/var/lib/svc", "admin audit", "/var/lib/svc"},
+	} {
+		parsed, err := newParserFor(c.system, c.state, terminal.NewOutput(os.Stdout), os.Exit).Parse(strings.Fields(c.line))
+		if err != nil {
+			t.Fatalf("svc %s: %v", c.line, err)
+		}
+		for _, flag := range parsed.Flags() {
+			if got := parsed.FlagValue(flag); flag.Name == "data" && got != c.want {
+				t.Errorf("svc %s with %s and %q keeps its data in %v, want %s", c.line, filepath.Base(c.system), c.state, got, c.want)
+			}
+		}
+	}
+}

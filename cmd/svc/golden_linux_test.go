@@ -84,7 +84,7 @@ func TestEveryVerbIsShownAsItIs(t *testing.T) {
 // a failure.
 func TestEveryVerbIsShown(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	parser, err := kong.New(&program{}, defaults(""))
 	if err != nil {
 		t.Fatal(err)
 	}

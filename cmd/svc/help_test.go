@@ -14,7 +14,7 @@ import (
 // a word that is copied whole, such as an address, may be wider.
 func TestHelpFitsEveryTerminal(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	parser, err := kong.New(&program{}, defaults(""))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestHelpFitsEveryTerminal(t *testing.T) {
 // be set.
 func TestHelpSaysWhatAFlagIs(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&program{}, kong.Vars{"version": ""}, kong.DefaultEnvars("SVC"))
+	parser, err := kong.New(&program{}, defaults(""), kong.DefaultEnvars("SVC"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestTheStartPageIsOneScreen(t *testing.T) {
 // has a group.
 func TestTheFlagsOfServeAreGrouped(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	parser, err := kong.New(&program{}, defaults(""))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ package main
 //go:generate go run . docs cli ../../docs/cli.md
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -121,10 +122,22 @@ func main() {
 	parser.Exit(terminal.ExitOK)
 }
 
+// defaults are what the help and the flags' defaults name. state is the folder that systemd gives
+// a unit with StateDirectory=, "" elsewhere: a service keeps its data there unless the
+// command line, the environment or the configuration file says otherwise.
+func defaults(state string) kong.Vars {
+	return kong.Vars{"version": version(), "data": cmp.Or(state, "./data")}
+}
+
 // newParser makes the parser of the command line. system is where the operator's
 // configuration file lies that --config need not name; it may be missing. What is printed
 // goes to out: a process that could not print its result fails. exit ends the process.
 func newParser(system string, out *terminal.Output, exit func(code int)) *kong.Kong {
+	return newParserFor(system, os.Getenv("STATE_DIRECTORY"), out, exit)
+}
+
+// newParserFor is newParser in a unit of systemd that has a folder for its state.
+func newParserFor(system, state string, out *terminal.Output, exit func(code int)) *kong.Kong {
 	parser, err := kong.New(&program{},
 		kong.Name("svc"),
 		kong.Description("Renders Blender Cycles scenes at a locked price and proves what it did."),
@@ -140,7 +153,7 @@ func newParser(system string, out *terminal.Output, exit func(code int)) *kong.K
 		}),
 		kong.Configuration(readConfig), // of --config
 		kong.Resolvers(systemConfig(system)...),
-		kong.Vars{"version": version()},
+		defaults(state),
 	)
 	if err != nil {
 		panic(err) // the structs above do not fit kong

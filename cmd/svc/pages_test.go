@@ -24,7 +24,7 @@ var (
 // READMEs, and every flag that stands alone in code.
 func TestPagesNameCommandsAndFlagsThatExist(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&program{}, kong.Vars{"version": ""})
+	parser, err := kong.New(&program{}, defaults(""))
 	if err != nil {
 		t.Fatal(err)
 	}

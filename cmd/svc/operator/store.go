@@ -16,7 +16,7 @@ import (
 // store is where a command finds the data of a service. serve and all admin commands
 // share these flags, so one configuration file leads them to the same place.
 type store struct {
-	Data     string `group:"Common" env:"SVC_DATA" default:"./data" type:"path" help:"Folder with files, keys and, without --database, the SQLite database."`
+	Data     string `group:"Common" env:"SVC_DATA" default:"${data}" type:"path" help:"Folder with files, keys and, without --database, the SQLite database."`
 	Database string `group:"Common" env:"SVC_DATABASE" placeholder:"URL" help:"postgres://… to use PostgreSQL instead of SQLite."`
 	Blobs    string `group:"Storage" env:"SVC_BLOBS" placeholder:"URL" help:"s3://BUCKET/PREFIX?endpoint=URL&region=NAME to keep files in an S3 store instead of --data. Credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, the shared credentials file, or the machine's role."`
 	SealKeys string `group:"Storage" env:"SVC_SEAL_KEYS" placeholder:"KEYS" help:"Keys that encrypt secrets in the database: 32 bytes in base64 each, separated by commas. The first encrypts, all decrypt. Set them in the environment. Default: keys/seal.keys in the data folder."`
