@@ -60,7 +60,7 @@ func (w *reached) actions() (users map[int32][]int32, elsewhere map[int32]bool) 
 func (w *reached) curve(a *animation, action, c int32, users []int32) {
 	bezt := w.pointer(c, "bezt")
 	path, ok := w.textAt(w.pointer(c, "rna_path"))
-	if !ok || bezt == nowhere || w.extras[bezt] == nil || w.pointer(c, "modifiers.first") != nowhere || w.pointer(c, "driver") != nowhere || w.pointer(c, "fpt") != nowhere {
+	if !ok || bezt == nowhere || w.extras[bezt] == nil || !w.modifiedInPlace(c) || w.pointer(c, "driver") != nowhere || w.pointer(c, "fpt") != nowhere {
 		return
 	}
 	keys, flag, index := w.extras[bezt].keys, w.number(c, "flag"), w.number(c, "array_index")
@@ -81,6 +81,20 @@ func (w *reached) curve(a *animation, action, c int32, users []int32) {
 			w.forget(b, property, index)
 		}
 	}
+}
+
+// modifiedInPlace reports whether the modifiers of a curve compute its value at a time from
+// the value at that time. Others look at another time: cycles, steps and limits.
+func (w *reached) modifiedInPlace(c int32) bool {
+	const generator, function, envelope, noise = 1, 2, 3, 5 // FModifier.type
+	for m := range w.list(w.pointer(c, "modifiers.first")) {
+		switch w.number(m, "type") {
+		case generator, function, envelope, noise:
+		default:
+			return false
+		}
+	}
+	return true
 }
 
 const groupMuted = 1 << 4 // bActionGroup.flag

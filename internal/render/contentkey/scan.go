@@ -329,7 +329,7 @@ func (f *file) look(at int32, l *layout, b []byte) {
 		o.name = cmp.Or(text(l, b, "id.name"), text(l, b, "name"))
 	}
 	switch l.name {
-	case "Scene", "ViewLayer", "bAction", "FCurve", "ChannelDriver", "bActionGroup", "NodeShaderAttribute":
+	case "Scene", "ViewLayer", "bAction", "FCurve", "ChannelDriver", "bActionGroup", "FModifier", "NodeShaderAttribute":
 		f.keep(at, len(b)).raw = slices.Clone(b)
 	case "IDProperty":
 		if o.code == "SC" {

@@ -23,6 +23,8 @@ import (
 type Revisions struct {
 	Blender string // the program
 	Folder  string // for scenes and pictures
+	// Edits are those to choose from, by their names in revisions.py; nil for all.
+	Edits []string
 	// Keep leaves the scenes of pairs with a stale frame in Folder.
 	Keep bool
 	// Compare says which frames did not change; nil for package contentkey.
@@ -51,7 +53,7 @@ type pairSaid struct {
 }
 
 // pairsAtOnce is how many pairs one Blender makes at most.
-const pairsAtOnce = 20
+const pairsAtOnce = 10
 
 // Run compares the pairs first to first+count-1.
 func (r Revisions) Run(ctx context.Context, first, count int) error {
@@ -64,7 +66,7 @@ func (r Revisions) Run(ctx context.Context, first, count int) error {
 		return err
 	}
 	for at, end := first, first+count; at < end; {
-		run := numbered{blender: r.Blender, script: filepath.Join(scripts, "revisions.py"), after: []string{r.Folder}}
+		run := numbered{blender: r.Blender, script: filepath.Join(scripts, "revisions.py"), after: append([]string{r.Folder}, r.Edits...)}
 		next, ended, err := run.from(ctx, at, min(at+pairsAtOnce, end), func(text []byte) (int, error) {
 			var one pairSaid
 			if err := json.Unmarshal(text, &one); err != nil {

@@ -1,9 +1,9 @@
 """Makes pairs of revisions: a random scene, and the same after a random edit; renders all
 frames of both, and says which differ.
 
-    blender -b --factory-startup --python revisions.py -- FIRST COUNT FOLDER
+    blender -b --factory-startup --python revisions.py -- FIRST COUNT FOLDER [EDIT...]
 
-A pair follows from its number alone. It lies in FOLDER/NUMBER/before and after, each with a
+A pair follows from its number and the edits to choose from; without names they are all. It lies in FOLDER/NUMBER/before and after, each with a
 scene.blend and its files, and becomes a line of JSON on standard output.
 """
 
@@ -16,7 +16,7 @@ import warnings
 
 import bpy
 
-FIRST, COUNT, FOLDER = sys.argv[sys.argv.index("--") + 1:][:3]
+FIRST, COUNT, FOLDER, *ONLY = sys.argv[sys.argv.index("--") + 1:]
 sys.path.insert(0, os.path.dirname(__file__))
 sys.dont_write_bytecode = True
 
@@ -450,7 +450,7 @@ def make():
     shutil.copytree(here("before"), here("after"))
     bpy.ops.wm.open_mainfile(filepath=os.path.join(here("before"), "scene.blend"))
     while True:
-        edit = rng.choice(EDITS)
+        edit = rng.choice([edit for edit in EDITS if not ONLY or edit.__name__ in ONLY])
         if edit(rng, bpy.context.scene):
             break
     save(rng, "after")
