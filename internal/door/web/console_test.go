@@ -186,7 +186,7 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 		priced = p.submit(priced.path+"/frames", "frames", "1-3,7").want(t, http.StatusOK, "Render 4 frames for $0.04", "locked until")
 		p.submit(priced.path+"/frames", "frames", "one to three").want(t, http.StatusBadRequest, `role="alert"`, `value="one to three"`, "disabled>Render</button>")
 		quoteID := priced.hidden(t, "quote_id")
-		p.open("/console").want(t, http.StatusOK, "No jobs yet", "Not started", `<a href="`+priced.path+`">demo.blend</a> 4 frames for $0.04 <small>24 h 0 min left`)
+		p.open("/console").want(t, http.StatusOK, "No jobs yet", "Not started", `<a href="`+priced.path+`">demo.blend</a> 4 frames for $0.04 <small>24 h left`)
 		p.submit(priced.path+"/start", "quote_id", quoteID).want(t, http.StatusBadRequest, "Accept the terms")
 		begun := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance).want(t, http.StatusOK, "queued", "0 of 4 frames", "$0.04, reserved", "no machine is online", "Cancel and release $0.04")
 		if again := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance); again.path != begun.path {

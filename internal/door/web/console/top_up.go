@@ -26,7 +26,7 @@ func (t topUpRow) Words() string {
 	case payment.Created:
 		return "Being prepared"
 	case payment.Open:
-		return "Waits to be paid, or for the bank"
+		return "Waiting for payment, or for the bank"
 	case payment.Paid:
 		if t.RefundedCents > 0 {
 			return "Paid; a part was refunded"

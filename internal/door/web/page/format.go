@@ -176,7 +176,7 @@ func FrameCount(n int) string {
 	return NumberText(int64(n)) + " frames"
 }
 
-// SpanText writes a duration in seconds for people: "40 s", "3 min", "2 h 10 min".
+// SpanText writes a duration in seconds for people: "40 s", "3 min", "2 h 10 min", "24 h".
 func SpanText(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second)).Round(time.Second)
 	switch {
@@ -186,6 +186,9 @@ func SpanText(seconds float64) string {
 		return fmt.Sprintf("%d min", int(d.Round(time.Minute).Minutes()))
 	}
 	d = d.Round(time.Minute)
+	if d%time.Hour == 0 {
+		return fmt.Sprintf("%d h", int(d.Hours()))
+	}
 	return fmt.Sprintf("%d h %d min", int(d.Hours()), int(d.Minutes())%60)
 }
 
