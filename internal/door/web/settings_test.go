@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/chromedp"
+
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
@@ -20,6 +22,36 @@ func TestProofPagesAreSwitchedInSettings(t *testing.T) {
 	p.open("/console/settings").want(t, http.StatusOK, p.Email, p.ID, "Hide the proof pages")
 	p.submit("/console/settings/proof-pages", "show", "no").want(t, http.StatusOK, "Publish the proof pages")
 	p.submit("/console/settings/proof-pages", "show", "yes").want(t, http.StatusOK, "Hide the proof pages")
+}
+
+// The theme that a person chooses holds on every page that is made for them, and changes no page
+// that is kept for others.
+func TestTheChosenThemeHoldsOnEveryPageOfItsBrowser(t *testing.T) {
+	t.Parallel()
+	p := personOf(t, worlds.On(t, "sqlite"), 0)
+	tab, _ := browse(t)
+	p.in(tab)
+	err := chromedp.Do(tab, chromedp.Navigate(p.base+"/console/settings"), chromedp.SetValue(chromedp.CSS("[name=theme]"), "dark"), chromedp.Click(chromedp.CSS("form[action$='/theme'] button")), chromedp.WaitVisible(chromedp.CSS("[data-theme=dark] [name=theme]")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/console", "/", "/guide", "/nowhere"} {
+		if err := chromedp.Do(tab, chromedp.Navigate(p.base+path)); err != nil {
+			t.Fatal(err)
+		}
+		if colour := look[string](tab, t, `getComputedStyle(document.documentElement).backgroundColor`); colour != "rgb(17, 17, 16)" {
+			t.Errorf("%s is %s", path, colour)
+		}
+	}
+	with := func(theme string) seen {
+		return p.ask(http.MethodGet, "/", "", nil, func(r *http.Request) { r.AddCookie(&http.Cookie{Name: "svc_theme", Value: theme}) })
+	}
+	if page := with("dark"); !strings.Contains(page.header.Get("Cache-Control"), "private") {
+		t.Errorf("a page of one theme is kept for all: %v", page.header)
+	}
+	if page := with("pink"); strings.Contains(page.text, "data-theme") || !strings.Contains(page.header.Get("Cache-Control"), "public") {
+		t.Errorf("an unknown theme: %v", page.header)
+	}
 }
 
 func TestAPersonSignsOutEverywhereElse(t *testing.T) {

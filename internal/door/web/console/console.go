@@ -137,6 +137,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	s.FormAt(mux, settingsPath+"/sessions", settingsPath, s.endOtherSessions)
 	mux.Handle("GET "+settingsPath+"/export", s.AdmitRaw(s.export))
 	s.FormAt(mux, settingsPath+"/name", settingsPath, s.rename)
+	s.FormAt(mux, settingsPath+"/theme", settingsPath, s.setTheme)
 	s.FormAt(mux, settingsPath+"/leave", settingsPath, s.leave)
 	s.FormAt(mux, settingsPath+"/proof-pages", settingsPath, s.setProofPages)
 

@@ -14,6 +14,8 @@ import (
 // settingsView is the content of the page of a workspace's settings.
 type settingsView struct {
 	Email, WorkspaceID, Name string
+	// Theme is the one that the person has chosen; "" for the system's.
+	Theme string
 	// Proofs says whether the proof pages of the workspace are public.
 	Proofs bool
 	// Sessions are those of the person, the newest first.
@@ -32,7 +34,7 @@ func (s *Site) settings(r *http.Request, who identity.Principal) (page.Page, err
 }
 
 func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fault.Wire) (page.Page, error) {
-	v := settingsView{Problem: problem, Email: who.Credential.Email, WorkspaceID: who.WorkspaceID}
+	v := settingsView{Problem: problem, Email: who.Credential.Email, WorkspaceID: who.WorkspaceID, Theme: page.ThemeOf(r)}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
 		workspace, _, err := identity.WorkspaceOf(r.Context(), tx, who.WorkspaceID)
 		if err != nil {
@@ -71,6 +73,11 @@ func (s *Site) rename(r *http.Request, who identity.Principal) (page.Page, error
 		return p, err
 	}
 	return page.Page{Location: settingsPath + "?did=name"}, err
+}
+
+// setTheme keeps the theme that the person chooses, in this browser.
+func (s *Site) setTheme(r *http.Request, _ identity.Principal) (page.Page, error) {
+	return page.Page{Location: settingsPath, Cookie: s.ThemeCookie(r.PostForm.Get("theme"))}, nil
 }
 
 // setProofPages shows or hides the proof pages.

@@ -19,6 +19,8 @@ func SetHeaders(h http.Header, p Page) {
 	switch {
 	case p.Private || p.Status != 0:
 		h.Set("Cache-Control", "no-store")
+	case p.Theme != "": // it is of this reader's theme
+		h.Set("Cache-Control", "private, no-cache")
 	case p.Unlisted: // its owner can switch it off
 		h.Set("Cache-Control", "no-cache")
 	default:

@@ -109,6 +109,8 @@ type Page struct {
 	Location string
 	Cookie   *http.Cookie
 
+	// Theme is the theme that the reader has chosen; "" for the system's. show sets it.
+	Theme string
 	// PublicURL is the service's base URL, for commands to copy; show sets it.
 	PublicURL string
 	// Reread is the address that scripts read again; "" for none. show sets it.
@@ -225,7 +227,7 @@ func (s *Base) Show(w http.ResponseWriter, r *http.Request, p Page) error {
 		http.Redirect(w, r, p.Location, http.StatusSeeOther)
 		return nil
 	}
-	p.PublicURL = s.Links.PublicURL
+	p.PublicURL, p.Theme = s.Links.PublicURL, ThemeOf(r)
 	if p.Reload > 0 && len(p.Scripts) > 0 && r.Method == http.MethodGet { // the answer to a form has no address to read again
 		p.Reread = r.URL.RequestURI()
 	}
