@@ -69,7 +69,7 @@ func TestTheFlatMembersOfListsAreCounted(t *testing.T) {
 			*c.AveragePercentileA != 75 || *c.AveragePercentileB != 0 || *c.PercentileDelta != 75 || c.SampleCountA != 3 || c.SampleCountB != 1 {
 			t.Errorf("comparison: %+v", c)
 		}
-		if !reflect.DeepEqual(c.Deltas.AverageDeltas, c.AverageDeltas) || len(c.A.LatestResults) != 3 || len(c.B.LatestResults) != 1 || c.A.LatestResults[0].ReceiptSchemaVersion != benchmark.ReceiptType {
+		if !reflect.DeepEqual(c.Deltas.AverageDeltas, c.AverageDeltas) || !reflect.DeepEqual(c.Data.Deltas, c.AverageDeltas) || len(c.A.LatestResults) != 3 || len(c.B.LatestResults) != 1 || c.A.LatestResults[0].ReceiptSchemaVersion != benchmark.ReceiptType {
 			t.Errorf("comparison, as other pages read it: %+v", c)
 		}
 		for _, gpu := range see[leaderboard.GPUs](m, "gpus").GPUs {

@@ -156,6 +156,50 @@ export interface Schemas {
         /** @enum {string} */
         queue_state: "idle" | "busy" | "no_workers";
     };
+    AverageDeltas: {
+        /**
+         * Format: double
+         * @description Per cent of all GPUs' results with a lower score than the average of A; null under 3 results.
+         */
+        average_percentile_a: number | null;
+        /**
+         * Format: double
+         * @description The same of B.
+         */
+        average_percentile_b: number | null;
+        /**
+         * Format: double
+         * @description That of A less that of B, in percentage points.
+         */
+        percentile_delta: number | null;
+        /**
+         * Format: double
+         * @description The average render time of A less that of B; below 0 where A is faster.
+         */
+        render_seconds_delta: number | null;
+        /**
+         * Format: double
+         * @description The same, in per cent of that of B.
+         */
+        render_seconds_delta_percent: number | null;
+        /** Format: int64 */
+        sample_count_a: number;
+        /** Format: int64 */
+        sample_count_b: number;
+        /**
+         * Format: double
+         * @description The average score of A less that of B.
+         */
+        score_delta: number | null;
+        /**
+         * Format: double
+         * @description The same, in per cent of that of B.
+         */
+        score_delta_percent: number | null;
+    };
+    Averages: {
+        deltas: Schemas["AverageDeltas"];
+    };
     BenchmarkVersions: {
         benchmark_version: string;
         scene_version: string;
@@ -573,6 +617,8 @@ export interface Schemas {
          * @description The same of B.
          */
         average_percentile_b: number | null;
+        /** @description The differences of the averages once more. */
+        data: Schemas["Averages"];
         deltas: Schemas["Deltas"];
         gpu_a: Schemas["Compared"];
         gpu_b: Schemas["Compared"];

@@ -59,7 +59,7 @@ func addLeaderboard(at links.Links, all map[string]any) {
 	all["LeaderboardGPU"] = gpuBody{true, leaderboard.GPU{Figures: figures, LatestResults: []leaderboard.Row{row}, UnverifiedResults: []leaderboard.Row{}, BenchmarkVersions: []leaderboard.CountedVersions{{Versions: versions, SampleCount: 1}}}}
 	side := leaderboard.Compared{Figures: figures, LatestResults: []leaderboard.Row{row}}
 	compared := leaderboard.Comparison{A: side, B: side, AverageDeltas: leaderboard.AverageDeltas{SampleCountA: 1, SampleCountB: 1}}
-	compared.Deltas.AverageDeltas = compared.AverageDeltas
+	compared.Deltas.AverageDeltas, compared.Data.Deltas = compared.AverageDeltas, compared.AverageDeltas
 	all["LeaderboardComparison"] = comparisonBody{true, compared}
 	all["LeaderboardSearch"] = foundBody{true, leaderboard.Found{Query: "rtx 4090", ResultCount: 1, Results: []leaderboard.Hit{{
 		Type: leaderboard.HitGPU, Title: sample.Device, GPUSlug: slug, URL: at.GPU(slug), SampleCount: new(int64(1)), Subtitle: "NVIDIA, 24 GB, 1 result", Score: row.Score, RenderSeconds: row.RenderSeconds,

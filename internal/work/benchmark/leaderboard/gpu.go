@@ -157,13 +157,20 @@ type Delta struct {
 	Percent  *float64 `json:"percent" doc:"The same, in per cent of that of B."`
 }
 
-// Comparison is two GPUs side by side. The differences of the averages are there twice,
-// because pages for another leaderboard of this interface read them in deltas.
+// Comparison is two GPUs side by side. The differences of the averages are in three places,
+// because pages for other leaderboards of this interface read them in deltas, or in the
+// deltas of data.
 type Comparison struct {
 	A      Compared `json:"gpu_a"`
 	B      Compared `json:"gpu_b"`
 	Deltas Deltas   `json:"deltas"`
+	Data   Averages `json:"data" doc:"The differences of the averages once more."`
 	AverageDeltas
+}
+
+// Averages has the differences of the averages alone.
+type Averages struct {
+	Deltas AverageDeltas `json:"deltas"`
 }
 
 // Compared is one GPU of a comparison.
@@ -216,7 +223,7 @@ func (b *Board) Compare(ctx context.Context, slugA, slugB string) (c Comparison,
 	c.ScoreDelta, c.ScoreDeltaPercent = c.Deltas.AverageScore.Absolute, c.Deltas.AverageScore.Percent
 	c.RenderSecondsDelta, c.RenderSecondsDeltaPercent = c.Deltas.AverageRenderSeconds.Absolute, c.Deltas.AverageRenderSeconds.Percent
 	c.PercentileDelta = delta(c.AveragePercentileA, c.AveragePercentileB).Absolute
-	c.Deltas.AverageDeltas = c.AverageDeltas
+	c.Deltas.AverageDeltas, c.Data.Deltas = c.AverageDeltas, c.AverageDeltas
 	return c, err
 }
 
