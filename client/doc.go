@@ -12,7 +12,7 @@
 //
 // A whole render:
 //
-//	c, err := client.New("https://render.example", os.Getenv("SVC_KEY"))
+//	c, err := client.New("https://render.example.com", os.Getenv("SVC_KEY"))
 //	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: "scene.blend", Body: file})
 //	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
 //	job, err = c.Follow(ctx, job.JobID, func(e client.Event) { … })

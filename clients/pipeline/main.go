@@ -2,7 +2,7 @@
 // calls, and publishes what it verified. pipeline.py and pipeline.mjs in the same folder do
 // the same.
 //
-//	SVC_SERVER=https://render.example SVC_KEY=svc_agent_… \
+//	SVC_SERVER=https://render.example.com SVC_KEY=svc_agent_… \
 //	HOOK_URL=https://pipeline.example/svc LISTEN=127.0.0.1:8000 \
 //	pipeline scene.blend /published/shot-010
 //

@@ -1,7 +1,7 @@
 """A pipeline's step in Python: renders a scene, waits until the service calls, and publishes
 what it verified.
 
-    SVC_SERVER=https://render.example SVC_KEY=svc_agent_… \\
+    SVC_SERVER=https://render.example.com SVC_KEY=svc_agent_… \\
     HOOK_URL=https://pipeline.example/svc LISTEN=127.0.0.1:8000 \\
     python pipeline.py scene.blend /published/shot-010
 

@@ -1,6 +1,6 @@
 // Command run plays the stories with a client and a service that renders:
 //
-//	SVC_SERVER=https://render.example SVC_KEY=svc_agent_… go run ./clients/conformance/run scene.blend COMMAND [ARGUMENT...]
+//	SVC_SERVER=https://render.example.com SVC_KEY=svc_agent_… go run ./clients/conformance/run scene.blend COMMAND [ARGUMENT...]
 //
 // The scene has the frames 1 to 4; all stories together cost less than 50 cents.
 package main

@@ -3,7 +3,7 @@ render, downloads the ZIP and verifies the receipt. Standard library only.
 
     import svc_render
 
-    svc = svc_render.Client("https://render.example", key)
+    svc = svc_render.Client("https://render.example.com", key)
     for frame in svc.render("scene.blend", "out", frames="1-10", max_cents=10,
                             legal_acceptance=svc_render.LEGAL_V1):
         print(frame.frame, frame.path)
