@@ -606,6 +606,39 @@ export interface Schemas {
         retryable: boolean;
         suggested_action: string;
     };
+    JobShare: {
+        /** Format: date-time */
+        created_at: string;
+        /** @description Visitors may download the frames at full size, and the ZIP. */
+        download: boolean;
+        /**
+         * Format: date-time
+         * @description The link ends then.
+         */
+        expires_at: string;
+        /** @description The file that the job rendered. */
+        filename: string;
+        job_id: string;
+        /**
+         * Format: date-time
+         * @description Null before the first view.
+         */
+        last_viewed_at: string | null;
+        /** @constant */
+        ok: true;
+        /** @description The page has the proof of the job, which shows its price. */
+        proof: boolean;
+        /**
+         * Format: uri
+         * @description The page. It is shown only in the answer that makes the link; null elsewhere.
+         */
+        share_url: string | null;
+        /**
+         * Format: int64
+         * @description How often the page was opened.
+         */
+        views: number;
+    };
     LeaderboardComparison: {
         /**
          * Format: double
@@ -2417,6 +2450,61 @@ export interface Schemas {
         scene?: string;
         /** @description Name of the only view layer to render; all that render when left out or null. */
         view_layer?: string | null;
+    };
+    ShareEnded: {
+        /** @constant */
+        deleted: true;
+        job_id: string;
+        /** @constant */
+        ok: true;
+    };
+    ShareRequest: {
+        /** @description Let visitors download the frames at full size, and the ZIP. */
+        download?: boolean;
+        /**
+         * Format: date-time
+         * @description When the link ends, at most 365 days from now. 30 days from now unless you say otherwise.
+         */
+        expires_at?: string;
+        /** @description Show the proof of the job, which includes its price. True unless you say otherwise, while the workspace publishes its proof pages. */
+        proof?: boolean;
+    };
+    SharedJob: {
+        /** Format: date-time */
+        created_at: string;
+        /** @description Visitors may download the frames at full size, and the ZIP. */
+        download: boolean;
+        /**
+         * Format: date-time
+         * @description The link ends then.
+         */
+        expires_at: string;
+        /** @description The file that the job rendered. */
+        filename: string;
+        job_id: string;
+        /**
+         * Format: date-time
+         * @description Null before the first view.
+         */
+        last_viewed_at: string | null;
+        /** @description The page has the proof of the job, which shows its price. */
+        proof: boolean;
+        /**
+         * Format: uri
+         * @description The page. It is shown only in the answer that makes the link; null elsewhere.
+         */
+        share_url: string | null;
+        /**
+         * Format: int64
+         * @description How often the page was opened.
+         */
+        views: number;
+    };
+    SharedJobs: {
+        /** @constant */
+        ok: true;
+        /** @description The links that work, the newest first. */
+        shares: Schemas["SharedJob"][];
     };
     Shortage: {
         /** Format: int64 */
