@@ -44,5 +44,6 @@ func TestAJobIsSharedAndUnsharedInTheConsole(t *testing.T) {
 		p.submit(job+"/share/end", "from", "list").want(t, http.StatusOK, "You have shared no job")
 		visitor.open(link).want(t, http.StatusNotFound, "This link does not work")
 		p.submit(job+"/share/end").want(t, http.StatusOK, "Make a link") // ending it twice is no error
+		p.open(job+"/share/end").want(t, http.StatusOK, "Make a link")
 	})
 }

@@ -122,7 +122,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 
 	mux.Handle("GET "+one+"/share", s.Page(s.Admit(s.share)))
 	mux.Handle("POST "+one+"/share", s.Page(s.Form(s.makeShare)))
-	mux.Handle("POST "+one+"/share/end", s.Page(s.Form(s.endShare)))
+	s.FormAt(mux, one+"/share/end", one+"/share", s.endShare)
 	mux.Handle("GET "+sharesPath, s.Page(s.Admit(s.shares)))
 
 	mux.Handle("GET "+walletPath, s.Page(s.Admit(s.wallet)))
