@@ -22,26 +22,30 @@ func inspectDef() def {
 		description: "Gets a .blend file here, tells what it holds and what rendering it costs, and locks that price for 24 hours. Spends nothing. " +
 			"Without arguments it answers with a one-time link to send the file to (15 minutes) and the exact curl command; afterwards call it with the upload_id. " +
 			"With file_url the service fetches the file. With upload_id it tells of a file that is here or on its way. " +
-			"With frame_start and frame_end it prices those frames. " +
-			"A file that cannot be rendered is refused with what to change in it. Files: .blend, Cycles, at most 100 MiB.",
+			"Files: .blend, Cycles, at most 100 MiB.",
 	}
 }
 
 // inspectIn has three forms: neither upload_id nor file_url asks for an upload link,
 // file_url makes the service fetch the file, upload_id reads an upload that exists.
 type inspectIn struct {
-	UploadID *uploadID `json:"upload_id,omitempty" jsonschema:"An upload to tell about; from an earlier svc_inspect. Not together with file_url."`
-	FileURL  *address  `json:"file_url,omitempty" jsonschema:"Public https address that answers with the .blend file itself, without sign-in or redirect. Not together with upload_id."`
+	UploadID *uploadID `json:"upload_id,omitempty" jsonschema:"From an earlier svc_inspect; not with file_url."`
+	FileURL  *address  `json:"file_url,omitempty" jsonschema:"Public https address of the .blend file itself, without sign-in or redirect."`
 	// The frames to price; the scene's own without them. They are kept in next_arguments
 	// until the file is here.
-	FrameStart *frameNumber `json:"frame_start,omitempty" jsonschema:"First frame to price, with frame_end; the scene's own range when left out."`
-	FrameEnd   *frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame; equal to frame_start for a single one."`
+	Frames     *string      `json:"frames,omitempty" jsonschema:"In place of frame_start, such as 3,7-9."`
+	FrameStart *frameNumber `json:"frame_start,omitempty" jsonschema:"First frame, with frame_end; the scene's range when left out."`
+	FrameEnd   *frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame."`
 	FrameStep  *frameStep   `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
 }
 
 // frames are the frames that the call asks for; nil means the scene's own. Error:
 // invalid_request.
 func (in inspectIn) frames() (*quote.RequestedFrames, error) {
+	if in.Frames != nil {
+		list, err := quote.Chosen(in.Frames, quote.RequestedFrames{Start: (*int)(in.FrameStart), End: (*int)(in.FrameEnd), Step: (*int)(in.FrameStep)})
+		return &list, err
+	}
 	if in.FrameStart == nil && in.FrameEnd == nil && in.FrameStep == nil {
 		return nil, nil
 	}
@@ -147,6 +151,10 @@ func (s *server) inspect(ctx context.Context, in inspectIn) (inspected, error) {
 	if err != nil || frames == nil {
 		return out, err
 	}
+	if out.Status != here && in.Frames != nil {
+		out.Arguments["frames"] = *in.Frames
+		return out, nil
+	}
 	if out.Status != here {
 		maps.Copy(out.Arguments, arguments{"frame_start": *frames.Start, "frame_end": *frames.End, "frame_step": *frames.Step})
 		return out, nil
@@ -158,7 +166,10 @@ func (s *server) inspect(ctx context.Context, in inspectIn) (inspected, error) {
 // it is for these and still open, so that a call that is repeated locks one price.
 func (s *server) priced(ctx context.Context, out inspected, frames quote.RequestedFrames) (inspected, error) {
 	q := out.Quote
-	if q.Status == quote.Open && int(q.FrameStart) == *frames.Start && int(q.FrameEnd) == *frames.End && int(q.FrameStep) == *frames.Step {
+	if q.Status == quote.Open && frames.List != nil && q.FrameList == frames.List.String() {
+		return out, nil
+	}
+	if q.Status == quote.Open && frames.List == nil && int(q.FrameStart) == *frames.Start && int(q.FrameEnd) == *frames.End && int(q.FrameStep) == *frames.Step {
 		return out, nil
 	}
 	var i intake.Inspection

@@ -5,6 +5,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
 )
@@ -13,9 +14,10 @@ import (
 func quoteDef() def {
 	return def{
 		name: quoteTool, title: "Price other frames", writes: true,
-		description: "Locks a price for other frames of an upload than the scene's own range: frames, such as 1-50,80x5. " +
+		description: "Locks a price for other frames of an upload than the scene's own range: frames, such as 1-50,80-100x5; " +
+			"or another scene, camera, view layer, size or fewer samples. " +
 			"With job_id in place of upload_id: for frames of an ended job once more, as a new job. " +
-			"Spends nothing; 1 cent a frame; the price holds for 24 hours. Not needed when svc_inspect already priced the frames you want.",
+			"Spends nothing; 1 cent a frame; the price holds for 24 hours.",
 	}
 }
 
@@ -23,17 +25,26 @@ func quoteDef() def {
 // ended job those of a list. Frame numbers are those of the scene's timeline, 1 or more.
 type quoteIn struct {
 	UploadID   uploadID    `json:"upload_id,omitempty" jsonschema:"From svc_inspect."`
-	FrameStart frameNumber `json:"frame_start,omitempty" jsonschema:"First frame, in place of frames."`
+	FrameStart frameNumber `json:"frame_start,omitempty"`
 	FrameEnd   frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame."`
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
 	JobID      jobID       `json:"job_id,omitempty" jsonschema:"Instead of upload_id: an ended job."`
-	Frames     string      `json:"frames,omitempty" jsonschema:"Numbers, ranges and ranges with a step, such as 3,7-9 or 10-100x5."`
+	Frames     string      `json:"frames,omitempty" jsonschema:"Such as 3,7-9 or 10-100x5."`
+	settings.Settings
 }
 
 // quote handles svc_quote. It reserves nothing. Errors: invalid_request, upload_not_found,
-// invalid_frame_range, frame_range_too_large, and those of intake.Intake.Rerender.
+// invalid_frame_range, frame_range_too_large, invalid_settings, and those of
+// intake.Intake.Rerender.
 func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
-	lock, err := s.quoted(in, callerOf(ctx).WorkspaceID)
+	var choice quote.Choice
+	if in.UploadID != "" {
+		var err error
+		if choice, err = s.Intake.Choose(ctx, callerOf(ctx).WorkspaceID, string(in.UploadID), in.Settings); err != nil {
+			return inspected{}, err
+		}
+	}
+	lock, err := s.quoted(in, choice, callerOf(ctx).WorkspaceID)
 	if err != nil {
 		return inspected{}, err
 	}
@@ -50,24 +61,28 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 
 // quoted returns what locks the price that is asked for. Errors: invalid_request,
 // invalid_frame_range, frame_range_too_large.
-func (s *server) quoted(in quoteIn, workspaceID string) (lock func(context.Context, *db.Tx) (intake.Inspection, error), err error) {
+func (s *server) quoted(in quoteIn, choice quote.Choice, workspaceID string) (lock func(context.Context, *db.Tx) (intake.Inspection, error), err error) {
 	ofUpload := in.UploadID != "" && in.FrameStart != 0 && in.FrameEnd != 0 && in.JobID == "" && in.Frames == ""
 	listed := in.UploadID != "" && in.Frames != "" && in.JobID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
-	ofJob := in.JobID != "" && in.Frames != "" && in.UploadID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
+	asked := quote.RequestedFrames{Choice: choice}
+	ofSettings := in.UploadID != "" && in.JobID == "" && in.Frames == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil && !in.Settings.IsZero()
+	ofJob := in.JobID != "" && in.Frames != "" && in.Settings.IsZero() && in.UploadID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
+	requote := func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
+		return s.Intake.Requote(ctx, tx, workspaceID, string(in.UploadID), asked)
+	}
 	switch {
+	case ofSettings:
+		return requote, nil
 	case ofUpload:
 		start, end, every := int(in.FrameStart), int(in.FrameEnd), 1
 		if in.FrameStep != nil {
 			every = int(*in.FrameStep)
 		}
-		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
-			return s.Intake.Requote(ctx, tx, workspaceID, string(in.UploadID), quote.RequestedFrames{Start: &start, End: &end, Step: &every})
-		}, nil
+		asked.Start, asked.End, asked.Step = &start, &end, &every
+		return requote, nil
 	case listed:
-		frames, err := quote.ReadList(in.Frames)
-		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
-			return s.Intake.Requote(ctx, tx, workspaceID, string(in.UploadID), quote.RequestedFrames{List: frames})
-		}, err
+		asked.List, err = quote.ReadList(in.Frames)
+		return requote, err
 	case ofJob:
 		frames, err := quote.ReadList(in.Frames)
 		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {

@@ -2,6 +2,17 @@ package agent_test
 
 import "testing"
 
+func TestToolsPriceWhatIsChosenOfAFile(t *testing.T) {
+	each(t, func(_ *testing.T, svc *service) {
+		c := svc.client(svc.agent)
+		upload := svc.scene().UploadID
+		c.call("svc_quote", map[string]any{"upload_id": upload, "resolution_percentage": 50}).want("scene.width", 240)
+		c.call("svc_quote", map[string]any{"upload_id": upload, "frames": "2", "camera": "Nobody"}).wantRefusal("invalid_settings")
+		c.call("svc_quote", map[string]any{"upload_id": upload, "frames": "2", "resolution_x": 1_000_000, "resolution_y": 4}).wantRefusal("invalid_settings")
+		c.call("svc_quote", map[string]any{"job_id": "JOB-00000000000000000000000000000000", "frames": "2", "samples": 1}).wantRefusal("invalid_request")
+	})
+}
+
 func TestFramesOfAnEndedJobArePricedAgainByTools(t *testing.T) {
 	eachRendering(t, func(_ *testing.T, svc *service) {
 		c := svc.client(svc.agent)

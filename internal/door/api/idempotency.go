@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -22,6 +24,8 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/idempotency"
 	"svc.example/internal/ground/plainjson"
+	"svc.example/internal/render/settings"
+	"svc.example/internal/work/intake"
 )
 
 // replayedHeader marks a response as the stored one (decisions 7).
@@ -259,9 +263,52 @@ func byUploadHeaders(r *http.Request) (string, error) {
 // (spec 4.4).
 const uploadKeyPrefix = "upload-"
 
-// byHash is the fingerprinter of POST /uploads: the hash that the key contains.
-// It is compared with the file's bytes after the upload. Errors:
+// byHashAndSettings is the fingerprinter of POST /uploads: the hash that the key contains, and
+// the settings that come before the file, which make another quote of the same bytes. Errors:
 // invalid_request.
+func byHashAndSettings(r *http.Request) (string, error) {
+	sum, err := byHash(r)
+	if err != nil || sum == "" {
+		return sum, err
+	}
+	chosen := peekSettings(r)
+	if chosen == "" {
+		return sum, nil
+	}
+	mark := sha256.Sum256([]byte(sum + "\n" + chosen))
+	return hex.EncodeToString(mark[:]), nil
+}
+
+// peekSettings reads the settings of a form that come before its file, and puts back what it
+// has read. A form that cannot be read has none: the handler says what is wrong with it.
+func peekSettings(r *http.Request) string {
+	var read bytes.Buffer
+	body := r.Body
+	form, err := intake.OpenForm(&http.Request{Header: r.Header, Body: io.NopCloser(io.LimitReader(io.TeeReader(body, &read), formSlack))})
+	defer func() {
+		r.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.MultiReader(&read, body), body}
+	}()
+	var lines []string
+	for err == nil {
+		var part *multipart.Part
+		if part, err = form.Next(); err != nil || part.FormName() == "file" {
+			break
+		}
+		if !slices.ContainsFunc(new(settings.Settings).Fields(), func(f settings.Field) bool { return f.Name == part.FormName() }) {
+			continue
+		}
+		value, _ := io.ReadAll(part)
+		lines = append(lines, part.FormName()+"="+string(value))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "\n")
+}
+
+// byHash is the hash that the key of POST /uploads contains. It is compared with the file's
+// bytes after the upload. Errors: invalid_request.
 func byHash(r *http.Request) (string, error) {
 	key := r.Header.Get(operation.IdempotencyKey)
 	if key == "" {

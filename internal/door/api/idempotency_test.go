@@ -171,6 +171,25 @@ func TestTheUploadKeyIsCheckedAgainstTheBytes(t *testing.T) {
 	})
 }
 
+func TestSettingsOfAnUploadBelongToItsKey(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, s *service) {
+		sum := sha256.Sum256(demo.Scene())
+		send := func(fields map[string]string) answer {
+			return s.callWith("POST", "/v1/uploads", s.account, map[string]string{"Idempotency-Key": "upload-" + hex.EncodeToString(sum[:])}, s.form(fields, "scene.blend", demo.Scene()))
+		}
+		first := send(map[string]string{"resolution_percentage": "50"})
+		if again := send(map[string]string{"resolution_percentage": "50"}); first.status != 200 || again.body["quote_id"] != first.body["quote_id"] {
+			t.Errorf("%d %v, then %v", first.status, first.body, again.body)
+		}
+		for _, other := range []map[string]string{nil, {"resolution_percentage": "49"}} {
+			if a := send(other); a.code() != fault.IdempotencyKeyReused {
+				t.Errorf("%v: %d %v", other, a.status, a.body)
+			}
+		}
+	})
+}
+
 func TestAnUploadThatBreaksOffLeavesNothing(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, s *service) {

@@ -103,7 +103,8 @@ func (s *server) renders(api huma.API) {
 	})
 
 	upload := op("createUpload", "/v1/uploads", "Upload a .blend and get a locked quote; spends nothing")
-	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.idempotent(byHash)}
+	upload.Middlewares = huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKey(), s.limitStall, s.idempotent(byHashAndSettings)}
+	upload.Description = "With an Idempotency-Key, settings such as camera come before the file."
 	upload.Parameters = []*huma.Param{{
 		Name: operation.IdempotencyKey, In: "header", Description: "upload- and the file's SHA-256, which is checked.",
 		Schema: &huma.Schema{Type: huma.TypeString, Pattern: "^" + uploadKeyPrefix + "[a-f0-9]{64}$"},

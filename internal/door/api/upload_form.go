@@ -70,6 +70,8 @@ type uploadForm struct {
 	texts map[string]*string
 	// came has the known fields that came: a second one would quietly replace the first.
 	came map[string]bool
+	// late is the last field that came after the file; "" for none.
+	late string
 }
 
 // text returns a text field; "" when it did not come.
@@ -189,6 +191,9 @@ func (s *server) readPart(ctx context.Context, f *uploadForm, part *multipart.Pa
 			With([]fault.FieldDetail{{Location: "body." + name, Message: "is there more than once"}})
 	}
 	f.came[name] = true
+	if f.came["file"] && name != "file" {
+		f.late = name
+	}
 	switch {
 	case isNumber:
 		f.numbers[name], err = number(name, part)

@@ -157,6 +157,9 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	if sent := f.sha256(); sha256 != "" && sent != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s is %s, but the file's SHA-256 is %s.", operation.IdempotencyKey, sha256, sent)
 	}
+	if chosen, err := f.settings(); err == nil && sha256 != "" && f.late != "" && !chosen.IsZero() {
+		return nil, fault.Field("body."+f.late, "must come before the file, because the request has an %s and settings", operation.IdempotencyKey)
+	}
 	asked, err := quote.Chosen(f.texts[framesField], quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]})
 	if err != nil {
 		return nil, err

@@ -23,14 +23,14 @@ import (
 // package blendfile and to choose of blender/driver.py, and its flag in cmd/svc/caller. Then run
 // `make generate`. Wire, database, receipt, forms and the SDKs take it from here.
 type Settings struct {
-	Scene                string `json:"scene,omitempty" minLength:"1" maxLength:"255" doc:"Name of the scene to render; the file's active one when left out." jsonschema:"Scene to render."`
-	Camera               string `json:"camera,omitempty" minLength:"1" maxLength:"255" doc:"Name of the camera for all frames; the scene's own, and those of its markers, when left out." jsonschema:"Camera for all frames."`
-	ViewLayer            string `json:"view_layer,omitempty" minLength:"1" maxLength:"255" nullable:"true" doc:"Name of the only view layer to render; all that render when left out or null." jsonschema:"The only view layer to render."`
-	ResolutionPercentage int    `json:"resolution_percentage,omitempty" minimum:"1" maximum:"100" doc:"Size of the pictures in percent of the scene's resolution." jsonschema:"Percent of the scene's resolution, 1 to 100."`
-	ResolutionX          int    `json:"resolution_x,omitempty" minimum:"4" maximum:"65536" doc:"Width of the pictures in pixels, before cropping; together with resolution_y and without resolution_percentage." jsonschema:"Width in pixels, with resolution_y."`
-	ResolutionY          int    `json:"resolution_y,omitempty" minimum:"4" maximum:"65536" doc:"Height of the pictures in pixels, before cropping." jsonschema:"Height in pixels."`
-	Samples              int    `json:"samples,omitempty" minimum:"1" maximum:"16777216" doc:"Cycles samples of a pixel; at most the scene's." jsonschema:"Samples of a pixel, at most the scene's."`
-	OutputName           string `json:"output_name,omitempty" enum:"frame,scene" doc:"How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path)." jsonschema:"frame (frame_0001, the default) or scene (the scene's own names)."`
+	Scene                string `json:"scene,omitempty" minLength:"1" maxLength:"255" doc:"Name of the scene to render; the file's active one when left out."`
+	Camera               string `json:"camera,omitempty" minLength:"1" maxLength:"255" doc:"Name of the camera for all frames; the scene's own, and those of its markers, when left out."`
+	ViewLayer            string `json:"view_layer,omitempty" minLength:"1" maxLength:"255" nullable:"true" doc:"Name of the only view layer to render; all that render when left out or null."`
+	ResolutionPercentage int    `json:"resolution_percentage,omitempty" minimum:"1" maximum:"100" doc:"Size of the pictures in percent of the scene's resolution."`
+	ResolutionX          int    `json:"resolution_x,omitempty" minimum:"4" maximum:"65536" doc:"Width of the pictures in pixels, before cropping; together with resolution_y and without resolution_percentage."`
+	ResolutionY          int    `json:"resolution_y,omitempty" minimum:"4" maximum:"65536" doc:"Height of the pictures in pixels, before cropping."`
+	Samples              int    `json:"samples,omitempty" minimum:"1" maximum:"16777216" doc:"Cycles samples of a pixel; at most the scene's."`
+	OutputName           string `json:"output_name,omitempty" enum:"frame,scene" doc:"How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path)."`
 }
 
 // Values of OutputName.

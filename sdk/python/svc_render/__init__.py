@@ -22,12 +22,12 @@ from .proof import Check, Report, verify
 from .save import Rendering, SavedFrame
 from .transport import VERSION as __version__, Retry
 from .webhook import WebhookEvent, verify_webhook
-from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
+from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, Settings, SigningKey, Wallet
 
 __all__ = [
     "ApiError", "Artifact", "AsyncClient", "AsyncRendering", "Cancelled", "Check", "Client", "ConnectionFailed",
     "DownloadChanged", "Event", "FileChanged", "FollowTimeout", "ForeignAnswer", "Job", "JobEnded", "LEGAL_V1",
-    "Preview", "Quote", "Rendering", "Report", "Retry", "SavedFrame", "SigningKey", "SvcError", "TERMINAL",
+    "Preview", "Quote", "Rendering", "Report", "Retry", "SavedFrame", "Settings", "SigningKey", "SvcError", "TERMINAL",
     "VerificationError", "Wallet", "WebhookError", "WebhookEvent", "__version__", "verify", "verify_folder",
     "verify_webhook",
 ]

@@ -15,7 +15,7 @@ from .frames import Frames
 from .proof import Report
 from .save import SavedFrame
 from .transport import Cancellation, Retry
-from .wire import Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
+from .wire import Artifact, Event, Job, Preview, Quote, Settings, SigningKey, Wallet
 
 T = TypeVar("T")
 _END: Any = object()
@@ -32,19 +32,21 @@ class AsyncClient:
         self.sync_client = Client(base_url, key, timeout=timeout, attempts=attempts, user_agent=user_agent,
                                   ssl_context=ssl_context, on_retry=on_retry)
 
-    async def inspect(self, scene: Union[transfer.Path, bytes], *, frames: Optional[Frames] = None, filename: str = "",
+    async def inspect(self, scene: Union[transfer.Path, bytes], *, frames: Optional[Frames] = None,
+                      settings: Optional[Settings] = None, filename: str = "",
                       progress: Optional[transfer.Progress] = None) -> Quote:
         """Client.inspect."""
-        return await self._run(lambda client: client.inspect(scene, frames=frames, filename=filename, progress=progress))
+        return await self._run(lambda client: client.inspect(scene, frames=frames, settings=settings, filename=filename, progress=progress))
 
     async def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,
-                              frames: Optional[Frames] = None, progress: Optional[transfer.Progress] = None) -> Quote:
+                              frames: Optional[Frames] = None, settings: Optional[Settings] = None,
+                              progress: Optional[transfer.Progress] = None) -> Quote:
         """Client.inspect_project."""
-        return await self._run(lambda client: client.inspect_project(root, main, paths, frames=frames, progress=progress))
+        return await self._run(lambda client: client.inspect_project(root, main, paths, frames=frames, settings=settings, progress=progress))
 
-    async def quote(self, upload: Union[str, Quote], frames: Frames) -> Quote:
+    async def quote(self, upload: Union[str, Quote], frames: Optional[Frames] = None, *, settings: Optional[Settings] = None) -> Quote:
         """Client.quote."""
-        return await self._run(lambda client: client.quote(upload, frames))
+        return await self._run(lambda client: client.quote(upload, frames, settings=settings))
 
     async def rerender(self, job_id: str, frames: Frames) -> Quote:
         """Client.rerender."""

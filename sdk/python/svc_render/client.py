@@ -19,7 +19,7 @@ from .proof import Report, verify
 from .stream import Follower
 from .save import Rendering, SavedFrame
 from .transport import Cancellation, Retry, Transport
-from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, SigningKey, Wallet
+from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, Settings, SigningKey, Wallet
 
 #: The most that one page of a list has.
 PAGE = 200
@@ -51,18 +51,20 @@ class Client:
 
     # Prices. None of these spends.
 
-    def inspect(self, scene: Union[transfer.Path, bytes], *, frames: Optional[Frames] = None, filename: str = "",
-                progress: Optional[transfer.Progress] = None) -> Quote:
+    def inspect(self, scene: Union[transfer.Path, bytes], *, frames: Optional[Frames] = None, settings: Optional[Settings] = None,
+                filename: str = "", progress: Optional[transfer.Progress] = None) -> Quote:
         """Uploads a .blend, or a .zip with one, and returns a locked quote. ``scene`` is its path
         or its bytes. ``frames`` is a list such as "1-50,80", a frame or numbers; without it the
-        scene's own range counts. ``progress`` gets the bytes sent and all; a repeated upload
+        scene's own range counts. ``settings`` are what else differs from the file, such as
+        {"camera": "Far", "resolution_percentage": 50}. ``progress`` gets the bytes sent and all; a repeated upload
         begins again at 0."""
         name = filename or ("scene.blend" if isinstance(scene, bytes) else os.path.basename(os.fspath(scene)))
-        body = transfer.upload_body(scene, name, _chosen(frames), progress)
+        body = transfer.upload_body(scene, name, {k: str(v) for k, v in _chosen(frames, settings).items()}, progress)
         return _quote(self._transport.json("POST", "/node/v1/uploads/inspect", body=body))
 
     def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,
-                        frames: Optional[Frames] = None, progress: Optional[transfer.Progress] = None) -> Quote:
+                        frames: Optional[Frames] = None, settings: Optional[Settings] = None,
+                        progress: Optional[transfer.Progress] = None) -> Quote:
         """Uploads the parts of a project that are missing on the service and returns a
         locked quote for its main file. ``paths`` are all files, relative to ``root`` with
         "/" between folders; or a mapping from these to where the files lie on this disk.
@@ -73,7 +75,7 @@ class Client:
         main = unicodedata.normalize("NFC", main)
         files = transfer.list_project(root, {unicodedata.normalize("NFC", path): at for path, at in places.items()})
         listing: Dict[str, Any] = {"main": main, "files": [
-            {"path": f.path, "size_bytes": f.size, "parts": f.parts} for f in files], **_chosen(frames)}
+            {"path": f.path, "size_bytes": f.size, "parts": f.parts} for f in files], **_chosen(frames, settings)}
         for rounds in range(1, 6):
             try:
                 return _quote(self._transport.json("POST", "/node/v1/projects", listing))
@@ -84,10 +86,10 @@ class Client:
             transfer.send_parts(self._transport, files, missing, progress)
         raise AssertionError("unreachable")
 
-    def quote(self, upload: Union[str, Quote], frames: Frames) -> Quote:
-        """A new locked quote for other frames of an inspected upload."""
+    def quote(self, upload: Union[str, Quote], frames: Optional[Frames] = None, *, settings: Optional[Settings] = None) -> Quote:
+        """A new locked quote for other frames or settings of an inspected upload."""
         upload_id = upload if isinstance(upload, str) else upload["upload_id"]
-        return _quote(self._transport.json("POST", "/node/v1/uploads/%s/quote" % quoted(upload_id, safe=""), _chosen(frames)))
+        return _quote(self._transport.json("POST", "/node/v1/uploads/%s/quote" % quoted(upload_id, safe=""), _chosen(frames, settings)))
 
     def rerender(self, job_id: str, frames: Frames) -> Quote:
         """A locked quote for frames of an ended job once more, such as "3,7-9"."""
@@ -116,12 +118,13 @@ class Client:
     # All of it.
 
     def render(self, scene: Union[transfer.Path, bytes], folder: transfer.Path, *, legal_acceptance: str,
-               max_cents: Optional[int] = None, frames: Optional[Frames] = None, filename: str = "") -> Rendering:
+               max_cents: Optional[int] = None, frames: Optional[Frames] = None,
+               settings: Optional[Settings] = None, filename: str = "") -> Rendering:
         """Prices a scene, starts it unless it costs more than ``max_cents``, and puts its frames
         into a folder: iterate over what it returns to get each as it is accepted. At the end the
         folder has the receipt too, and :func:`verify_folder` has checked all of it.
         ``legal_acceptance`` is LEGAL_V1."""
-        quote = self.inspect(scene, frames=frames, filename=filename)
+        quote = self.inspect(scene, frames=frames, settings=settings, filename=filename)
         return Rendering(self, self.start(quote, legal_acceptance=legal_acceptance, max_cents=max_cents), folder)
 
     def sync(self, job_id: str, folder: transfer.Path) -> Iterator[SavedFrame]:
@@ -294,8 +297,8 @@ class Client:
             before = page[-1][key]
 
 
-def _chosen(frames: Optional[Frames]) -> Dict[str, str]:
-    return {} if frames is None else {"frames": frames_text(frames)}
+def _chosen(frames: Optional[Frames], settings: Optional[Settings] = None) -> Dict[str, Any]:
+    return {**({} if frames is None else {"frames": frames_text(frames)}), **(settings or {})}
 
 
 def _quote(answer: Dict[str, Any]) -> Quote:

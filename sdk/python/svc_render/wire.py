@@ -23,6 +23,19 @@ class Warning_(TypedDict, total=False):
     detail: Any
 
 
+class Settings(TypedDict, total=False):
+    """What is rendered of a file in place of what it says; a member that is absent is as there."""
+
+    scene: str
+    camera: str
+    view_layer: Optional[str]
+    resolution_percentage: int
+    resolution_x: int
+    resolution_y: int
+    samples: int
+    output_name: str
+
+
 class Quote(TypedDict, total=False):
     """A locked price for an uploaded file and frames of it. It costs nothing until started."""
 
@@ -34,6 +47,7 @@ class Quote(TypedDict, total=False):
     frame_step: int
     frame_count: int
     frame_list: str
+    settings: Settings
     price_cents: int
     currency: str
     qualified_1c: bool

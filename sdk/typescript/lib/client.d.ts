@@ -4,7 +4,7 @@ import { type Progress, type ProjectFile } from "./project.js";
 import { Rendering, type SavedFrame } from "./save.js";
 import { type Key, type Options } from "./transport.js";
 import { type Report, type TrustedKey } from "./verify.js";
-import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
+import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, SigningKey, Transaction, Wallet } from "./wire.js";
 /** What every call takes: `signal` ends it. */
 export interface Call {
     signal?: AbortSignal;
@@ -23,20 +23,24 @@ export declare class Client {
     private readonly listPath;
     private readonly uploadsPath;
     constructor(baseUrl: string, key?: Key, options?: Options);
-    /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. Content without a name needs `filename`. */
-    inspect(file: Source, { frames, filename, signal }?: Call & {
+    /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. `settings` are what else differs from the file, such as `{ camera: "Far", resolution_percentage: 50 }`. Content without a name needs `filename`. */
+    inspect(file: Source, { frames, settings, filename, signal }?: Call & {
         frames?: Frames;
+        settings?: Settings;
         filename?: string;
     }): Promise<Quote>;
     /** Uploads the parts of a project that are missing on the service and returns a locked quote for
     its main file, one of the paths of `files`. The same call again continues where an earlier one
     ended: what has arrived is not uploaded again. */
-    inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }?: Call & {
+    inspectProject(main: string, files: Iterable<ProjectFile>, { frames, settings, progress, signal }?: Call & {
         frames?: Frames;
+        settings?: Settings;
         progress?: Progress;
     }): Promise<Quote>;
-    /** A new locked quote for other frames of an inspected upload. */
-    quote(upload: string | Quote, frames: Frames, { signal }?: Call): Promise<Quote>;
+    /** A new locked quote for other frames or settings of an inspected upload. */
+    quote(upload: string | Quote, frames?: Frames, { settings, signal }?: Call & {
+        settings?: Settings;
+    }): Promise<Quote>;
     /** A locked quote for frames of an ended job once more, such as "3,7-9". */
     rerender(jobId: string, frames: Frames, { signal }?: Call): Promise<Quote>;
     /** A free preview of a frame; without one, the middle of the quoted range. It returns once the
@@ -48,10 +52,11 @@ export declare class Client {
     /** The picture of a preview that is ready, a JPEG. */
     previewImage(look: Preview, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Prices a scene, starts it unless it costs more than `maxCents`, and puts its frames into a folder: iterate over what it returns to get each as it is accepted. At the end the folder has the receipt too, and {@link verifyFolder} has checked all of it. `legalAcceptance` is LEGAL_V1. */
-    render(scene: Source, folder: string, { legalAcceptance, maxCents, frames, filename, signal }: Call & {
+    render(scene: Source, folder: string, { legalAcceptance, maxCents, frames, settings, filename, signal }: Call & {
         legalAcceptance: string;
         maxCents?: number;
         frames?: Frames;
+        settings?: Settings;
         filename?: string;
     }): Promise<Rendering>;
     /** Puts each frame of a job into a folder when it is accepted, whole or not at all. It ends with the job; when that is complete, the folder has its receipt, and {@link verifyFolder} has checked all of it. The same call again continues. A job that failed or was cancelled throws JobEnded. */

@@ -31,23 +31,24 @@ export class Client {
         this.uploadsPath = account ? "/v1/uploads" : "/node/v1/uploads";
     }
     // Prices. None of these spends.
-    /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. Content without a name needs `filename`. */
-    async inspect(file, { frames, filename, signal } = {}) {
+    /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. `settings` are what else differs from the file, such as `{ camera: "Far", resolution_percentage: 50 }`. Content without a name needs `filename`. */
+    async inspect(file, { frames, settings, filename, signal } = {}) {
         const content = await blobOf(file);
         const name = filename || (typeof file === "string" ? file.split(/[/\\]/).pop() : "name" in content ? String(content.name) : "") || "scene.blend";
         const form = new FormData(); // the frames stand before the file, so that the server knows them while it reads the scene
-        for (const [field, value] of Object.entries(chosen(frames)))
-            form.set(field, value);
+        for (const [field, value] of Object.entries(chosen(frames, settings)))
+            if (value !== null)
+                form.set(field, String(value));
         form.set("file", content, name);
         return this.transport.json("POST", "/node/v1/uploads/inspect", { body: form, size: content.size, signal });
     }
     /** Uploads the parts of a project that are missing on the service and returns a locked quote for
     its main file, one of the paths of `files`. The same call again continues where an earlier one
     ended: what has arrived is not uploaded again. */
-    async inspectProject(main, files, { frames, progress, signal } = {}) {
+    async inspectProject(main, files, { frames, settings, progress, signal } = {}) {
         const listed = await listProject(files);
         const value = {
-            main: main.normalize("NFC"), ...chosen(frames),
+            main: main.normalize("NFC"), ...chosen(frames, settings),
             files: listed.map(({ path, content, parts }) => ({ path, size_bytes: content.size, parts })),
         };
         for (let rounds = 1;; rounds++) {
@@ -63,9 +64,9 @@ export class Client {
             await sendParts(this.transport, listed, missing, progress, signal);
         }
     }
-    /** A new locked quote for other frames of an inspected upload. */
-    async quote(upload, frames, { signal } = {}) {
-        return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: chosen(frames), signal });
+    /** A new locked quote for other frames or settings of an inspected upload. */
+    async quote(upload, frames, { settings, signal } = {}) {
+        return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: chosen(frames, settings), signal });
     }
     /** A locked quote for frames of an ended job once more, such as "3,7-9". */
     async rerender(jobId, frames, { signal } = {}) {
@@ -90,9 +91,9 @@ export class Client {
     }
     // All of it.
     /** Prices a scene, starts it unless it costs more than `maxCents`, and puts its frames into a folder: iterate over what it returns to get each as it is accepted. At the end the folder has the receipt too, and {@link verifyFolder} has checked all of it. `legalAcceptance` is LEGAL_V1. */
-    async render(scene, folder, { legalAcceptance, maxCents, frames, filename, signal }) {
+    async render(scene, folder, { legalAcceptance, maxCents, frames, settings, filename, signal }) {
         const calls = signal ? { signal } : {};
-        const quote = await this.inspect(scene, { ...calls, ...(frames === undefined ? {} : { frames }), ...(filename ? { filename } : {}) });
+        const quote = await this.inspect(scene, { ...calls, ...(frames === undefined ? {} : { frames }), ...(settings ? { settings } : {}), ...(filename ? { filename } : {}) });
         const job = await this.start(quote, { legalAcceptance, ...(maxCents === undefined ? {} : { maxCents }), ...calls });
         return new Rendering(job, folder, this.sync(job.job_id, folder, calls));
     }
@@ -231,8 +232,8 @@ export class Client {
         }
     }
 }
-function chosen(frames) {
-    return frames === undefined ? {} : { frames: framesText(frames) };
+function chosen(frames, settings) {
+    return { ...(frames === undefined ? {} : { frames: framesText(frames) }), ...settings };
 }
 function idOf(upload) {
     return encodeURIComponent(typeof upload === "string" ? upload : upload.upload_id);

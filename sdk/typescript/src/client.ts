@@ -8,7 +8,7 @@ import { listProject, missingParts, sendParts, type Progress, type ProjectFile }
 import { Rendering, sync, type SavedFrame } from "./save.js";
 import { Transport, type Key, type Options } from "./transport.js";
 import { verify, type Report, type TrustedKey } from "./verify.js";
-import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, SigningKey, Transaction, Wallet } from "./wire.js";
+import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, SigningKey, Transaction, Wallet } from "./wire.js";
 
 /** The most that one page of a list has. */
 const PAGE = 200;
@@ -42,12 +42,12 @@ export class Client {
 
   // Prices. None of these spends.
 
-  /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. Content without a name needs `filename`. */
-  async inspect(file: Source, { frames, filename, signal }: Call & { frames?: Frames; filename?: string } = {}): Promise<Quote> {
+  /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. `settings` are what else differs from the file, such as `{ camera: "Far", resolution_percentage: 50 }`. Content without a name needs `filename`. */
+  async inspect(file: Source, { frames, settings, filename, signal }: Call & { frames?: Frames; settings?: Settings; filename?: string } = {}): Promise<Quote> {
     const content = await blobOf(file);
     const name = filename || (typeof file === "string" ? file.split(/[/\\]/).pop() : "name" in content ? String(content.name) : "") || "scene.blend";
     const form = new FormData(); // the frames stand before the file, so that the server knows them while it reads the scene
-    for (const [field, value] of Object.entries(chosen(frames))) form.set(field, value);
+    for (const [field, value] of Object.entries(chosen(frames, settings))) if (value !== null) form.set(field, String(value));
     form.set("file", content, name);
     return this.transport.json("POST", "/node/v1/uploads/inspect", { body: form, size: content.size, signal });
   }
@@ -55,10 +55,10 @@ export class Client {
   /** Uploads the parts of a project that are missing on the service and returns a locked quote for
   its main file, one of the paths of `files`. The same call again continues where an earlier one
   ended: what has arrived is not uploaded again. */
-  async inspectProject(main: string, files: Iterable<ProjectFile>, { frames, progress, signal }: Call & { frames?: Frames; progress?: Progress } = {}): Promise<Quote> {
+  async inspectProject(main: string, files: Iterable<ProjectFile>, { frames, settings, progress, signal }: Call & { frames?: Frames; settings?: Settings; progress?: Progress } = {}): Promise<Quote> {
     const listed = await listProject(files);
     const value = {
-      main: main.normalize("NFC"), ...chosen(frames),
+      main: main.normalize("NFC"), ...chosen(frames, settings),
       files: listed.map(({ path, content, parts }) => ({ path, size_bytes: content.size, parts })),
     };
     for (let rounds = 1; ; rounds++) {
@@ -73,9 +73,9 @@ export class Client {
     }
   }
 
-  /** A new locked quote for other frames of an inspected upload. */
-  async quote(upload: string | Quote, frames: Frames, { signal }: Call = {}): Promise<Quote> {
-    return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: chosen(frames), signal });
+  /** A new locked quote for other frames or settings of an inspected upload. */
+  async quote(upload: string | Quote, frames?: Frames, { settings, signal }: Call & { settings?: Settings } = {}): Promise<Quote> {
+    return this.transport.json("POST", `/node/v1/uploads/${idOf(upload)}/quote`, { value: chosen(frames, settings), signal });
   }
 
   /** A locked quote for frames of an ended job once more, such as "3,7-9". */
@@ -104,10 +104,10 @@ export class Client {
   // All of it.
 
   /** Prices a scene, starts it unless it costs more than `maxCents`, and puts its frames into a folder: iterate over what it returns to get each as it is accepted. At the end the folder has the receipt too, and {@link verifyFolder} has checked all of it. `legalAcceptance` is LEGAL_V1. */
-  async render(scene: Source, folder: string, { legalAcceptance, maxCents, frames, filename, signal }:
-    Call & { legalAcceptance: string; maxCents?: number; frames?: Frames; filename?: string }): Promise<Rendering> {
+  async render(scene: Source, folder: string, { legalAcceptance, maxCents, frames, settings, filename, signal }:
+    Call & { legalAcceptance: string; maxCents?: number; frames?: Frames; settings?: Settings; filename?: string }): Promise<Rendering> {
     const calls = signal ? { signal } : {};
-    const quote = await this.inspect(scene, { ...calls, ...(frames === undefined ? {} : { frames }), ...(filename ? { filename } : {}) });
+    const quote = await this.inspect(scene, { ...calls, ...(frames === undefined ? {} : { frames }), ...(settings ? { settings } : {}), ...(filename ? { filename } : {}) });
     const job = await this.start(quote, { legalAcceptance, ...(maxCents === undefined ? {} : { maxCents }), ...calls });
     return new Rendering(job, folder, this.sync(job.job_id, folder, calls));
   }
@@ -286,8 +286,8 @@ export class Client {
   }
 }
 
-function chosen(frames: Frames | undefined): { frames?: string } {
-  return frames === undefined ? {} : { frames: framesText(frames) };
+function chosen(frames: Frames | undefined, settings?: Settings): Settings & { frames?: string } {
+  return { ...(frames === undefined ? {} : { frames: framesText(frames) }), ...settings };
 }
 
 function idOf(upload: string | Quote): string {

@@ -196,7 +196,7 @@ func (s *Site) requote(r *http.Request, who identity.Principal) (page.Page, erro
 
 // priced returns the quote of the frames in the form: the upload's newest one if it has
 // these frames and is open, otherwise a new one. Errors: upload_not_found, those of
-// quote.ReadList and of Intake.Requote.
+// quote.ReadList and of Intake.Choose and Intake.Requote.
 func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, err error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
 	frames, err := quote.ReadList(r.PostForm.Get("frames"))
@@ -207,8 +207,13 @@ func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, e
 	if err != nil || newest.Quote.Prices(frames) && newest.Quote.Status == quote.Open {
 		return newest.Quote, err
 	}
+	// Other frames of the same scene: what was chosen of the file stays.
+	choice, err := s.Intake.Choose(ctx, who.WorkspaceID, uploadID, newest.Quote.Settings)
+	if err != nil {
+		return q, err
+	}
 	err = s.DB.Write(ctx, func(tx *db.Tx) error {
-		i, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames})
+		i, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames, Choice: choice})
 		q = i.Quote
 		return err
 	})
