@@ -126,7 +126,7 @@ func TestAJobThatRendersAgainKeepsItsBlender(t *testing.T) {
 		w.Job(t, w.Workspace(t), 2)
 		first, other := w.WorkerOfKind(t, "3.4.1", farmapi.DenoiseOff), w.WorkerOfKind(t, "3.4.1", farmapi.DenoiseKeep)
 		for range 2 {
-			w.Deliver(t, w.ClaimOne(first), 0)
+			w.Deliver(t, w.ClaimOne(first), 8*time.Second)
 		}
 		var packing []lease.Lease
 		w.Write(t, func(ctx context.Context, tx *db.Tx) (err error) {

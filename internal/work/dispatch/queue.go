@@ -52,14 +52,17 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 
 // Reenter gives a turn again to a job all of whose frames were accepted, and whose
 // turn has ended. Nothing of it waits yet: RecordRelease counts each frame that is put
-// back. What its workspace was charged for its frames stays charged.
+// back. What it and its workspace were charged for its frames stays charged, so it begins no
+// earlier than where its own time has brought it.
 func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	for _, turn := range []query.TurnEnterParams{{Party: job.JobID, Within: job.WorkspaceID}, {Party: job.WorkspaceID}} {
 		now, err := tx.TurnNow(ctx, turn.Within)
 		if err != nil {
 			return fmt.Errorf("read the turns: %w", err)
 		}
-		turn.ServedUs = now
+		if turn.ServedUs = now; turn.Party == job.JobID {
+			turn.ServedUs = max(now, job.RenderUs)
+		}
 		if err := tx.TurnEnter(ctx, turn); err != nil {
 			return fmt.Errorf("give %s a turn: %w", turn.Party, err)
 		}

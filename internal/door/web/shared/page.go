@@ -72,7 +72,7 @@ func (v view) State() string {
 func (v view) Zip() bool { return v.Download && v.Job.DownloadURL != nil }
 
 // page shows a link's page, at the frame that the address names or at the first. It counts the
-// view, unless a visitor without script goes on to another frame. Errors: frame_not_found.
+// view, unless a visitor without script moves to another frame. Errors: frame_not_found.
 func (s *Site) page(w http.ResponseWriter, r visit) error {
 	v, err := s.view(r)
 	if err != nil {
