@@ -100,7 +100,7 @@ func TestAnArtistDoesEverythingInABrowser(t *testing.T) {
 
 		p.Run(`document.querySelector("#look form button").click()`)
 		p.Until("the free look", `document.querySelector("#look img")?.naturalWidth > 0`)
-		p.Run(`document.querySelector("[name=terms]").click(); document.querySelector("form[data-once] button").click()`)
+		p.Run(`document.querySelector("[name=terms]").click(); document.querySelector("form[data-once] button.big").click()`)
 		p.Until("every frame has come", `document.querySelector("#live .state.completed") !== null && [...document.querySelectorAll("#frames img")].filter(i => i.naturalWidth > 0).length === 2`)
 		jobID := filepath.Base(story.Look[string](p.Tab, t, "location.pathname"))
 

@@ -66,7 +66,7 @@ func TestANewcomerGetsCreditAndRendersInABrowser(t *testing.T) {
 		boss.Says("Done, and recorded", "$10.00")
 
 		p.Open(priced)
-		p.Run(`document.querySelector("[name=terms]").click(); document.querySelector("form[data-once] button").click()`)
+		p.Run(`document.querySelector("[name=terms]").click(); document.querySelector("form[data-once] button.big").click()`)
 		p.Until("every frame has come", `document.querySelector("#live .state.completed") !== null`)
 		jobID := filepath.Base(story.Look[string](p.Tab, t, "location.pathname"))
 		done := p.Await(jobID, client.StatusCompleted)

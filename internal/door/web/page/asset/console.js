@@ -85,6 +85,12 @@ addEventListener("load", async () => {
   location.reload();
 });
 
+// A part that was read by a script has the buttons of noscript as elements: none of them may
+// become the first button of its form.
+document.addEventListener("htmx:after:swap", () => {
+  for (const part of document.querySelectorAll("noscript")) part.replaceChildren();
+});
+
 // A form that spends is sent once, however often its button is pressed.
 document.addEventListener("submit", (event) => {
   const form = event.target.closest("form[data-once]");
