@@ -104,7 +104,7 @@ func TestTheBadgeOfASharedJobVerifiesInTheVisitorsBrowser(t *testing.T) {
 	visitor := svc.Console(svc.Caller(0)) // a session of another workspace makes no difference
 	visitor.Do(chromedp.EmulateViewport(390, 844, chromedp.EmulateMobile), chromedp.Navigate(made.ShareURL))
 	visitor.Until("the badge is checked", `verdict.dataset.state === "verified" && verdict.innerText.includes("2 frames")`)
-	visitor.Until("the next frame is shown", `document.querySelector("[data-play]").hidden === false && (document.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true})), picture.alt === "Frame 2")`)
+	visitor.Until("the next frame is shown", `document.querySelector("[data-play]").hidden === false && (document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true})), picture.alt === "Frame 2")`)
 	if width := story.Look[int](visitor.Tab, t, "document.documentElement.scrollWidth"); width > 390 {
 		t.Errorf("the page is %d pixels wide on a phone of 390", width)
 	}
