@@ -2,6 +2,7 @@ package scenefiles
 
 import (
 	"cmp"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -27,7 +28,7 @@ func (s *search) looks() map[*blend][]string {
 	for len(queue) > 0 && !s.full() {
 		next := queue[0]
 		queue = queue[1:]
-		for _, stored := range sortedKeys(next.b.links) {
+		for _, stored := range slices.Sorted(maps.Keys(next.b.links)) {
 			to := next.b.links[stored]
 			at, ok := s.lookup(stored, next.at)
 			if s.tree.steps -= len(all[to]) + 1; !ok || slices.Contains(all[to], at) {

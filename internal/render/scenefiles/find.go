@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -263,7 +264,7 @@ func (s *search) read(b *blend) error {
 	} else if s.scripts {
 		opened.ShadeByScripts()
 	}
-	for _, name := range sortedKeys(b.entered) {
+	for _, name := range slices.Sorted(maps.Keys(b.entered)) {
 		opened.Enter(name, b.entered[name].level)
 	}
 	for name, world := range b.moved {
@@ -488,14 +489,4 @@ func (s *search) placeOf(stored, blend string) (place string, relative bool) {
 		place = under(folderOf(s.main.path), place)
 	}
 	return place, relative
-}
-
-// sortedKeys are the keys of a map in order.
-func sortedKeys[V any](m map[string]V) []string {
-	all := make([]string, 0, len(m))
-	for key := range m {
-		all = append(all, key)
-	}
-	slices.Sort(all)
-	return all
 }

@@ -2,6 +2,7 @@ package scenefiles
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -70,7 +71,7 @@ func (s *search) gather() (*Found, error) {
 
 // gone adds the data-blocks that the picture needs of an open .blend and that are not there.
 func (s *search) gone(b *blend, found *Found) {
-	for _, name := range sortedKeys(b.entered) {
+	for _, name := range slices.Sorted(maps.Keys(b.entered)) {
 		used := b.entered[name]
 		if used.level < blendfile.Computed || !b.open.Lacks(name) {
 			continue
@@ -127,7 +128,7 @@ func (s *search) inside(b *blend, lastFrame int, found *Found) {
 // reached are the .blend files that the scene comes from, the main one first.
 func (s *search) reached() []*blend {
 	all := []*blend{s.main}
-	for _, key := range sortedKeys(s.blends) {
+	for _, key := range slices.Sorted(maps.Keys(s.blends)) {
 		if b := s.blends[key]; b != s.main {
 			all = append(all, b)
 		}

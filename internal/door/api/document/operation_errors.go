@@ -49,14 +49,12 @@ func operationCodes() map[string][]fault.Code {
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached})
-	preview := all(job, bad, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
-	overview := all(job, codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged})
+	made := codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged}
+	preview := all(job, bad, made)
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
 	revokeKey := all(session, codes{fault.KeyNotFound})
-	hook := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}
-	endpoint := all(session, codes{fault.EndpointNotFound})
-	delivery := all(session, codes{fault.RenderNotFound})
+	hook, endpoint := codes{fault.InvalidWebhookURL, fault.WebhookSecretShort}, all(session, codes{fault.EndpointNotFound})
 	return map[string][]fault.Code{
 		"getHealth": nil, "getCapabilities": nil, "getPricing": nil, "getLimits": nil, "listSigningKeys": nil, "getOpenAPI": nil, "getRootOpenAPI": nil,
 		"inspectUpload": all(session, archive),
@@ -87,7 +85,7 @@ func operationCodes() map[string][]fault.Code {
 		"getRenderDownload": all(result, codes{fault.ArtifactExpired}), "getRenderReceipt": result, "getRenderProof": result,
 		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": preview, "getRenderLog": job,
 		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": preview, "getJobLog": job,
-		"getRenderContactSheet": overview, "getRenderLoop": overview, "getJobContactSheet": all(overview, ours), "getJobLoop": all(overview, ours),
+		"getRenderContactSheet": all(job, made), "getRenderLoop": all(job, made), "getJobContactSheet": all(job, made, ours), "getJobLoop": all(job, made, ours),
 		"downloadArtifact": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
 		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "getLeaderboardRank": bad, "searchLeaderboard": bad,
@@ -105,7 +103,7 @@ func operationCodes() map[string][]fault.Code {
 		"changeWebhookEndpoint": all(endpoint, json, codes{fault.InvalidWebhookURL}), "deleteWebhookEndpoint": endpoint,
 		"rotateWebhookSecret": all(endpoint, json, codes{fault.WebhookSecretShort}), "testWebhookEndpoint": all(endpoint, codes{fault.EndpointDisabled}),
 		"redeliverSince": all(endpoint, json, codes{fault.EndpointDisabled}), "listEndpointDeliveries": all(endpoint, bad),
-		"listWebhookDeliveries": delivery, "redeliverWebhook": all(delivery, codes{fault.DeliveryNotFound, fault.EndpointDisabled}),
+		"listWebhookDeliveries": all(session, codes{fault.RenderNotFound}), "redeliverWebhook": all(session, codes{fault.RenderNotFound, fault.DeliveryNotFound, fault.EndpointDisabled}),
 
 		"askForLink": all(ours, json), "showLink": {fault.LinkInvalid}, "signIn": all(ours, sent, bad, codes{fault.LinkInvalid, fault.BodyTooLarge}),
 		"getSession": session, "signOut": session,

@@ -22,7 +22,7 @@ func TestALinkShowsItsJobAndNothingElse(t *testing.T) {
 		c, stranger := svc.Caller(story.Credit), svc.Caller(story.Credit)
 		job, other := c.Completed(), c.Completed()
 		path := svc.URL + "/v1/renders/" + job.JobID + "/share"
-		make := func(body string) (made shared) {
+		share := func(body string) (made shared) {
 			t.Helper()
 			if status := story.Send(t, story.Request(t, http.MethodPost, path, c.Account.Secret, body), &made); status != http.StatusOK {
 				t.Fatalf("sharing answers %d", status)
@@ -31,7 +31,7 @@ func TestALinkShowsItsJobAndNothingElse(t *testing.T) {
 		}
 		open := func(address string) story.Answer { return story.Get(t, http.MethodGet, address, nil) }
 
-		link := make(`{"download":true}`).ShareURL
+		link := share(`{"download":true}`).ShareURL
 		page := open(link)
 		for _, part := range []string{job.Filename, "2 frames. ", "Rendered with", "See the proof", "Download all frames", `<meta name="robots" content="noindex">`, `<meta property="og:image" content="` + link + `/card.jpg">`} {
 			page.Want(t, http.StatusOK, part)
@@ -68,7 +68,7 @@ func TestALinkShowsItsJobAndNothingElse(t *testing.T) {
 		}
 
 		// The second link allows less, and ends the first.
-		less := make(`{"proof":false}`).ShareURL
+		less := share(`{"proof":false}`).ShareURL
 		open(link).Want(t, http.StatusNotFound, "share_not_found")
 		plain := open(less)
 		if plain.Want(t, http.StatusOK, job.Filename); strings.Contains(string(plain.Body), "proof\"") || strings.Contains(string(plain.Body), "ownload") {
