@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -22,7 +23,9 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/links"
 	"svc.example/internal/render/blender"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/dispatch"
@@ -254,10 +257,10 @@ func TestThePriceFollowsTheFramesAsTheyAreTyped(t *testing.T) {
 	if err := chromedp.Do(tab, chromedp.Navigate(w.URL+priced.path)); err != nil {
 		t.Fatal(err)
 	}
-	field, button := chromedp.CSS("[data-priced]"), `document.querySelector("#price button.big")`
+	field, button := chromedp.CSS("[name=frames]"), `document.querySelector("#price button.big")`
 	typed := func(frames, wants string, on bool) {
 		t.Helper()
-		look[bool](tab, t, `document.querySelector("[data-priced]").select() === undefined`)
+		look[bool](tab, t, `document.querySelector("[name=frames]").select() === undefined`)
 		err := chromedp.Do(tab, chromedp.SendKeys(field, frames))
 		if err == nil {
 			_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf("%s.textContent === %q && %s.disabled === %t", button, wants, button, !on)))
@@ -269,10 +272,38 @@ func TestThePriceFollowsTheFramesAsTheyAreTyped(t *testing.T) {
 	typed("1 – 3, 7", "Render 4 frames for $0.04", true)
 	typed("1-3,x", "Render", false)
 	typed("30", "Render 1 frame for $0.01", true)
+	chosen := func(name, value, sees string) {
+		t.Helper()
+		err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name="+name+"]"), value))
+		if err == nil {
+			_, err = chromedp.Run(tab, chromedp.Poll[bool](fmt.Sprintf(`document.body.textContent.includes(%q)`, sees)))
+		}
+		if err != nil {
+			t.Fatalf("%s %s: %v", name, value, err)
+		}
+	}
+	look[bool](tab, t, `document.querySelector(".choices details").open = true`)
+	chosen("resolution_percentage", "50", "240 × 135 pixels, 24 samples")
+	chosen("samples", "7", "240 × 135 pixels, 7 samples")
+	chosen("camera", "Nobody", `camera "Nobody"`)
+	if !look[bool](tab, t, button+".disabled") {
+		t.Error("a camera that the file does not have can be ordered")
+	}
+	look[bool](tab, t, `document.querySelector("[name=camera]").select() === undefined`)
+	if err := chromedp.Do(tab, chromedp.SendKeys(chromedp.CSS("[name=camera]"), "\b")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chromedp.Run(tab, chromedp.Poll[bool](button+`.disabled === false`)); err != nil {
+		t.Fatal(err)
+	}
 	err := chromedp.Do(tab, chromedp.WaitVisible(chromedp.CSS("#warnings li")), chromedp.Click(chromedp.CSS("#price [name=outside]")), // beyond the scene's range
 		chromedp.Click(chromedp.CSS("#price [name=terms]")), chromedp.Click(chromedp.CSS("#price button.big")), chromedp.WaitVisible(chromedp.CSS("#live")))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p.open("/console/wallet").want(t, http.StatusOK, "$4.99")
+	o, err := w.App.Jobs(links.Links{}).Get(t.Context(), p.ID, path.Base(look[string](tab, t, "location.pathname")))
+	if want := (settings.Settings{Samples: 7, ResolutionPercentage: 50}); err != nil || o.Settings != want {
+		t.Errorf("the job has %+v, %v", o.Settings, err)
+	}
 }

@@ -8,11 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
@@ -194,8 +196,8 @@ func (s *Site) requote(r *http.Request, who identity.Principal) (page.Page, erro
 	return page.Page{Location: uploadsPath + r.PathValue("upload_id")}, nil
 }
 
-// priced returns the quote of the frames in the form: the upload's newest one if it has
-// these frames and is open, otherwise a new one. Errors: upload_not_found, those of
+// priced returns the quote of the form's frames and settings: the upload's newest one if it
+// has these and is open, otherwise a new one. Errors: upload_not_found, those of
 // quote.ReadList and of Intake.Choose and Intake.Requote.
 func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, err error) {
 	ctx, uploadID := r.Context(), r.PathValue("upload_id")
@@ -204,11 +206,17 @@ func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, e
 		return q, err
 	}
 	newest, err := s.Intake.Inspected(ctx, who.WorkspaceID, uploadID)
-	if err != nil || newest.Quote.Prices(frames) && newest.Quote.Status == quote.Open {
-		return newest.Quote, err
+	if err != nil {
+		return q, err
 	}
-	// Other frames of the same scene: what was chosen of the file stays.
-	choice, err := s.Intake.Choose(ctx, who.WorkspaceID, uploadID, newest.Quote.Settings)
+	wanted, err := chosen(r.PostForm, newest.Quote.Settings)
+	if err != nil {
+		return q, err
+	}
+	if newest.Quote.Prices(frames) && newest.Quote.Settings == wanted && newest.Quote.Status == quote.Open {
+		return newest.Quote, nil
+	}
+	choice, err := s.Intake.Choose(ctx, who.WorkspaceID, uploadID, wanted)
 	if err != nil {
 		return q, err
 	}
@@ -284,7 +292,7 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 	err := s.DB.Write(ctx, func(tx *db.Tx) error {
 		shown, err := quote.Take(ctx, tx, who.WorkspaceID, uploadID, quoteID)
 		if err == nil {
-			err = asShown(shown, r.PostForm.Get("frames"))
+			err = asShown(shown, r.PostForm)
 		}
 		if err == nil && shown.JobID == "" {
 			err = confirmed(shown, r.PostForm)
@@ -299,7 +307,7 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 		if err != nil {
 			return s.refusedUpload(r, who, r.PostForm.Get("frames"), err)
 		}
-		return s.refusedUpload(r, who, "", fault.New(fault.InvalidRequest, "You changed the frames. %s now cost $%d.%02d: check the price, then press Render.",
+		return s.refusedUpload(r, who, "", fault.New(fault.InvalidRequest, "You changed the order. %s now cost $%d.%02d: check the price, then press Render.",
 			page.FrameCount(q.FrameCount), q.PriceCents/100, q.PriceCents%100))
 	}
 	if err != nil {
@@ -308,15 +316,41 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 	return page.Page{Location: jobsPath + o.JobID}, nil
 }
 
-// errEdited says that the field of frames differs from the price that the page showed.
-var errEdited = errors.New("the frames were edited")
+// errEdited says that the fields of the order differ from the price that the page showed.
+var errEdited = errors.New("the order was edited")
 
-// asShown compares the frames of a form with the quote that it starts. A form without the
-// field starts the quote's frames. Error: errEdited.
-func asShown(q quote.Quote, text string) error {
+// asShown compares the frames and settings of a form with the quote that it starts. A form
+// without the fields starts what the quote has. Error: errEdited.
+func asShown(q quote.Quote, form url.Values) error {
+	text := form.Get("frames")
 	frames, err := quote.ReadList(text)
 	if text != "" && (err != nil || !q.Prices(frames)) {
 		return errEdited
 	}
+	if wanted, err := chosen(form, q.Settings); err != nil || wanted != q.Settings {
+		return errEdited
+	}
 	return nil
+}
+
+// chosen are the settings of a form. What it has no field for is as in the quote that the
+// page shows. Error: invalid_settings.
+func chosen(form url.Values, s settings.Settings) (settings.Settings, error) {
+	for _, f := range s.Fields() {
+		text := strings.TrimSpace(form.Get(f.Name))
+		switch {
+		case !form.Has(f.Name):
+		case f.Text != nil:
+			*f.Text = text
+		case text == "":
+			*f.Number = 0
+		default:
+			n, err := strconv.Atoi(text)
+			if err != nil || n < f.Least || n > f.Most {
+				return s, quote.BadSettings(settings.Refuse(f.Name, text, "must be a whole number from %d to %d", f.Least, f.Most))
+			}
+			*f.Number = n
+		}
+	}
+	return quote.ReadSettings(s)
 }

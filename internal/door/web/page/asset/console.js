@@ -103,15 +103,15 @@ addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-once]")) delete form.dataset.sent;
 });
 
-// -- the price follows the frames ---------------------------------------------
+// -- the price follows the order ----------------------------------------------
 
-// While a price is on its way, its button must not order something other than the field
-// says.
+// While a price is on its way, its button must not order something other than the fields
+// say.
 document.addEventListener("input", ({ target }) => {
-  if (target.matches?.("[data-priced]")) target.form.querySelector("button.big").disabled = true;
+  if (target.closest?.("[data-priced]")) target.form.querySelector("button.big").disabled = true;
 });
 document.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && event.target.matches?.("[data-priced]")) event.preventDefault(); // a typed number is no order yet
+  if (event.key === "Enter" && event.target.closest?.("[data-priced]")) event.preventDefault(); // a typed number is no order yet
 });
 document.addEventListener("htmx:finally:request", ({ target, detail }) => {
   if (!target.matches?.("[data-priced]") || detail.ctx.response) return;
