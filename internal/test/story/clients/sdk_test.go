@@ -15,11 +15,14 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/client"
 	"svc.example/clients/conformance"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/demo"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/story"
+	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/worker"
 )
 
@@ -168,6 +171,41 @@ console.log(JSON.stringify([(await svc.setWalletAlert(500)).alert_below_cents, (
 			t.Errorf("%s: %s, %v; want what was set, what is read, nothing, and a key for each call", name, got, err)
 		}
 	}
+}
+
+// TestTheSDKsRenderIntoAFolderThatProvesItself names the frames as the scene does, refuses a
+// price above the maximum, and damages the folder. The Go SDK then verifies what the others
+// have made.
+func TestTheSDKsRenderIntoAFolderThatProvesItself(t *testing.T) {
+	story.EachShared(t, func(t *testing.T, svc *story.Service) {
+		for name, s := range map[string]sdk{"Python": pythonSDK, "TypeScript": typescriptSDK} {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				c := svc.With(t).Caller(story.Credit)
+				scene, folder := filepath.Join(t.TempDir(), demo.Filename), filepath.Join(t.TempDir(), "out")
+				if err := os.WriteFile(scene, demo.Scene(), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				var told struct {
+					Refused, Whole string
+					Frames         []string
+					WithoutAFrame  string `json:"without_a_frame"`
+					WithAnother    string `json:"with_another"`
+				}
+				s.run(t, &told, strings.Replace(s.project, "project", "folder", 1), svc.URL, c.Agent.Secret, scene, folder)
+				if told.Refused != string(fault.PriceAboveMax) || told.Whole != "" || told.WithoutAFrame != "artifact" || told.WithAnother != "pictures" {
+					t.Errorf("the folder: %+v", told)
+				}
+				if slices.Sort(told.Frames); !slices.Equal(told.Frames, []string{"0001.png", "0002.png", "0004.png"}) {
+					t.Errorf("the frames are %v", told.Frames)
+				}
+				if checks, err := client.VerifyFolder(folder, nil); err != nil {
+					t.Errorf("Go: %v: %+v", err, checks)
+				}
+				svc.WantMoney(c.Workspace, story.Credit-3, wallet.Credited, wallet.Reserved, wallet.Captured)
+			})
+		}
+	})
 }
 
 func TestThePythonSDKRendersOverABadNetworkAndPaysOnce(t *testing.T) {
