@@ -1,7 +1,10 @@
 package db_test
 
 import (
+	"bytes"
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 
@@ -59,6 +62,23 @@ func TestAProcessOpensNoMoreConnectionsThanItMay(t *testing.T) {
 	all.Wait()
 	if n := open(); n > most {
 		t.Errorf("%d connections are open after the transactions, want %d at most", n, most)
+	}
+}
+
+// TestAServerWithTooFewConnectionsIsSaidAtTheStart, and one with enough is not.
+func TestAServerWithTooFewConnectionsIsSaidAtTheStart(t *testing.T) {
+	t.Parallel()
+	url := dbtest.URL(t, "postgres")
+	said := func(connections int) string {
+		var log bytes.Buffer
+		dbtest.Open(t, db.Config{URL: url, Connections: connections, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		return log.String()
+	}
+	if text := said(100_000); !strings.Contains(text, "raise its max_connections") || !strings.Contains(text, "this_process=100000") {
+		t.Errorf("the log has %q", text)
+	}
+	if text := said(db.LeastConnections); strings.Contains(text, "max_connections") {
+		t.Errorf("for %d connections the log has %q", db.LeastConnections, text)
 	}
 }
 
