@@ -169,10 +169,11 @@ class AsyncClient:
         return await self._run(lambda client: client.read(path))
 
     async def render(self, scene: Union[transfer.Path, bytes], folder: transfer.Path, *, legal_acceptance: str,
-                     max_cents: Optional[int] = None, frames: Optional[Frames] = None, filename: str = "") -> AsyncRendering:
+                     max_cents: Optional[int] = None, frames: Optional[Frames] = None,
+                     settings: Optional[Settings] = None, filename: str = "") -> AsyncRendering:
         """Client.render. Iterate over what it returns with ``async for``."""
         started = await self._run(lambda client: client.render(
-            scene, folder, legal_acceptance=legal_acceptance, max_cents=max_cents, frames=frames, filename=filename))
+            scene, folder, legal_acceptance=legal_acceptance, max_cents=max_cents, frames=frames, settings=settings, filename=filename))
         return AsyncRendering(self, started.job, started.folder)
 
     async def _run(self, call: Callable[[Client], T], cancelled: Optional[Cancellation] = None) -> T:
