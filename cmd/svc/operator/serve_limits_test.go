@@ -29,7 +29,7 @@ func TestLimitsSayWhatTheFlagsSay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var serve Serve
-			parser, err := kong.New(&serve)
+			parser, err := kong.New(&serve, kong.Vars{"data": "./data"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -18,7 +18,7 @@ func TestFramesThatWereEditedAreNeverPaidUnseen(t *testing.T) {
 		start := func(quote, frames string) seen {
 			return p.submit(priced.path+"/start", "quote_id", quote, "frames", frames, "terms", contract.LegalAcceptance)
 		}
-		edited := start(priced.hidden(t, "quote_id"), "1, 5").want(t, http.StatusBadRequest, "You changed the frames. 2 frames now cost $0.02", "Render 2 frames for $0.02")
+		edited := start(priced.hidden(t, "quote_id"), "1, 5").want(t, http.StatusBadRequest, "You changed the order. 2 frames now cost $0.02", "Render 2 frames for $0.02")
 		start(edited.hidden(t, "quote_id"), "one").want(t, http.StatusBadRequest, "disabled>Render</button>")
 		p.open("/console/wallet").want(t, http.StatusOK, "$5.00")
 		begun := start(edited.hidden(t, "quote_id"), "5,1").want(t, http.StatusOK, "0 of 2 frames", "$0.02, reserved")
