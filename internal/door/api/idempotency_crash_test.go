@@ -19,7 +19,7 @@ import (
 
 // kept is what a database holds at one moment.
 type kept struct {
-	effects [6]int // uploads, quotes, jobs, jobs that await their submit, cancelled jobs, free previews
+	effects [7]int // uploads, quotes, jobs, jobs that await their submit, cancelled jobs, free previews, share links
 	answers int    // of requests with an Idempotency-Key
 }
 
@@ -35,7 +35,7 @@ func (c *commits) read() (k kept, err error) {
 	e := &k.effects
 	err = c.raw.QueryRowContext(context.Background(), `SELECT (SELECT count(*) FROM upload), (SELECT count(*) FROM quote), (SELECT count(*) FROM job),
 		(SELECT count(*) FROM job WHERE status = 'awaiting_submit'), (SELECT count(*) FROM job WHERE status = 'cancelled'),
-		(SELECT count(*) FROM preview), (SELECT count(*) FROM idempotency WHERE status <> 0)`).Scan(&e[0], &e[1], &e[2], &e[3], &e[4], &e[5], &k.answers)
+		(SELECT count(*) FROM preview), (SELECT count(*) FROM share), (SELECT count(*) FROM idempotency WHERE status <> 0)`).Scan(&e[0], &e[1], &e[2], &e[3], &e[4], &e[5], &e[6], &k.answers)
 	return k, err
 }
 
@@ -130,6 +130,12 @@ func keyedRequests(s *service) map[string]func() keyedRequest {
 		},
 		"rerenderRender": func() keyedRequest {
 			return keyedRequest{"/v1/renders/" + ended() + "/rerender", s.account, key("again"), again("1")}
+		},
+		"shareJob": func() keyedRequest {
+			return keyedRequest{"/node/v1/jobs/" + ended() + "/share", s.agent, key("share"), jsonBody(`{"download":true}`)}
+		},
+		"shareRender": func() keyedRequest {
+			return keyedRequest{"/v1/renders/" + ended() + "/share", s.account, key("share"), jsonBody(`{}`)}
 		},
 		"submitRender": func() keyedRequest {
 			return keyedRequest{"/v1/renders/" + uploaded() + "/submit", s.account, key("submit"), body{}}
