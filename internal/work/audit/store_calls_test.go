@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"mime/multipart"
 	"net/http"
+	"strings"
 	"time"
 
 	"svc.example/client"
@@ -72,6 +73,22 @@ func (c caller) start(scene []byte, r client.StartRequest, first, last, step int
 		c.Fatal(err)
 	}
 	return job.JobID
+}
+
+// share makes a link of a job, which somebody opens.
+func (c caller) share(jobID string) {
+	c.Helper()
+	link := c.call(http.MethodPost, links.RendersPath+"/"+jobID+"/share", nil, "application/json", []byte(`{}`))
+	page, _ := link["share_url"].(string)
+	_, path, _ := strings.Cut(page, "/s/")
+	res, err := http.Get(c.url + "/s/" + path)
+	if err != nil {
+		c.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		c.Fatalf("%s: %s", page, res.Status)
+	}
 }
 
 // await follows a job to its end, which must be with that status.

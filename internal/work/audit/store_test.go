@@ -275,6 +275,7 @@ func (s *store) jobs() (last, sampled claimed) {
 	s.gpu.fail("out_of_memory", false) // another worker renders it
 	s.cpu.render(completed, 3)
 	c.await(completed, client.StatusCompleted)
+	c.share(completed)
 	paid := other.start(plain, client.StartRequest{}, 3, 4, 1)
 	s.cpu.render(paid, 1)
 	s.gpu.render(paid, 1)

@@ -260,7 +260,7 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		return fmt.Errorf("audit share links: %w", err)
 	}
 	for _, jobID := range foreign {
-		breach("a share link belongs to the workspace of its job", jobID, "it belongs to another one")
+		breach("a share link belongs to the workspace of its job", jobID, "there is no such job, or it belongs to another one")
 	}
 	return nil
 }

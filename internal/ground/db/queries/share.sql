@@ -29,5 +29,6 @@ DELETE FROM share WHERE workspace_id = @workspace_id AND expires_at <= @now;
 DELETE FROM share WHERE workspace_id = @workspace_id;
 
 -- name: AuditShares :many
--- Links whose workspace is not that of their job.
-SELECT share.job_id FROM share JOIN job ON job.job_id = share.job_id WHERE job.workspace_id <> share.workspace_id ORDER BY share.job_id LIMIT 100;
+-- Links without a job of their workspace.
+SELECT share.job_id FROM share LEFT JOIN job ON job.job_id = share.job_id AND job.workspace_id = share.workspace_id
+WHERE job.job_id IS NULL ORDER BY share.job_id LIMIT 100;

@@ -10,10 +10,11 @@ import (
 )
 
 const auditShares = `-- name: AuditShares :many
-SELECT share.job_id FROM share JOIN job ON job.job_id = share.job_id WHERE job.workspace_id <> share.workspace_id ORDER BY share.job_id LIMIT 100
+SELECT share.job_id FROM share LEFT JOIN job ON job.job_id = share.job_id AND job.workspace_id = share.workspace_id
+WHERE job.job_id IS NULL ORDER BY share.job_id LIMIT 100
 `
 
-// Links whose workspace is not that of their job.
+// Links without a job of their workspace.
 func (q *Queries) AuditShares(ctx context.Context) ([]string, error) {
 	rows, err := q.db.QueryContext(ctx, auditShares)
 	if err != nil {
