@@ -64,14 +64,9 @@ func (s *store) damageAll(random *rand.Rand, columns []column, found map[string]
 		of := &seen{}
 		found[c.String()] = of
 		// The newest row as well: it may be the end of a chain. The short run gives each of
-		// the two every other wrong value, under the race detector one of them every third, and
-		// the long run gives both all of them.
+		// the two every other wrong value, and the long run gives both all of them.
 		rows := []cell{all[random.IntN(len(all))], all[len(all)-1]}[:min(len(all), 2)]
 		step := long.Scale(len(rows), 1)
-		if long.Race {
-			one := len(found) % len(rows)
-			rows, step = rows[one:one+1], 3
-		}
 		for i, row := range rows {
 			s.damage(random, c, all, row, of, i%step, step)
 		}
