@@ -119,6 +119,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.DB.WarnOfConnections(ctx)
 	if err = a.openFiles(ctx, keys); err == nil {
 		err = rowsum.Fill(ctx, a.DB.Write, summed()) // after an upgrade, before anything is served or audited
 	}

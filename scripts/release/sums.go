@@ -59,5 +59,5 @@ func sign(folder string, sums []byte, keyFile string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(folder, release.SumsFile+".sig"), ed25519.Sign(raw.(ed25519.PrivateKey), sums), 0o644)
+	return os.WriteFile(filepath.Join(folder, release.RawSignatureFile), ed25519.Sign(raw.(ed25519.PrivateKey), sums), 0o644)
 }

@@ -25,13 +25,6 @@ const (
 	framesHeader      = "X-Svc-Frames"
 )
 
-// An overview that is not kept counts in the rate limit as one more request for each
-// framesPerRequest frames, and as mostRequests at most: the burst must have room for it.
-const (
-	framesPerRequest = 10
-	mostRequests     = 15
-)
-
 // overviews registers the contact sheet and the loop of a job.
 func (s *server) overviews(api huma.API, d jobRoutes) {
 	for _, one := range []struct {
@@ -64,13 +57,10 @@ func (s *server) overview(ctx context.Context, in *overviewInput, kind overview.
 	tag := `"` + found.Tag + `"`
 	known := in.Matches(tag)
 	var content []byte
-	if !known && !found.Kept {
-		// It is made for this caller alone, so it counts as the work that it is.
-		if err := front.Charge(ctx, min(found.Shown/framesPerRequest, mostRequests)); err != nil {
+	if !known {
+		if err := front.Charge(ctx, found.Requests()); err != nil {
 			return nil, err
 		}
-	}
-	if !known {
 		if content, err = found.Content(ctx); err != nil {
 			return nil, err
 		}

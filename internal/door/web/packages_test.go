@@ -75,9 +75,14 @@ func TestDownloadsAreTheFilesOfTheReleaseAndNothingElse(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	const archive = "svc_1.2.0_linux_amd64.tar.gz"
+	sum := strings.Repeat("ab12", 16)
+	list := ""
+	for _, name := range []string{archive, "svc_1.2.0_darwin_arm64.tar.gz", "svc_1.2.0_amd64.deb", "svc_1.2.0_windows_amd64.zip", "svc_1.2.0_linux_arm64.tar.gz"} {
+		list += sum + "  " + name + "\n"
+	}
 	for name, text := range map[string]string{
-		archive: "the program", "svc_1.2.0_darwin_arm64.tar.gz": "another", "svc_1.2.0_amd64.deb": "a package", "SHA256SUMS": "abc123  " + archive + "\n", "SHA256SUMS.sig": "signed",
-		"notes.txt": "private", "svc_x.pem": "private",
+		archive: "the program", "svc_1.2.0_darwin_arm64.tar.gz": "another", "svc_1.2.0_amd64.deb": "a package", "SHA256SUMS": list, "SHA256SUMS.sig": "signed",
+		"notes.txt": "private", "svc_x.pem": "private", "svc_0.9.0_linux_amd64.tar.gz": "not of this release",
 	} {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
@@ -92,8 +97,8 @@ func TestDownloadsAreTheFilesOfTheReleaseAndNothingElse(t *testing.T) {
 	}
 	_, base := apptest.Start(t, app.Config{Data: t.TempDir(), Downloads: folder})
 	p := &person{t: t, base: base}
-	page := p.open(links.ProgramsPath).want(t, http.StatusOK, archive, "Linux, Intel and AMD", "macOS, ARM", "Debian and Ubuntu", "abc123", "SHA256SUMS.sig")
-	for _, private := range []string{"notes", "pem", "windows"} {
+	page := p.open(links.ProgramsPath).want(t, http.StatusOK, archive, "Linux, Intel and AMD", "macOS, ARM", "Debian and Ubuntu", sum, "SHA256SUMS.sig")
+	for _, private := range []string{"notes", "pem", "windows", "0.9.0", "linux_arm64"} {
 		if strings.Contains(page.text, private) {
 			t.Errorf("the page shows %q", private)
 		}
@@ -101,7 +106,7 @@ func TestDownloadsAreTheFilesOfTheReleaseAndNothingElse(t *testing.T) {
 	if got := p.open(links.ProgramsPath+"/"+archive).want(t, http.StatusOK); got.text != "the program" || got.header.Get("Content-Disposition") == "" {
 		t.Errorf("%q, %v", got.text, got.header)
 	}
-	for _, name := range []string{"notes.txt", "svc_x.pem", "..%2fsecret", "svc_1.2.0_windows_amd64.zip", "svc_9_linux_amd64.tar.gz"} {
+	for _, name := range []string{"notes.txt", "svc_x.pem", "..%2fsecret", "svc_1.2.0_windows_amd64.zip", "svc_0.9.0_linux_amd64.tar.gz", "svc_1.2.0_linux_arm64.tar.gz"} {
 		p.open(links.ProgramsPath+"/"+name).want(t, http.StatusNotFound)
 	}
 	without := &person{t: t, base: worlds.On(t, "sqlite").URL}

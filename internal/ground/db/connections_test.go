@@ -71,7 +71,7 @@ func TestAServerWithTooFewConnectionsIsSaidAtTheStart(t *testing.T) {
 	url := dbtest.URL(t, "postgres")
 	said := func(connections int) string {
 		var log bytes.Buffer
-		dbtest.Open(t, db.Config{URL: url, Connections: connections, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		dbtest.Open(t, db.Config{URL: url, Connections: connections, Log: slog.New(slog.NewTextHandler(&log, nil))}).WarnOfConnections(t.Context())
 		return log.String()
 	}
 	if text := said(100_000); !strings.Contains(text, "raise its max_connections") || !strings.Contains(text, "this_process=100000") {

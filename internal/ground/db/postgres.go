@@ -101,22 +101,25 @@ func openPostgres(ctx context.Context, cfg Config) (*DB, error) {
 		pool.Close()
 		return nil, err
 	}
-	if !cfg.ReadOnly {
-		warnOfConnections(ctx, write, int(pc.MaxConns)+1, cfg.Log)
-	}
 	read := stdlib.OpenDBFromPool(pool)
 	return &DB{write: write, read: read, engine: &postgresEngine{pool: pool, read: query.New(read), channels: channelsOf(cfg.Schema)}, cfg: cfg}, nil
 }
 
-// warnOfConnections logs when the server cannot give this process all connections that it may
-// open, next to those that others have open now. Nothing is refused for it: callers would get
-// 503 only under load, and that is when an operator should not have to find the reason.
-func warnOfConnections(ctx context.Context, server *sql.DB, own int, log *slog.Logger) {
+// WarnOfConnections logs when a PostgreSQL server cannot give this process all connections that
+// it may open, next to those that others have open now. Nothing is refused for it: callers would
+// get 503 only under load, and that is when an operator should not have to find the reason. A
+// service calls it at its start.
+func (d *DB) WarnOfConnections(ctx context.Context) {
+	e, ok := d.engine.(*postgresEngine)
+	if !ok {
+		return
+	}
+	own := int(e.pool.Config().MaxConns) + 1 // one listens
 	var allowed, others int
-	err := server.QueryRowContext(ctx, `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
+	err := d.write.QueryRowContext(ctx, `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int,
 		(SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid())`).Scan(&allowed, &others)
 	if err == nil && own+others > allowed {
-		cmp.Or(log, slog.Default()).Warn("PostgreSQL may run out of connections: raise its max_connections, or lower --database-connections of each process",
+		cmp.Or(d.cfg.Log, slog.Default()).Warn("PostgreSQL may run out of connections: raise its max_connections, or lower --database-connections of each process",
 			"allowed", allowed, "open_now", others, "this_process", own)
 	}
 }

@@ -1,14 +1,10 @@
 package corpus
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -176,19 +172,7 @@ func Version(ctx context.Context, blender string) (string, error) {
 }
 
 // FuzzResults reads a file of batches. A missing file has none.
-func FuzzResults(path string) (batches []FuzzBatch, err error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		var b FuzzBatch
-		if json.Unmarshal(lines.Bytes(), &b) == nil {
-			batches = append(batches, b)
-		}
-	}
-	return batches, err
-}
+func FuzzResults(path string) ([]FuzzBatch, error) { return readLines[FuzzBatch](path) }
 
 // FuzzPage prints batches as a section of the page, a line for each version.
 func FuzzPage(batches []FuzzBatch) string {

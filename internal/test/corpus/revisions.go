@@ -1,13 +1,9 @@
 package corpus
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -137,19 +133,7 @@ func Unchanged(ctx context.Context, before, after string, frames framelist.List)
 }
 
 // Pairs reads a file of pairs. A missing file has none.
-func Pairs(path string) (pairs []Pair, err error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
-		var p Pair
-		if json.Unmarshal(lines.Bytes(), &p) == nil {
-			pairs = append(pairs, p)
-		}
-	}
-	return pairs, err
-}
+func Pairs(path string) ([]Pair, error) { return readLines[Pair](path) }
 
 // AppendPair adds a pair to a file of pairs.
 func AppendPair(path string, p Pair) error { return appendLine(path, p) }

@@ -111,6 +111,20 @@ func (r *Row) judge(hashes map[string]string, byHand pictures, orders map[string
 // scenes came first. A missing file has none; a last line that was not written to its
 // end does not count.
 func Results(path string) (rows []Row, err error) {
+	all, err := readLines[Row](path)
+	for _, r := range all {
+		if i := slices.IndexFunc(rows, func(other Row) bool { return other.Scene.Name == r.Scene.Name }); i >= 0 {
+			rows[i] = r
+		} else {
+			rows = append(rows, r)
+		}
+	}
+	return rows, err
+}
+
+// readLines reads a file with a JSON object on each line. A missing file has none; a line that
+// was not written to its end does not count.
+func readLines[T any](path string) (all []T, err error) {
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -122,17 +136,12 @@ func Results(path string) (rows []Row, err error) {
 	lines := bufio.NewScanner(file)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var r Row
-		if json.Unmarshal(lines.Bytes(), &r) != nil {
-			continue
-		}
-		if i := slices.IndexFunc(rows, func(other Row) bool { return other.Scene.Name == r.Scene.Name }); i >= 0 {
-			rows[i] = r
-		} else {
-			rows = append(rows, r)
+		var one T
+		if json.Unmarshal(lines.Bytes(), &one) == nil {
+			all = append(all, one)
 		}
 	}
-	return rows, lines.Err()
+	return all, lines.Err()
 }
 
 // Append adds a row to a file of results.

@@ -105,6 +105,21 @@ type Overview struct {
 	fps       float64
 }
 
+// An overview that is not kept counts in the rate limit as one more request for each
+// framesPerRequest frames, and as mostRequests at most: the burst must have room for it.
+const (
+	framesPerRequest = 10
+	mostRequests     = 15
+)
+
+// Requests is how many more requests it counts as, because it is made for its caller alone.
+func (v Overview) Requests() int {
+	if v.Kept {
+		return 0
+	}
+	return min(v.Shown/framesPerRequest, mostRequests)
+}
+
 // layout is part of each tag. It changes when overviews are drawn in another way.
 const layout = "1"
 

@@ -294,3 +294,17 @@ func TestTheKeyOfAKeptOverviewHasItsSum(t *testing.T) {
 		}
 	}
 }
+
+// TestAnOverviewFitsIntoTheBurst however many frames it shows: requests above the burst are
+// never let through. One that is kept counts no more than any request.
+func TestAnOverviewFitsIntoTheBurst(t *testing.T) {
+	t.Parallel()
+	for shown := range contract.MaxFrames + 1 {
+		if n := (Overview{Shown: shown}).Requests(); n < 0 || n >= contract.RateBurst || (shown >= 200 && n == 0) {
+			t.Fatalf("%d frames count as %d requests, and the burst is %d", shown, n, contract.RateBurst)
+		}
+		if n := (Overview{Shown: shown, Kept: true}).Requests(); n != 0 {
+			t.Fatalf("%d kept frames count as %d requests", shown, n)
+		}
+	}
+}

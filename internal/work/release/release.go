@@ -19,10 +19,12 @@ import (
 	"svc.example/internal/work/receipt"
 )
 
-// Names of the two files that lie next to what they describe.
+// Names of the files that lie next to what they describe: the list of sums, its signature in
+// the form of receipts, and its raw signature, which openssl checks.
 const (
-	SumsFile      = "SHA256SUMS"
-	SignatureFile = SumsFile + ".dsse"
+	SumsFile         = "SHA256SUMS"
+	SignatureFile    = SumsFile + ".dsse"
+	RawSignatureFile = SumsFile + ".sig"
 )
 
 // PredicateType is the type of the signed statement.

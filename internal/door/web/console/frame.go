@@ -137,7 +137,7 @@ func (s *Site) viewFrame(w http.ResponseWriter, r *http.Request, who identity.Pr
 	}
 	exposure := exposureOf(r)
 	tag := fmt.Sprintf("%s at %g", found.SHA256, exposure)
-	return sendPicture(w, r, "image/jpeg", tag, frameCache, func() ([]byte, error) { return found.View(r.Context(), exposure) })
+	return page.SendPicture(w, r, "image/jpeg", tag, page.FrameCache, func() ([]byte, error) { return found.View(r.Context(), exposure) })
 }
 
 // previewOf finds the frame that a request names.
@@ -149,17 +149,13 @@ func (s *Site) previewOf(r *http.Request, who identity.Principal) (watch.Preview
 	return s.Watch.Preview(r.Context(), who.WorkspaceID, r.PathValue("job_id"), n)
 }
 
-// frameCache lets a browser show an accepted frame again without asking: it never changes. A
-// frame that expires or is erased may stay in its viewer's browser for so long.
-const frameCache = "private, max-age=3600"
-
 // smallFrame serves the small picture of a frame.
 func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	found, err := s.previewOf(r, who)
 	if err != nil {
 		return err
 	}
-	return sendPicture(w, r, "image/jpeg", found.SHA256, frameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+	return page.SendPicture(w, r, "image/jpeg", found.SHA256, page.FrameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
 // thumbnail serves the small picture of a job's lowest accepted frame. It changes while the job
@@ -169,7 +165,7 @@ func (s *Site) thumbnail(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
-	return sendPicture(w, r, "image/jpeg", found.SHA256, pictureCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+	return page.SendPicture(w, r, "image/jpeg", found.SHA256, page.PictureCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
 // shown reports whether browsers show files of a name's kind.
@@ -198,7 +194,7 @@ func (s *Site) wholeFrame(w http.ResponseWriter, r *http.Request, who identity.P
 	}
 	h := w.Header()
 	h.Set("ETag", `"`+found.SHA256+`"`)
-	h.Set("Cache-Control", frameCache)
+	h.Set("Cache-Control", page.FrameCache)
 	if r.Header.Get("If-None-Match") == `"`+found.SHA256+`"` {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

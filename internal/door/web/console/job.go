@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"svc.example/internal/door/web/page"
-	"svc.example/internal/front"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
@@ -308,14 +307,7 @@ func (s *Site) overview(kind overview.Kind) func(http.ResponseWriter, *http.Requ
 		if err != nil {
 			return err
 		}
-		return sendPicture(w, r, kind.ContentType(), found.Tag, pictureCache, func() ([]byte, error) {
-			if !found.Kept { // it is made for this browser alone, so it counts as the work that it is
-				if err := front.Charge(r.Context(), found.Shown); err != nil {
-					return nil, err
-				}
-			}
-			return found.Content(r.Context())
-		})
+		return page.SendOverview(w, r, kind, found)
 	}
 }
 
@@ -356,27 +348,5 @@ func (s *Site) receipt(w http.ResponseWriter, r *http.Request, who identity.Prin
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "receipt-"+o.JobID+".json"))
 	_, _ = w.Write(signed.Envelope) // a failed write means the browser is gone
-	return nil
-}
-
-// pictureCache lets a browser keep a picture that can change, and ask whether it did.
-const pictureCache = "private, no-cache"
-
-// sendPicture sends a picture. It is made only for a browser that has another one.
-func sendPicture(w http.ResponseWriter, r *http.Request, kind, tag, cache string, content func() ([]byte, error)) error {
-	h := w.Header()
-	h.Set("ETag", `"`+tag+`"`)
-	h.Set("Cache-Control", cache)
-	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	picture, err := content()
-	if err != nil {
-		h.Del("ETag")
-		return err
-	}
-	h.Set("Content-Type", kind)
-	_, _ = w.Write(picture) // a failed write means the browser is gone
 	return nil
 }

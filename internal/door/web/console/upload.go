@@ -277,7 +277,7 @@ func (s *Site) previewPicture(w http.ResponseWriter, r *http.Request, who identi
 	if err != nil {
 		return err
 	}
-	return sendPicture(w, r, "image/jpeg", r.PathValue("preview_id"), pictureCache, func() ([]byte, error) { return picture, nil })
+	return page.SendPicture(w, r, "image/jpeg", r.PathValue("preview_id"), page.PictureCache, func() ([]byte, error) { return picture, nil })
 }
 
 // start begins the job at the price that the page has shown. The same form sent again

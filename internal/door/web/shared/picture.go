@@ -12,40 +12,12 @@ import (
 
 	"golang.org/x/image/draw"
 
-	"svc.example/internal/front"
+	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/watch"
 )
-
-// How long a visitor's browser may show a picture again without asking. A frame never changes;
-// an overview does while the job runs. So a link that was ended may show for so long what that
-// visitor has already seen.
-const (
-	frameCache    = "private, max-age=3600"
-	overviewCache = "private, no-cache"
-)
-
-// send sends a picture. It is made only for a browser that has another one.
-func send(w http.ResponseWriter, r visit, kind, tag, cache string, content func() ([]byte, error)) error {
-	h := w.Header()
-	h.Set("ETag", `"`+tag+`"`)
-	h.Set("Cache-Control", cache)
-	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	picture, err := content()
-	if err != nil {
-		h.Del("ETag")
-		h.Del("Cache-Control")
-		return err
-	}
-	h.Set("Content-Type", kind)
-	_, _ = w.Write(picture) // a failed write means that the browser is gone
-	return nil
-}
 
 // frame finds the frame that a request names. Errors: frame_not_found.
 func (s *Site) frame(r visit) (watch.Preview, error) {
@@ -62,12 +34,12 @@ func (s *Site) smallFrame(w http.ResponseWriter, r visit) error {
 	if err != nil {
 		return err
 	}
-	return send(w, r, "image/jpeg", found.SHA256, frameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+	return page.SendPicture(w, r.Request, "image/jpeg", found.SHA256, page.FrameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
 // noDownload refuses what the link does not allow. It says nothing about what there is.
 func noDownload() error {
-	return fault.New(fault.ShareNotFound, "This link shows the frames and allows no download.").WithAction("Ask whoever sent you the link.")
+	return fault.New(fault.ShareNotFound, "This link shows the frames and allows no download.").WithAction("Ask the person who sent you the link.")
 }
 
 // wholeFrame sends the file of a frame as it was rendered, if the link allows it. A worker made
@@ -115,14 +87,7 @@ func (s *Site) overview(kind overview.Kind) func(http.ResponseWriter, visit) err
 		if err != nil {
 			return err
 		}
-		return send(w, r, kind.ContentType(), found.Tag, overviewCache, func() ([]byte, error) {
-			if !found.Kept { // it is made for this visitor alone, so it counts as the work that it is
-				if err := front.Charge(r.Context(), found.Shown); err != nil {
-					return nil, err
-				}
-			}
-			return found.Content(r.Context())
-		})
+		return page.SendOverview(w, r.Request, kind, found)
 	}
 }
 
@@ -147,7 +112,7 @@ func (s *Site) card(w http.ResponseWriter, r visit) error {
 	if err != nil {
 		return err
 	}
-	return send(w, r, "image/jpeg", "card-"+found.SHA256, frameCache, func() ([]byte, error) {
+	return page.SendPicture(w, r.Request, "image/jpeg", "card-"+found.SHA256, page.FrameCache, func() ([]byte, error) {
 		small, err := found.JPEG(r.Context())
 		if err != nil {
 			return nil, err

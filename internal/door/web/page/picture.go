@@ -1,0 +1,47 @@
+package page
+
+import (
+	"net/http"
+
+	"svc.example/internal/front"
+	"svc.example/internal/work/overview"
+)
+
+// How long a browser may show a picture again without asking.
+const (
+	// FrameCache is for an accepted frame, which never changes. A frame that expires or is
+	// erased, or whose share link ends, may stay in its viewer's browser for that long.
+	FrameCache = "private, max-age=3600"
+	// PictureCache is for a picture that can change: the browser asks whether it did.
+	PictureCache = "private, no-cache"
+)
+
+// SendPicture sends a picture. It is made only for a browser that has another one.
+func SendPicture(w http.ResponseWriter, r *http.Request, kind, tag, cache string, content func() ([]byte, error)) error {
+	h := w.Header()
+	h.Set("ETag", `"`+tag+`"`)
+	h.Set("Cache-Control", cache)
+	if r.Header.Get("If-None-Match") == `"`+tag+`"` {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	picture, err := content()
+	if err != nil {
+		h.Del("ETag")
+		h.Del("Cache-Control")
+		return err
+	}
+	h.Set("Content-Type", kind)
+	_, _ = w.Write(picture) // a failed write means that the browser is gone
+	return nil
+}
+
+// SendOverview sends a job's contact sheet or loop, and counts the work of making it.
+func SendOverview(w http.ResponseWriter, r *http.Request, kind overview.Kind, found overview.Overview) error {
+	return SendPicture(w, r, kind.ContentType(), found.Tag, PictureCache, func() ([]byte, error) {
+		if err := front.Charge(r.Context(), found.Requests()); err != nil {
+			return nil, err
+		}
+		return found.Content(r.Context())
+	})
+}
