@@ -307,7 +307,7 @@ func (s *Site) overview(kind overview.Kind) func(http.ResponseWriter, *http.Requ
 		if err != nil {
 			return err
 		}
-		return page.SendOverview(w, r, kind, found)
+		return page.SendOverview(w, r, kind.ContentType(), found.Tag, found)
 	}
 }
 

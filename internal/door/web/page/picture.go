@@ -1,10 +1,10 @@
 package page
 
 import (
+	"context"
 	"net/http"
 
 	"svc.example/internal/front"
-	"svc.example/internal/work/overview"
 )
 
 // How long a browser may show a picture again without asking.
@@ -36,12 +36,19 @@ func SendPicture(w http.ResponseWriter, r *http.Request, kind, tag, cache string
 	return nil
 }
 
+// Overview is what SendOverview needs of one of package overview.
+type Overview interface {
+	// Requests is how many more requests it counts as.
+	Requests() int
+	Content(ctx context.Context) ([]byte, error)
+}
+
 // SendOverview sends a job's contact sheet or loop, and counts the work of making it.
-func SendOverview(w http.ResponseWriter, r *http.Request, kind overview.Kind, found overview.Overview) error {
-	return SendPicture(w, r, kind.ContentType(), found.Tag, PictureCache, func() ([]byte, error) {
-		if err := front.Charge(r.Context(), found.Requests()); err != nil {
+func SendOverview(w http.ResponseWriter, r *http.Request, kind, tag string, made Overview) error {
+	return SendPicture(w, r, kind, tag, PictureCache, func() ([]byte, error) {
+		if err := front.Charge(r.Context(), made.Requests()); err != nil {
 			return nil, err
 		}
-		return found.Content(r.Context())
+		return made.Content(r.Context())
 	})
 }

@@ -87,7 +87,7 @@ func (s *Site) overview(kind overview.Kind) func(http.ResponseWriter, visit) err
 		if err != nil {
 			return err
 		}
-		return page.SendOverview(w, r.Request, kind, found)
+		return page.SendOverview(w, r.Request, kind.ContentType(), found.Tag, found)
 	}
 }
 
