@@ -16,7 +16,7 @@ import (
 // personOperator is svc admin person operator.
 type personOperator struct {
 	changeFlags
-	Email string `help:"E-mail address of someone who has already signed in. Lists the operators if omitted."`
+	Email string `help:"E-mail address of an existing account. Without it, the command lists the operators."`
 	Off   bool   `help:"Remove the access. It also ends on pages that are open."`
 }
 

@@ -21,10 +21,10 @@ const (
 )
 
 // firstSteps prints what to do next with a service that nobody has used, and nothing with
-// another one. On a terminal it makes the first operator and a link that signs them in, in the
-// transaction that finds the service unused: anywhere else the link would be kept in a log, and
-// anyone who reads the log would become the operator. Its failure is printed and does not stop
-// the service.
+// another one. On a terminal it also creates the first operator and prints a sign-in link, in the
+// transaction that finds the service unused. It prints no link elsewhere: the output may end up
+// in a log, and a reader of the log could become the operator. If it fails, the service starts
+// anyway and prints the error.
 func (c *Serve) firstSteps(ctx context.Context, service *app.App, address string, k *kong.Context) error {
 	var unused bool
 	var token string

@@ -50,7 +50,7 @@ type shareEndedOutput struct {
 // shares registers the routes of a job's public link.
 func (s *server) shares(api huma.API, d jobRoutes) {
 	create := d.op("shareJob", http.MethodPost, "/share", "Make a public page of a job's frames")
-	create.Description = "Whoever has the link sees the frames of this job, and nothing else of the workspace. The answer shows the link once. A job has one link: a new one ends the one before."
+	create.Description = "The link opens a public page with the frames of this job and nothing else of the workspace. Only this answer contains the link. A job has one link; making another one ends the previous link."
 	create.MaxBodyBytes = contract.MaxJSONBodyBytes
 	create.Middlewares = append(create.Middlewares, s.idempotent(byBody))
 	huma.Register(api, create, func(ctx context.Context, in *shareInput) (*shareOutput, error) {

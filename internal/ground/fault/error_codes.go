@@ -232,7 +232,7 @@ func refused() []Entry {
 		{EndpointNotFound, 404, false, "Use an endpoint_id from the list of webhook endpoints.", DoorAPI},
 		{DeliveryNotFound, 404, false, "Use a delivery_id from the list of deliveries.", DoorAPI},
 		{ReceiptNotFound, 404, false, "Check the receipt id. If it is right, ask its owner whether the workspace publishes its proof pages.", DoorAPI},
-		{ShareNotFound, 404, false, "Ask whoever sent you the link for a new one.", DoorAPI},
+		{ShareNotFound, 404, false, "Ask the person who sent you the link for a new one.", DoorAPI},
 		{ResultNotFound, 404, false, "Use a result_id from /node/v1/leaderboard/latest or a search.", DoorAPI},
 		{GPUNotFound, 404, false, "Use a gpu_slug from /node/v1/leaderboard/gpus or a search.", DoorAPI},
 		{PreviewNotFound, 404, false, "Order a preview of the upload. Its picture is kept for 24 hours.", DoorAPI},

@@ -1,4 +1,4 @@
-// Package share lets anyone who has a link see the frames of one job.
+// Package share makes public links to the frames of one job.
 //
 // What always holds: a job has at most one link, and a workspace at most Shares.Most. A link
 // shows its own job and nothing else of the workspace. Its token has 256 random bits and is

@@ -15,7 +15,7 @@ import (
 	"svc.example/internal/work/share"
 )
 
-// world is a store with jobs, and those who share them.
+// world is a store with jobs and the workspaces that share them.
 type world struct {
 	*jobtest.World
 	shares *share.Shares

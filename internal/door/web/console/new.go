@@ -73,7 +73,7 @@ func (s *Site) receive(w http.ResponseWriter, r *http.Request) error {
 	return s.Show(w, r, p)
 }
 
-// sample takes the sample scene for a person who has none at hand.
+// sample uploads the sample scene, so that a newcomer can render without a file.
 func (s *Site) sample(r *http.Request, who identity.Principal) (page.Page, error) {
 	scene := demo.Scene()
 	received, err := s.Intake.Receive(r.Context(), who.WorkspaceID, intake.File{Name: demo.Filename, Body: bytes.NewReader(scene), Announced: int64(len(scene))})

@@ -71,7 +71,7 @@ func (s *Site) makeShare(r *http.Request, who identity.Principal) (page.Page, er
 	return s.refusedShare(r, who, err)
 }
 
-// endShare ends the link of a job. Whoever has ended it already has what they want.
+// endShare ends the link of a job. Ending it twice is no mistake.
 func (s *Site) endShare(r *http.Request, who identity.Principal) (page.Page, error) {
 	jobID := r.PathValue("job_id")
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return s.Shares.End(r.Context(), tx, who, jobID) })

@@ -40,7 +40,7 @@ type guide struct {
 // Path is the guide's page.
 func (g guide) Path() string { return page.GuidePath + "/" + g.Name }
 
-// guideDoors are the documents that users read, by who they are. To add a page, write
+// guideDoors are the documents for users, grouped by reader. To add a page, write
 // docs/NAME.md and add its name here: a test fails for a page of docs/ that no door has.
 func guideDoors() []guideDoor {
 	named := func(names ...string) (guides []guide) {

@@ -1,4 +1,4 @@
--- Public pages of jobs: whoever has the link sees the frames.
+-- Public pages of jobs, each opened by a secret link.
 
 -- +goose Up
 
