@@ -2,6 +2,7 @@ package caller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -38,6 +39,9 @@ func (r *Result) fetchOverviews(ctx context.Context, o Options, job *client.Job)
 			err = atomicfile.Replace(path, picture.Content, 0o644)
 		}
 		if err != nil {
+			if refused, ok := errors.AsType[*client.Error](err); ok { // the address of the call helps nobody
+				err = refused
+			}
 			o.Display.Say("the frames are complete, but there is no %s: %v", one.what, err)
 			continue
 		}

@@ -60,7 +60,7 @@ func TestAnOverviewThatFailsFailsNoRender(t *testing.T) {
 	if err != nil || !result.OK || len(result.Frames) != 3 || result.ContactSheet == "" || result.Loop != "" {
 		t.Fatalf("%+v, %v", result, err)
 	}
-	if !strings.Contains(seen.String(), "the frames are complete, but there is no loop: ") {
+	if !strings.Contains(seen.String(), "the frames are complete, but there is no loop: There is no frame to show. (frame_not_found, 404)") {
 		t.Errorf("seen:\n%s", seen)
 	}
 }

@@ -38,7 +38,7 @@ func (v Overview) loop(ctx context.Context) ([]byte, error) {
 		pictures, shown = append(pictures, opaque(picture)), append(shown, f)
 	}
 	if len(pictures) == 0 {
-		return nil, noFrames(v.record.JobID)
+		return nil, notShown(v.record.JobID)
 	}
 	for {
 		content, err := animate(pictures, v.times(shown))

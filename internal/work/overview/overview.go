@@ -167,6 +167,11 @@ func noFrames(jobID string) error {
 	return fault.New(fault.FrameNotFound, "%s has no frame to show yet.", jobID).WithAction("Ask again once frames_completed has grown.")
 }
 
+// notShown is the error of a job whose frames are accepted and cannot be shown small.
+func notShown(jobID string) error {
+	return fault.New(fault.FrameNotFound, "The frames of %s have a format that is not shown as small pictures.", jobID).WithAction("Download the frames.")
+}
+
 // fpsOf is the speed of a scene, in frames a second; Blender's own default if the scene
 // does not say it, or was removed with its upload.
 func fpsOf(scene string) float64 {

@@ -189,7 +189,7 @@ func TestAFrameWithoutAPictureLeavesItsPlaceEmpty(t *testing.T) {
 			t.Errorf("one of three: %v", err)
 		}
 		v.chosen[0].Frame, v.chosen[2].Frame = -1, -3
-		if _, err := draw(v); !fault.Is(err, fault.FrameNotFound) {
+		if _, err := draw(v); !fault.Is(err, fault.FrameNotFound) || !strings.Contains(err.Error(), "have a format") {
 			t.Errorf("three of three: %v", err)
 		}
 	}

@@ -98,7 +98,7 @@ func (v Overview) sheet(ctx context.Context) ([]byte, error) {
 		write(to, image.Pt(cell.Min.X+(g.cellW-textWidth(number))/2, cell.Max.Y), number)
 	}
 	if drawn == 0 {
-		return nil, noFrames(v.record.JobID)
+		return nil, notShown(v.record.JobID)
 	}
 	var out bytes.Buffer
 	for q := quality; ; q -= 20 {
