@@ -30,6 +30,7 @@ func cyclesGroup(r records.Record, paths ...string) records.Record {
 type setting struct {
 	n       int
 	foreign bool // not of the type the setting has: scripts can store anything
+	some    bool // any of its bits is set, whatever its type
 }
 
 // storedIn reads the whole numbers and switches of a group. If two have one
@@ -41,7 +42,8 @@ func storedIn(group records.Record) map[string]setting {
 		if _, known := set[name]; known {
 			continue
 		}
-		set[name] = setting{n: p.Int("data.val"), foreign: t != propInt && t != propBool}
+		n := p.Int("data.val")
+		set[name] = setting{n: n, foreign: t != propInt && t != propBool, some: n != 0 || p.Int("data.val2") != 0}
 	}
 	return set
 }
@@ -73,7 +75,12 @@ type cycles struct {
 	adaptive, denoise bool
 	denoiser          string
 	scripts           bool // Open Shading Language
+	guiding, limited  bool // of paths; by time
+	tile              int  // pixels of the longest side that is rendered whole; 0 for any
 }
+
+// tileSize is the side of a tile where a file stores none.
+const tileSize = 2048
 
 // cycles reads Cycles' settings of a scene. A setting that is not stored has the default
 // of the saving version; one that is stored as a foreign type has the default of the
@@ -125,6 +132,11 @@ func (f *file) cycles(r records.Record) (c cycles) {
 	}
 	c.layers = f.samplesOfLayers(r, value("use_layer_samples", 0, 0))
 	c.scripts = value("shading_system", 0, 0) != 0
+	c.guiding = value("use_guiding", 0, 0) != 0
+	c.limited = set["time_limit"].some // a float
+	if value("use_auto_tile", 1, 1) != 0 {
+		c.tile = value("tile_size", tileSize, tileSize)
+	}
 	return c
 }
 

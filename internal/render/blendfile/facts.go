@@ -114,6 +114,7 @@ type Rendering struct {
 	Work       Work     `json:"work"`        // of the scene itself
 	OtherWork  int64    `json:"other_work"`  // pixels × samples of the other scenes that a frame shows, at most
 	SampleKeys []Span   `json:"sample_keys"` // the most samples that keyframes set, all along the timeline; empty where that is not known
+	Division   Division `json:"-"`           // of the active scene
 }
 
 // Shot is a scene whose objects are rendered.

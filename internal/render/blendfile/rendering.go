@@ -31,6 +31,7 @@ func (f *file) rendering(active records.Record, scene *Scene) *Rendering {
 	s.NoCamera = w.noCamera()
 	s.NoLayer = w.noLayer()
 	s.Denoising = w.denoising()
+	s.Division = f.division(active, scene)
 	scene.FileOutputNodes = f.fileOutputs(active, w.composites)
 	spans, changing := f.sampleKeys(active)
 	if !scene.SamplesDriven {

@@ -1,0 +1,15 @@
+// Package strips knows how one picture is rendered in horizontal strips, and put together again.
+//
+// Cycles computes a pixel from its place in the whole picture, so strips of raw passes that lie
+// one above the other are the picture, bit for bit. Splittable says of which scenes that is
+// proven. Worthwhile and Cut decide how many strips there are and where they end. Neighbours
+// overlap, and Seams compares the rows at a cut; Join makes one OpenEXR file of the strips.
+//
+// What always holds: the strips of a cut cover each row once, from top to bottom. Join writes
+// only what came from strips of one kind: the same width, the same channels, no row missing.
+// Memory grows with a row and the rows that one block of the file holds, never with the picture.
+//
+// To render strips, and to run what follows (compositor, colours, file format), is left to package
+// blender; who renders which strip, and what happens if a seam differs, to the callers. Start
+// reading at Rows.
+package strips
