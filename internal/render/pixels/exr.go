@@ -76,8 +76,11 @@ type exrFile struct {
 
 // openEXR reads a header. Errors: those of a damaged one, and of what Blender does not
 // write (tiles, deep pixels, several parts, channels of fewer pixels).
-func openEXR(in *bufio.Reader) (*exrFile, error) {
-	attributes, err := readEXRHeader(in)
+func openEXR(in *bufio.Reader) (*exrFile, error) { return openEXRWith(in, nil) }
+
+// openEXRWith is openEXR that also tells of the remarks in the header, unless remark is nil.
+func openEXRWith(in *bufio.Reader, remark func(name, kind string, value []byte)) (*exrFile, error) {
+	attributes, err := readEXRHeader(in, remark)
 	if err != nil {
 		return nil, err
 	}
@@ -130,7 +133,7 @@ func (f *exrFile) windows() error {
 }
 
 // readEXRHeader returns the values of the attributes that say what the pixels mean.
-func readEXRHeader(r *bufio.Reader) (map[string][]byte, error) {
+func readEXRHeader(r *bufio.Reader, remark func(name, kind string, value []byte)) (map[string][]byte, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
 		return nil, fmt.Errorf("read the OpenEXR version: %w", noEOF(err))
@@ -140,7 +143,7 @@ func readEXRHeader(r *bufio.Reader) (map[string][]byte, error) {
 	}
 	attributes := make(map[string][]byte)
 	for left := int64(maxEXRHeader); ; {
-		name, value, size, err := readEXRAttribute(r, left)
+		name, value, size, err := readEXRAttribute(r, left, remark)
 		if err == nil && attributes[name] != nil {
 			err = fmt.Errorf("it has %s twice", name)
 		}
@@ -158,13 +161,14 @@ func readEXRHeader(r *bufio.Reader) (map[string][]byte, error) {
 }
 
 // readEXRAttribute reads one attribute, of at most left bytes, and returns how many it
-// had. value is nil for one that is not in exrMeaning. It returns an empty name at the
-// header's end.
-func readEXRAttribute(r *bufio.Reader, left int64) (name string, value []byte, size int64, err error) {
+// had. value is nil for one that is not in exrMeaning; remark takes those, unless it is nil. It
+// returns an empty name at the header's end.
+func readEXRAttribute(r *bufio.Reader, left int64, remark func(name, kind string, value []byte)) (name string, value []byte, size int64, err error) {
 	if name, err = readEXRName(r); err != nil || name == "" {
 		return "", nil, 0, err
 	}
-	if _, err = readEXRName(r); err != nil {
+	kind, err := readEXRName(r)
+	if err != nil {
 		return "", nil, 0, err
 	}
 	var length [4]byte
@@ -177,7 +181,13 @@ func readEXRAttribute(r *bufio.Reader, left int64) (name string, value []byte, s
 		return "", nil, 0, errors.New("its attributes are too long")
 	}
 	if !slices.Contains(exrMeaning, name) {
-		_, err = io.CopyN(io.Discard, r, n)
+		if remark == nil {
+			_, err = io.CopyN(io.Discard, r, n)
+			return name, nil, size, err
+		}
+		var whole bytes.Buffer // it grows with what really arrives
+		_, err = io.CopyN(&whole, r, n)
+		remark(name, kind, whole.Bytes())
 		return name, nil, size, err
 	}
 	if n > maxEXRAttribute {
@@ -263,6 +273,10 @@ func (f *exrFile) chunk(y int, stored io.Writer, rows func(y int, row []byte)) e
 		return fmt.Errorf("it claims %d bytes, and its rows have %d", size, int64(n)*int64(f.rowBytes))
 	}
 	if _, err := stored.Write(head[:]); err != nil {
+		return err
+	}
+	if rows == nil { // only what is stored is wanted
+		_, err := io.CopyN(stored, f.in, size)
 		return err
 	}
 	raw, err := f.codec.unpack(io.TeeReader(io.LimitReader(f.in, size), stored), size, n)

@@ -1,0 +1,116 @@
+package pixels
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// EXR is an OpenEXR picture that is read row by row.
+type EXR struct {
+	Width, Height int
+	// Kind is the same for pictures whose rows have the same channels of the same types.
+	Kind string
+	// RowBytes is the size of a row: the values of each channel from left to right, one channel
+	// after the other in the order of their names, little-endian.
+	RowBytes int
+
+	file    *exrFile
+	remarks []exrRemark
+}
+
+// exrRemark is an attribute that says nothing of the pixels.
+type exrRemark struct {
+	name, kind string
+	value      []byte
+}
+
+// OpenEXR reads a header. memory bounds what the header and reading rows may take, in bytes.
+// Errors: those of a damaged header, of more memory, and of pictures whose rows cannot be read: those
+// from the bottom up, and DWA.
+func OpenEXR(in io.Reader, memory int64) (*EXR, error) {
+	e, kept, buffered := &EXR{}, int64(0), bufio.NewReaderSize(in, 1<<16)
+	if head, err := buffered.Peek(len(exrMagic)); err != nil || [4]byte(head) != exrMagic {
+		return nil, fmt.Errorf("it is no OpenEXR picture: %w", ErrUnsupported)
+	}
+	f, err := openEXRWith(buffered, func(name, kind string, value []byte) {
+		if kept += int64(len(value)); kept <= memory {
+			e.remarks = append(e.remarks, exrRemark{name, kind, value})
+		}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case f.upwards || f.compression >= exrDWAA:
+		return nil, fmt.Errorf("the OpenEXR picture has its rows from the bottom up, or DWA: %w", ErrUnsupported)
+	case int64(f.width)*int64(f.height) > MaxPixels:
+		return nil, tooLarge("exr", f.width, f.height, MaxPixels)
+	case kept+f.memory() > memory:
+		return nil, fmt.Errorf("the OpenEXR picture takes %d bytes to read, more than %d", kept+f.memory(), memory)
+	}
+	e.file, e.Width, e.Height, e.RowBytes = f, f.width, f.height, f.rowBytes
+	e.Kind = string(f.attributes["channels"])
+	return e, nil
+}
+
+// Channels lists the names of the channels, sorted.
+func (e *EXR) Channels() []string {
+	names := make([]string, len(e.file.channels))
+	for i, c := range e.file.channels {
+		names[i] = c.name
+	}
+	return names
+}
+
+// Rows reads the picture, once, and calls row with those from row from up to row to, from the top.
+// The bytes are valid during the call. Errors: row's, which ends the reading; those of a file that
+// is cut or damaged, or that has bytes after the picture.
+func (e *EXR) Rows(from, to int, row func(y int, values []byte) error) error {
+	f := e.file
+	count := (f.height + f.perChunk - 1) / f.perChunk
+	if _, err := io.CopyN(io.Discard, f.in, 8*int64(count)); err != nil {
+		return fmt.Errorf("read the OpenEXR offsets: %w", noEOF(err))
+	}
+	var failed error
+	take := func(y int, values []byte) {
+		if y >= from && y < to && failed == nil {
+			failed = row(y, values)
+		}
+	}
+	for i := range count {
+		first, wanted := i*f.perChunk, take
+		if first >= to || first+f.perChunk <= from {
+			wanted = nil
+		}
+		err := f.chunk(first, io.Discard, wanted)
+		if err = errors.Join(err, failed); err != nil {
+			return fmt.Errorf("read OpenEXR chunk %d of %d: %w", i+1, count, noEOF(err))
+		}
+	}
+	return atEnd(f.in)
+}
+
+// header is that of a picture with the same rows, but so many, packed by ZIP.
+func (e *EXR) header(height int) []byte {
+	var b bytes.Buffer
+	b.Write(exrMagic[:])
+	b.Write([]byte{exrVersion, exrLongNames >> 8, 0, 0})
+	attribute := func(name, kind string, value []byte) {
+		b.WriteString(name + "\x00" + kind + "\x00")
+		b.Write(le32(len(value)))
+		b.Write(value)
+	}
+	window := bytes.Join([][]byte{le32(0), le32(0), le32(e.Width - 1), le32(height - 1)}, nil)
+	attribute("channels", "chlist", e.file.attributes["channels"])
+	attribute("compression", "compression", []byte{exrZIP})
+	attribute("dataWindow", "box2i", window)
+	attribute("displayWindow", "box2i", window)
+	attribute("lineOrder", "lineOrder", []byte{0})
+	for _, r := range e.remarks {
+		attribute(r.name, r.kind, r.value)
+	}
+	b.WriteByte(0)
+	return b.Bytes()
+}
