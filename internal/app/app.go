@@ -42,6 +42,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/metrics"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/payment"
@@ -145,7 +146,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, notice.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.
@@ -201,7 +202,7 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 	return &job.Jobs{
 		Cosigned: a.witnesses.Latest,
 		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Forecasts{Life: forecastLife},
-		Accepting: func() bool { return !a.Config.Refuse },
+		Accepting: func() bool { return !a.Config.Refuse }, NoticePause: *a.Config.JobMail,
 	}
 }
 

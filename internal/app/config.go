@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
@@ -87,6 +88,9 @@ type Config struct {
 	FreePreviews *preview.Limits
 	// Overviews bounds the frames of contact sheets and loops; 0 means the contract's.
 	Overviews overview.Limits
+	// JobMail is the shortest time between two mails to a person about jobs that ended; nil
+	// means notice.UsualPause, 0 or less sends none. Without Mail none are sent.
+	JobMail *time.Duration
 	// Shares is how many share links of a workspace work at once; nil means
 	// share.UsualMost, 0 switches sharing off.
 	Shares *int
@@ -269,6 +273,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.Overviews = overview.Limits{ContactSheet: cmp.Or(c.Overviews.ContactSheet, contract.ContactSheetFrames), Loop: cmp.Or(c.Overviews.Loop, contract.LoopFrames)}
 	if c.FreePreviews == nil {
 		c.FreePreviews = &preview.Limits{Upload: contract.PreviewsOfUpload, Day: contract.PreviewsOfDay}
+	}
+	if c.JobMail == nil {
+		c.JobMail = new(notice.UsualPause)
 	}
 	if c.Shares == nil {
 		c.Shares = new(share.UsualMost)

@@ -33,6 +33,7 @@ var pools = map[string]string{
 	"queue identity.LinkQueue":   "an address asks for 30 at once, a recipient gets 3 in 15 minutes",
 	"queue webhook.Queue":        "an endpoint has 8 calls at once, a workspace 64",
 	"queue webhook.NoticeQueue":  "one notice for each endpoint that is switched off",
+	"queue notice.Queue":         "a person gets one mail in --job-mail",
 	"queue alert.NoticeQueue":    "one notice for each wallet and day",
 	"queue dispatch.FrameQueue":  "workspaces take turns",
 	"queue Queue (work/preview)": "the first preview of each workspace comes before the second of any",

@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/webhook"
 )
 
@@ -34,6 +35,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 		lease.Queue{Name: identity.LinkQueue, LongestPause: longestPause, MaxFailures: identity.MaxDeliveries},
 		lease.Queue{Name: webhook.Queue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: alert.NoticeQueue, LongestPause: longestPause, MaxFailures: alert.MaxNotices},
+		lease.Queue{Name: notice.Queue, LongestPause: longestPause, MaxFailures: notice.MaxTries},
 		lease.Queue{Name: webhook.NoticeQueue, LongestPause: longestPause, MaxFailures: webhook.MaxNotices},
 	}
 	byName := map[string]lease.Queue{}

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/webhook"
 )
@@ -38,6 +39,8 @@ const (
 	sweepEvery = time.Hour
 	// packParallel is how many ZIPs are written at once: the disk is the limit.
 	packParallel = 2
+	// jobMailParallel is how many mails about jobs are sent at once: nobody waits for one.
+	jobMailParallel = 2
 	// linkParallel is how many sign-in links are sent at once; a mail server
 	// may be slow.
 	linkParallel = 4
@@ -171,6 +174,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(p.at).Send).Run,
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		a.runner(queues[alert.NoticeQueue], 1, a.lowWallets(p.at).Notify).Run,
+		a.runner(queues[notice.Queue], jobMailParallel, a.jobMails(p).Notify).Run,
 		counter.Run,
 		open.Run,
 		a.sweepPayments(p.payments),

@@ -37,6 +37,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/notice/mailer"
 	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
@@ -230,5 +231,14 @@ func (a *App) signInLinks(at links.Links) identity.Links {
 	if a.Config.Mail != nil {
 		deliver = a.Config.Mail.Deliver
 	}
-	return identity.Links{DB: a.DB, Address: at, Deliver: deliver}
+	return identity.Links{DB: a.DB, Address: at, Deliver: deliver, Mailed: a.Config.Mail != nil}
+}
+
+// jobMails mails people how their jobs ended.
+func (a *App) jobMails(p parts) *mailer.Mailer {
+	m := &mailer.Mailer{DB: a.DB, Jobs: p.jobs, Watch: p.watch, Links: p.at, Pause: p.jobs.NoticePause}
+	if a.Config.Mail != nil {
+		m.Send = a.Config.Mail.SendMessage
+	}
+	return m
 }

@@ -12,6 +12,7 @@ const (
 	WalletPath      = "/console/wallet"     // a person's money
 	DownloadPath    = "/v1/artifacts/"      // signed downloads, by job id
 
+	NoticesPath      = "/notices/"     // ends mails about jobs, by person id
 	PreviewImagePath = "/v1/previews/" // signed pictures of uploads, by preview id
 
 	SignInPath         = "/v1/auth/callback" // what a sign-in link opens

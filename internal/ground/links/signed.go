@@ -17,6 +17,7 @@ const (
 	download = "download"
 	upload   = "upload"
 	preview  = "preview"
+	notices  = "notices"
 )
 
 // Download returns an address under which anyone can fetch a job's ZIP until
@@ -60,6 +61,21 @@ func (l Links) PreviewImage(previewID string, expires time.Time) string {
 func (l Links) CheckPreviewImage(previewID, expires, signature string, now time.Time) error {
 	if wrong := l.check(preview, previewID, expires, signature, now); wrong != "" {
 		return fault.New(fault.Unauthenticated, "The link to the picture %s.", wrong).WithAction("Read the preview again to get a new image_url.")
+	}
+	return nil
+}
+
+// Notices returns an address that ends the mails to a person about jobs, until expires. It works
+// without signing in.
+func (l Links) Notices(personID string, expires time.Time) string {
+	return l.signed(notices, NoticesPath, personID, expires)
+}
+
+// CheckNotices verifies the parameters of an address of Notices. Error: unauthenticated when it
+// is forged, is for another person or has expired.
+func (l Links) CheckNotices(personID, expires, signature string, now time.Time) error {
+	if wrong := l.check(notices, personID, expires, signature, now); wrong != "" {
+		return fault.New(fault.Unauthenticated, "The link %s.", wrong).WithAction("Sign in and change your settings at /console/settings.")
 	}
 	return nil
 }

@@ -54,10 +54,18 @@ func RequestLink(ctx context.Context, tx *db.Tx, email string) error {
 // address or to the operator. Error: invalid_request when the address is malformed:
 // using such a link could not create a person.
 func CreateSignInLink(ctx context.Context, tx *db.Tx, email string) (token string, err error) {
+	return createLink(ctx, tx, email, "")
+}
+
+// mailedLink begins the tokens of links that go to their address by mail: using one proves
+// the address. Only tokens that this package made are ever accepted, so nobody can add it.
+const mailedLink = "mail_"
+
+func createLink(ctx context.Context, tx *db.Tx, email, prefix string) (token string, err error) {
 	if email, err = address(email); err != nil {
 		return "", err
 	}
-	if token, err = NewSecret(""); err != nil {
+	if token, err = NewSecret(prefix); err != nil {
 		return "", err
 	}
 	row := query.SignInLink{
@@ -89,12 +97,14 @@ func linkInvalid() error {
 	return fault.New(fault.LinkInvalid, "This link is invalid, has expired, or was already used.")
 }
 
-// Links makes the requested links and delivers them. Every field is required.
+// Links makes the requested links and delivers them.
 type Links struct {
 	DB      *db.DB
 	Address links.Links // builds the URL that opens a link
 	// Deliver sends a link to its address: by mail, or through the operator.
 	Deliver func(ctx context.Context, email, link string) error
+	// Mailed says that Deliver sends mails.
+	Mailed bool
 }
 
 // MaxDeliveries bounds the tries of a link. With the runner's pauses they take about half
@@ -107,9 +117,12 @@ const MaxDeliveries = 6
 // address's limit. A crash after the delivery leaves the lease to be tried again: the
 // person then gets two links, and both work.
 func (l Links) Send(ctx context.Context, work lease.Lease) error {
-	var token string
+	token, prefix := "", ""
+	if l.Mailed {
+		prefix = mailedLink
+	}
 	err := l.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		token, err = CreateSignInLink(ctx, tx, work.Subject)
+		token, err = createLink(ctx, tx, work.Subject, prefix)
 		return err
 	})
 	if err != nil {

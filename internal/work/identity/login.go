@@ -7,6 +7,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/notice"
 )
 
 // Login is what an OpenID Connect issuer asserts about a person. Subject identifies the
@@ -27,7 +28,7 @@ type Login struct {
 func SignInByIssuer(ctx context.Context, tx *db.Tx, l Login, before string) (Opened, error) {
 	known, err := tx.LoginPerson(ctx, query.LoginPersonParams{Issuer: l.Issuer, Subject: l.Subject})
 	if err == nil {
-		return open(ctx, tx, Person{known.PersonID, known.Email, known.WorkspaceID}, before)
+		return openVerified(ctx, tx, Person{known.PersonID, known.Email, known.WorkspaceID}, before)
 	}
 	if !db.IsNotFound(err) {
 		return Opened{}, fmt.Errorf("look up login: %w", err)
@@ -43,6 +44,15 @@ func SignInByIssuer(ctx context.Context, tx *db.Tx, l Login, before string) (Ope
 	row.RowSum = logins.Of(row)
 	if err := tx.LoginCreate(ctx, query.LoginCreateParams(row)); err != nil {
 		return Opened{}, fmt.Errorf("create login: %w", err)
+	}
+	return openVerified(ctx, tx, p, before)
+}
+
+// openVerified opens a session for a person whose address the issuer had verified when the
+// login was made.
+func openVerified(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, error) {
+	if err := notice.Verified(ctx, tx, p.PersonID); err != nil {
+		return Opened{}, err
 	}
 	return open(ctx, tx, p, before)
 }

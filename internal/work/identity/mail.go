@@ -76,6 +76,11 @@ func (m *Mail) Deliver(ctx context.Context, email, link string) error {
 // its password. to must be an address that address has accepted, and subject constant
 // text: both become headers as they are.
 func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
+	return m.hand(ctx, to, m.message(to, subject, text))
+}
+
+// hand hands a message to the server.
+func (m *Mail) hand(ctx context.Context, to string, message []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, mailTimeout)
 	defer cancel()
 	c, err := m.connect(ctx)
@@ -83,7 +88,7 @@ func (m *Mail) Send(ctx context.Context, to, subject, text string) error {
 		return fmt.Errorf("reach mail server %s: %w", m.host, err)
 	}
 	defer func() { _ = c.Close() }()
-	if err := m.transmit(c, to, m.message(to, subject, text)); err != nil {
+	if err := m.transmit(c, to, message); err != nil {
 		return fmt.Errorf("hand a message to mail server %s: %w", m.host, err)
 	}
 	return nil

@@ -3,12 +3,14 @@ package identity
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/notice"
 )
 
 // Opened is a session that was just opened. Nothing stores Token: it goes into the
@@ -21,7 +23,7 @@ type Opened struct {
 }
 
 // SignIn uses the token of a link, once, and opens a session. The first sign-in creates
-// a person and a workspace. The browser's previous session, "" when none, ends. The
+// a person and a workspace. A link that came by mail proves the address. The browser's previous session, "" when none, ends. The
 // token counts as used only if the transaction commits. Errors: link_invalid,
 // unavailable when another sign-in is creating the same person.
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {
@@ -36,6 +38,9 @@ func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, e
 		return Opened{}, err
 	}
 	p, err := CreateWorkspace(ctx, tx, link.Email)
+	if err == nil && strings.HasPrefix(linkToken, mailedLink) {
+		err = notice.Verified(ctx, tx, p.PersonID)
+	}
 	if err != nil {
 		return Opened{}, err
 	}

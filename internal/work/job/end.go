@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/lease"
 	why "svc.example/internal/ground/reason"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
@@ -161,7 +162,11 @@ func (j *Jobs) publishEnd(ctx context.Context, tx *db.Tx, jobID string) error {
 	if !ok {
 		return fmt.Errorf("job %s is %s and has not ended: no event to publish", jobID, o.Status)
 	}
-	return webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o, Test: j.Test})
+	err = webhook.Publish(ctx, tx, webhook.Event{WorkspaceID: o.WorkspaceID, JobID: jobID, Type: event, Data: o, Test: j.Test})
+	if err != nil || o.Status == Cancelled || j.Test {
+		return err // a cancelled job is no news to its workspace, and nobody waits for one of test mode
+	}
+	return notice.Add(ctx, tx, o.WorkspaceID, jobID, j.NoticePause)
 }
 
 // tell logs a step of a job once its transaction has committed.

@@ -59,6 +59,8 @@ type Jobs struct {
 	// for jobs that complete later; the expiry that callers see of earlier ones is
 	// computed with the new value.
 	ArtifactLife time.Duration
+	// NoticePause is the shortest time between two mails to a person about jobs that ended.
+	NoticePause time.Duration
 	// Queue predicts which job comes when; nil reads the queue again for each view of a
 	// waiting job.
 	Queue *dispatch.Forecasts

@@ -139,6 +139,9 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	s.FormAt(mux, settingsPath+"/name", settingsPath, s.rename)
 	s.FormAt(mux, settingsPath+"/theme", settingsPath, s.setTheme)
 	s.FormAt(mux, settingsPath+"/leave", settingsPath, s.leave)
+	s.FormAt(mux, settingsPath+"/mails", settingsPath, s.setMails)
+	mux.Handle("GET "+links.NoticesPath+"{person_id}", s.Page(s.askUnsubscribe))
+	mux.Handle("POST "+links.NoticesPath+"{person_id}", s.Page(s.unsubscribe))
 	s.FormAt(mux, settingsPath+"/proof-pages", settingsPath, s.setProofPages)
 
 	mux.Handle("GET "+webhook.ConsolePage, s.Page(s.Admit(s.webhooks)))

@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/wallet"
 )
 
@@ -16,6 +17,8 @@ type settingsView struct {
 	Email, WorkspaceID, Name string
 	// Theme is the one that the person has chosen; "" for the system's.
 	Theme string
+	// Proved says that the person has proved the address, and Told that jobs' ends are mailed to it.
+	Proved, Told bool
 	// Proofs says whether the proof pages of the workspace are public.
 	Proofs bool
 	// Sessions are those of the person, the newest first.
@@ -46,6 +49,9 @@ func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fa
 			return err
 		}
 		v.Available = balance.AvailableCents
+		if v.Proved, v.Told, err = notice.Wants(r.Context(), tx, who.Credential.Email); err != nil {
+			return err
+		}
 		token, err := identity.SessionToken(r)
 		if err == nil {
 			v.Sessions, err = identity.Sessions(r.Context(), tx, token)

@@ -399,6 +399,20 @@ type NodeSigningKey struct {
 	RowSum    string
 }
 
+type Notice struct {
+	PersonID  string
+	JobID     string
+	CreatedAt int64
+}
+
+type NoticeReader struct {
+	PersonID   string
+	VerifiedAt int64
+	OffAt      int64
+	SentAt     int64
+	RowSum     string
+}
+
 type OauthGrant struct {
 	KeyID          string
 	ClientID       string

@@ -1,0 +1,43 @@
+-- name: NoticeReaderByEmail :one
+SELECT r.* FROM notice_reader r JOIN person p ON p.person_id = r.person_id WHERE p.email = @email;
+
+-- name: NoticeReaderAdd :execrows
+INSERT INTO notice_reader (person_id, verified_at, off_at, sent_at, row_sum) VALUES (@person_id, @verified_at, @off_at, @sent_at, @row_sum)
+ON CONFLICT (person_id) DO NOTHING;
+
+-- name: NoticeReaderSet :one
+UPDATE notice_reader SET off_at = @off_at WHERE person_id = @person_id RETURNING *;
+
+-- name: NoticeReaderSent :exec
+UPDATE notice_reader SET sent_at = @now WHERE person_id = @person_id;
+
+-- name: NoticeReadersOf :many
+SELECT r.person_id, r.sent_at FROM notice_reader r JOIN person p ON p.person_id = r.person_id
+WHERE p.workspace_id = @workspace_id AND r.off_at = 0 ORDER BY r.person_id;
+
+-- name: NoticeAdd :exec
+INSERT INTO notice (person_id, job_id, created_at) VALUES (@person_id, @job_id, @created_at);
+
+-- name: NoticesOf :many
+SELECT n.job_id, j.status, p.email, p.workspace_id, r.off_at
+FROM notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
+WHERE n.person_id = @person_id ORDER BY n.created_at, n.job_id;
+
+-- name: NoticeDelete :exec
+DELETE FROM notice WHERE person_id = @person_id AND job_id = @job_id;
+
+-- name: NoticesDelete :exec
+DELETE FROM notice WHERE person_id = @person_id;
+
+-- name: NoticesErase :exec
+DELETE FROM notice WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+
+-- name: NoticeReadersErase :exec
+DELETE FROM notice_reader WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+
+-- name: AuditNotices :many
+-- People who wait for a mail that nothing will send.
+SELECT DISTINCT n.person_id FROM notice n
+WHERE NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
+  AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id)
+ORDER BY n.person_id LIMIT 100;
