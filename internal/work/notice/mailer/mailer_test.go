@@ -41,7 +41,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 			}}
 		test(t, w)
 		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
-			return notice.Audit(ctx, tx, func(rule, subject, format string, args ...any) { t.Errorf("breach: %s: %s", rule, subject) })
+			return notice.Audit(ctx, tx, func(rule, subject, _ string, _ ...any) { t.Errorf("breach: %s: %s", rule, subject) })
 		})
 	})
 }
