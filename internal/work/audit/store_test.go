@@ -35,6 +35,7 @@ import (
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/notice"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
@@ -466,10 +467,19 @@ func (s *store) passing(workspace string) {
 	hold := query.IdempotencyHoldParams{WorkspaceID: workspace, Route: "POST /v1/renders", Key: "held", Fingerprint: "f", Holder: "HLD-1"}
 	hold.RowSum = rowsum.Table[query.Idempotency]{Name: "idempotency", Except: []string{"LapsesAt"}}.Of(hold)
 	workers := dispatch.Workers{DB: s.app.DB, Log: s.app.Config.Log}
+	var ended string // a job of the workspace
+	if err := s.raw.QueryRow("SELECT max(job_id) FROM job WHERE workspace_id = $1", workspace).Scan(&ended); err != nil {
+		s.Fatal(err)
+	}
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		hold.LapsesAt = tx.Now + time.Minute.Microseconds()
 		_, held := tx.IdempotencyHold(ctx, hold)
 		_, counted := tx.RateAdd(ctx, query.RateAddParams{Client: "203.0.113.9", Now: tx.Now, Cost: time.Minute.Microseconds()})
-		return errors.Join(held, counted, workers.RecordCompared(ctx, tx, "", 1, []dispatch.Compared{{WorkerID: s.gpu.id, KeyID: s.gpu.keyID, Confirmed: true}}))
+		people, err := tx.PeopleOf(ctx, workspace)
+		if err != nil {
+			return err
+		}
+		waits := errors.Join(notice.Verified(ctx, tx, people[0].PersonID), notice.Add(ctx, tx, workspace, ended, time.Hour))
+		return errors.Join(held, counted, waits, workers.RecordCompared(ctx, tx, "", 1, []dispatch.Compared{{WorkerID: s.gpu.id, KeyID: s.gpu.keyID, Confirmed: true}}))
 	})
 }

@@ -177,18 +177,22 @@ var rows = rowsum.Table[query.NoticeReader]{Name: "notice_reader", Key: 1, Excep
 // Sums lists the tables of this package whose rows carry checksums.
 var Sums = rowsum.Tables{rows}
 
-// Audit reports choices that are not as they were written, and people who wait for a mail that
-// nothing will send. An error means that the audit did not finish.
+// Audit reports choices that are not as they were written, mails that nothing will send, and
+// those about other people's jobs. An error means that the audit did not finish.
 func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 	if err := rows.Audit(ctx, tx, breach, nil); err != nil {
 		return err
 	}
-	stuck, err := tx.AuditNotices(ctx)
+	found, err := tx.AuditNotices(ctx)
 	if err != nil {
 		return fmt.Errorf("audit notices: %w", err)
 	}
-	for _, personID := range stuck {
-		breach("a mail that waits will be sent", personID, "it has no lease")
+	for _, f := range found {
+		if f.Stray != 0 {
+			breach("a mail is about a job of its person's workspace", f.PersonID, "%s is not", f.JobID)
+		} else {
+			breach("a mail that waits will be sent", f.PersonID, "that about %s has no lease", f.JobID)
+		}
 	}
 	return nil
 }

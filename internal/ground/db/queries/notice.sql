@@ -36,8 +36,11 @@ DELETE FROM notice WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.
 DELETE FROM notice_reader WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
 
 -- name: AuditNotices :many
--- People who wait for a mail that nothing will send.
-SELECT DISTINCT n.person_id FROM notice n
-WHERE NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
-  AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id)
-ORDER BY n.person_id LIMIT 100;
+-- Mails that nothing will send, and those about a job that is not of their person's workspace.
+SELECT n.person_id, n.job_id, CAST(CASE WHEN r.person_id IS NULL OR j.job_id IS NULL THEN 1 ELSE 0 END AS bigint) AS stray
+FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id LEFT JOIN person p ON p.person_id = n.person_id
+  LEFT JOIN job j ON j.job_id = n.job_id AND j.workspace_id = p.workspace_id
+WHERE r.person_id IS NULL OR j.job_id IS NULL
+  OR (NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
+    AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id))
+ORDER BY n.person_id, n.job_id LIMIT 100;

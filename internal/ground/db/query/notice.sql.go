@@ -10,26 +10,35 @@ import (
 )
 
 const auditNotices = `-- name: AuditNotices :many
-SELECT DISTINCT n.person_id FROM notice n
-WHERE NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
-  AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id)
-ORDER BY n.person_id LIMIT 100
+SELECT n.person_id, n.job_id, CAST(CASE WHEN r.person_id IS NULL OR j.job_id IS NULL THEN 1 ELSE 0 END AS bigint) AS stray
+FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id LEFT JOIN person p ON p.person_id = n.person_id
+  LEFT JOIN job j ON j.job_id = n.job_id AND j.workspace_id = p.workspace_id
+WHERE r.person_id IS NULL OR j.job_id IS NULL
+  OR (NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
+    AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id))
+ORDER BY n.person_id, n.job_id LIMIT 100
 `
 
-// People who wait for a mail that nothing will send.
-func (q *Queries) AuditNotices(ctx context.Context) ([]string, error) {
+type AuditNoticesRow struct {
+	PersonID string
+	JobID    string
+	Stray    int64
+}
+
+// Mails that nothing will send, and those about a job that is not of their person's workspace.
+func (q *Queries) AuditNotices(ctx context.Context) ([]AuditNoticesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditNotices)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	var items []string
+	var items []AuditNoticesRow
 	for rows.Next() {
-		var person_id string
-		if err := rows.Scan(&person_id); err != nil {
+		var i AuditNoticesRow
+		if err := rows.Scan(&i.PersonID, &i.JobID, &i.Stray); err != nil {
 			return nil, err
 		}
-		items = append(items, person_id)
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
