@@ -1,7 +1,7 @@
 """Runs inside Blender and renders frames on command.
 
 One JSON object a line: commands come in on file descriptor 3, replies leave on
-4; standard output stays Blender's own. Commands: open, play, render. A reply named
+4; standard output stays Blender's own. Commands: open, play, render, strip, finish. A reply named
 "error" refuses the command and leaves the process usable only for its end.
 
 Persistent data is what Blender calls keeping the scene inside Cycles from one
@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 import kept  # noqa: E402  (of this folder)
+import strips  # noqa: E402
 
 # The order is by speed on hardware that offers several of them.
 BACKENDS = ("OPTIX", "CUDA", "HIP", "METAL", "ONEAPI")
@@ -831,17 +832,10 @@ def picture_size(scene):
     """Pixels of a frame, by the same truncations that Blender uses."""
     render = scene.render
     width, height = whole_size(scene)
-    if render.use_border and render.use_crop_to_border:
-
-        def edge(share, of):
-            """Blender multiplies in single precision."""
-            return int(ctypes.c_float(share * of).value)
-
-        return (
-            edge(render.border_max_x, width) - edge(render.border_min_x, width),
-            edge(render.border_max_y, height) - edge(render.border_min_y, height),
-        )
-    return width, height
+    if not render.use_crop_to_border:
+        return width, height
+    (left, low), (right, high) = strips.region(scene, (width, height))
+    return right - left, high - low
 
 
 def least_samples(cycles):
@@ -1052,6 +1046,7 @@ class Driver:
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
         most = 0 if plays or preview else self.settings["whole"]
+        undivided = self.undivided(scene, plays) if command.get("in_strips") else ""
         self.tiled = [other for other in rendered_scenes(scene) if tiled_for_nothing(other, most)]
         self.leave_tiles(True)
         compression = leave_packing(scene) if self.settings["uncompressed"] else 0
@@ -1075,7 +1070,18 @@ class Driver:
             full=full,
             whole=bool(self.tiled),
             compression=compression,
+            undivided=undivided,
         )
+
+    def undivided(self, scene, plays):
+        """Why a picture is not rendered in strips; "" where it may be."""
+        if sequenced(scene):
+            return "sequencer"
+        if layered_scenes(scene) != [scene]:
+            return "several_scenes"
+        if plays:
+            return "simulation"
+        return strips.doubt(scene, objects_in(scene), layers_to_denoise(scene))
 
     def doubt(self, scene):
         """Why no data is kept of a scene; "" where that is safe."""
@@ -1108,6 +1114,33 @@ class Driver:
         scene, number = bpy.context.scene, command["frame"]
         self.keep_data(scene, self.keeps and not command["fresh"])
         self.leave_tiles(not command["fresh"])
+        self.picture(scene, number)
+
+    def strip(self, command):
+        """Renders some rows of a frame, as raw passes."""
+        if command["anew"]:
+            self.load()
+        scene = bpy.context.scene
+        with strips.Changes() as changes:
+            strips.cut(changes, scene, whole_size(scene), command["rows"])
+            changes.set(scene.render, "filepath", os.path.join(self.settings["out"], "strip_"))
+            self.picture(scene, command["frame"])
+
+    def finish(self, command):
+        """Makes a frame's picture of its passes, which lie in a file."""
+        if command["anew"]:
+            self.load()
+        scene = bpy.context.scene
+        try:
+            with strips.Changes() as changes:
+                strips.finish(changes, scene, whole_size(scene), command["file"])
+                self.picture(scene, command["frame"], strips.Finisher.check)
+        except strips.Unfit as unfit:
+            raise Refusal("frame_check_failed", str(unfit))
+
+    def picture(self, scene, number, check=None):
+        """Renders a frame as the scene's settings are now, and replies that it is done unless
+        check finds something."""
         path = scene.render.frame_path(frame=number)
         own = scene.frame_start, scene.frame_end, scene.frame_step
         self.say(reply="frame_started", frame=number)
@@ -1121,9 +1154,13 @@ class Driver:
             scene.frame_step = scene.frame_end - number + 1
             bpy.ops.render.render(animation=True)
         except RuntimeError as error:
+            if check is not None:
+                check(scene)
             raise render_refusal(str(error))
         finally:
             scene.frame_start, scene.frame_end, scene.frame_step = own
+        if check is not None:
+            check(scene)
         self.rendered(scene, number, path, time.perf_counter() - begun)
 
     def rendered(self, scene, number, path, seconds):
@@ -1259,6 +1296,7 @@ def main():
     for inherited in (3, 4):
         os.set_inheritable(inherited, False)
     Skipping.teach(cycles.engine)
+    strips.register()
     refuse_foreign_code()
     driver = Driver(settings, os.fdopen(3, "r", encoding="utf-8"), os.fdopen(4, "w", encoding="utf-8"))
     driver.warm()

@@ -143,6 +143,9 @@ type Opened struct {
 	// Compression is the zlib level, 1 to 9, that the scene's PNGs still have to be
 	// compressed with; 0 if they already are as the scene asks. See Options.Uncompressed.
 	Compression int `json:"compression"`
+	// Undivided says why no strips may be rendered of the scene's pictures, in the words of
+	// strips.Reason; "" where they may, or Input.Strips is not set.
+	Undivided string `json:"undivided"`
 }
 
 // Full is the work of a frame.

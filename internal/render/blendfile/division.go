@@ -17,6 +17,7 @@ type Division struct {
 	// Cycles stops by the clock; guides its paths by what it has seen; shades by scripts.
 	TimeLimit, Guiding, Scripts bool
 	Freestyle                   bool
+	SampleCounts                bool // a view layer has the pass
 	// ObjectTypes are the types of the objects that are rendered, by Blender's numbers, each once.
 	ObjectTypes map[int]bool
 }
@@ -32,6 +33,10 @@ func (f *file) division(active records.Record, s *Scene) Division {
 		Scripts:     c.scripts || f.scripts,
 		Freestyle:   f.freestyle(active),
 		ObjectTypes: map[int]bool{},
+	}
+	for l := range active.List("view_layers", "ViewLayer") {
+		pass := storedIn(cyclesGroup(l, "system_properties", "id_properties"))["pass_debug_sample_count"]
+		d.SampleCounts = d.SampleCounts || f.chosen.Renders(active, l) && pass.some
 	}
 	objects, whole := f.Heads("OB", "Object")
 	for r := range objects {

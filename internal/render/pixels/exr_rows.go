@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 )
 
 // EXR is an OpenEXR picture that is read row by row.
@@ -62,6 +63,17 @@ func (e *EXR) Channels() []string {
 		names[i] = c.name
 	}
 	return names
+}
+
+// Split yields the channels of a row, with their values.
+func (e *EXR) Split(row []byte) iter.Seq2[string, []byte] {
+	return func(yield func(string, []byte) bool) {
+		for _, c := range e.file.channels {
+			if !yield(c.name, c.of(row, e.Width).raw) {
+				return
+			}
+		}
+	}
 }
 
 // Rows reads the picture, once, and calls row with those from row from up to row to, from the top.

@@ -9,7 +9,7 @@
 // only what came from strips of one kind: the same width, the same channels, no row missing.
 // Memory grows with a row and the rows that one block of the file holds, never with the picture.
 //
-// To render strips, and to run what follows (compositor, colours, file format), is left to package
-// blender; who renders which strip, and what happens if a seam differs, to the callers. Start
+// Rendering strips and what follows (compositor, colours, file format) is left to package blender,
+// the choice of a worker for each strip and the answer to a differing seam to the callers. Start
 // reading at Rows.
 package strips

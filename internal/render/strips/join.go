@@ -1,8 +1,6 @@
 package strips
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
@@ -46,30 +44,6 @@ func (s Strip) failed(err error) error {
 	return fmt.Errorf("read the strip of rows %d to %d: %w", s.Rows.From, s.Rows.To-1, err)
 }
 
-// SeamRows is how many rows are compared at a cut: one on each side.
-const SeamRows = 2
-
-// Seam is the SHA-256 of the rows at a cut as a strip has them: the last one above the row cut, and
-// the row itself. It is equal for equal widths, channels and values. Errors: those of the file, and
-// of a strip that does not hold both rows.
-func (s Strip) Seam(cut int) (string, error) {
-	f, e, err := s.open()
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	sum := sha256.New()
-	fmt.Fprintf(sum, "svc-seam-v1 %d %d\n%s", e.Width, len(e.Kind), e.Kind)
-	_, err = s.rows(e, Rows{From: cut - 1, To: cut + 1}, func(values []byte) error {
-		sum.Write(values)
-		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
 // rows reads some rows of a strip, and returns how many those are.
 func (s Strip) rows(e *pixels.EXR, want Rows, row func(values []byte) error) (n int, err error) {
 	if want.From < s.Held.From || want.To > s.Held.To {
@@ -83,27 +57,6 @@ func (s Strip) rows(e *pixels.EXR, want Rows, row func(values []byte) error) (n 
 		return n, s.failed(err)
 	}
 	return n, nil
-}
-
-// ErrSeam means that two strips disagree on the rows at their cut: they are not of one picture, or
-// do not overlap enough.
-var ErrSeam = errors.New("the strips differ at their cut")
-
-// Seams compares strip a with strip b right below it, at their cut. Errors: ErrSeam; those of
-// Seam; strips that are no neighbours.
-func Seams(a, b Strip) error {
-	if a.Rows.To != b.Rows.From {
-		return fmt.Errorf("the strip below row %d begins at row %d", a.Rows.To, b.Rows.From)
-	}
-	upper, err1 := a.Seam(a.Rows.To)
-	lower, err2 := b.Seam(b.Rows.From)
-	if err := errors.Join(err1, err2); err != nil {
-		return err
-	}
-	if upper != lower {
-		return fmt.Errorf("%w, row %d", ErrSeam, a.Rows.To)
-	}
-	return nil
 }
 
 // Join writes the picture that strips are parts of, from top to bottom, to a new OpenEXR file. What

@@ -25,6 +25,7 @@ const (
 	SeveralScenes Reason = "several_scenes"
 	Sequenced     Reason = "sequencer"
 	Scripts       Reason = "shader_scripts"
+	SampleCounts  Reason = "sample_counts"
 	Unproven      Reason = "unproven"
 )
 
@@ -43,6 +44,7 @@ func reasons() map[Reason]string {
 		SeveralScenes: "The picture shows several scenes.",
 		Sequenced:     "The sequencer makes the picture.",
 		Scripts:       "Shaders run Open Shading Language.",
+		SampleCounts:  "A pass shows sample counts, which Cycles gives as parts of the picture's highest.",
 		Unproven:      "The scene has something whose strips were never compared with a whole picture.",
 	}
 }
@@ -101,6 +103,8 @@ func ofDivision(s *blendfile.Scene, d blendfile.Division) Reason {
 		return Lines
 	case s.AdaptiveSampling && d.Tiled:
 		return AdaptiveTiles
+	case s.AdaptiveSampling && d.SampleCounts:
+		return SampleCounts
 	case s.SizeChanges || driven(d.Curves):
 		return Driven
 	case !d.Known || types&^provenTypes != 0:

@@ -67,6 +67,7 @@ func TestWhatKeepsAPictureWhole(t *testing.T) {
 		{"an object of a type to come", func(f *blendfile.Facts) { f.Rendering.Division.ObjectTypes[99] = true }, strips.Unproven},
 		{"tiles", func(f *blendfile.Facts) { f.Rendering.Division.Tiled = true; f.Scene.AdaptiveSampling = false }, ""},
 		{"tiles and adaptive sampling", func(f *blendfile.Facts) { f.Rendering.Division.Tiled = true; f.Scene.AdaptiveSampling = true }, strips.AdaptiveTiles},
+		{"a pass of sample counts", func(f *blendfile.Facts) { f.Rendering.Division.SampleCounts = true; f.Scene.AdaptiveSampling = true }, strips.SampleCounts},
 		{"a size that is animated", func(f *blendfile.Facts) { f.Scene.SizeChanges = true }, strips.Driven},
 		{"bounces that are animated", func(f *blendfile.Facts) { f.Rendering.Division.Curves = []string{"cycles.max_bounces"} }, strips.Driven},
 		{"a driver that reads the size", func(f *blendfile.Facts) { f.Rendering.Division.Curves = []string{"read render.resolution_x"} }, strips.Driven},
