@@ -30,6 +30,24 @@ func (c *Client) Cancel(ctx context.Context, jobID string) (*Job, error) {
 	return ask[Job](ctx, c, "POST", c.jobPath(jobID, "/cancel"), nil)
 }
 
+// Pause keeps workers from taking more frames of a queued or rendering job; frames that they
+// have are finished. Error: *Error with render_not_pausable.
+func (c *Client) Pause(ctx context.Context, jobID string) (*Job, error) {
+	return ask[Job](ctx, c, "POST", c.jobPath(jobID, "/pause"), nil)
+}
+
+// Resume lets workers take frames of a paused job again. Errors: *Error with
+// render_not_pausable or paused_by_operator.
+func (c *Client) Resume(ctx context.Context, jobID string) (*Job, error) {
+	return ask[Job](ctx, c, "POST", c.jobPath(jobID, "/resume"), nil)
+}
+
+// SetPriority orders a queued or rendering job among those of its workspace: a higher
+// priority, 1 to 100, comes first. A new job has 50. Error: *Error with render_not_pausable.
+func (c *Client) SetPriority(ctx context.Context, jobID string, priority int) (*Job, error) {
+	return ask[Job](ctx, c, "PUT", c.jobPath(jobID, "/priority"), map[string]int{"priority": priority})
+}
+
 // Frames lists the frames of a job that are accepted so far, by number. Error: *Error with
 // render_not_found.
 func (c *Client) Frames(ctx context.Context, jobID string) ([]Frame, error) {

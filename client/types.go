@@ -111,16 +111,21 @@ type Job struct {
 	WorkspaceID string `json:"workspace_id"`
 	Status      string `json:"status"`
 	// WaitingReason is why no frame is being rendered: "no_worker_online", "workers_unable",
-	// "no_capable_worker", "no_matching_blender", "workers_busy", or empty while one is or is
-	// about to be.
+	// "no_capable_worker", "no_matching_blender", "workers_busy", "paused", or empty while one
+	// is or is about to be.
 	WaitingReason string `json:"waiting_reason"`
 	// QueuePosition is the place among the queued jobs in the order in which they
-	// start, 1 for the next one; nil unless the job is queued.
-	QueuePosition *int   `json:"queue_position"`
-	Renderer      string `json:"renderer"`
-	Application   string `json:"application"`
-	Version       string `json:"version"`
-	Engine        string `json:"engine"`
+	// start, 1 for the next one; nil unless the job is queued, and while it is paused.
+	QueuePosition *int `json:"queue_position"`
+	// PausedBy is who has paused the job: "workspace", "operator", or empty.
+	PausedBy string `json:"paused_by"`
+	// Priority, 1 to 100, orders the job among those of its workspace; 0 unless it is queued or
+	// rendering.
+	Priority    int    `json:"priority"`
+	Renderer    string `json:"renderer"`
+	Application string `json:"application"`
+	Version     string `json:"version"`
+	Engine      string `json:"engine"`
 	// RenderDevice and DeviceName are what really rendered the frames: "GPU" or
 	// "CPU", empty before.
 	RenderDevice   string `json:"render_device"` // what was really used: "GPU", "CPU", or empty before

@@ -44,7 +44,9 @@ func ownJob(r *take) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.names["JOB"] = r.order(c, 2)
+	jobID := r.order(c, 2)
+	r.names["JOB"] = jobID
+	r.t.Cleanup(func() { _, _ = c.Cancel(context.Background(), jobID) }) // no later run finds it waiting
 }
 
 // ownCompleted is ownJob where a worker is there.

@@ -98,6 +98,21 @@ var verbs = []verb{
 		{args: "{FAILED}", exit: 1},
 		{exit: 2},
 	}},
+	{words: "pause", lines: []line{
+		{args: "{JOB}", with: ownJob},
+		{args: "{FAILED}", exit: 1},
+		{exit: 2},
+	}},
+	{words: "resume", lines: []line{
+		{args: "{JOB}", with: ownJob},
+		{args: "{FAILED}", exit: 1},
+		{exit: 2},
+	}},
+	{words: "priority", lines: []line{
+		{args: "{JOB} 80", with: ownJob},
+		{args: "{JOB} 101", exit: 1, with: ownJob, plain: true},
+		{args: "{JOB}", exit: 2, with: ownJob},
+	}},
 	{words: "download", lines: []line{
 		{args: "{COMPLETED} --out frames"},
 		{args: "{COMPLETED} --frames 2-3 --out some"},
@@ -258,7 +273,7 @@ var verbs = []verb{
 		{exit: 2, with: ownStore},
 	}},
 	{words: "autoscale", lines: []line{
-		{args: "--engine command --list-command /bin/true --start-command /bin/true --cancel-command /bin/true --max 4 --min 2 --once --dry-run", with: nodeKey},
+		{args: "--engine command --list-command /bin/true --start-command /bin/true --cancel-command /bin/true --max 2 --min 2 --once --dry-run", with: nodeKey},
 		{args: "--engine command --list-command /bin/false --start-command /bin/true --cancel-command /bin/true --max 4 --once", exit: 1, with: nodeKey},
 		{args: "--engine slurm --max 4 --once", exit: 2, with: nodeKey},
 	}},
@@ -301,6 +316,21 @@ var verbs = []verb{
 	{words: "admin job any-blender", lines: []line{
 		{args: "{QUEUED} --reason 'its machine is gone'", with: ownStore, types: asked},
 		{args: "{COMPLETED} --reason late --yes", exit: 1, with: ownStore},
+		{args: "{QUEUED}", exit: 2, with: ownStore},
+	}},
+	{words: "admin job pause", lines: []line{
+		{args: "{QUEUED} --reason 'its scene is examined'", with: ownStore, types: asked},
+		{args: "{COMPLETED} --reason late --yes", exit: 1, with: ownStore},
+		{args: "{QUEUED}", exit: 2, with: ownStore},
+	}},
+	{words: "admin job resume", lines: []line{
+		{args: "{QUEUED}", with: ownStore, types: asked},
+		{args: "{COMPLETED} --yes", exit: 1, with: ownStore},
+		{exit: 2, with: ownStore},
+	}},
+	{words: "admin job priority", lines: []line{
+		{args: "{QUEUED} 80", with: ownStore, types: asked},
+		{args: "{QUEUED} 0 --yes", exit: 1, with: ownStore},
 		{args: "{QUEUED}", exit: 2, with: ownStore},
 	}},
 	{words: "admin job cancel", lines: []line{

@@ -60,17 +60,20 @@ type program struct {
 	Download account.Download `cmd:"" group:"Render scenes" help:"Download and verify the frames of a completed job."`
 	Preview  account.Preview  `cmd:"" group:"Render scenes" help:"Save or show a small picture of one frame or of all frames."`
 
-	Sync   caller.Sync    `cmd:"" group:"Jobs and account" help:"Keep a folder up to date with a job's frames while it renders."`
-	Jobs   account.Jobs   `cmd:"" group:"Jobs and account" help:"List the workspace's jobs, newest first."`
-	Job    account.Job    `cmd:"" group:"Jobs and account" help:"Show everything about one job."`
-	Cancel account.Cancel `cmd:"" group:"Jobs and account" help:"Cancel a job that no worker has claimed. It costs nothing."`
-	Wallet account.Wallet `cmd:"" group:"Jobs and account" help:"Show the balance and the ledger."`
-	Keys   account.Keys   `cmd:"" group:"Jobs and account" help:"Manage the workspace's agent keys, with an account key."`
-	Login  profile.Login  `cmd:"" group:"Jobs and account" help:"Sign in to a service with a browser instead of a key."`
-	Logout profile.Logout `cmd:"" group:"Jobs and account" help:"Sign out and revoke the key of svc login."`
-	Config profile.Config `cmd:"" group:"Jobs and account" help:"Save a service's address and keys in profiles for later commands."`
-	Status account.Status `cmd:"" group:"Jobs and account" help:"Show the service's version and limits, and the owner of your key."`
-	Open   account.Open   `cmd:"" group:"Jobs and account" help:"Open a job's proof page, or the service, in the browser."`
+	Sync     caller.Sync      `cmd:"" group:"Jobs and account" help:"Keep a folder up to date with a job's frames while it renders."`
+	Jobs     account.Jobs     `cmd:"" group:"Jobs and account" help:"List the workspace's jobs, newest first."`
+	Job      account.Job      `cmd:"" group:"Jobs and account" help:"Show everything about one job."`
+	Cancel   account.Cancel   `cmd:"" group:"Jobs and account" help:"Cancel a job that no worker has claimed. It costs nothing."`
+	Pause    account.Pause    `cmd:"" group:"Jobs and account" help:"Pause a job. Frames that are being rendered are finished."`
+	Resume   account.Resume   `cmd:"" group:"Jobs and account" help:"Resume a paused job."`
+	Priority account.Priority `cmd:"" group:"Jobs and account" help:"Put a job before or behind others of its workspace."`
+	Wallet   account.Wallet   `cmd:"" group:"Jobs and account" help:"Show the balance and the ledger."`
+	Keys     account.Keys     `cmd:"" group:"Jobs and account" help:"Manage the workspace's agent keys, with an account key."`
+	Login    profile.Login    `cmd:"" group:"Jobs and account" help:"Sign in to a service with a browser instead of a key."`
+	Logout   profile.Logout   `cmd:"" group:"Jobs and account" help:"Sign out and revoke the key of svc login."`
+	Config   profile.Config   `cmd:"" group:"Jobs and account" help:"Save a service's address and keys in profiles for later commands."`
+	Status   account.Status   `cmd:"" group:"Jobs and account" help:"Show the service's version and limits, and the owner of your key."`
+	Open     account.Open     `cmd:"" group:"Jobs and account" help:"Open a job's proof page, or the service, in the browser."`
 
 	Verify     proof.Verify     `cmd:"" group:"Check results" help:"Check a receipt and the ZIP that it describes, or a release of svc, without a network."`
 	FrameProof proof.FrameProof `cmd:"" group:"Check results" help:"Extract the proof of one frame from a receipt, to share it without the other frames."`

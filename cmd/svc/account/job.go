@@ -98,6 +98,10 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 // statusText says what the job waits for.
 func statusText(j *client.Job) string {
 	switch {
+	case j.PausedBy == "operator":
+		return j.Status + ", paused by the operator of the service"
+	case j.PausedBy != "":
+		return j.Status + ", paused"
 	case j.WaitingReason == "no_worker_online":
 		return j.Status + ", and no worker is online"
 	case j.WaitingReason == "workers_unable":
@@ -140,6 +144,8 @@ func moneyText(j *client.Job) string {
 // nextStep is the command to run next; "" for none.
 func nextStep(j *client.Job) string {
 	switch {
+	case j.PausedBy == "workspace":
+		return "svc resume " + j.JobID
 	case j.Status == client.StatusCompleted:
 		return "svc download " + j.JobID
 	case j.Terminal():

@@ -123,6 +123,10 @@ func waitingText(job *client.Job) string {
 // in words.
 func reasonText(job *client.Job) string {
 	switch {
+	case job.PausedBy == "operator":
+		return "paused by the operator of the service"
+	case job.PausedBy != "":
+		return "paused; svc resume " + job.JobID + " continues it"
 	case job.WaitingReason == "no_worker_online":
 		return "waiting: no worker is online yet"
 	case job.WaitingReason == "workers_unable":

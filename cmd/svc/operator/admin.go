@@ -34,8 +34,11 @@ type Admin struct {
 		Log        jobLog        `cmd:"" help:"Show what happened to a job in order of time: attempts, money, operators' acts, webhooks."`
 		AnyBlender jobAnyBlender `cmd:"" help:"Let workers with another Blender version or other denoising render the rest of a job that waits for its own kind."`
 		Cancel     jobCancel     `cmd:"" help:"Cancel a job that no worker has claimed, as its owner could."`
+		Pause      jobPause      `cmd:"" help:"Give workers no more frames of a job. They finish those that they have."`
+		Resume     jobResume     `cmd:"" help:"Let workers take frames of a paused job again."`
+		Priority   jobPriority   `cmd:"" help:"Put a job before or behind others of its workspace."`
 		Fail       jobFail       `cmd:"" help:"End a job at any time, with a reason that its owner is shown. Its full price is returned."`
-	} `cmd:"" help:"Inspect jobs and end them."`
+	} `cmd:"" help:"Inspect jobs, pause, order and end them."`
 	Worker struct {
 		List   workerList   `cmd:"" help:"List workers: state, device, sandbox, when they were last seen."`
 		Show   workerShow   `cmd:"" help:"Show a worker: its registration, its frames and its failures."`

@@ -148,6 +148,50 @@ func (c *jobAnyBlender) Run(k *kong.Context) error {
 	})
 }
 
+// jobPause is svc admin job pause.
+type jobPause struct {
+	changeFlags
+	Job    string `arg:"" help:"Job id."`
+	Reason string `required:"" help:"Reason for the record, 1 to 500 bytes."`
+}
+
+// Run pauses a job. Its workspace cannot resume it. Errors: render_not_found,
+// render_not_pausable, invalid_request for the reason.
+func (c *jobPause) Run(k *kong.Context) error {
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.PauseJob(ctx, tx, jobs(), c.Job, c.Reason)
+	})
+}
+
+// jobResume is svc admin job resume.
+type jobResume struct {
+	changeFlags
+	Job string `arg:"" help:"Job id."`
+}
+
+// Run resumes a paused job, whoever has paused it. Errors: render_not_found,
+// render_not_pausable.
+func (c *jobResume) Run(k *kong.Context) error {
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.ResumeJob(ctx, tx, jobs(), c.Job)
+	})
+}
+
+// jobPriority is svc admin job priority.
+type jobPriority struct {
+	changeFlags
+	Job      string `arg:"" help:"Job id."`
+	Priority int    `arg:"" help:"1 to 100. A new job has 50. Of a workspace's jobs, those with a higher one come first."`
+}
+
+// Run orders a job among those of its workspace. Errors: render_not_found,
+// render_not_pausable, invalid_request.
+func (c *jobPriority) Run(k *kong.Context) error {
+	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+		return operator.PrioritizeJob(ctx, tx, jobs(), c.Job, c.Priority)
+	})
+}
+
 // jobCancel is svc admin job cancel.
 type jobCancel struct {
 	changeFlags

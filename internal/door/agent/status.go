@@ -257,6 +257,8 @@ func waitingText(o job.Object) string {
 		return "The workers that are online have another Blender version or other denoising than the frames so far, so nothing is rendered; the price stays reserved. Wait for another worker."
 	case o.WaitingReason != nil && *o.WaitingReason == job.NoCapableWorker:
 		return "None of the workers that are online can render this job, so nothing is rendered; the price stays reserved. Wait for another worker."
+	case o.WaitingReason != nil && *o.WaitingReason == job.Paused:
+		return "The job is paused, so nothing is rendered; the price stays reserved. Its workspace or the operator has to resume it."
 	case o.WaitingReason != nil:
 		return "All workers that can render this job are busy with other work. Wait, then ask again."
 	case o.Status == job.Packaging:

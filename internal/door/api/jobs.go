@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt"
@@ -21,6 +22,14 @@ import (
 // jobInput names a job of the caller's workspace.
 type jobInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
+}
+
+// priorityInput orders a job.
+type priorityInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+	Body  struct {
+		Priority int `json:"priority" minimum:"1" maximum:"100" doc:"Jobs of the workspace with a higher priority come first. A new job has 50."`
+	}
 }
 
 // rerenderInput selects frames of a job.
@@ -144,6 +153,7 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 			})
 			return &objectOutput{o}, err
 		})
+	s.queue(api, d)
 	rerender := op("rerenderJob", http.MethodPost, "/rerender", "Get a locked quote for frames of an ended job once more; spends nothing")
 	rerender.Description = "The quote is over the upload that the job rendered, and names the job in `rerender_of`. Nothing changes in that job. The new job begins when the quote is started."
 	rerender.MaxBodyBytes = contract.MaxJSONBodyBytes
@@ -172,6 +182,41 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 	huma.Register(api, op("getJobProof", http.MethodGet, "/proof", "What proves a completed job"),
 		func(ctx context.Context, in *jobInput) (*proofOutput, error) { return s.proof(ctx, in, d.jobs) })
 	s.events(api, d.jobs, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
+}
+
+// queue registers the routes that pause a job, resume it and order it among those of its
+// workspace. Each says what holds afterwards, so repeating a request is harmless.
+func (s *server) queue(api huma.API, d jobRoutes) {
+	change := func(ctx context.Context, jobID string, do func(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Object, error)) (*objectOutput, error) {
+		var o job.Object
+		err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
+			o, err = do(ctx, tx, operation.Caller(ctx).WorkspaceID, jobID)
+			return err
+		})
+		return &objectOutput{o.Through(s.Links, d.jobs)}, err
+	}
+	pause := d.op("pauseJob", http.MethodPost, "/pause", "Pause a job: no new frame is rendered")
+	pause.Description = "Frames that are being rendered are finished. The state of the job stays as it is; `paused_by` and `waiting_reason` say that it is paused. Pausing a paused job changes nothing."
+	huma.Register(api, pause, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+		return change(ctx, in.JobID, func(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Object, error) {
+			return s.Jobs.Pause(ctx, tx, workspaceID, jobID, dispatch.ByWorkspace)
+		})
+	})
+	resume := d.op("resumeJob", http.MethodPost, "/resume", "Resume a paused job")
+	resume.Description = "Resuming a job that is not paused changes nothing. What an operator has paused, only an operator resumes."
+	huma.Register(api, resume, func(ctx context.Context, in *jobInput) (*objectOutput, error) {
+		return change(ctx, in.JobID, func(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Object, error) {
+			return s.Jobs.Resume(ctx, tx, workspaceID, jobID, dispatch.ByWorkspace)
+		})
+	})
+	priority := d.op("setJobPriority", http.MethodPut, "/priority", "Order a job among those of its workspace")
+	priority.MaxBodyBytes = contract.MaxJSONBodyBytes
+	priority.Description = "It takes nothing from other workspaces: each has its equal share of the workers' time."
+	huma.Register(api, priority, func(ctx context.Context, in *priorityInput) (*objectOutput, error) {
+		return change(ctx, in.JobID, func(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Object, error) {
+			return s.Jobs.SetPriority(ctx, tx, workspaceID, jobID, in.Body.Priority)
+		})
+	})
 }
 
 // proof returns what proves a completed job. Its links lead below jobs. Errors:

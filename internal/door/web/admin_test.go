@@ -145,6 +145,18 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 	p.open("/admin/jobs?q="+jobID).want(t, http.StatusOK, "End this job")
 	p.open("/admin/jobs?q="+tenant.ID).want(t, http.StatusOK, jobID)
 	p.open("/admin/jobs?status=failed&q="+tenant.ID).want(t, http.StatusOK, "There is no such job.")
+	_, paused := p.confirm("act", "pause", "subject", jobID, "reason", "Its scene is examined.", "back", page)
+	paused.want(t, http.StatusOK, "paused by the operator", "Its scene is examined.", "Resume the job")
+	tenant.open(begun.path).want(t, http.StatusOK, "Paused by the operator of this service")
+	tenant.submit(begun.path+"/resume").want(t, http.StatusConflict, "An operator has paused")
+	_, resumed := p.confirm("act", "resume", "subject", jobID, "back", page)
+	resumed.want(t, http.StatusOK, "Pause the job")
+	_, ranked := p.confirm("act", "priority", "subject", jobID, "amount", "80", "back", page)
+	ranked.want(t, http.StatusOK, `value="80"`, "the priority 80")
+	tenant.submit(begun.path+"/pause").want(t, http.StatusOK, "Paused", "Resume</button>")
+	tenant.submit(begun.path+"/resume").want(t, http.StatusOK, "Pause</button>")
+	tenant.submit(begun.path+"/priority", "priority", "20").want(t, http.StatusOK, `value="20"`)
+	tenant.submit(begun.path+"/priority", "priority", "first").want(t, http.StatusBadRequest, "must be a number")
 	_, done := p.confirm("act", "fail", "subject", jobID, "reason", "The scene breaks our terms.", "back", page)
 	done.want(t, http.StatusOK, "ended_by_operator", "The scene breaks our terms.", "created by a person", "<code>req_", "released")
 	tenant.open(begun.path).want(t, http.StatusOK, "The scene breaks our terms.", "not charged")
@@ -156,7 +168,7 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 func TestActsOnWhatIsNotThereAreRefused(t *testing.T) {
 	t.Parallel()
 	p := operatorOf(t, worlds.On(t, "sqlite"))
-	for _, act := range []string{"drain", "undrain", "forget", "fail", "any-blender", "credit", "refund", "freeze", "unfreeze", "requeue", "hide", "show", "revoke", "end-key"} {
+	for _, act := range []string{"drain", "undrain", "forget", "fail", "any-blender", "pause", "resume", "priority", "credit", "refund", "freeze", "unfreeze", "requeue", "hide", "show", "revoke", "end-key"} {
 		got := p.submit("/admin/acts", "act", act, "subject", "nothing", "reason", "why", "amount", "1", "reference", "r-"+act, "yes", "yes", "back", "https://evil.example/")
 		if got.status < 400 || got.status >= 500 || !strings.Contains(got.text, "It cannot be done") || strings.Contains(got.text, `href="https://evil.example`) {
 			t.Errorf("%s: %d, %s", act, got.status, got.text)

@@ -257,7 +257,7 @@ func TestAPageOfAWorkspaceIsNobodyElses(t *testing.T) {
 		}
 	}
 	for path, fields := range map[string][]string{
-		begun.path + "/cancel": nil, begun.path + "/rerender": {"frames", "1"}, priced.path + "/frames": {"frames", "1"}, priced.path + "/look": nil,
+		begun.path + "/cancel": nil, begun.path + "/pause": nil, begun.path + "/resume": nil, begun.path + "/priority": {"priority", "1"}, begun.path + "/rerender": {"frames", "1"}, priced.path + "/frames": {"frames", "1"}, priced.path + "/look": nil,
 		priced.path + "/start": {"quote_id", "QTE-0", "terms", contract.LegalAcceptance}, "/console/keys/" + keyID + "/revoke": nil,
 	} {
 		if got := other.submit(path, fields...); got.status != http.StatusNotFound {
@@ -279,7 +279,7 @@ func TestNoFormOfTheConsoleIsTakenFromAnotherSite(t *testing.T) {
 		r.Header.Set("Origin", "https://evil.example")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 	}
-	for _, path := range []string{"/console/uploads/UPL-0/frames", "/console/uploads/UPL-0/look", "/console/uploads/UPL-0/start", "/console/jobs/JOB-0/cancel", "/console/jobs/JOB-0/rerender", "/console/keys", "/console/keys/key_0/revoke", "/console/settings/proof-pages", "/console/sign-out"} {
+	for _, path := range []string{"/console/uploads/UPL-0/frames", "/console/uploads/UPL-0/look", "/console/uploads/UPL-0/start", "/console/jobs/JOB-0/cancel", "/console/jobs/JOB-0/pause", "/console/jobs/JOB-0/resume", "/console/jobs/JOB-0/priority", "/console/jobs/JOB-0/rerender", "/console/keys", "/console/keys/key_0/revoke", "/console/settings/proof-pages", "/console/sign-out"} {
 		got := p.ask(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader("name=x"), from)
 		if got.status != http.StatusForbidden || !strings.Contains(got.text, string(fault.CrossOriginRefused)) {
 			t.Errorf("%s: %d, %s", path, got.status, got.text)

@@ -56,6 +56,8 @@ const (
 	QuoteNotQualified    Code = "quote_not_qualified"
 	RenderNotCancellable Code = "render_not_cancellable"
 	RenderNotSubmittable Code = "render_not_submittable"
+	RenderNotPausable    Code = "render_not_pausable"
+	PausedByOperator     Code = "paused_by_operator"
 	RenderNotCompleted   Code = "render_not_completed"
 	ArtifactExpired      Code = "artifact_expired"
 	ResultDamaged        Code = "result_damaged"
@@ -249,6 +251,8 @@ func conflicting() []Entry {
 		{QuoteNotQualified, 409, false, "Lower the scene's resolution or samples, or ask the operator for a larger envelope.", DoorAPI},
 		{RenderNotCancellable, 409, false, "Wait until the job ends: a worker has already claimed it.", DoorAPI},
 		{RenderNotSubmittable, 409, false, "Upload the file again and submit the new render.", DoorAPI},
+		{RenderNotPausable, 409, false, "Pause, resume or order a job only while it is queued or rendering.", DoorAPI},
+		{PausedByOperator, 409, false, "Ask the operator of the service why the job is paused, and to resume it.", DoorAPI},
 		{RenderNotCompleted, 409, true, "Poll the job until its status is completed.", DoorAPI},
 		{IdempotencyKeyReused, 409, false, "Use a new Idempotency-Key for another request.", DoorAPI},
 		{IdempotencyInProgress, 409, true, "Send the same request again after Retry-After.", DoorAPI},

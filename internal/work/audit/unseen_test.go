@@ -16,6 +16,7 @@ var unseen = []struct{ columns, why string }{
 	{"pulse.pulse_id pulse.written_at pulse.heard_at pulse.together_until pulse.probed_at", "Whether the service hears its workers. It changes every second while frames are rendered, and moves only when a lease lapses."},
 	{"turn.served_us turn.counted_us", "They grow with every frame, and decide whose turn is next."},
 	{"turn.plays turn.plays_from turn.played turn.play_us", "They decide which frames of a job a worker gets, and when. A frame's picture is the same whichever worker gets it."},
+	{"turn.priority", "It decides which of a workspace's jobs comes first. Its owner sets it, and sees it in the job."},
 	{"turn.kind", "It is the Blender version and the denoising of the first frame. A wrong one lets the job wait, or lets workers of two kinds share it, which the receipt then says."},
 	{"turn.needs", "It follows from the scene when the job starts. A wrong one lets the job wait, or gives its frames to a worker whose Blender cannot read one of its files."},
 	{"rate_limit.client rate_limit.arrival", "A row lives for as long as a burst counts, a minute or so."},

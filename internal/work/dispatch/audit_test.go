@@ -36,7 +36,7 @@ func TestAuditSeesAChangedWorkerOrTurn(t *testing.T) {
 		// anything else, and how runs are cut changes no frame. What a job needs follows
 		// from its scene, which this audit does not read. Its kind follows from workers that
 		// may be forgotten.
-		want := []string{"worker.seen_at", "worker.left_at", "turn.served_us", "turn.plays", "turn.plays_from", "turn.played", "turn.play_us", "turn.needs", "turn.kind"}
+		want := []string{"worker.seen_at", "worker.left_at", "turn.served_us", "turn.plays", "turn.plays_from", "turn.played", "turn.play_us", "turn.needs", "turn.kind", "turn.priority"}
 		if unseen := dbtest.Unseen(t, w.URL, audit, "worker", "failed_attempt", "turn"); !slices.Equal(unseen, want) {
 			t.Errorf("the audit does not see damage of %v, want %v", unseen, want)
 		}

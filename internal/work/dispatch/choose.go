@@ -39,7 +39,8 @@ type Choice struct {
 }
 
 // Next chooses what holder renders next: the job with the next turn, or the one whose
-// file holder has open, while that has not exceeded its share by fileAffinity. If no
+// file holder has open, while that has not exceeded its share by fileAffinity and no job of
+// its workspace with a higher priority waits. If no
 // job has a frame for holder, it chooses a frame that failed on holder before and that
 // no other online worker can take. A frame that failed on a key goes to workers of other
 // keys while any are online. A suspended worker gets nothing. It writes nothing, so it may
@@ -186,8 +187,8 @@ func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) 
 	return preferred, nil
 }
 
-// leastServed is the job with the next turn: the least served job of the least served
-// workspace, among those with a frame for holder. served is what the workspace
+// leastServed is the job with the next turn: the least served job of the highest priority of
+// the least served workspace, among those with a frame for holder. served is what the workspace
 // received, in microseconds.
 func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) (c Choice, served int64, err error) {
 	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (bool, error) {
@@ -205,12 +206,12 @@ func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJ
 const turnBatch = 8
 
 // eachWaitingTurn visits the queue positions of within ("" for workspaces, otherwise a
-// workspace's jobs) that have waiting frames, the least served first, until visit
-// returns found.
+// workspace's jobs) that have waiting frames, those of the highest priority first and of
+// these the least served, until visit returns found.
 func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(query.TurnsOfRow) (found bool, err error)) error {
-	last := query.TurnsOfRow{ServedUs: math.MinInt64}
+	last := query.TurnsOfRow{Priority: math.MaxInt64}
 	for {
-		turns, err := tx.TurnsOf(ctx, query.TurnsOfParams{Within: within, ServedUs: last.ServedUs, Party: last.Party, Max: turnBatch})
+		turns, err := tx.TurnsOf(ctx, query.TurnsOfParams{Within: within, Priority: last.Priority, ServedUs: last.ServedUs, Party: last.Party, Max: turnBatch})
 		if err != nil {
 			return fmt.Errorf("read the turns: %w", err)
 		}

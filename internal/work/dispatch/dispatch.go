@@ -5,8 +5,11 @@
 // place in the round robin, which adds up the time it received; the least served one
 // is next (docs/adr/0017).
 //
+// A job with a higher priority comes before the others of its workspace, and takes nothing from
+// other workspaces. A paused job keeps its place and gets no worker.
+//
 // What always holds: turn.waiting is the number of the job's leases that wait, a
-// workspace's the sum over its jobs; a job has a turn while it is queued or rendering; a
+// workspace's the sum over its jobs that are not paused; a job has a turn while it is queued or rendering; a
 // frame that failed on a worker goes to other workers while any are online, those of other
 // node keys first; a frame goes only to workers whose Blenders are built with all that its
 // scene needs. A
@@ -16,7 +19,7 @@
 // The package owns the tables turn, worker, failed_attempt and key_standing. It changes
 // no job's state and moves no money: that is left to job. It leaves leases to lease, and
 // the meaning of a failed attempt to framecheck. Start reading at Next in choose.go;
-// queue.go maintains the turns, runs.go cuts jobs whose frames depend on those before,
+// queue.go maintains the turns, pause.go pauses jobs and orders them, runs.go cuts jobs whose frames depend on those before,
 // trust.go decides which workers are suspended, keys.go which node keys are paused.
 package dispatch
 

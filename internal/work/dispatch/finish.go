@@ -40,11 +40,22 @@ func (o *Forecast) finish(jobID, workspace string, workers int64, mean, low, hig
 	return seconds, span, true
 }
 
+// priorityOf is the priority of a job; the default of one that came after the forecast.
+func (o *Forecast) priorityOf(jobID, workspace string) int64 {
+	for _, t := range o.queues[workspace].jobs {
+		if t.jobID == jobID {
+			return t.priority
+		}
+	}
+	return DefaultPriority
+}
+
 // work is what a job's waiting frames will take, in seconds.
 func (t queuedJob) work() float64 { return float64(t.waiting*t.charge) / 1e6 }
 
 // sharedWork is what all workers together will have worked when a job has received own,
-// in seconds. unknown is what a job needs of which no frame is in.
+// in seconds. Jobs of its workspace with a higher priority receive all that they need first, and
+// those with a lower one nothing. unknown is what a job needs of which no frame is in.
 func (o *Forecast) sharedWork(jobID, workspace string, own float64, unknown func(queuedJob) float64) float64 {
 	need := func(t queuedJob) float64 {
 		if t.measured {
@@ -52,9 +63,13 @@ func (o *Forecast) sharedWork(jobID, workspace string, own float64, unknown func
 		}
 		return unknown(t)
 	}
-	ours := own
+	ours, priority := own, o.priorityOf(jobID, workspace)
 	for _, t := range o.queues[workspace].jobs {
-		if t.jobID != jobID {
+		switch {
+		case t.jobID == jobID || t.priority < priority:
+		case t.priority > priority:
+			ours += need(t)
+		default:
 			ours += min(own, need(t))
 		}
 	}

@@ -34,7 +34,7 @@ type Forecast struct {
 	place   map[string]int            // of each job with no frame claimed yet, 1 = next; those that no worker may take come last
 }
 
-// workspaceQueue is a workspace's jobs with waiting frames.
+// workspaceQueue is a workspace's jobs with waiting frames that are not paused.
 type workspaceQueue struct {
 	served int64 // microseconds that the workspace received
 	jobs   []queuedJob
@@ -47,6 +47,8 @@ type queuedJob struct {
 	waiting int64 // frames
 	charge  int64 // microseconds that a claim of one frame costs, 1 or more
 	queued  bool  // none of its frames was ever claimed
+
+	priority int64
 
 	measured bool // charge is the mean of frames that are in
 }
@@ -95,7 +97,7 @@ func ReadForecast(ctx context.Context, tx *db.Tx) (*Forecast, error) {
 		l := o.queues[r.Within]
 		l.served = r.WorkspaceServedUs
 		l.jobs = append(l.jobs, queuedJob{
-			jobID: r.Party, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued", measured: r.FramesCompleted > 0,
+			jobID: r.Party, priority: r.Priority, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued", measured: r.FramesCompleted > 0,
 			charge: max(1, meanFrameTime(Job{FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs})),
 		})
 		o.queues[r.Within] = l
@@ -139,31 +141,36 @@ func (o *Forecast) foresee() {
 	}
 }
 
-// firstClaims lists the first claims of a queue's waiting jobs. Newcomers start level, so
-// nearly all have received the same: such jobs follow each other.
+// firstClaims lists the first claims of a queue's waiting jobs, which come by priority.
+// Newcomers start level, so nearly all have received the same: such jobs follow each other.
 func (l workspaceQueue) firstClaims() (claims []firstClaim) {
 	for i, j := range l.jobs {
 		if !j.queued {
 			continue
 		}
 		at := int64(0)
-		if before := i - 1; before >= 0 && l.jobs[before].queued && l.jobs[before].served == j.served {
+		if before := i - 1; before >= 0 && l.jobs[before].queued && l.jobs[before].served == j.served && l.jobs[before].priority == j.priority {
 			at = claims[len(claims)-1].served + l.jobs[before].charge
 		} else {
-			at = l.before(j.served, j.jobID)
+			at = l.before(j.priority, j.served, j.jobID)
 		}
 		claims = append(claims, firstClaim{served: at, jobID: j.jobID})
 	}
 	return claims
 }
 
-// before is what the workspace has received when a job that itself received served is
-// next in it: every job that has received less claims frames until it is level.
-func (l workspaceQueue) before(served int64, jobID string) int64 {
+// before is what the workspace has received when a job of a priority that itself received
+// served is next in it: every job of a higher priority claims all its frames, and every one of
+// the same priority that has received less claims frames until it is level.
+func (l workspaceQueue) before(priority, served int64, jobID string) int64 {
 	at := l.served
 	for _, j := range l.jobs {
+		if j.priority > priority {
+			at += j.waiting * j.charge
+			continue
+		}
 		behind := served - j.served
-		if behind < 0 || j.jobID == jobID {
+		if behind < 0 || j.jobID == jobID || j.priority < priority {
 			continue
 		}
 		claims := (behind + j.charge - 1) / j.charge
@@ -177,9 +184,9 @@ func (l workspaceQueue) before(served int64, jobID string) int64 {
 
 // Position is the place of a queued job among all queued jobs, in the order in which
 // workers will claim their first frames; 1 is next. served and workspaceServed come
-// from its queue positions; they place a job that was queued after the forecast was
-// read.
-func (o *Forecast) Position(jobID, workspace string, served, workspaceServed int64) int {
+// from its queue positions; they place a job that was queued, or resumed, after the forecast
+// was read.
+func (o *Forecast) Position(jobID, workspace string, priority, served, workspaceServed int64) int {
 	if place, known := o.place[jobID]; known {
 		return place
 	}
@@ -187,7 +194,7 @@ func (o *Forecast) Position(jobID, workspace string, served, workspaceServed int
 	if !known {
 		l.served = workspaceServed
 	}
-	before, _ := slices.BinarySearchFunc(o.starts, firstClaim{served: l.before(served, jobID), workspace: workspace}, compareClaims)
+	before, _ := slices.BinarySearchFunc(o.starts, firstClaim{served: l.before(priority, served, jobID), workspace: workspace}, compareClaims)
 	return before + 1
 }
 

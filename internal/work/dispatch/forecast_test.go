@@ -51,7 +51,7 @@ func (s *sim) queued() (order []string) {
 		place := map[string]int{}
 		for _, t := range turns {
 			if job.Status(t.Status) == job.Queued {
-				order, place[t.Party] = append(order, t.Party), o.Position(t.Party, t.Within, 0, 0)
+				order, place[t.Party] = append(order, t.Party), o.Position(t.Party, t.Within, dispatch.DefaultPriority, 0, 0)
 			}
 		}
 		slices.SortFunc(order, func(a, b string) int { return place[a] - place[b] })
@@ -264,11 +264,11 @@ func TestAForecastIsSharedForItsLife(t *testing.T) {
 		}
 		seen := now()
 		late := w.Job(t, workspace, 1)
-		if seen.Position(first, workspace, 0, 0) != 1 || seen.Position(late, workspace, 0, 0) != 2 {
-			t.Errorf("the places are %d and %d, want 1 and 2", seen.Position(first, workspace, 0, 0), seen.Position(late, workspace, 0, 0))
+		if seen.Position(first, workspace, dispatch.DefaultPriority, 0, 0) != 1 || seen.Position(late, workspace, dispatch.DefaultPriority, 0, 0) != 2 {
+			t.Errorf("the places are %d and %d, want 1 and 2", seen.Position(first, workspace, dispatch.DefaultPriority, 0, 0), seen.Position(late, workspace, dispatch.DefaultPriority, 0, 0))
 		}
 		w.Advance(time.Hour)
-		if again := now(); again == seen || again.Position(late, workspace, 0, 0) != 2 {
+		if again := now(); again == seen || again.Position(late, workspace, dispatch.DefaultPriority, 0, 0) != 2 {
 			t.Error("an hour later the forecast is the same")
 		}
 		if last := now(); last == seen {

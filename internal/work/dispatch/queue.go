@@ -2,7 +2,6 @@ package dispatch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -38,7 +37,7 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 	for _, turn := range []query.TurnEnterParams{
 		{Party: job.JobID, Within: job.WorkspaceID, Waiting: frames.Count}, {Party: job.WorkspaceID, Waiting: frames.Count},
 	} {
-		now, err := tx.TurnNow(ctx, turn.Within)
+		now, err := tx.TurnNow(ctx, query.TurnNowParams{Within: turn.Within, Priority: DefaultPriority})
 		if err != nil {
 			return fmt.Errorf("read the turns: %w", err)
 		}
@@ -56,7 +55,7 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 // earlier than where its own time has brought it.
 func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	for _, turn := range []query.TurnEnterParams{{Party: job.JobID, Within: job.WorkspaceID}, {Party: job.WorkspaceID}} {
-		now, err := tx.TurnNow(ctx, turn.Within)
+		now, err := tx.TurnNow(ctx, query.TurnNowParams{Within: turn.Within, Priority: DefaultPriority})
 		if err != nil {
 			return fmt.Errorf("read the turns: %w", err)
 		}
@@ -67,8 +66,8 @@ func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 			return fmt.Errorf("give %s a turn: %w", turn.Party, err)
 		}
 	}
-	if _, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
-		return fmt.Errorf("move the turn of %s: %w", job.JobID, err)
+	if _, err := moveTurn(ctx, tx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
+		return err
 	}
 	if err := restoreKind(ctx, tx, job.JobID); err != nil {
 		return err
@@ -76,8 +75,16 @@ func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	return recordScene(ctx, tx, job)
 }
 
-// RecordChoice is RecordClaim for the worker of a choice.
+// RecordChoice is RecordClaim for the worker of a choice. Error: also ErrPaused, after which the
+// caller gives its transaction up too.
 func RecordChoice(ctx context.Context, tx *db.Tx, job Job, c Choice, n int64) (waiting int64, err error) {
+	turn, err := tx.TurnLock(ctx, job.JobID)
+	if err != nil {
+		return 0, fmt.Errorf("read the turn of %s: %w", job.JobID, err)
+	}
+	if turn.Paused != "" {
+		return 0, ErrPaused
+	}
 	return RecordClaim(ctx, tx, job, c.kind, n)
 }
 
@@ -142,20 +149,27 @@ func Dequeue(ctx context.Context, tx *db.Tx, job Job) error {
 }
 
 // adjustTurns adds to the turns of a job and of its workspace, in this order (see the
-// package comment). Both times are microseconds.
+// package comment). Both times are microseconds. What waits of a paused job does not count
+// for its workspace.
 func adjustTurns(ctx context.Context, tx *db.Tx, job Job, waiting, served int64) error {
-	for _, move := range []query.TurnMoveParams{
-		{Party: job.JobID, Waiting: waiting, ServedUs: served, CountedUs: served}, {Party: job.WorkspaceID, Waiting: waiting, ServedUs: served},
-	} {
-		n, err := tx.TurnMove(ctx, move)
-		if err == nil && n != 1 {
-			err = errors.New("it has none")
-		}
-		if err != nil {
-			return fmt.Errorf("move the turn of %s: %w", move.Party, err)
-		}
+	paused, err := moveTurn(ctx, tx, query.TurnMoveParams{Party: job.JobID, Waiting: waiting, ServedUs: served, CountedUs: served})
+	if err != nil {
+		return err
 	}
-	return nil
+	if paused {
+		waiting = 0
+	}
+	_, err = moveTurn(ctx, tx, query.TurnMoveParams{Party: job.WorkspaceID, Waiting: waiting, ServedUs: served})
+	return err
+}
+
+// moveTurn adds to the turn of a job or a workspace, and reports whether it is paused.
+func moveTurn(ctx context.Context, tx *db.Tx, move query.TurnMoveParams) (paused bool, err error) {
+	by, err := tx.TurnMove(ctx, move)
+	if err != nil {
+		return false, fmt.Errorf("move the turn of %s: %w", move.Party, err)
+	}
+	return by != "", nil
 }
 
 // servedTime is the workers' time that a job has received, in microseconds: its accepted

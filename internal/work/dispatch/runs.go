@@ -56,8 +56,8 @@ func RecordPlay(ctx context.Context, tx *db.Tx, job Job, frames int64, took time
 		return fmt.Errorf("charge %s for played frames: %w", job.JobID, err)
 	}
 	for _, party := range []string{job.JobID, job.WorkspaceID} {
-		if _, err := tx.TurnMove(ctx, query.TurnMoveParams{Party: party, ServedUs: us}); err != nil {
-			return fmt.Errorf("move the turn of %s: %w", party, err)
+		if _, err := moveTurn(ctx, tx, query.TurnMoveParams{Party: party, ServedUs: us}); err != nil {
+			return err
 		}
 	}
 	return nil

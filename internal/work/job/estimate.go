@@ -202,7 +202,8 @@ func findRemaining(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (r
 }
 
 // estimate fills when a live job will have its last frame. A job for which no worker is
-// there may wait for any time: it has no estimate.
+// there may wait for any time: it has no estimate, and neither has a paused job with frames
+// that wait.
 func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object) {
 	own, similar := s.accepted[o.JobID], s.similar[o.JobID]
 	each, basis := frameTime(own), JobFrames
@@ -213,6 +214,9 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	}
 	if each.High > 0 {
 		o.SecondsPerFrameLow, o.SecondsPerFrameHigh = new(each.Low.Seconds()), new(each.High.Seconds())
+	}
+	if view.Paused != "" && view.Job.FramesCompleted+view.Held < view.Job.FrameCount {
+		return
 	}
 	// A worker that holds a frame is available, even if the forecast is older
 	// than the worker.

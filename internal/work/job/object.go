@@ -37,8 +37,10 @@ type Object struct {
 	Status      Status `json:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	State       Status `json:"state" doc:"Always equal to status." enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled"`
 	// Set only while the job is queued, or rendering with no frame in a worker's hands.
-	WaitingReason *WaitingReason `json:"waiting_reason" doc:"Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one." enum:"no_worker_online,workers_unable,no_capable_worker,no_matching_blender,workers_busy"`
-	QueuePosition *int           `json:"queue_position" doc:"The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued."`
+	WaitingReason *WaitingReason   `json:"waiting_reason" doc:"Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one." enum:"no_worker_online,workers_unable,no_capable_worker,no_matching_blender,workers_busy,paused"`
+	QueuePosition *int             `json:"queue_position" doc:"The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued, and while it is paused."`
+	PausedBy      *dispatch.Pauser `json:"paused_by" doc:"Set while the job is paused, by its workspace or by an operator. No new frame is rendered until it is resumed; frames in workers' hands are finished. Null otherwise." enum:"workspace,operator"`
+	Priority      *int             `json:"priority" doc:"Its priority among the jobs of its workspace: jobs with a higher one come first. 50 unless it was changed; null unless queued or rendering." minimum:"1" maximum:"100"`
 	// The contract's renderer until a frame has come in, then what really rendered.
 	Renderer       string            `json:"renderer" doc:"blender; synthetic where a frame was painted for a test and not rendered."`
 	Application    string            `json:"application"`
@@ -258,6 +260,10 @@ func live(view query.JobViewsRow, around surroundings, now time.Time, o *Object)
 	o.ProgressPercent = percent(float64(view.Job.FramesCompleted)+begun, view.Job.FrameCount)
 	o.Cancellable = o.Cancellable || view.Stuck
 	o.QueuePosition, o.WaitingReason = around.position(view), around.reason(view)
+	o.PausedBy = db.Optional(dispatch.Pauser(view.Paused))
+	if view.Priority != 0 {
+		o.Priority = new(int(view.Priority))
+	}
 	around.estimate(view, now, o)
 }
 

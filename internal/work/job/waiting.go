@@ -22,6 +22,7 @@ const (
 	NoMatchingBlender WaitingReason = "no_matching_blender"
 	WorkersUnable     WaitingReason = "workers_unable" // those online say that they cannot work
 	WorkersBusy       WaitingReason = "workers_busy"   // all that may take one render others
+	Paused            WaitingReason = "paused"         // see Object.PausedBy
 )
 
 // farthestPosition is the highest queue_position: it means itself or more.
@@ -72,10 +73,10 @@ func waits(view query.JobViewsRow) bool {
 
 // position is the queue_position of a job.
 func (s surroundings) position(view query.JobViewsRow) *int {
-	if Status(view.Job.Status) != Queued {
+	if Status(view.Job.Status) != Queued || view.Paused != "" {
 		return nil
 	}
-	return positionOf(s.forecast.Position(view.Job.JobID, view.Job.WorkspaceID, view.ServedUs, view.WorkspaceServedUs))
+	return positionOf(s.forecast.Position(view.Job.JobID, view.Job.WorkspaceID, view.Priority, view.ServedUs, view.WorkspaceServedUs))
 }
 
 // positionOf is a place in the queue as callers see it.
@@ -85,6 +86,9 @@ func positionOf(place int) *int { return new(min(place, farthestPosition)) }
 func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	if !waits(view) {
 		return nil
+	}
+	if view.Paused != "" {
+		return new(Paused)
 	}
 	needs := buildoption.Set(view.Needs)
 	capable := s.forecast.Able(needs, view.Kind)

@@ -58,6 +58,52 @@ func AnyBlender(ctx context.Context, tx *db.Tx, jobID, reason string) (Act, erro
 	}, nil
 }
 
+// PauseJob keeps workers from taking more frames of a job. Errors: render_not_found,
+// invalid_request for the reason; of the act, render_not_pausable.
+func PauseJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID, reason string) (Act, error) {
+	record, err := job.Read(ctx, tx, jobID)
+	if err != nil {
+		return Act{}, err
+	}
+	if reason, err = why.Of(reason); err != nil {
+		return Act{}, err
+	}
+	return Act{
+		What:        fmt.Sprintf("pause %s of %s: workers finish the frames of it that they have and take no more", jobID, record.WorkspaceID),
+		WorkspaceID: record.WorkspaceID, Reason: reason,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			_, err := jobs.Pause(ctx, tx, record.WorkspaceID, jobID, dispatch.ByOperator)
+			return err
+		},
+	}, nil
+}
+
+// ResumeJob lets workers take frames of a paused job again, also of one that its workspace
+// paused. Errors: render_not_found; of the act, render_not_pausable.
+func ResumeJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID string) (Act, error) {
+	record, err := job.Read(ctx, tx, jobID)
+	return Act{
+		What: fmt.Sprintf("resume %s of %s: workers take its frames again", jobID, record.WorkspaceID), WorkspaceID: record.WorkspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			_, err := jobs.Resume(ctx, tx, record.WorkspaceID, jobID, dispatch.ByOperator)
+			return err
+		},
+	}, err
+}
+
+// PrioritizeJob orders a job among those of its workspace. Errors: render_not_found; of the
+// act, invalid_request, render_not_pausable.
+func PrioritizeJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID string, priority int) (Act, error) {
+	record, err := job.Read(ctx, tx, jobID)
+	return Act{
+		What: fmt.Sprintf("give %s the priority %d among the jobs of %s", jobID, priority, record.WorkspaceID), WorkspaceID: record.WorkspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			_, err := jobs.SetPriority(ctx, tx, record.WorkspaceID, jobID, priority)
+			return err
+		},
+	}, err
+}
+
 // CancelJob cancels a job that no worker has claimed. Errors: render_not_found; of the act,
 // render_not_cancellable.
 func CancelJob(ctx context.Context, tx *db.Tx, jobs *job.Jobs, jobID string) (Act, error) {

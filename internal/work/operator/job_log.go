@@ -10,6 +10,7 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 )
@@ -42,7 +43,8 @@ const (
 	LogMoney     EntryKind = "money"
 	LogSubmitted EntryKind = "submitted"
 	LogClaimed   EntryKind = "claimed"
-	LogHeld      EntryKind = "held" // by a worker, now
+	LogHeld      EntryKind = "held"   // by a worker, now
+	LogPaused    EntryKind = "paused" // and not resumed
 	LogFailed    EntryKind = "attempt_failed"
 	LogAccepted  EntryKind = "frame_accepted"
 	LogAct       EntryKind = "operator"
@@ -52,7 +54,7 @@ const (
 )
 
 var kindOrder = []EntryKind{
-	LogCreated, LogMoney, LogSubmitted, LogClaimed, LogHeld, LogFailed, LogAccepted, LogAct, LogEnded, LogRemoved, LogCall,
+	LogCreated, LogMoney, LogSubmitted, LogClaimed, LogHeld, LogPaused, LogFailed, LogAccepted, LogAct, LogEnded, LogRemoved, LogCall,
 }
 
 // JobLog tells what happened to a job, in order of time: its states, each attempt at a frame,
@@ -103,6 +105,11 @@ func (l *jobLog) states(ctx context.Context, tx *db.Tx) error {
 		l.add(r.SubmittedAt, LogEntry{Kind: LogSubmitted, Text: "submitted"})
 	}
 	l.add(r.ClaimedAt, LogEntry{Kind: LogClaimed, Text: "a worker took the first frame"})
+	paused, at, err := dispatch.PausedSince(ctx, tx, r.JobID)
+	if err != nil {
+		return err
+	}
+	l.add(at, LogEntry{Kind: LogPaused, Text: fmt.Sprintf("paused by %s since then", map[dispatch.Pauser]string{dispatch.ByWorkspace: "its workspace", dispatch.ByOperator: "an operator"}[paused])})
 	ended, err := tx.LogEnd(ctx, r.JobID)
 	if err != nil && !db.IsNotFound(err) {
 		return err

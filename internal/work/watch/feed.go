@@ -265,7 +265,8 @@ func (f *feed) publishUpdates(ctx context.Context, seq int64, shown job.Object, 
 // differs reports whether a job looks different although its row has not changed: by
 // progress, by workers, or by the jobs before it in the queue.
 func differs(was, is job.Object) bool {
-	return was.ProgressPercent != is.ProgressPercent || !same(was.WaitingReason, is.WaitingReason) || !same(was.QueuePosition, is.QueuePosition)
+	return was.ProgressPercent != is.ProgressPercent || !same(was.WaitingReason, is.WaitingReason) || !same(was.QueuePosition, is.QueuePosition) ||
+		!same(was.PausedBy, is.PausedBy) || !same(was.Priority, is.Priority)
 }
 
 // same compares what two pointers point to; nil equals only nil.

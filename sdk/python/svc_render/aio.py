@@ -80,6 +80,18 @@ class AsyncClient:
         """Client.cancel."""
         return await self._run(lambda client: client.cancel(job_id))
 
+    async def pause(self, job_id: str) -> Job:
+        """Client.pause."""
+        return await self._run(lambda client: client.pause(job_id))
+
+    async def resume(self, job_id: str) -> Job:
+        """Client.resume."""
+        return await self._run(lambda client: client.resume(job_id))
+
+    async def set_priority(self, job_id: str, priority: int) -> Job:
+        """Client.set_priority."""
+        return await self._run(lambda client: client.set_priority(job_id, priority))
+
     async def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None) -> AsyncIterator[Event]:
         """Client.follow."""
         async for item in self._each(lambda client: client.follow(job_id, after=after, timeout=timeout)):

@@ -219,6 +219,20 @@ class Client:
         """Ends a job that no worker has claimed yet. It costs nothing."""
         return cast(Job, self._transport.json("POST", self._job(job_id, "/cancel")))
 
+    def pause(self, job_id: str) -> Job:
+        """Keeps workers from taking more frames of the job. Frames that they have are
+        finished."""
+        return cast(Job, self._transport.json("POST", self._job(job_id, "/pause")))
+
+    def resume(self, job_id: str) -> Job:
+        """Lets workers take frames of a paused job again."""
+        return cast(Job, self._transport.json("POST", self._job(job_id, "/resume")))
+
+    def set_priority(self, job_id: str, priority: int) -> Job:
+        """Orders the job among those of its workspace: a higher priority, 1 to 100, comes
+        first."""
+        return cast(Job, self._transport.json("PUT", self._job(job_id, "/priority"), {"priority": priority}))
+
     def frames(self, job_id: str) -> List[Dict[str, Any]]:
         """The frames that are accepted so far, by number."""
         return cast("List[Dict[str, Any]]", self._transport.json("GET", self._job(job_id, "/frames"))["frames"])

@@ -78,6 +78,8 @@ class Job(TypedDict, total=False):
     status: str
     waiting_reason: Optional[str]
     queue_position: Optional[int]
+    paused_by: Optional[str]
+    priority: Optional[int]
     renderer: str
     filename: str
     input_sha256: str

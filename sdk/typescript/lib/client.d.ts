@@ -112,6 +112,12 @@ export declare class Client {
     job(jobId: string, { signal }?: Call): Promise<Job>;
     /** Ends a job that no worker has claimed yet. It costs nothing. */
     cancel(jobId: string, { signal }?: Call): Promise<Job>;
+    /** Keeps workers from taking more frames of the job. Frames that they have are finished. */
+    pause(jobId: string, { signal }?: Call): Promise<Job>;
+    /** Lets workers take frames of a paused job again. */
+    resume(jobId: string, { signal }?: Call): Promise<Job>;
+    /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
+    setPriority(jobId: string, priority: number, { signal }?: Call): Promise<Job>;
     /** The frames that are accepted so far, by number. */
     frames(jobId: string, { signal }?: Call): Promise<Frame[]>;
     /** Where the ZIP of a completed job is. Each call makes a new link. */

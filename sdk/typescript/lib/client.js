@@ -164,6 +164,18 @@ export class Client {
     async cancel(jobId, { signal } = {}) {
         return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
     }
+    /** Keeps workers from taking more frames of the job. Frames that they have are finished. */
+    async pause(jobId, { signal } = {}) {
+        return this.transport.json("POST", this.jobPath(jobId, "/pause"), { signal });
+    }
+    /** Lets workers take frames of a paused job again. */
+    async resume(jobId, { signal } = {}) {
+        return this.transport.json("POST", this.jobPath(jobId, "/resume"), { signal });
+    }
+    /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
+    async setPriority(jobId, priority, { signal } = {}) {
+        return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority: priority }, signal });
+    }
     /** The frames that are accepted so far, by number. */
     async frames(jobId, { signal } = {}) {
         return (await this.transport.json("GET", this.jobPath(jobId, "/frames"), { signal })).frames;

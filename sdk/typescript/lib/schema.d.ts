@@ -1458,6 +1458,13 @@ export interface Schemas {
         /** @constant */
         quote_required: true;
     };
+    PriorityRequest: {
+        /**
+         * Format: int64
+         * @description Jobs of the workspace with a higher priority come first. A new job has 50.
+         */
+        priority: number;
+    };
     ProjectFile: {
         /** @description SHA-256 of each part, in order; none of a file of 0 bytes. */
         parts: string[];
@@ -1785,14 +1792,24 @@ export interface Schemas {
         low_balance?: Schemas["Shortage"];
         /** @constant */
         ok: true;
+        /**
+         * @description Set while the job is paused, by its workspace or by an operator. No new frame is rendered until it is resumed; frames in workers' hands are finished. Null otherwise.
+         * @enum {string|null}
+         */
+        paused_by: "workspace" | "operator" | null;
         /** Format: int64 */
         price_cents: number;
+        /**
+         * Format: int64
+         * @description Its priority among the jobs of its workspace: jobs with a higher one come first. 50 unless it was changed; null unless queued or rendering.
+         */
+        priority: number | null;
         /** Format: double */
         progress_percent: number;
         proof_url: string | null;
         /**
          * Format: int64
-         * @description The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued.
+         * @description The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued, and while it is paused.
          */
         queue_position: number | null;
         quote_id: string;
@@ -1845,10 +1862,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | "paused" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
@@ -1972,14 +1989,24 @@ export interface Schemas {
         low_balance?: Schemas["Shortage"];
         /** @constant */
         ok: true;
+        /**
+         * @description Set while the job is paused, by its workspace or by an operator. No new frame is rendered until it is resumed; frames in workers' hands are finished. Null otherwise.
+         * @enum {string|null}
+         */
+        paused_by: "workspace" | "operator" | null;
         /** Format: int64 */
         price_cents: number;
+        /**
+         * Format: int64
+         * @description Its priority among the jobs of its workspace: jobs with a higher one come first. 50 unless it was changed; null unless queued or rendering.
+         */
+        priority: number | null;
         /** Format: double */
         progress_percent: number;
         proof_url: string | null;
         /**
          * Format: int64
-         * @description The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued.
+         * @description The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued, and while it is paused.
          */
         queue_position: number | null;
         quote_id: string;
@@ -2032,10 +2059,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | "paused" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
@@ -2113,14 +2140,24 @@ export interface Schemas {
         low_balance?: Schemas["Shortage"];
         /** @constant */
         ok: true;
+        /**
+         * @description Set while the job is paused, by its workspace or by an operator. No new frame is rendered until it is resumed; frames in workers' hands are finished. Null otherwise.
+         * @enum {string|null}
+         */
+        paused_by: "workspace" | "operator" | null;
         /** Format: int64 */
         price_cents: number;
+        /**
+         * Format: int64
+         * @description Its priority among the jobs of its workspace: jobs with a higher one come first. 50 unless it was changed; null unless queued or rendering.
+         */
+        priority: number | null;
         /** Format: double */
         progress_percent: number;
         proof_url: string | null;
         /**
          * Format: int64
-         * @description The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued.
+         * @description The job's place among the queued jobs in the order in which workers take their first frames, as the turns stand now. 1 = next; 1000 stands for 1000 or more; null unless queued, and while it is paused.
          */
         queue_position: number | null;
         quote_id: string;
@@ -2174,10 +2211,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, or all that may render other frames. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | "paused" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */

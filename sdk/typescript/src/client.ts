@@ -203,6 +203,21 @@ export class Client {
     return this.transport.json("POST", this.jobPath(jobId, "/cancel"), { signal });
   }
 
+  /** Keeps workers from taking more frames of the job. Frames that they have are finished. */
+  async pause(jobId: string, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("POST", this.jobPath(jobId, "/pause"), { signal });
+  }
+
+  /** Lets workers take frames of a paused job again. */
+  async resume(jobId: string, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("POST", this.jobPath(jobId, "/resume"), { signal });
+  }
+
+  /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
+  async setPriority(jobId: string, priority: number, { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority: priority }, signal });
+  }
+
   /** The frames that are accepted so far, by number. */
   async frames(jobId: string, { signal }: Call = {}): Promise<Frame[]> {
     return (await this.transport.json<Schemas["RenderFrames"]>("GET", this.jobPath(jobId, "/frames"), { signal })).frames;

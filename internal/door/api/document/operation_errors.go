@@ -11,7 +11,7 @@ import (
 // codesOf lists the error codes of an operation, in the order of fault.Table.
 // Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
-	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID])
+	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID], queueCodes()[op.OperationID])
 	var ordered []fault.Code
 	for _, row := range fault.Table() {
 		if slices.Contains(can, row.Code) {
@@ -123,5 +123,15 @@ func shareCodes() map[string][]fault.Code {
 	return map[string][]fault.Code{
 		"shareJob": create, "getJobShare": read, "unshareJob": end, "shareRender": create, "getRenderShare": read, "unshareRender": end,
 		"listRenderShares": list, "listJobShares": list,
+	}
+}
+
+// queueCodes lists the codes of the operations on a job's place in the queue.
+func queueCodes() map[string][]fault.Code {
+	pause := []fault.Code{fault.Unauthenticated, fault.RenderNotFound, fault.RenderNotPausable}
+	resume := append(slices.Clone(pause), fault.PausedByOperator)
+	priority := append(slices.Clone(pause), fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia, fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow)
+	return map[string][]fault.Code{
+		"pauseJob": pause, "resumeJob": resume, "setJobPriority": priority, "pauseRender": pause, "resumeRender": resume, "setRenderPriority": priority,
 	}
 }

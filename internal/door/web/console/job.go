@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
@@ -79,12 +81,24 @@ func (j jobRow) ETA() string {
 
 // Waits says why no worker renders a frame now; "" while one does.
 func (j jobRow) Waits() string {
-	if j.WaitingReason == nil {
+	var text string
+	switch {
+	case j.WaitingReason != nil:
+		text = page.WaitText(j.Object)
+	case j.PausedBy != nil:
+		text = page.PausedText(j.Object) + "; frames that are being rendered are finished"
+	default:
 		return ""
 	}
-	text := page.WaitText(j.Object)
 	return strings.ToUpper(text[:1]) + text[1:] + "."
 }
+
+// Pausable reports whether a person can pause the job now, and Resumable whether one can
+// resume it: not what an operator has paused.
+func (j jobRow) Pausable() bool { return j.Priority != nil && j.PausedBy == nil }
+
+// Resumable is described at Pausable.
+func (j jobRow) Resumable() bool { return j.PausedBy != nil && *j.PausedBy == dispatch.ByWorkspace }
 
 // Removed says why a job that has ended has no frames to show; "" if it has
 // frames.
@@ -281,6 +295,36 @@ func (s *Site) cancel(r *http.Request, who identity.Principal) (page.Page, error
 		return s.refusedJob(r, who, err)
 	}
 	return page.Page{Location: jobsPath + jobID}, nil
+}
+
+// queued returns the handler of a form that changes a job's place in the queue.
+func (s *Site) queued(do func(ctx context.Context, tx *db.Tx, workspaceID, jobID string, form url.Values) error) func(*http.Request, identity.Principal) (page.Page, error) {
+	return func(r *http.Request, who identity.Principal) (page.Page, error) {
+		ctx, jobID := r.Context(), r.PathValue("job_id")
+		err := s.DB.Write(ctx, func(tx *db.Tx) error { return do(ctx, tx, who.WorkspaceID, jobID, r.PostForm) })
+		if err != nil {
+			return s.refusedJob(r, who, err)
+		}
+		return page.Page{Location: jobsPath + jobID}, nil
+	}
+}
+
+func (s *Site) pause(ctx context.Context, tx *db.Tx, workspaceID, jobID string, _ url.Values) error {
+	_, err := s.Jobs.Pause(ctx, tx, workspaceID, jobID, dispatch.ByWorkspace)
+	return err
+}
+
+func (s *Site) resume(ctx context.Context, tx *db.Tx, workspaceID, jobID string, _ url.Values) error {
+	_, err := s.Jobs.Resume(ctx, tx, workspaceID, jobID, dispatch.ByWorkspace)
+	return err
+}
+
+func (s *Site) prioritize(ctx context.Context, tx *db.Tx, workspaceID, jobID string, form url.Values) error {
+	priority, err := page.Priority(form.Get("priority"))
+	if err == nil {
+		_, err = s.Jobs.SetPriority(ctx, tx, workspaceID, jobID, priority)
+	}
+	return err
 }
 
 // rerender locks a price for frames of an ended job, and leads to it.

@@ -275,7 +275,7 @@ func adminBack(path string) string {
 }
 
 // acts are the acts of operators by the name that forms give them. Each makes its act of
-// the form's fields subject, reason, amount (in dollars) and reference.
+// the form's fields subject, reason, amount (in dollars, or a priority) and reference.
 var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error){
 	"drain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.DrainWorker(ctx, tx, form.Get("subject"), false)
@@ -291,6 +291,19 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 	},
 	"any-blender": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.AnyBlender(ctx, tx, form.Get("subject"), form.Get("reason"))
+	},
+	"pause": func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error) {
+		return operator.PauseJob(ctx, tx, s.Jobs, form.Get("subject"), form.Get("reason"))
+	},
+	"resume": func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error) {
+		return operator.ResumeJob(ctx, tx, s.Jobs, form.Get("subject"))
+	},
+	"priority": func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error) {
+		priority, err := page.Priority(form.Get("amount"))
+		if err != nil {
+			return operator.Act{}, err
+		}
+		return operator.PrioritizeJob(ctx, tx, s.Jobs, form.Get("subject"), priority)
 	},
 	"credit": moved(operator.Credit), "refund": moved(operator.Refund),
 	"freeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {

@@ -147,10 +147,16 @@ func (v adminJobView) OtherBlender() bool {
 	return v.WaitingReason != nil && *v.WaitingReason == job.NoMatchingBlender
 }
 
-// Waits says why the job waits; "" when it does not.
+// Pausable reports whether an operator can pause the job now: whoever has paused it before,
+// an operator then takes over.
+func (v adminJobView) Pausable() bool {
+	return v.Priority != nil && (v.PausedBy == nil || *v.PausedBy == dispatch.ByWorkspace)
+}
+
+// Waits says why the job waits, or who has paused it; "" when it does not.
 func (v adminJobView) Waits() string {
 	if v.WaitingReason == nil {
-		return ""
+		return page.PausedText(v.Object)
 	}
 	return page.WaitText(v.Object)
 }

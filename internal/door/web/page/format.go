@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 )
 
@@ -164,8 +165,21 @@ func WaitText(o job.Object) string {
 		return "waiting for a machine with the same Blender as the frames so far" + place
 	case job.NoCapableWorker:
 		return "waiting: no machine that is online can take this job" + place
+	case job.Paused:
+		return PausedText(o)
 	}
 	return "waiting for a free machine" + place
+}
+
+// PausedText says who has paused a job; "" of one that is not paused.
+func PausedText(o job.Object) string {
+	switch {
+	case o.PausedBy == nil:
+		return ""
+	case *o.PausedBy == dispatch.ByOperator:
+		return "paused by the operator of this service"
+	}
+	return "paused"
 }
 
 // FrameCount writes a number of frames.
@@ -214,6 +228,15 @@ func fileSizeText(n int64) string {
 
 // amount is an amount of dollars, with cents or without.
 var amount = regexp.MustCompile(`^\$?([0-9]{1,9})(?:\.([0-9]{2}))?$`)
+
+// Priority reads the priority of a job from a form. Error: invalid_request.
+func Priority(text string) (int, error) {
+	priority, err := strconv.Atoi(strings.TrimSpace(text))
+	if err != nil {
+		return 0, fault.Field("priority", "must be a number, %d to %d", dispatch.LowestPriority, dispatch.HighestPriority)
+	}
+	return priority, nil
+}
 
 // Dollars reads the amount of money in a field, such as "10" or "2.50", into cents from least
 // to most; nil for "". Error: invalid_request.

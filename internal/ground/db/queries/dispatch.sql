@@ -28,11 +28,11 @@ SELECT count(*) FROM worker WHERE seen_at >= @since AND suspended_until <= @now;
 SELECT * FROM turn WHERE party = @party FOR UPDATE;
 
 -- name: TurnNow :one
--- Where a newcomer of within begins: level with the one that is served next, or,
--- when none waits, with the one that was served most.
+-- Where a newcomer of within begins: level with the one of its priority that is served next,
+-- or, when none waits, with the one that was served most.
 SELECT CAST(coalesce(
-  (SELECT min(t.served_us) FROM turn t WHERE t.within = @within AND t.waiting > 0),
-  (SELECT max(t.served_us) FROM turn t WHERE t.within = @within),
+  (SELECT min(t.served_us) FROM turn t WHERE t.within = @within AND t.waiting > 0 AND t.paused = '' AND t.priority = @priority),
+  (SELECT max(t.served_us) FROM turn t WHERE t.within = @within AND t.priority = @priority),
   0) AS bigint) AS served_us;
 
 -- name: TurnEnter :exec
@@ -43,10 +43,27 @@ ON CONFLICT (party) DO UPDATE SET
   served_us = CASE WHEN turn.waiting = 0 AND turn.served_us < excluded.served_us THEN excluded.served_us ELSE turn.served_us END,
   waiting = turn.waiting + excluded.waiting;
 
--- name: TurnMove :execrows
+-- name: TurnMove :one
 -- The one statement that changes what waits and what was served.
 UPDATE turn SET waiting = waiting + CAST(@waiting AS bigint), served_us = served_us + CAST(@served_us AS bigint),
   counted_us = counted_us + CAST(@counted_us AS bigint)
+WHERE party = @party
+RETURNING paused;
+
+-- name: TurnPause :exec
+UPDATE turn SET paused = @paused, paused_at = CASE WHEN paused = '' THEN CAST(@now AS bigint) ELSE paused_at END WHERE party = @party;
+
+-- name: TurnPaused :one
+SELECT paused, paused_at FROM turn WHERE party = @job_id AND within <> '';
+
+-- name: TurnResume :exec
+-- A job that was paused has saved up no claim meanwhile.
+UPDATE turn SET paused = '', paused_at = 0, served_us = CASE WHEN served_us < CAST(@served_us AS bigint) THEN CAST(@served_us AS bigint) ELSE served_us END
+WHERE party = @party;
+
+-- name: TurnRank :exec
+-- Nor has one that gets another priority saved up any against those that have it already.
+UPDATE turn SET priority = @priority, served_us = CASE WHEN served_us < CAST(@served_us AS bigint) THEN CAST(@served_us AS bigint) ELSE served_us END
 WHERE party = @party;
 
 -- name: TurnNeeds :exec
@@ -113,12 +130,13 @@ FROM turn t WHERE t.within = '' AND t.waiting > 0 ORDER BY t.waiting DESC, t.par
 SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiting > 0 LIMIT 1) AS waits;
 
 -- name: TurnsOf :many
--- The queues of within that have waiting frames, the least served first, after a
--- place. Small statements that walk an index: PostgreSQL plans a combined one
+-- The queues of within that have waiting frames and are not paused, those of the highest
+-- priority first and of these the least served, after a place. Small statements that walk an index: PostgreSQL plans a combined one
 -- over jobs and frames badly as long as it has not counted new rows.
-SELECT party, served_us FROM turn
-WHERE within = @within AND waiting > 0 AND (served_us > @served_us OR (served_us = @served_us AND party > @party))
-ORDER BY served_us, party
+SELECT party, served_us, priority FROM turn
+WHERE within = @within AND waiting > 0 AND paused = ''
+  AND (priority < @priority OR (priority = @priority AND (served_us > @served_us OR (served_us = @served_us AND party > @party))))
+ORDER BY priority DESC, served_us, party
 LIMIT CAST(@max AS bigint);
 
 -- name: TurnOpen :one
@@ -174,19 +192,21 @@ SELECT c.frame FROM candidate c WHERE c.job_id = @job_id AND (c.worker_id = @hol
 
 -- name: TurnOfJob :one
 -- How much its workspace was served, and how far a job is ahead of its workspace's
--- next one.
+-- next one of its priority. None for a job that is paused or that one of a higher priority
+-- comes before.
 SELECT w.served_us AS workspace_served_us, j.plays, j.plays_from, j.played, j.play_us,
-  CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
+  CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0 AND t.paused = '' AND t.priority = j.priority), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
-WHERE j.party = @job_id AND j.waiting > 0;
+WHERE j.party = @job_id AND j.waiting > 0 AND j.paused = ''
+  AND NOT EXISTS (SELECT 1 FROM turn h WHERE h.within = j.within AND h.waiting > 0 AND h.paused = '' AND h.priority > j.priority);
 
 -- name: TurnsWaiting :many
--- Every job with waiting frames, by workspace and then by turn, with what a claim of one
--- of its frames is charged by.
-SELECT t.party, t.within, t.served_us, t.waiting, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+-- Every job with waiting frames that is not paused, by workspace and then by turn, with what
+-- a claim of one of its frames is charged by.
+SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
-WHERE t.within <> '' AND t.waiting > 0
-ORDER BY t.within, t.served_us, t.party;
+WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
+ORDER BY t.within, t.priority DESC, t.served_us, t.party;
 
 -- name: WorkersIdle :many
 -- How many workers are online, not suspended and able to work, and how many of those hold no
@@ -202,7 +222,7 @@ SELECT count(*) FROM worker WHERE seen_at >= @since AND unable <> '' AND suspend
 -- name: TurnsStranded :one
 -- Jobs with waiting frames of which each online worker is of another kind or lacks something,
 -- while some are online.
-SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0
+SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
   AND EXISTS (SELECT 1 FROM worker a WHERE a.seen_at >= @since AND a.suspended_until <= @now)
   AND NOT EXISTS (SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind));
@@ -263,7 +283,7 @@ GROUP BY s.job_id;
 -- Frames whose job awaits the result of another key are left out.
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
-  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND k.kind NOT IN ('', 'any', CAST(@kind AS text)))
+  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND (k.kind NOT IN ('', 'any', CAST(@kind AS text)) OR k.paused <> ''))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
@@ -275,7 +295,7 @@ LIMIT 1;
 -- name: JobFailedBefore :one
 -- A job that holder cannot render and that no other worker is available for.
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0 AND t.kind IN ('', 'any', CAST(@kind AS text))
+WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND t.kind IN ('', 'any', CAST(@kind AS text))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
@@ -441,7 +461,7 @@ SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = '
 -- name: DemandOfJobs :many
 -- What each job under way has waiting, and in workers' hands, by workspace, with what its
 -- finished frames took.
-SELECT t.party, t.within, t.needs, t.waiting, j.frames_completed, j.render_us,
+SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, j.frames_completed, j.render_us,
   CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
 FROM turn t JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party;
@@ -455,7 +475,7 @@ GROUP BY t.party, t.waiting
 HAVING count(l.lease_id) <> t.waiting
 UNION ALL
 SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
-FROM turn w LEFT JOIN turn j ON j.within = w.party
+FROM turn w LEFT JOIN turn j ON j.within = w.party AND j.paused = ''
 WHERE w.within = ''
 GROUP BY w.party, w.waiting
 HAVING coalesce(sum(j.waiting), 0) <> w.waiting
@@ -464,10 +484,11 @@ SELECT j.job_id, CAST(0 AS bigint) AS waiting, CAST(1 AS bigint) AS leases FROM 
 WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHERE t.party = j.job_id);
 
 -- name: AuditTurnOwners :many
--- Turns that are no workspace's and no job's of their workspace, or whose times cannot be:
--- a job's time counts for it and for its workspace, and begins at that of a rival.
+-- Turns that are no workspace's and no job's of their workspace, or whose times, pause or
+-- priority cannot be: a job's time counts for it and for its workspace, and begins at that of a rival.
 SELECT t.* FROM turn t
-WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
+WHERE t.paused NOT IN ('', 'workspace', 'operator') OR (t.paused = '') <> (t.paused_at = 0) OR t.priority < 1 OR t.priority > 100
+   OR (t.within = '' AND (t.paused <> '' OR t.priority <> 50 OR t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)));
 

@@ -10,14 +10,15 @@ import (
 )
 
 const auditTurnOwners = `-- name: AuditTurnOwners :many
-SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs, t.kind FROM turn t
-WHERE (t.within = '' AND (t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
+SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs, t.kind, t.paused, t.paused_at, t.priority FROM turn t
+WHERE t.paused NOT IN ('', 'workspace', 'operator') OR (t.paused = '') <> (t.paused_at = 0) OR t.priority < 1 OR t.priority > 100
+   OR (t.within = '' AND (t.paused <> '' OR t.priority <> 50 OR t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
    OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)))
 `
 
-// Turns that are no workspace's and no job's of their workspace, or whose times cannot be:
-// a job's time counts for it and for its workspace, and begins at that of a rival.
+// Turns that are no workspace's and no job's of their workspace, or whose times, pause or
+// priority cannot be: a job's time counts for it and for its workspace, and begins at that of a rival.
 func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
 	rows, err := q.db.QueryContext(ctx, auditTurnOwners)
 	if err != nil {
@@ -39,6 +40,9 @@ func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
 			&i.PlayUs,
 			&i.Needs,
 			&i.Kind,
+			&i.Paused,
+			&i.PausedAt,
+			&i.Priority,
 		); err != nil {
 			return nil, err
 		}
@@ -61,7 +65,7 @@ GROUP BY t.party, t.waiting
 HAVING count(l.lease_id) <> t.waiting
 UNION ALL
 SELECT w.party, w.waiting, CAST(coalesce(sum(j.waiting), 0) AS bigint) AS leases
-FROM turn w LEFT JOIN turn j ON j.within = w.party
+FROM turn w LEFT JOIN turn j ON j.within = w.party AND j.paused = ''
 WHERE w.within = ''
 GROUP BY w.party, w.waiting
 HAVING coalesce(sum(j.waiting), 0) <> w.waiting
@@ -101,7 +105,7 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 }
 
 const demandOfJobs = `-- name: DemandOfJobs :many
-SELECT t.party, t.within, t.needs, t.waiting, j.frames_completed, j.render_us,
+SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, j.frames_completed, j.render_us,
   CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
 FROM turn t JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party
@@ -562,7 +566,7 @@ func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int
 const frameFailedBefore = `-- name: FrameFailedBefore :one
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = $1 AND f.holder = $2 AND l.state = 'waiting' AND l.due_at <= $3
-  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND k.kind NOT IN ('', 'any', CAST($4 AS text)))
+  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND (k.kind NOT IN ('', 'any', CAST($4 AS text)) OR k.paused <> ''))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
@@ -794,7 +798,7 @@ func (q *Queries) FramesToShare(ctx context.Context) (int64, error) {
 
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0 AND t.kind IN ('', 'any', CAST($3 AS text))
+WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND t.kind IN ('', 'any', CAST($3 AS text))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
@@ -1294,7 +1298,7 @@ func (q *Queries) TurnKind(ctx context.Context, jobID string) (string, error) {
 }
 
 const turnLock = `-- name: TurnLock :one
-SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs, kind FROM turn WHERE party = $1 FOR UPDATE
+SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs, kind, paused, paused_at, priority FROM turn WHERE party = $1 FOR UPDATE
 `
 
 func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
@@ -1312,14 +1316,18 @@ func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
 		&i.PlayUs,
 		&i.Needs,
 		&i.Kind,
+		&i.Paused,
+		&i.PausedAt,
+		&i.Priority,
 	)
 	return i, err
 }
 
-const turnMove = `-- name: TurnMove :execrows
+const turnMove = `-- name: TurnMove :one
 UPDATE turn SET waiting = waiting + CAST($1 AS bigint), served_us = served_us + CAST($2 AS bigint),
   counted_us = counted_us + CAST($3 AS bigint)
 WHERE party = $4
+RETURNING paused
 `
 
 type TurnMoveParams struct {
@@ -1330,17 +1338,16 @@ type TurnMoveParams struct {
 }
 
 // The one statement that changes what waits and what was served.
-func (q *Queries) TurnMove(ctx context.Context, arg TurnMoveParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, turnMove,
+func (q *Queries) TurnMove(ctx context.Context, arg TurnMoveParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, turnMove,
 		arg.Waiting,
 		arg.ServedUs,
 		arg.CountedUs,
 		arg.Party,
 	)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+	var paused string
+	err := row.Scan(&paused)
+	return paused, err
 }
 
 const turnNeeds = `-- name: TurnNeeds :exec
@@ -1360,15 +1367,20 @@ func (q *Queries) TurnNeeds(ctx context.Context, arg TurnNeedsParams) error {
 
 const turnNow = `-- name: TurnNow :one
 SELECT CAST(coalesce(
-  (SELECT min(t.served_us) FROM turn t WHERE t.within = $1 AND t.waiting > 0),
-  (SELECT max(t.served_us) FROM turn t WHERE t.within = $1),
+  (SELECT min(t.served_us) FROM turn t WHERE t.within = $1 AND t.waiting > 0 AND t.paused = '' AND t.priority = $2),
+  (SELECT max(t.served_us) FROM turn t WHERE t.within = $1 AND t.priority = $2),
   0) AS bigint) AS served_us
 `
 
-// Where a newcomer of within begins: level with the one that is served next, or,
-// when none waits, with the one that was served most.
-func (q *Queries) TurnNow(ctx context.Context, within string) (int64, error) {
-	row := q.db.QueryRowContext(ctx, turnNow, within)
+type TurnNowParams struct {
+	Within   string
+	Priority int64
+}
+
+// Where a newcomer of within begins: level with the one of its priority that is served next,
+// or, when none waits, with the one that was served most.
+func (q *Queries) TurnNow(ctx context.Context, arg TurnNowParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, turnNow, arg.Within, arg.Priority)
 	var served_us int64
 	err := row.Scan(&served_us)
 	return served_us, err
@@ -1376,9 +1388,10 @@ func (q *Queries) TurnNow(ctx context.Context, within string) (int64, error) {
 
 const turnOfJob = `-- name: TurnOfJob :one
 SELECT w.served_us AS workspace_served_us, j.plays, j.plays_from, j.played, j.play_us,
-  CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0), j.served_us) AS bigint) AS ahead_us
+  CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0 AND t.paused = '' AND t.priority = j.priority), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
-WHERE j.party = $1 AND j.waiting > 0
+WHERE j.party = $1 AND j.waiting > 0 AND j.paused = ''
+  AND NOT EXISTS (SELECT 1 FROM turn h WHERE h.within = j.within AND h.waiting > 0 AND h.paused = '' AND h.priority > j.priority)
 `
 
 type TurnOfJobRow struct {
@@ -1391,7 +1404,8 @@ type TurnOfJobRow struct {
 }
 
 // How much its workspace was served, and how far a job is ahead of its workspace's
-// next one.
+// next one of its priority. None for a job that is paused or that one of a higher priority
+// comes before.
 func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, error) {
 	row := q.db.QueryRowContext(ctx, turnOfJob, jobID)
 	var i TurnOfJobRow
@@ -1482,6 +1496,37 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 	return i, err
 }
 
+const turnPause = `-- name: TurnPause :exec
+UPDATE turn SET paused = $1, paused_at = CASE WHEN paused = '' THEN CAST($2 AS bigint) ELSE paused_at END WHERE party = $3
+`
+
+type TurnPauseParams struct {
+	Paused string
+	Now    int64
+	Party  string
+}
+
+func (q *Queries) TurnPause(ctx context.Context, arg TurnPauseParams) error {
+	_, err := q.db.ExecContext(ctx, turnPause, arg.Paused, arg.Now, arg.Party)
+	return err
+}
+
+const turnPaused = `-- name: TurnPaused :one
+SELECT paused, paused_at FROM turn WHERE party = $1 AND within <> ''
+`
+
+type TurnPausedRow struct {
+	Paused   string
+	PausedAt int64
+}
+
+func (q *Queries) TurnPaused(ctx context.Context, jobID string) (TurnPausedRow, error) {
+	row := q.db.QueryRowContext(ctx, turnPaused, jobID)
+	var i TurnPausedRow
+	err := row.Scan(&i.Paused, &i.PausedAt)
+	return i, err
+}
+
 const turnPlay = `-- name: TurnPlay :one
 SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = $1
@@ -1545,15 +1590,50 @@ func (q *Queries) TurnPlays(ctx context.Context, arg TurnPlaysParams) error {
 	return err
 }
 
+const turnRank = `-- name: TurnRank :exec
+UPDATE turn SET priority = $1, served_us = CASE WHEN served_us < CAST($2 AS bigint) THEN CAST($2 AS bigint) ELSE served_us END
+WHERE party = $3
+`
+
+type TurnRankParams struct {
+	Priority int64
+	ServedUs int64
+	Party    string
+}
+
+// Nor has one that gets another priority saved up any against those that have it already.
+func (q *Queries) TurnRank(ctx context.Context, arg TurnRankParams) error {
+	_, err := q.db.ExecContext(ctx, turnRank, arg.Priority, arg.ServedUs, arg.Party)
+	return err
+}
+
+const turnResume = `-- name: TurnResume :exec
+UPDATE turn SET paused = '', paused_at = 0, served_us = CASE WHEN served_us < CAST($1 AS bigint) THEN CAST($1 AS bigint) ELSE served_us END
+WHERE party = $2
+`
+
+type TurnResumeParams struct {
+	ServedUs int64
+	Party    string
+}
+
+// A job that was paused has saved up no claim meanwhile.
+func (q *Queries) TurnResume(ctx context.Context, arg TurnResumeParams) error {
+	_, err := q.db.ExecContext(ctx, turnResume, arg.ServedUs, arg.Party)
+	return err
+}
+
 const turnsOf = `-- name: TurnsOf :many
-SELECT party, served_us FROM turn
-WHERE within = $1 AND waiting > 0 AND (served_us > $2 OR (served_us = $2 AND party > $3))
-ORDER BY served_us, party
-LIMIT CAST($4 AS bigint)
+SELECT party, served_us, priority FROM turn
+WHERE within = $1 AND waiting > 0 AND paused = ''
+  AND (priority < $2 OR (priority = $2 AND (served_us > $3 OR (served_us = $3 AND party > $4))))
+ORDER BY priority DESC, served_us, party
+LIMIT CAST($5 AS bigint)
 `
 
 type TurnsOfParams struct {
 	Within   string
+	Priority int64
 	ServedUs int64
 	Party    string
 	Max      int64
@@ -1562,14 +1642,16 @@ type TurnsOfParams struct {
 type TurnsOfRow struct {
 	Party    string
 	ServedUs int64
+	Priority int64
 }
 
-// The queues of within that have waiting frames, the least served first, after a
-// place. Small statements that walk an index: PostgreSQL plans a combined one
+// The queues of within that have waiting frames and are not paused, those of the highest
+// priority first and of these the least served, after a place. Small statements that walk an index: PostgreSQL plans a combined one
 // over jobs and frames badly as long as it has not counted new rows.
 func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow, error) {
 	rows, err := q.db.QueryContext(ctx, turnsOf,
 		arg.Within,
+		arg.Priority,
 		arg.ServedUs,
 		arg.Party,
 		arg.Max,
@@ -1581,7 +1663,7 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	var items []TurnsOfRow
 	for rows.Next() {
 		var i TurnsOfRow
-		if err := rows.Scan(&i.Party, &i.ServedUs); err != nil {
+		if err := rows.Scan(&i.Party, &i.ServedUs, &i.Priority); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1596,7 +1678,7 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 }
 
 const turnsStranded = `-- name: TurnsStranded :one
-SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0
+SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
   AND EXISTS (SELECT 1 FROM worker a WHERE a.seen_at >= $1 AND a.suspended_until <= $2)
   AND NOT EXISTS (SELECT 1 FROM worker o
     WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind))
@@ -1617,10 +1699,10 @@ func (q *Queries) TurnsStranded(ctx context.Context, arg TurnsStrandedParams) (i
 }
 
 const turnsWaiting = `-- name: TurnsWaiting :many
-SELECT t.party, t.within, t.served_us, t.waiting, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
-WHERE t.within <> '' AND t.waiting > 0
-ORDER BY t.within, t.served_us, t.party
+WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
+ORDER BY t.within, t.priority DESC, t.served_us, t.party
 `
 
 type TurnsWaitingRow struct {
@@ -1628,6 +1710,7 @@ type TurnsWaitingRow struct {
 	Within            string
 	ServedUs          int64
 	Waiting           int64
+	Priority          int64
 	Needs             int64
 	Kind              string
 	WorkspaceServedUs int64
@@ -1636,8 +1719,8 @@ type TurnsWaitingRow struct {
 	RenderUs          int64
 }
 
-// Every job with waiting frames, by workspace and then by turn, with what a claim of one
-// of its frames is charged by.
+// Every job with waiting frames that is not paused, by workspace and then by turn, with what
+// a claim of one of its frames is charged by.
 func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 	rows, err := q.db.QueryContext(ctx, turnsWaiting)
 	if err != nil {
@@ -1652,6 +1735,7 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 			&i.Within,
 			&i.ServedUs,
 			&i.Waiting,
+			&i.Priority,
 			&i.Needs,
 			&i.Kind,
 			&i.WorkspaceServedUs,

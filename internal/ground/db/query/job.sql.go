@@ -1609,6 +1609,7 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
       AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs, CAST(coalesce(mine.kind, '') AS text) AS kind,
+  CAST(coalesce(mine.paused, '') AS text) AS paused, CAST(coalesce(mine.priority, 0) AS bigint) AS priority,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us
 FROM job LEFT JOIN turn mine ON mine.party = job.job_id LEFT JOIN turn ours ON ours.party = job.workspace_id
@@ -1632,6 +1633,8 @@ type JobViewsRow struct {
 	WorkspaceServedUs int64
 	Needs             int64
 	Kind              string
+	Paused            string
+	Priority          int64
 	Plays             bool
 	PlaysFrom         int64
 	Played            int64
@@ -1644,7 +1647,8 @@ type JobViewsRow struct {
 // altogether, in thousandths of a frame. choosy: whether some worker may not take each of
 // its frames, because of earlier failures. stuck: whether no frame is in, and only keys
 // that held one for too long hold any. needs: what a worker's Blender must be built with
-// for it. kind: the kind of workers that it stays with. served_us: its place in its workspace's queue. plays: whether its frames depend
+// for it. kind: the kind of workers that it stays with. paused: by whom it is. priority: 0
+// while it has no queue position. served_us: its place in its workspace's queue. plays: whether its frames depend
 // on earlier ones; the members after it say how long that took.
 func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsRow, error) {
 	rows, err := q.db.QueryContext(ctx, jobViews, arg.Queue, arg.Ids)
@@ -1710,6 +1714,8 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.WorkspaceServedUs,
 			&i.Needs,
 			&i.Kind,
+			&i.Paused,
+			&i.Priority,
 			&i.Plays,
 			&i.PlaysFrom,
 			&i.Played,

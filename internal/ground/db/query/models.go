@@ -675,6 +675,9 @@ type Turn struct {
 	PlayUs    int64
 	Needs     int64
 	Kind      string
+	Paused    string
+	PausedAt  int64
+	Priority  int64
 }
 
 type Unsummed struct {

@@ -77,6 +77,9 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 		for name, ask := range map[string]func() error{
 			"read":     func() error { _, err := stranger.Job(ctx, id); return err },
 			"cancel":   func() error { _, err := stranger.Cancel(ctx, id); return err },
+			"pause":    func() error { _, err := stranger.Pause(ctx, id); return err },
+			"resume":   func() error { _, err := stranger.Resume(ctx, id); return err },
+			"priority": func() error { _, err := stranger.SetPriority(ctx, id, 80); return err },
 			"download": func() error { _, err := stranger.Artifact(ctx, id); return err },
 			"receipt":  func() error { _, err := stranger.Receipt(ctx, id); return err },
 			"proof":    func() error { _, err := stranger.Proof(ctx, id); return err },
