@@ -15,9 +15,9 @@ import (
 	"svc.example/internal/render/settings"
 )
 
-// command is one line to the driver: "open", "play", "render", "strip" or "finish". keep_data, plays,
-// scene, settings and frames belong to open, as preview, shot and in_strips do; the two about loading
-// belong to render, strip and finish; rows to strip; file to open and finish; frame to all but open.
+// command is one line to the driver: "open", "play", "render", "divides", "strip" or "finish". keep_data,
+// plays, scene, settings and frames belong to open, as preview and shot do; the two about loading belong
+// to render, strip and finish; rows to strip; file to open and finish; frame to all but open and divides.
 type command struct {
 	Command  string `json:"command"`
 	File     string `json:"file,omitempty"`
@@ -30,7 +30,6 @@ type command struct {
 	Frames  *Frames  `json:"frames"`
 	Preview *Preview `json:"preview,omitempty"`
 	Shot    *Shot    `json:"shot,omitempty"`
-	Strips  bool     `json:"in_strips,omitempty"`
 	Rows    *[2]int  `json:"rows,omitempty"`
 	Frame   *int     `json:"frame,omitempty"`
 	Fresh   bool     `json:"fresh"`

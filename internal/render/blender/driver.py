@@ -1,7 +1,7 @@
 """Runs inside Blender and renders frames on command.
 
 One JSON object a line: commands come in on file descriptor 3, replies leave on
-4; standard output stays Blender's own. Commands: open, play, render, strip, finish. A reply named
+4; standard output stays Blender's own. Commands: open, play, render, divides, strip, finish. A reply named
 "error" refuses the command and leaves the process usable only for its end.
 
 Persistent data is what Blender calls keeping the scene inside Cycles from one
@@ -1046,7 +1046,6 @@ class Driver:
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
         most = 0 if plays or preview else self.settings["whole"]
-        undivided = self.undivided(scene, plays) if command.get("in_strips") else ""
         self.tiled = [other for other in rendered_scenes(scene) if tiled_for_nothing(other, most)]
         self.leave_tiles(True)
         compression = leave_packing(scene) if self.settings["uncompressed"] else 0
@@ -1070,18 +1069,33 @@ class Driver:
             full=full,
             whole=bool(self.tiled),
             compression=compression,
-            undivided=undivided,
+            rows=strips.rows(scene, whole_size(scene)),
+            channels=strips.channels(scene),
         )
 
-    def undivided(self, scene, plays):
-        """Why a picture is not rendered in strips; "" where it may be."""
+    def undivided(self):
+        """Why the scene's pictures are not rendered in strips; "" where they may be."""
+        scene = bpy.context.scene
         if sequenced(scene):
             return "sequencer"
         if layered_scenes(scene) != [scene]:
             return "several_scenes"
-        if plays:
+        if self.run is not None:
             return "simulation"
         return strips.doubt(scene, objects_in(scene), layers_to_denoise(scene))
+
+    def divides(self, command):
+        self.say(reply="divides", undivided=self.undivided())
+
+    def divided(self, command):
+        """The scene of a command about strips."""
+        if command["anew"]:
+            self.load()
+        reason = self.undivided()
+        if reason:
+            raise Refusal("frame_check_failed", "the picture is not to be rendered in strips: " + reason, final=True)
+        self.keep_data(bpy.context.scene, False)  # each strip has another part of it
+        return bpy.context.scene
 
     def doubt(self, scene):
         """Why no data is kept of a scene; "" where that is safe."""
@@ -1118,9 +1132,7 @@ class Driver:
 
     def strip(self, command):
         """Renders some rows of a frame, as raw passes."""
-        if command["anew"]:
-            self.load()
-        scene = bpy.context.scene
+        scene = self.divided(command)
         with strips.Changes() as changes:
             strips.cut(changes, scene, whole_size(scene), command["rows"])
             changes.set(scene.render, "filepath", os.path.join(self.settings["out"], "strip_"))
@@ -1128,9 +1140,7 @@ class Driver:
 
     def finish(self, command):
         """Makes a frame's picture of its passes, which lie in a file."""
-        if command["anew"]:
-            self.load()
-        scene = bpy.context.scene
+        scene = self.divided(command)
         try:
             with strips.Changes() as changes:
                 strips.finish(changes, scene, whole_size(scene), command["file"])

@@ -38,8 +38,6 @@ type Input struct {
 	// Settings are what an order chose of the file. One that the file does not have is refused
 	// with frame_check_failed.
 	Settings settings.Settings
-	// Strips says that pictures will be rendered in strips: see Strip.
-	Strips bool
 	// Scene, when set, is the name of the only scene that may be rendered. Open refuses a
 	// file of which Blender renders another.
 	Scene string

@@ -143,9 +143,13 @@ type Opened struct {
 	// Compression is the zlib level, 1 to 9, that the scene's PNGs still have to be
 	// compressed with; 0 if they already are as the scene asks. See Options.Uncompressed.
 	Compression int `json:"compression"`
-	// Undivided says why no strips may be rendered of the scene's pictures, in the words of
-	// strips.Reason; "" where they may, or Input.Strips is not set.
-	Undivided string `json:"undivided"`
+	// Rows is how many rows are rendered: those of the picture, or of its border. Channels is how
+	// many numbers Blender has of each pixel of the passes.
+	Rows     int `json:"rows"`
+	Channels int `json:"channels"`
+	// Strips is in how many strips, one after the other, a picture has to be rendered to fit into
+	// the memory that Blender may have; 0 for one piece. See Strip.
+	Strips int `json:"-"`
 }
 
 // Full is the work of a frame.

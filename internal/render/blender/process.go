@@ -25,7 +25,6 @@ type Process struct {
 	output   output
 	info     Info
 	started  time.Time      // when the driver said that the last frame began
-	divided  Opened         // the file, where pictures are rendered in strips
 	played   int            // frames of the current command that were computed and not rendered
 	done     chan struct{}  // closed when the process has ended and been waited for
 	ending   sandbox.Ending // valid once done is closed
@@ -114,12 +113,15 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 	inside := filepath.Join(folder, filepath.FromSlash(in.Main))
 	p.output.begin(nil)
 	var opened Opened
-	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames, Strips: in.Strips}, "opened", &opened); err != nil {
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames}, "opened", &opened); err != nil {
 		return Opened{}, err
 	}
-	if in.Strips {
-		p.divided = opened
-		return opened, nil
+	if in.Preview != nil {
+		return opened, p.fits(opened)
+	}
+	opened.Strips, err = p.strips(ctx, opened)
+	if err != nil || opened.Strips > 0 {
+		return opened, err
 	}
 	return opened, p.fits(opened)
 }

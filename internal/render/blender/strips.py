@@ -121,6 +121,18 @@ def region(scene, whole):
     )
 
 
+def rows(scene, whole):
+    """How many rows are rendered."""
+    (_, low), (_, high) = region(scene, whole)
+    return high - low
+
+
+def channels(scene):
+    """How many numbers Blender has of each pixel of a scene's passes."""
+    layers = used_layers(scene) if scene.render.engine == "CYCLES" else []
+    return sum(len(names) for layer in layers for _, names, _ in cycles.engine.list_render_passes(scene, layer))
+
+
 def cut(changes, scene, whole, rows):
     """Has a scene render some rows as raw passes."""
     render, image, height = scene.render, scene.render.image_settings, whole[1]

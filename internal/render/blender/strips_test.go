@@ -73,9 +73,7 @@ func divide(t *testing.T, name string) (*blender.Process, blender.Opened) {
 		t.Fatalf("make the scenes: %v", err)
 	}
 	p := start(t, blender.Options{Denoise: blender.Keep})
-	in := blender.SingleFile(filepath.Join(dir, name+".blend"))
-	in.Strips = true
-	opened, err := p.Open(t.Context(), in)
+	opened, err := p.Open(t.Context(), blender.SingleFile(filepath.Join(dir, name+".blend")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,14 +95,6 @@ func strip(t *testing.T, p *blender.Process, rows strips.Rows, overlap, height i
 	return strips.Strip{Rows: rows, Held: held, Path: path}
 }
 
-// rowsOf is how many rows of a scene are rendered: those of its border, if it has one.
-func rowsOf(name string, o blender.Opened) int {
-	if name == "bordered" {
-		return 38 - 7 // of 48, from 0.15 to 0.8
-	}
-	return o.Height
-}
-
 // TestStripsAreTheWholePicture: rendered in uneven strips, joined and finished, each scene's
 // picture is the one that is rendered by hand in one piece.
 func TestStripsAreTheWholePicture(t *testing.T) {
@@ -114,10 +104,10 @@ func TestStripsAreTheWholePicture(t *testing.T) {
 			t.Parallel()
 			want := picture(t, byHandOf(t, name))
 			p, opened := divide(t, name)
-			if opened.Undivided != "" {
-				t.Fatalf("it may not be cut: %s", opened.Undivided)
+			if reason, err := p.Undivided(t.Context()); err != nil || reason != "" {
+				t.Fatalf("it may not be cut: %s, %v", reason, err)
 			}
-			height := rowsOf(name, opened)
+			height := opened.Rows
 			for _, cost := range [][]float64{{1, 5, 2}, {1, 3}} {
 				var parts []strips.Strip
 				for _, rows := range strips.Cut(height, len(cost), cost, 0) {
@@ -184,14 +174,11 @@ func TestScenesThatAreNotCut(t *testing.T) {
 		"strips": strips.Sequenced, "cloth": strips.Played, "tiles_adaptive": strips.AdaptiveTiles, "tiles_timed": strips.TimeLimited,
 	} {
 		p := start(t, blender.Options{})
-		in := blender.SingleFile(scene(t, name))
-		in.Strips = true
-		opened, err := p.Open(t.Context(), in)
-		if err != nil {
+		if _, err := p.Open(t.Context(), blender.SingleFile(scene(t, name))); err != nil {
 			t.Fatal(err)
 		}
-		if strips.Reason(opened.Undivided) != want {
-			t.Errorf("%s: %q, wanted %q", name, opened.Undivided, want)
+		if got, err := p.Undivided(t.Context()); err != nil || strips.Reason(got) != want {
+			t.Errorf("%s: %q, wanted %q, %v", name, got, want, err)
 		}
 		var refused *blender.Error
 		if _, err := p.Strip(t.Context(), 1, 0, 10, nil); !errors.As(err, &refused) || !refused.Final {

@@ -69,7 +69,7 @@ func (b Blender) Start(ctx context.Context, opts blender.Options) (Session, erro
 	if err != nil {
 		return nil, err // a nil *Process in a Session would not equal nil
 	}
-	return p, nil
+	return blenderSession{p, opts.Temp}, nil
 }
 
 // Config holds a worker's dependencies and settings.

@@ -53,6 +53,9 @@ type renderedFrame struct {
 func (l *slot) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.frameTime())
 	defer cancel()
+	if s, ok := a.Session.(Stripper); ok && a.opened.Strips > 0 {
+		return l.renderInStrips(ctx, s, a, t)
+	}
 	if a.guard.note == "" {
 		return a.Render(ctx, t.lease.Frame, t.advance)
 	}
@@ -262,7 +265,7 @@ func (l *slot) disablePersistentData(a *openJob, note string) {
 // kept is watched until it was compared once.
 func (l *slot) newGuard(a *openJob) guard {
 	note, known := l.verdicts.of(a.job.InputSHA256)
-	return guard{watched: a.opened.KeepsData && !known, note: note}
+	return guard{watched: a.opened.KeepsData && !known && a.opened.Strips == 0, note: note}
 }
 
 // errInTiles gives a frame back that is to be rendered again in tiles.

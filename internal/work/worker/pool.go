@@ -188,12 +188,16 @@ func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, e
 		l.pool.clear()
 		return nil, err
 	}
+	if err = l.divide(ctx, a); err != nil {
+		l.pool.clear()
+		return nil, err
+	}
 	t.openTime += time.Since(begun)
 	a.guard = l.newGuard(a)
 	if a.guard.watched {
 		l.pool.warm() // the comparison needs a second process soon
 	}
 	l.log.Info("file opened", "job_id", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,
-		"keeps_data", a.opened.KeepsData && a.guard.note == "", "not_kept", a.opened.NotKept, "watched", a.guard.watched)
+		"keeps_data", a.opened.KeepsData && a.guard.note == "", "not_kept", a.opened.NotKept, "watched", a.guard.watched, "strips", a.opened.Strips)
 	return a, nil
 }

@@ -377,6 +377,9 @@ func (l *slot) render(ctx, drainCtx context.Context, t *task) (took time.Duratio
 	if cause == nil && l.crowded(err) {
 		cause = blenders.ErrAlone
 	}
+	if cause == nil && a != nil && l.dividedInstead(a, err) {
+		cause = errInStrips
+	}
 	if cause == nil && ctx.Err() != nil {
 		// A scheduler signals every process of a machine, Blender too. What fails during a
 		// stop may be the stop's doing, so it proves nothing about the frame.
@@ -437,7 +440,7 @@ func (w *Worker) giveUp(drainCtx context.Context, t *task, cause, err error) {
 	case errors.Is(cause, errLost), refused(err) && !errors.Is(err, errDamaged):
 		log.Warn("frame given up: it is not this worker's any longer", "err", err)
 		w.held.drop(t.lease.LeaseID, t.lease.Attempt)
-	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, blenders.ErrAlone), errors.Is(cause, errInTiles):
+	case errors.Is(cause, errStopped), errors.Is(cause, errFrameCame), errors.Is(cause, blenders.ErrAlone), errors.Is(cause, errInTiles), errors.Is(cause, errInStrips):
 		log.Info("frame given back", "reason", cause)
 		w.giveBack(drainCtx, t)
 	case errors.Is(err, errUnable):

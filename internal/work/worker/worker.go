@@ -29,6 +29,7 @@ type Worker struct {
 	machine  *machine           // shared with other workers of it
 	blenders *blenders.Blenders // which of them run
 	verdicts verdicts
+	divided  verdicts // of files whose pictures took too much memory in one piece
 
 	finishing sync.WaitGroup // pictures that are packed and checked during the next render
 	places    chan struct{}  // of capacity mostFinishing, filled by each of them

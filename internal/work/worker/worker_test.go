@@ -26,7 +26,7 @@ type bench struct {
 	shares []worker.Share
 }
 
-func newBench(t *testing.T, s *server, p *painter) *bench {
+func newBench(t *testing.T, s *server, p worker.Renderer) *bench {
 	return &bench{t: t, server: s, config: worker.Config{
 		Farm: s, Renderer: p, WorkDir: t.TempDir(), Name: "test", Log: slog.New(slog.DiscardHandler),
 		Jitter: func() float64 { return 0.5 },
