@@ -154,6 +154,9 @@ type ProjectRequest struct {
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
 	Settings                        Settings // what else differs from the file
+	// Reuse takes over frames that an earlier job of the workspace rendered and whose pictures
+	// are the same. They cost nothing; Quote.ReusedFrames lists them.
+	Reuse bool
 	// Progress, if not nil, is called with the bytes sent so far of those that are
 	// missing on the service, by one goroutine at a time. It is not called if the
 	// service has everything.
@@ -207,7 +210,8 @@ func (r ProjectRequest) listing() any {
 		FrameEnd   *int   `json:"frame_end,omitempty"`
 		FrameStep  *int   `json:"frame_step,omitempty"`
 		Settings
-	}{Main: r.Project.Main, Frames: r.Frames, Settings: r.Settings}
+		Reuse bool `json:"reuse,omitempty"`
+	}{Main: r.Project.Main, Frames: r.Frames, Settings: r.Settings, Reuse: r.Reuse}
 	if r.Frames == "" {
 		l.FrameStart, l.FrameEnd, l.FrameStep = r.FrameStart, r.FrameEnd, r.FrameStep
 	}

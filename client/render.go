@@ -16,6 +16,7 @@ type RenderRequest struct {
 	Folder   string   // for the frames, the receipt and what proves it
 	Frames   string   // such as 1-50,80-100x5; "" for the scene's own
 	Settings Settings // what else differs from the file
+	Reuse    bool     // takes over frames of earlier jobs that show the same, at no cost
 	// MaxCents is the most that it may cost; nil for the quote's own price.
 	MaxCents        *int64
 	LegalAcceptance string // [LegalV1]
@@ -38,7 +39,7 @@ func (c *Client) Render(ctx context.Context, r RenderRequest) (*Rendering, error
 		return nil, fmt.Errorf("open the scene: %w", err)
 	}
 	defer file.Close()
-	quote, err := c.Inspect(ctx, InspectRequest{Filename: filepath.Base(r.Scene), Body: file, Frames: r.Frames, Settings: r.Settings})
+	quote, err := c.Inspect(ctx, InspectRequest{Filename: filepath.Base(r.Scene), Body: file, Frames: r.Frames, Settings: r.Settings, Reuse: r.Reuse})
 	if err != nil {
 		return nil, err
 	}

@@ -36,12 +36,17 @@ type Quote struct {
 	FrameCount int `json:"frame_count"`
 	// FrameList has the frames, such as 1-20 or 3,7-9; empty from an older service.
 	// RerenderOf is the job whose frames these are once more, or empty.
-	FrameList      string   `json:"frame_list"`
-	Settings       Settings `json:"settings"` // what was chosen of the file
-	RerenderOf     string   `json:"rerender_of"`
-	PriceCents     int64    `json:"price_cents"` // of the whole job
-	Currency       string   `json:"currency"`
-	PricingVersion string   `json:"pricing_version"`
+	FrameList  string   `json:"frame_list"`
+	Settings   Settings `json:"settings"` // what was chosen of the file
+	RerenderOf string   `json:"rerender_of"`
+	// Of a quote with reuse: the frames that are taken over from earlier jobs at no cost, how
+	// many they are, and those that are rendered and paid. All are nil or empty without it.
+	ReusedFrameCount *int   `json:"reused_frame_count"`
+	ReusedFrames     string `json:"reused_frames"`
+	FramesToRender   string `json:"frames_to_render"`
+	PriceCents       int64  `json:"price_cents"` // of the whole job
+	Currency         string `json:"currency"`
+	PricingVersion   string `json:"pricing_version"`
 	// Qualified1C is false when the scene is too heavy for this price; start is
 	// then refused with quote_not_qualified.
 	Qualified1C bool      `json:"qualified_1c"` // false: too heavy to start at this price

@@ -28,6 +28,9 @@ type InspectRequest struct {
 	Frames                          string
 	FrameStart, FrameEnd, FrameStep *int
 	Settings                        Settings // what else differs from the file
+	// Reuse takes over frames that an earlier job of the workspace rendered and whose pictures
+	// are the same. They cost nothing; Quote.ReusedFrames lists them.
+	Reuse bool
 	// Progress, if not nil, is called with the bytes sent so far. A repeated upload
 	// starts again at 0. total is -1 while unknown.
 	Progress func(sent, total int64)
@@ -61,8 +64,11 @@ func Frames(numbers ...int) string {
 
 // QuoteRequest is what is rendered of an inspected upload.
 type QuoteRequest struct {
-	Frames   string // such as 3,7-9 or 10-100x5; "" for the scene's own, if Settings chooses something
+	Frames   string // such as 3,7-9 or 10-100x5; "" for the scene's own, if Settings or Reuse chooses something
 	Settings Settings
+	// Reuse takes over frames that an earlier job of the workspace rendered and whose pictures
+	// are the same. They cost nothing; Quote.ReusedFrames lists them.
+	Reuse bool
 }
 
 // framesBody is a request that has frames alone.
@@ -83,7 +89,8 @@ func (c *Client) QuoteWith(ctx context.Context, uploadID string, r QuoteRequest)
 	body := struct {
 		Frames string `json:"frames,omitempty"`
 		Settings
-	}{r.Frames, r.Settings}
+		Reuse bool `json:"reuse,omitempty"`
+	}{r.Frames, r.Settings, r.Reuse}
 	var quote Quote
 	if err := c.post(ctx, "/node/v1/uploads/"+url.PathEscape(uploadID)+"/quote", body, &quote); err != nil {
 		return nil, err
@@ -144,6 +151,9 @@ func newUpload(r InspectRequest) (*upload, error) {
 	err := writeFrames(form, r)
 	if err == nil {
 		err = r.Settings.write(form)
+	}
+	if err == nil && r.Reuse {
+		err = form.WriteField("reuse", "true")
 	}
 	if err == nil {
 		_, err = form.CreateFormFile("file", r.Filename)

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"svc.example/internal/front"
@@ -53,6 +54,8 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/receipt/witness"
+	"svc.example/internal/work/reuse"
+	"svc.example/internal/work/reuse/source"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
@@ -91,6 +94,9 @@ type App struct {
 	probe   *storeProbe
 	outages *front.OutageLog
 	ledger  *ratelimit.Ledger // of what callers cost this process
+	// comparing reads what frames come from. There is one, with the memory of inspections.
+	comparing     source.Reader
+	comparingOnce sync.Once
 }
 
 // Open opens the stores and loads the keys, and creates both where they are
@@ -146,7 +152,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, notice.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, notice.Sums, reuse.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.
@@ -203,6 +209,7 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 		Cosigned: a.witnesses.Latest,
 		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Forecasts{Life: forecastLife},
 		Accepting: func() bool { return !a.Config.Refuse }, NoticePause: *a.Config.JobMail,
+		Taken: frames.Take, MostReused: *a.Config.ReusedFrames,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
+	"svc.example/internal/work/job"
 	"svc.example/internal/work/notice"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
@@ -91,6 +92,9 @@ type Config struct {
 	// JobMail is the shortest time between two mails to a person about jobs that ended; nil
 	// means notice.UsualPause, 0 or less sends none. Without Mail none are sent.
 	JobMail *time.Duration
+	// ReusedFrames is how many frames that a workspace has taken over are kept at once; nil means
+	// job.UsualReused, 0 takes none over.
+	ReusedFrames *int64
 	// Shares is how many share links of a workspace work at once; nil means
 	// share.UsualMost, 0 switches sharing off.
 	Shares *int
@@ -276,6 +280,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.JobMail == nil {
 		c.JobMail = new(notice.UsualPause)
+	}
+	if c.ReusedFrames == nil {
+		c.ReusedFrames = new(int64(job.UsualReused))
 	}
 	if c.Shares == nil {
 		c.Shares = new(share.UsualMost)

@@ -24,6 +24,7 @@ var pools = map[string]string{
 	"work/delivery/delivery.go: NewWeighted(":        "only the holder of a frame takes some, and a node key holds its share of the frames",
 	"work/receipt/contents.go: SetLimit(":            "no pool: the readers of one verification",
 	"work/intake/intake.go: sharing.Places":          "a workspace has 2 of 4 projects, and 2 of 8 fetches",
+	"work/reuse/source/source.go: sharing.Places":    "a workspace has 1 of 2 scenes that are compared",
 	"work/watch/reader.go: sharing.Maker":            "a job has one at a time",
 	"app/wiring.go: sharing.Maker":                   "a job has one overview at a time",
 	"work/overview/overview.go: sharing.Maker":       "a job has one at a time",
@@ -37,7 +38,7 @@ var pools = map[string]string{
 	"queue alert.NoticeQueue":    "one notice for each wallet and day",
 	"queue dispatch.FrameQueue":  "workspaces take turns",
 	"queue Queue (work/preview)": "the first preview of each workspace comes before the second of any",
-	"queue job.PackageQueue":     "a job has one ZIP, and is paid for",
+	"queue job.PackageQueue":     "a job has one ZIP, and is paid for or within --reused-frames",
 	"queue ReferenceQueue":       "one for each result of a node key, and a key submits few a day",
 }
 

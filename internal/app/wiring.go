@@ -42,6 +42,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/reuse/source"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/watch"
 )
@@ -75,7 +76,7 @@ func (a *App) parts(at links.Links) parts {
 	return parts{
 		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
-		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames}, frames: frames,
+		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames, Reuse: a.comparer()}, frames: frames,
 		previews: &preview.Previews{
 			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Forecasts: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
 		},
@@ -118,9 +119,25 @@ func (a *App) front(serving context.Context, mux *http.ServeMux, errs *front.Err
 // bytes, if the configuration does not set it: four of the largest files at once.
 const inspectMemory = 512 << 20
 
+// reuse reads what frames come from, with the memory that inspections share.
+func (a *App) comparer() *source.Reader {
+	a.comparingOnce.Do(func() {
+		a.comparing.DB, a.comparing.Blobs, a.comparing.Memory = a.DB, a.Blobs, memory.NewBudget(cmp.Or(a.Config.InspectMemory, inspectMemory))
+	})
+	return &a.comparing
+}
+
+// finding is what looks for frames to take over; nil where the operator wants none.
+func (a *App) finding() intake.Comparer {
+	if *a.Config.ReusedFrames == 0 {
+		return nil
+	}
+	return a.comparer()
+}
+
 // intake receives uploads, and fetches files from addresses that guard permits.
 func (a *App) intake(guard *outbound.Guard) *intake.Intake {
-	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Book: a.Config.Book, FrameTime: a.Config.FrameTime, Unstarted: a.Config.Unstarted, Unpaid: a.Config.Unpaid, ProjectSize: a.Config.ProjectSize, Memory: memory.NewBudget(cmp.Or(a.Config.InspectMemory, inspectMemory)), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
+	return &intake.Intake{DB: a.DB, Blobs: a.Blobs, Envelope: a.Config.Envelope, Book: a.Config.Book, FrameTime: a.Config.FrameTime, Unstarted: a.Config.Unstarted, Unpaid: a.Config.Unpaid, ProjectSize: a.Config.ProjectSize, Memory: a.comparer().Memory, Reuse: a.finding(), Guard: guard, Fetcher: guard.Client(intake.FetchLimits())}
 }
 
 // doors adds the routes of the API, the MCP tools and the pages. The API comes

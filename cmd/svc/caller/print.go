@@ -53,6 +53,9 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 		row("layer", "%s", layer)
 	}
 	row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
+	if n := q.ReusedFrameCount; n != nil {
+		row("unchanged", "%s", unchanged(*n, q))
+	}
 	if most := time.Duration(q.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
 		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))
 	}
@@ -77,6 +80,17 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 		}
 	}
 	table.Say(to)
+}
+
+// unchanged says which frames a quote takes over from earlier jobs.
+func unchanged(n int, q *client.Quote) string {
+	switch n {
+	case 0:
+		return "no frame; all are rendered"
+	case q.FrameCount:
+		return "all frames; they cost nothing"
+	}
+	return fmt.Sprintf("%d of %s, which cost nothing: %s; rendered are %s", n, terminal.CountOf(q.FrameCount, "frame"), q.ReusedFrames, q.FramesToRender)
 }
 
 // Print shows a person what they have, on one screen: where the frames are, what they

@@ -39,6 +39,7 @@ type Render struct {
 	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without asking."`
 	MaxPrice     *Price    `env:"SVC_MAX_PRICE" placeholder:"USD" help:"The most that the job may cost, in dollars, such as 2.50. Above it nothing is started, not even with --yes."`
 	Again        bool      `env:"-" help:"Order again, and pay again, where DIR has the same render already."`
+	Reuse        bool      `env:"SVC_REUSE" help:"Take over the frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing."`
 	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render even if files that the scene uses are missing."`
 	DryRun       bool      `env:"-" help:"Only show what would be sent and what it would cost. Needs no service and no key."`
 	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
@@ -58,14 +59,14 @@ func (c *Render) Run(app *kong.Context) error {
 	if (c.Scene == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give either a scene to render or a --job to follow"))
 	}
-	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
-		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --max-price, --project-root, --no-files and settings such as --camera cannot be used with --job: a started job keeps its price, frames, settings and files"))
+	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.Reuse || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
+		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --reuse, --max-price, --project-root, --no-files and settings such as --camera cannot be used with --job: a started job keeps its price, frames, settings and files"))
 	}
 	if c.DryRun {
 		return c.dryRun(app)
 	}
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Settings: c.settings(), MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Settings: c.settings(), Reuse: c.Reuse, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }
 

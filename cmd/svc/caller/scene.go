@@ -34,6 +34,7 @@ type scene struct {
 	// project is what is sent of found; nil where there is nothing besides the .blend.
 	project *client.Project
 	chosen  client.Settings
+	reuse   bool // frames of earlier jobs that show the same
 }
 
 // readLong is from how many bytes on a person sees that files are read.
@@ -201,11 +202,11 @@ func (s *scene) say(to terminal.Display, missing bool) {
 // inspect sends what the service lacks, for a quote of the frames.
 func (s *scene) inspect(ctx context.Context, api *client.Client, to terminal.Display, frames FrameList) (*client.Quote, error) {
 	if s.project == nil {
-		return s.inspectAlone(ctx, api, to, client.InspectRequest{Frames: string(frames), Settings: s.chosen})
+		return s.inspectAlone(ctx, api, to, client.InspectRequest{Frames: string(frames), Settings: s.chosen, Reuse: s.reuse})
 	}
 	var upload terminal.Meter
 	quote, err := api.InspectProject(ctx, client.ProjectRequest{
-		Project: s.project, Frames: string(frames), Settings: s.chosen,
+		Project: s.project, Frames: string(frames), Settings: s.chosen, Reuse: s.reuse,
 		Progress: func(sent, total int64) {
 			if upload == nil {
 				upload = to.Meter("upload", terminal.InBytes)

@@ -56,8 +56,9 @@ type Verify struct {
 	Known     string   `name:"checkpoint" type:"existingfile" env:"SVC_VERIFY_CHECKPOINT" help:"A checkpoint of the log that you know from elsewhere. The proof must match it."`
 	Project   string   `type:"existingdir" env:"SVC_VERIFY_PROJECT" help:"Folder of the project or of the .blend. Its files must equal the rendered ones."`
 	Frames    string   `name:"frames" type:"existingdir" env:"SVC_VERIFY_FRAMES" help:"Folder with frames, under any names. Each picture must match a frame of the receipt, by its bytes or by its pixels. Without it, the files next to the receipt that have names of its frames."`
+	Origins   string   `type:"existingdir" env:"SVC_VERIFY_ORIGINS" help:"Folder of the renders from which the job took frames over: their receipt.json, in it or in its folders."`
 	Witness   []string `placeholder:"KEY,…" env:"SVC_VERIFY_WITNESS" help:"Witnesses that must have co-signed the checkpoint of the proof, each NAME+ID+KEY. A log that shows different histories to different people cannot get these signatures."`
-	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, witness. A check that could not be made counts as failed."`
+	Require   []string `placeholder:"CHECK,…" env:"SVC_VERIFY_REQUIRE" enum:"artifact,pixels,pictures,log,key,project,reused,witness" help:"Checks that must be made: artifact, pixels, pictures (of --frames), log, key, project, reused (of --origins), witness. A check that could not be made counts as failed."`
 	Test      bool     `env:"-" help:"Accept a receipt of test mode. Without this flag such a receipt fails, because nothing was rendered and nobody has paid."`
 	JSON      bool     `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
@@ -145,6 +146,11 @@ func (c *Verify) Check() (*verified, error) {
 		witnessed(&report, witnesses, proof)
 		c.checkProject(&report)
 		report.InPictures(c.pictures(report.Receipt))
+		origins, err := c.origins()
+		if err != nil {
+			return nil, err
+		}
+		report.FromOrigins(origins, keys)
 		if c.Test {
 			report.TakeTest()
 		}
@@ -158,6 +164,28 @@ func (c *Verify) Check() (*verified, error) {
 	}
 	found.OK = err == nil
 	return found, WithExitCode(err)
+}
+
+// origins reads the receipts below --origins.
+func (c *Verify) origins() (documents [][]byte, err error) {
+	if c.Origins == "" {
+		return nil, nil
+	}
+	files := os.DirFS(c.Origins)
+	for _, pattern := range []string{ReceiptFile, "*/" + ReceiptFile} {
+		names, err := fs.Glob(files, pattern)
+		if err != nil {
+			return nil, fmt.Errorf("look for receipts: %w", err)
+		}
+		for _, name := range names {
+			document, err := fs.ReadFile(files, name)
+			if err != nil {
+				return nil, fmt.Errorf("read a receipt: %w", err)
+			}
+			documents = append(documents, document)
+		}
+	}
+	return documents, nil
 }
 
 // witnessed adds the check "witness": that each of the witnesses has co-signed the proof's

@@ -95,6 +95,9 @@ type lockedQuote struct {
 	FrameStep   frameStep    `json:"frame_step"`
 	FrameCount  count        `json:"frame_count"`
 	FrameList   string       `json:"frame_list" jsonschema:"The frames, such as 1-20 or 3,7-9."`
+	Reused      *count       `json:"reused_frame_count,omitempty" jsonschema:"With reuse: how many frames are taken over from earlier jobs, at no cost."`
+	ReusedList  *string      `json:"reused_frames,omitempty" jsonschema:"With reuse: those frames."`
+	ToRender    *string      `json:"frames_to_render,omitempty" jsonschema:"With reuse: the frames that are rendered and paid."`
 	PriceCents  cents        `json:"price_cents" jsonschema:"What the whole job costs, in cents."`
 	Currency    string       `json:"currency"`
 	Startable   bool         `json:"startable" jsonschema:"False when a frame is more work than the price covers; then svc_start refuses."`
@@ -278,6 +281,9 @@ func (s *server) inspectedOf(i intake.Inspection) inspected {
 		},
 		FromFile: &text,
 		Warnings: warningsOf(q.Warnings),
+	}
+	if q.ReusedFrameCount != nil {
+		out.Quote.Reused, out.Quote.ReusedList, out.Quote.ToRender = new(count(*q.ReusedFrameCount)), q.ReusedFrames, q.FramesToRender
 	}
 	if q.JobID != "" {
 		id := jobID(q.JobID)

@@ -30,6 +30,7 @@ type quoteIn struct {
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
 	JobID      jobID       `json:"job_id,omitempty" jsonschema:"Instead of upload_id: an ended job."`
 	Frames     string      `json:"frames,omitempty" jsonschema:"Such as 3,7-9 or 10-100x5."`
+	Reuse      bool        `json:"reuse,omitempty" jsonschema:"With upload_id: true takes over frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing; reused_frames lists them."`
 	settings.Settings
 }
 
@@ -44,7 +45,7 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 			return inspected{}, err
 		}
 	}
-	lock, err := s.quoted(in, choice, callerOf(ctx).WorkspaceID)
+	lock, err := s.quoted(ctx, in, choice, callerOf(ctx).WorkspaceID)
 	if err != nil {
 		return inspected{}, err
 	}
@@ -61,28 +62,34 @@ func (s *server) quote(ctx context.Context, in quoteIn) (inspected, error) {
 
 // quoted returns what locks the price that is asked for. Errors: invalid_request,
 // invalid_frame_range, frame_range_too_large.
-func (s *server) quoted(in quoteIn, choice quote.Choice, workspaceID string) (lock func(context.Context, *db.Tx) (intake.Inspection, error), err error) {
+func (s *server) quoted(ctx context.Context, in quoteIn, choice quote.Choice, workspaceID string) (lock func(context.Context, *db.Tx) (intake.Inspection, error), err error) {
 	ofUpload := in.UploadID != "" && in.FrameStart != 0 && in.FrameEnd != 0 && in.JobID == "" && in.Frames == ""
 	listed := in.UploadID != "" && in.Frames != "" && in.JobID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
-	asked := quote.RequestedFrames{Choice: choice}
-	ofSettings := in.UploadID != "" && in.JobID == "" && in.Frames == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil && !in.Settings.IsZero()
-	ofJob := in.JobID != "" && in.Frames != "" && in.Settings.IsZero() && in.UploadID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
+	asked := quote.RequestedFrames{Choice: choice, AskReuse: in.Reuse}
+	ofSettings := in.UploadID != "" && in.JobID == "" && in.Frames == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil && (!in.Settings.IsZero() || in.Reuse)
+	ofJob := in.JobID != "" && in.Frames != "" && in.Settings.IsZero() && !in.Reuse && in.UploadID == "" && in.FrameStart == 0 && in.FrameEnd == 0 && in.FrameStep == nil
 	requote := func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {
 		return s.Intake.Requote(ctx, tx, workspaceID, string(in.UploadID), asked)
 	}
+	compare := func() error {
+		asked, err = s.Intake.Compare(ctx, workspaceID, string(in.UploadID), asked)
+		return err
+	}
 	switch {
 	case ofSettings:
-		return requote, nil
+		return requote, compare()
 	case ofUpload:
 		start, end, every := int(in.FrameStart), int(in.FrameEnd), 1
 		if in.FrameStep != nil {
 			every = int(*in.FrameStep)
 		}
 		asked.Start, asked.End, asked.Step = &start, &end, &every
-		return requote, nil
+		return requote, compare()
 	case listed:
-		asked.List, err = quote.ReadList(in.Frames)
-		return requote, err
+		if asked.List, err = quote.ReadList(in.Frames); err != nil {
+			return nil, err
+		}
+		return requote, compare()
 	case ofJob:
 		frames, err := quote.ReadList(in.Frames)
 		return func(ctx context.Context, tx *db.Tx) (intake.Inspection, error) {

@@ -264,7 +264,7 @@ func byUploadHeaders(r *http.Request) (string, error) {
 const uploadKeyPrefix = "upload-"
 
 // byHashAndSettings is the fingerprinter of POST /uploads: the hash that the key contains, and
-// the settings that come before the file, which make another quote of the same bytes. Errors:
+// the settings and reuse that come before the file, which make another quote of the same bytes. Errors:
 // invalid_request.
 func byHashAndSettings(r *http.Request) (string, error) {
 	sum, err := byHash(r)
@@ -279,7 +279,7 @@ func byHashAndSettings(r *http.Request) (string, error) {
 	return hex.EncodeToString(mark[:]), nil
 }
 
-// peekSettings reads the settings of a form that come before its file, and puts back what it
+// peekSettings reads the settings and reuse of a form that come before its file, and puts back what it
 // has read. A form that cannot be read has none: the handler says what is wrong with it.
 func peekSettings(r *http.Request) string {
 	var read bytes.Buffer
@@ -297,7 +297,8 @@ func peekSettings(r *http.Request) string {
 		if part, err = form.Next(); err != nil || part.FormName() == "file" {
 			break
 		}
-		if !slices.ContainsFunc(new(settings.Settings).Fields(), func(f settings.Field) bool { return f.Name == part.FormName() }) {
+		known := slices.ContainsFunc(new(settings.Settings).Fields(), func(f settings.Field) bool { return f.Name == part.FormName() })
+		if !known && part.FormName() != reuseField {
 			continue
 		}
 		value, _ := io.ReadAll(part)

@@ -23,6 +23,7 @@ type projectInput struct {
 		FrameEnd   *int             `json:"frame_end,omitempty" doc:"Last frame; without it the scene's own."`
 		FrameStep  *int             `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; without it the scene's own."`
 		Frames     *frameChoice     `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
+		reuseChoice
 		settings.Settings
 	}
 }
@@ -52,6 +53,7 @@ func (s *server) createProject(ctx context.Context, in *projectInput) (*quoteOut
 		return nil, err
 	}
 	defer received.Abort()
+	asked.AskReuse = in.Body.Reuse
 	i, err := received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, s.quoted(i)) })
 	return &quoteOutput{s.quoted(i)}, err
 }

@@ -148,6 +148,20 @@ const mainField = "main"
 // framesField chooses the frames to price.
 const framesField = "frames"
 
+// reuseField asks for frames of earlier jobs.
+const reuseField = "reuse"
+
+// reuse reads the field of that name. Error: invalid_request.
+func (f *uploadForm) reuse() (bool, error) {
+	switch text := f.texts[reuseField]; {
+	case text == nil, *text == "false":
+		return false, nil
+	case *text == "true":
+		return true, nil
+	}
+	return false, fault.Field("body."+reuseField, "must be true or false")
+}
+
 // unpack makes the project of a received archive.
 func (f *uploadForm) unpack(ctx context.Context) (err error) {
 	chosen, err := f.settings()

@@ -41,19 +41,25 @@ type requoteInput struct {
 	UploadID string `path:"upload_id" doc:"From inspect."`
 	Body     struct {
 		// The numbers are pointers, so that 0 is not taken for a member that was not sent.
-		FrameStart *int         `json:"frame_start,omitempty" doc:"First frame, 1 or above; required without frames, unless a setting is chosen."`
+		FrameStart *int         `json:"frame_start,omitempty" doc:"First frame, 1 or above; required without frames, unless a setting or reuse is chosen."`
 		FrameEnd   *int         `json:"frame_end,omitempty" doc:"Last frame; required with frame_start."`
 		FrameStep  *int         `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; 1 or above, and 1 by default."`
 		Frames     *frameChoice `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
+		reuseChoice
 		settings.Settings
 	}
+}
+
+// reuseChoice asks for frames of earlier jobs.
+type reuseChoice struct {
+	Reuse bool `json:"reuse,omitempty" doc:"True takes over frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing. The answer lists them in reused_frames."`
 }
 
 // frames returns the frames that are to be priced. Errors: invalid_request where they are
 // incomplete, and those of quote.Chosen.
 func (in *requoteInput) frames() (quote.RequestedFrames, error) {
 	b := in.Body
-	if b.Frames == nil && (b.Settings.IsZero() || b.FrameStart != nil || b.FrameEnd != nil) {
+	if b.Frames == nil && (b.Settings.IsZero() && !b.Reuse || b.FrameStart != nil || b.FrameEnd != nil) {
 		switch {
 		case b.FrameStart == nil:
 			return quote.RequestedFrames{}, fault.Field("body.frame_start", "is required without frames")
@@ -109,6 +115,10 @@ func (s *server) uploads(api huma.API) {
 		if asked.Choice, err = s.Intake.Choose(ctx, operation.Caller(ctx).WorkspaceID, in.UploadID, in.Body.Settings); err != nil {
 			return nil, err
 		}
+		asked.AskReuse = in.Body.Reuse
+		if asked, err = s.Intake.Compare(ctx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked); err != nil {
+			return nil, err
+		}
 		b, err := effect(ctx, s, func(tx *db.Tx) (quoteBody, error) {
 			i, err := s.Intake.Requote(ctx, tx, operation.Caller(ctx).WorkspaceID, in.UploadID, asked)
 			return s.quoted(i), err
@@ -146,7 +156,7 @@ func (s *server) inspect(ctx context.Context, in *rawInput) (*quoteOutput, error
 // receive is inspect with the hash that the file must have; "" accepts any.
 // Errors of its own: content_hash_mismatch.
 func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quoteOutput, error) {
-	f, err := s.readForm(ctx, in, sha256, append(settingFields(true), "frame_start", "frame_end", "frame_step", "frame_count"), append(settingFields(false), mainField, framesField, "renderer"))
+	f, err := s.readForm(ctx, in, sha256, append(settingFields(true), "frame_start", "frame_end", "frame_step", "frame_count"), append(settingFields(false), mainField, framesField, reuseField, "renderer"))
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +167,14 @@ func (s *server) receive(ctx context.Context, in *rawInput, sha256 string) (*quo
 	if sent := f.sha256(); sha256 != "" && sent != sha256 {
 		return nil, fault.New(fault.ContentHashMismatch, "%s is %s, but the file's SHA-256 is %s.", operation.IdempotencyKey, sha256, sent)
 	}
-	if chosen, err := f.settings(); err == nil && sha256 != "" && f.late != "" && !chosen.IsZero() {
-		return nil, fault.Field("body."+f.late, "must come before the file, because the request has an %s and settings", operation.IdempotencyKey)
+	if chosen, err := f.settings(); err == nil && sha256 != "" && f.late != "" && (!chosen.IsZero() || f.texts[reuseField] != nil) {
+		return nil, fault.Field("body."+f.late, "must come before the file, because the request has an %s and settings or reuse", operation.IdempotencyKey)
 	}
 	asked, err := quote.Chosen(f.texts[framesField], quote.RequestedFrames{Start: f.numbers["frame_start"], End: f.numbers["frame_end"], Step: f.numbers["frame_step"], Count: f.numbers["frame_count"]})
 	if err != nil {
+		return nil, err
+	}
+	if asked.AskReuse, err = f.reuse(); err != nil {
 		return nil, err
 	}
 	i, err := f.received.Quote(ctx, asked, func(tx *db.Tx, i intake.Inspection) error { return s.keep(ctx, tx, s.quoted(i)) })
@@ -174,6 +187,7 @@ func archiveForm() *huma.MediaType {
 	parts[mainField] = &huma.Schema{Type: huma.TypeString, Description: "Path of the .blend to render in an archive that holds several which no other links."}
 	parts[framesField] = &huma.Schema{Type: huma.TypeString, Description: "Frames to render, such as 3,7-9 or 10-100x5. Replaces frame_start, frame_end and frame_step."}
 	parts["renderer"] = rendererPart()
+	parts[reuseField] = &huma.Schema{Type: huma.TypeBoolean, Description: "true takes over frames that an earlier job of the workspace rendered and whose pictures are the same, at no cost."}
 	maps.Copy(parts, settingSchemas())
 	form := fileForm(parts)
 	form.Schema.Properties["file"].Description = "The .blend file, or a .zip with it and its files, at most 104857600 bytes."

@@ -33,19 +33,39 @@ func OnDisk(ctx context.Context, blend, root string) (*Scene, error) {
 	if err != nil {
 		return nil, err
 	}
-	if found.Partial {
-		return nil, ErrTooManyFiles
-	}
-	for i := range found.Files {
-		if err := s.addFrom(disk.Tree, &found.Files[i]); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
+	return s, s.addAll(found, func(path string) (string, error) { return hashOf(disk.Tree, path) })
 }
 
-// addFrom adds a file of a tree, unless no picture needs it.
-func (s *Scene) addFrom(tree fs.FS, f *scenefiles.File) error {
+// InTree reads a .blend and the files that its scene needs from a tree. hash is the hash of a
+// file of the tree, by its path. Errors are those of Read, scenefiles.Find, hash, and
+// ErrTooManyFiles.
+func InTree(ctx context.Context, tree fs.FS, main string, hash func(path string) (string, error), o blendfile.Options) (*Scene, error) {
+	s, err := Read(func() (io.ReadCloser, error) { return tree.Open(main) }, o)
+	if err != nil {
+		return nil, err
+	}
+	found, err := scenefiles.Find(ctx, tree, main, scenefiles.Options{Memory: o.Memory})
+	if err != nil {
+		return nil, err
+	}
+	return s, s.addAll(found, hash)
+}
+
+// addAll adds what a search found.
+func (s *Scene) addAll(found *scenefiles.Found, hash func(path string) (string, error)) error {
+	if found.Partial {
+		return ErrTooManyFiles
+	}
+	for i := range found.Files {
+		if err := s.addFrom(&found.Files[i], hash); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addFrom adds a file that was found, unless no picture needs it.
+func (s *Scene) addFrom(f *scenefiles.File, hash func(path string) (string, error)) error {
 	if f.Reach == scenefiles.ReachUnneeded {
 		return nil
 	}
@@ -53,7 +73,7 @@ func (s *Scene) addFrom(tree fs.FS, f *scenefiles.File) error {
 		s.AddFile(f.Stored, string(f.Status))
 	}
 	for _, name := range f.Names {
-		sum, err := hashOf(tree, name.Path)
+		sum, err := hash(name.Path)
 		if err != nil {
 			return err
 		}

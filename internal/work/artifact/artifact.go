@@ -16,7 +16,10 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/render/framelist"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/reuse"
 )
 
 // Artifacts packs, serves and removes ZIPs. The fields are set once, before the first
@@ -29,6 +32,14 @@ type Artifacts struct {
 	Jobs  Jobs
 	// Frames renders again what is lost before it is packed.
 	Frames Frames
+	// Reuse reads what frames come from, so that later jobs find them; nil keeps nothing.
+	Reuse Comparer
+}
+
+// Comparer is the part of source.Reader that this package needs.
+type Comparer interface {
+	// OfUpload reads what frames of an upload come from.
+	OfUpload(ctx context.Context, workspaceID, uploadID string, s settings.Settings, frames framelist.List) (reuse.Pictures, error)
 }
 
 // Frames is the part of frames.Frames that this package needs.

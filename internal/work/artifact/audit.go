@@ -17,10 +17,15 @@ func AuditReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, breach func
 	if err != nil {
 		return fmt.Errorf("audit the frames of %s: %w", r.JobID, err)
 	}
-	now := summarize("", r.Artifact, rows)
 	wrong := func(format string, args ...any) {
 		breach("a receipt lists the frames as they are", r.ReceiptID, format, args...)
 	}
+	origins, err := originsOf(ctx, tx, rows)
+	if err != nil {
+		wrong("%v", err)
+		return ctx.Err()
+	}
+	now := summarize("", r.Artifact, rows, origins)
 	if len(now.Frames) != len(r.Frames) {
 		wrong("%d frames, the receipt has %d", len(now.Frames), len(r.Frames))
 	}

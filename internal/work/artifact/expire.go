@@ -40,18 +40,26 @@ func jobOf(artifactKey string) string {
 	return name[:end]
 }
 
-// Expire removes a ZIP after its retention, and the job's overviews. It is the work of a lease of lease.ExpireQueue
+// inUsePause is when a ZIP is tried again that a job under way needs.
+const inUsePause = time.Hour
+
+// Expire removes a ZIP after its retention, and the job's overviews; one that a job under way
+// needs, later. It is the work of a lease of lease.ExpireQueue
 // and kind job.ExpireArtifact. Error: render_not_found. When the file cannot be deleted
 // after the commit, Sweep does it later.
 func (a *Artifacts) Expire(ctx context.Context, l lease.Lease, jobID string) error {
 	var key string
 	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		if key, err = job.RemoveArtifact(ctx, tx, jobID); err != nil {
+		key, err = job.RemoveArtifact(ctx, tx, jobID)
+		if errors.Is(err, job.ErrInUse) {
+			return lease.Reschedule(ctx, tx, l.Ref(), lease.ExpireQueue, tx.Time().Add(inUsePause))
+		}
+		if err != nil {
 			return err
 		}
 		return lease.Finish(ctx, tx, l.Ref())
 	})
-	if err != nil {
+	if err != nil || key == "" {
 		return err
 	}
 	// The row comes first: Sweep finds a blob without a row, but a row without its blob

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
@@ -43,6 +44,7 @@ func Queue() lease.Queue {
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	var record job.Record
 	var frames []result.Frame
+	var origins map[string]receipt.Origin
 	err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if record, err = job.Read(ctx, tx, l.Subject); err != nil {
 			return err
@@ -50,7 +52,8 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 		if frames, err = tx.FramesOf(ctx, l.Subject); err != nil {
 			return fmt.Errorf("read frames: %w", err)
 		}
-		return nil
+		origins, err = originsOf(ctx, tx, frames)
+		return err
 	})
 	if err != nil {
 		return err
@@ -66,7 +69,9 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 		}
 		return err
 	}
-	err = a.Jobs.Complete(ctx, l, summarize(key, file, frames))
+	done := summarize(key, file, frames, origins)
+	done.Keys = a.keysOf(ctx, record, frames)
+	err = a.Jobs.Complete(ctx, l, done)
 	if err != nil && !errors.Is(err, db.ErrUnknown) {
 		// No row names the blob yet. If this fails too, Sweep removes it. After ErrUnknown
 		// the commit may have happened, so the blob stays.
@@ -90,8 +95,10 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 	defer w.Abort()
 	out := &hashWriter{w: w, sum: sha256.New()}
 	z := zip.NewWriter(out)
+	origins := a.origins()
+	defer func() { err = errors.Join(err, origins.Close()) }()
 	for _, f := range frames {
-		if err := a.packFrame(ctx, z, f); err != nil {
+		if err := a.packFrame(ctx, z, origins, f); err != nil {
 			return file, err
 		}
 	}
@@ -127,12 +134,14 @@ var errFrameLost = errors.New("a stored frame is lost")
 // that a job of many lost frames goes back once, and not once for each of them. What cannot be
 // read counts as lost only once packing has failed for long, in a store that works before and
 // after: else it is an outage. Where nothing is lost, it returns why.
-func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []result.Frame, key string, why error) error {
+func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []result.Frame, key string, why error) (err error) {
 	unreadable := l.Failures >= patience && a.works(ctx, key) == nil
 	doubtful := false
+	origins := a.origins()
+	defer func() { err = errors.Join(err, origins.Close()) }()
 	var lost []int64
 	for _, f := range frames {
-		err := a.copyFrame(ctx, io.Discard, f)
+		err := a.copyFrame(ctx, io.Discard, origins, f)
 		switch {
 		case err == nil:
 			continue
@@ -186,10 +195,10 @@ func (a *Artifacts) works(ctx context.Context, key string) (err error) {
 }
 
 // packFrame copies one frame into the ZIP. Errors are those of copyFrame.
-func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f result.Frame) error {
+func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, origins *result.Origins, f result.Frame) error {
 	w, err := create(z, receipt.FrameEntry(f.File), db.Time(f.AcceptedAt))
 	if err == nil {
-		err = a.copyFrame(ctx, w, f)
+		err = a.copyFrame(ctx, w, origins, f)
 	}
 	if err != nil {
 		return fmt.Errorf("pack %s: %w", f.File, err)
@@ -200,9 +209,9 @@ func (a *Artifacts) packFrame(ctx context.Context, z *zip.Writer, f result.Frame
 // copyFrame copies the file of a frame and compares its hash on the way: a file that
 // changed on disk after its acceptance must not be delivered. Errors: errFrameLost, which
 // has frames rendered again; others fail this packing.
-func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, f result.Frame) error {
-	r, err := a.Blobs.Open(ctx, f.BlobKey)
-	if errors.Is(err, blob.ErrNotFound) {
+func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, origins *result.Origins, f result.Frame) error {
+	r, err := a.openFrame(ctx, origins, f)
+	if errors.Is(err, blob.ErrNotFound) || fault.Is(err, fault.ArtifactExpired) || fault.Is(err, fault.ResultDamaged) {
 		return fmt.Errorf("%w: frame %d: %w", errFrameLost, f.Frame, err)
 	}
 	if err != nil {

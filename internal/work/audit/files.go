@@ -218,6 +218,9 @@ func (a *auditor) filesOf(ctx context.Context, d *db.DB, blobs blob.Store, jobID
 			return err
 		}
 		for _, f := range rows {
+			if f.Origin != "" {
+				continue // its bytes are in the ZIP of another job, which is kept for this one
+			}
 			if err := a.file(ctx, d, blobs, jobID, f.BlobKey, f.SizeBytes); err != nil {
 				return err
 			}

@@ -271,6 +271,7 @@ func (s *store) jobs() (last, sampled claimed) {
 	}
 	other.delete(other.endpoint("/ok"))
 	plain := apptest.PlainScene(s.T)
+	reuse := s.reuse(plain)
 
 	completed := c.start(demo.Scene(), client.StartRequest{WebhookURL: s.receiver.URL + "/ok", WebhookSecret: "sixteen letters!"}, 1, 5, 2)
 	s.gpu.fail("out_of_memory", false) // another worker renders it
@@ -315,6 +316,7 @@ func (s *store) jobs() (last, sampled claimed) {
 	for range 2 { // queued
 		c.start(demo.Scene(), client.StartRequest{}, 10, 12, 1)
 	}
+	reuse(6)
 	s.indebted()
 	return last, sampled
 }

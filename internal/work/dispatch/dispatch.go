@@ -41,6 +41,7 @@ type Job struct {
 	FrameCount      int64
 	FramesCompleted int64
 	RenderUs        int64 // microseconds of its accepted frames
+	Pinned          bool  // it has frames of its kind of workers that none of them rendered for it
 	// Needs is what a worker's Blender must be built with. Only Enqueue and Reenter need
 	// it.
 	Needs buildoption.Set

@@ -46,6 +46,15 @@ func keepKind(ctx context.Context, tx *db.Tx, turn query.Turn, kind string) erro
 	return nil
 }
 
+// Pin has a job that was just enqueued stay with a kind of workers, whose frames it has taken
+// over from another job.
+func Pin(ctx context.Context, tx *db.Tx, jobID, kind string) error {
+	if err := tx.TurnKeep(ctx, query.TurnKeepParams{Kind: kind, Party: jobID}); err != nil {
+		return fmt.Errorf("keep the kind of %s: %w", jobID, err)
+	}
+	return nil
+}
+
 // restoreKind gives a job with accepted frames the kind of those.
 func restoreKind(ctx context.Context, tx *db.Tx, jobID string) error {
 	kinds, err := tx.FrameKinds(ctx, jobID)

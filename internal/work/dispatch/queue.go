@@ -119,6 +119,9 @@ func RecordRelease(ctx context.Context, tx *db.Tx, job Job) error {
 	if err := adjustTurns(ctx, tx, job, 1, 0); err != nil {
 		return err
 	}
+	if job.Pinned {
+		return nil
+	}
 	if err := tx.TurnFree(ctx, query.TurnFreeParams{Party: job.JobID, Frames: job.FrameCount}); err != nil {
 		return fmt.Errorf("free the kind of %s: %w", job.JobID, err)
 	}

@@ -211,7 +211,7 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 	switch record.FramesCompleted {
 	case record.FrameCount:
 		err = f.finishRendering(ctx, tx, record)
-	case 1:
+	case record.FramesReused + 1:
 		err = dispatch.RecordFirstFrame(ctx, tx, job.ForDispatch(record))
 	}
 	if err != nil {

@@ -139,6 +139,9 @@ func named(f query.AuditFrameRowsRow, scene quote.Scene) string {
 // not. It is compared with a completed job's receipt elsewhere.
 func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.List) string {
 	// Before its first frame, a job's seq is 1, and one more for each move of its state.
+	if f.Origin != "" {
+		return strangeTaken(f, scene, ordered)
+	}
 	seq := f.Ordinal + 2
 	if f.Job.Flow == string(job.FlowPublicV1) {
 		seq++
@@ -166,6 +169,26 @@ func strange(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.Lis
 		return fmt.Sprintf("its times are %.200q", f.Times)
 	case f.Blank < 0 || f.Blank > framecheck.WholeFrame || (f.Finding != "" && (f.Finding == framecheck.FindingRepeated || !framecheck.IsFinding(f.Finding))):
 		return fmt.Sprintf("%d parts in a thousand are blank, the finding is %q", f.Blank, f.Finding)
+	}
+	return ""
+}
+
+// strangeTaken is strange for a frame that was taken over from another job. That it shows the
+// same as there, a completed job's receipt says.
+func strangeTaken(f query.AuditFrameRowsRow, scene quote.Scene, ordered framelist.List) string {
+	switch {
+	case !ordered.Has(int(f.Frame)):
+		return fmt.Sprintf("the job has frames %s", quote.ListText(int(f.Job.FrameStart), int(f.Job.FrameEnd), int(f.Job.FrameStep), f.Job.Frames))
+	case f.Ordinal < 1 || f.Ordinal > f.Job.FrameCount || f.Seq != f.Ordinal+1:
+		return fmt.Sprintf("it was taken over as number %d at seq %d", f.Ordinal, f.Seq)
+	case f.File != named(f, scene) || f.BlobKey != "":
+		return fmt.Sprintf("it is %q under %q", f.File, f.BlobKey)
+	case !digest.Is(f.Sha256) || !digest.Is(f.PixelSha256) || f.SizeBytes < 1 || f.Width < 1 || f.Height < 1:
+		return fmt.Sprintf("it has %d bytes and %dx%d pixels with the hashes %q and %q", f.SizeBytes, f.Width, f.Height, f.Sha256, f.PixelSha256)
+	case f.WorkerID != "" || f.Attempt != 0 || f.RenderUs != 0 || f.Times != "" || f.Finding != "" || f.Switched != "":
+		return fmt.Sprintf("worker %q rendered it in attempt %d in %d microseconds", f.WorkerID, f.Attempt, f.RenderUs)
+	case f.AcceptedAt != f.Job.CreatedAt || !id.Valid(id.Job, f.Origin) || f.Origin == f.JobID:
+		return fmt.Sprintf("it was taken over from %q at %d, the job is of %d", f.Origin, f.AcceptedAt, f.Job.CreatedAt)
 	}
 	return ""
 }

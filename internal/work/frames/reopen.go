@@ -27,7 +27,7 @@ func (f *Frames) recheckBlanks(ctx context.Context, tx *db.Tx, record job.Record
 		switch {
 		case row.Confirmed || row.Finding == framecheck.FindingPink || row.Finding == framecheck.FindingBlank: // a second rendering had the same pixels, or was asked for already
 		case framecheck.DiffersFromNeighbours(row.Blank, row.BlankBefore, row.BlankBehind):
-			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs}, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
+			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs, false}, framecheck.SuspectBlank(row.Blank, row.PixelSha256))
 		// No neighbour contradicts it, so the scene may be meant so. The receipt lists the
 		// finding.
 		case row.Blank == framecheck.WholeFrame && row.Finding == "":
@@ -49,6 +49,7 @@ type accepted struct {
 	worker   string
 	attempt  int64
 	renderUs int64
+	taken    bool // over from another job: nobody has rendered it for this one
 }
 
 // reopenFrame puts an accepted frame back on the queue. Its file stays until the job's
@@ -61,7 +62,7 @@ func (f *Frames) reopenFrame(ctx context.Context, tx *db.Tx, record job.Record, 
 	if _, err := tx.FrameDelete(ctx, query.FrameDeleteParams{JobID: record.JobID, Frame: a.frame}); err != nil {
 		return record, fmt.Errorf("reopen a frame: %w", err)
 	}
-	record, err := job.UncountFrame(ctx, tx, record.JobID, a.renderUs)
+	record, err := job.UncountFrame(ctx, tx, record.JobID, a.renderUs, a.taken)
 	if err != nil {
 		return record, err
 	}
@@ -93,7 +94,7 @@ func (f *Frames) RenderAgain(ctx context.Context, l lease.Lease, lost []int64) e
 			if err != nil {
 				return fmt.Errorf("read frame %d: %w", frame, err)
 			}
-			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs},
+			record, err = f.reopenFrame(ctx, tx, record, accepted{row.Frame, row.WorkerID, row.Attempt, row.RenderUs, row.Origin != ""},
 				framecheck.Failure{Code: fault.PackagingFailed, Message: "The stored picture is missing or damaged."})
 			if err != nil {
 				return err

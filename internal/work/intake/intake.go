@@ -39,7 +39,7 @@ import (
 	"svc.example/internal/work/quote"
 )
 
-// Intake receives uploads. Every field is required except Book, Unstarted, Unpaid and Memory. Make one for each
+// Intake receives uploads. Every field is required except Book, Unstarted, Unpaid, Reuse and Memory. Make one for each
 // process: it counts what arrives. Safe for concurrent use.
 type Intake struct {
 	DB       *db.DB
@@ -60,6 +60,8 @@ type Intake struct {
 	// ProjectSize bounds the bytes of all files of a project together. 0 means
 	// contract.ProjectSize.
 	ProjectSize int64
+	// Reuse finds frames that need not be rendered again; nil finds none.
+	Reuse Comparer
 	// Memory is the memory that inspections share; nil bounds each alone.
 	Memory *memory.Budget
 	// Guard decides which addresses may be fetched; Fetcher fetches them within

@@ -31,6 +31,9 @@ func (r *Received) Quote(ctx context.Context, requested quote.RequestedFrames, i
 		return Inspection{}, err // before the cost of an fsync
 	}
 	requested.Choice = r.choice
+	if requested, err = r.compare(ctx, requested); err != nil {
+		return Inspection{}, err
+	}
 	scene, err := json.Marshal(r.scene)
 	if err != nil {
 		return Inspection{}, fmt.Errorf("write scene: %w", err)

@@ -28,8 +28,8 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 		wrong("its settings are %.200q, its quote's %.200q", j.Settings, q.Settings)
 	case q.RerenderOf != j.RerenderOf:
 		wrong("it renders frames of %q again, its quote those of %q", j.RerenderOf, q.RerenderOf)
-	case q.PriceCents != j.PriceCents || q.PricingVersion != j.PricingVersion:
-		wrong("%d cents by %q for %d frames, its quote has %d by %q", j.PriceCents, j.PricingVersion, j.FrameCount, q.PriceCents, q.PricingVersion)
+	case q.PriceCents-q.ReusedCents != j.PriceCents || q.PricingVersion != j.PricingVersion:
+		wrong("%d cents by %q for %d frames, its quote has %d by %q", j.PriceCents, j.PricingVersion, j.FrameCount, q.PriceCents-q.ReusedCents, q.PricingVersion)
 	case q.AcceptedAt != j.CreatedAt || q.Qualified != 1:
 		wrong("it was created at %d, its quote was accepted at %d and is qualified %d", j.CreatedAt, q.AcceptedAt, q.Qualified)
 	case u.UploadID == "" || u.WorkspaceID != j.WorkspaceID || u.Filename != j.Filename || u.Sha256 != j.InputSha256 || u.SizeBytes != j.InputSizeBytes:
@@ -49,7 +49,11 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 // under.
 func auditPrice(book contract.Book) func(facts, func(rule, subject, format string, args ...any)) {
 	return func(f facts, breach func(rule, subject, format string, args ...any)) {
-		if why := quote.UnlikeTerms(book, f.job.PricingVersion, f.job.FrameCount, f.job.PriceCents); why != "" {
+		paid, err := quote.Paid(f.quote)
+		if err != nil {
+			return // a breach of the quote
+		}
+		if why := quote.UnlikeTerms(book, f.job.PricingVersion, paid, f.job.PriceCents); why != "" {
 			breach("a job is what was ordered", f.job.JobID, "%s", why)
 		}
 	}
@@ -124,7 +128,7 @@ func auditState(f facts, breach func(rule, subject, format string, args ...any))
 		"artifact %q has %d bytes with the hash %q", j.ArtifactFilename, j.ArtifactSize, j.ArtifactSha256)
 	want(j.ArtifactRemovedAt == 0 || (completed && j.ArtifactRemovedAt >= j.CompletedAt), "artifact_removed_at is %d", j.ArtifactRemovedAt)
 	want(!completed || j.ArtifactRemovedAt != 0 || f.expires, "nobody removes its artifact at its time")
-	want((status != Cancelled && !unclaimed) || j.FramesCompleted == 0, "frames_completed is %d", j.FramesCompleted)
+	want((status != Cancelled && !unclaimed) || j.FramesCompleted == j.FramesReused, "frames_completed is %d", j.FramesCompleted)
 	auditFlow(j, unclaimed, want)
 }
 

@@ -71,6 +71,11 @@ func auditEndOfFrames(f facts, breach func(rule, subject, format string, args ..
 	default:
 		return
 	}
+	if j.FramesReused == j.FrameCount { // before it was rendering, and for one flow before its submit
+		if behind++; Flow(j.Flow) == FlowPublicV1 {
+			behind++
+		}
+	}
 	if j.Seq != f.newest.Seq+behind {
 		breach("a job's seq counts its changes", j.JobID, "seq is %d, that of its last frame %d", j.Seq, f.newest.Seq)
 	}
@@ -118,6 +123,9 @@ func changes(j Record) int64 {
 func auditFrames(f facts, breach func(rule, subject, format string, args ...any)) {
 	j, status := f.job, Status(f.job.Status)
 	wrong := func(format string, args ...any) { breach("a job sums up its frames", j.JobID, format, args...) }
+	if f.frames.Reused != j.FramesReused {
+		wrong("it says that it took %d frames over, there are %d", j.FramesReused, f.frames.Reused)
+	}
 	if f.frames.Frames != j.FramesCompleted || f.frames.RenderUs != j.RenderUs {
 		wrong("it says %d frames in %d microseconds, there are %d in %d", j.FramesCompleted, j.RenderUs, f.frames.Frames, f.frames.RenderUs)
 	}

@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/wallet"
 )
 
@@ -31,7 +32,11 @@ type Artifact struct {
 	Device     string           // "GPU" only when every frame was rendered on one
 	DeviceName string
 	Switched   []string // settings that workers changed to be able to render
+	Keys       string   // of frames that later jobs may take over, for reuse.Keep
 }
+
+// ErrInUse means that a job under way needs the ZIP of another one.
+var ErrInUse = errors.New("a job under way has frames of this one")
 
 // errPackedTwice means that another process has completed the job. Only the state
 // shows this: the wallet treats a second capture as a repeat of the first.
@@ -68,7 +73,7 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err != nil {
 			return fmt.Errorf("complete job: %w", err)
 		}
-		if err := wallet.Capture(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
+		if err := unlessFree(wallet.Capture)(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 			return err
 		}
 		// The files go by leases, in their own time: deleting ten thousand of them
@@ -77,6 +82,9 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 			return err
 		}
 		if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, tx.Time().Add(j.ArtifactLife)); err != nil {
+			return err
+		}
+		if err := reuse.Keep(ctx, tx, job.WorkspaceID, job.JobID, a.Keys); err != nil {
 			return err
 		}
 		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
@@ -129,10 +137,21 @@ func (j *Jobs) FailPackaging(ctx context.Context, l lease.Lease) error {
 // RemoveArtifact records that the retention of a job's ZIP is over and returns the key
 // of its blob, which the caller deletes after the commit: a crash in between leaves a
 // blob that the sweep removes, never a link to a missing file. Receipt and proof stay.
-// Repeating it returns the same key. Error: render_not_found.
+// Repeating it returns the same key. Errors: render_not_found; ErrInUse while a job under way
+// has taken frames over from this one, whose bytes are in the ZIP.
 func RemoveArtifact(ctx context.Context, tx *db.Tx, jobID string) (key string, err error) {
 	job, err := Lock(ctx, tx, jobID)
 	if err != nil {
+		return "", err
+	}
+	using, err := tx.JobsTaking(ctx, jobID)
+	if err != nil {
+		return "", fmt.Errorf("look for users of an artifact: %w", err)
+	}
+	if using > 0 {
+		return "", ErrInUse
+	}
+	if err := reuse.Forget(ctx, tx, jobID); err != nil {
 		return "", err
 	}
 	if err := tx.JobArtifactRemoved(ctx, query.JobArtifactRemovedParams{Now: tx.Now, JobID: jobID}); err != nil {

@@ -112,7 +112,7 @@ func (j *Jobs) FailByOperator(ctx context.Context, tx *db.Tx, jobID, reason stri
 // drops its remaining work and publishes its end. The event comes last, because it
 // shows the job with its final money and times.
 func (j *Jobs) endWithoutResult(ctx context.Context, tx *db.Tx, job Record) error {
-	if err := wallet.Release(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
+	if err := unlessFree(wallet.Release)(ctx, tx, job.WorkspaceID, job.JobID, job.PriceCents); err != nil {
 		return err
 	}
 	if err := lease.Drop(ctx, tx, PackageQueue, job.JobID); err != nil {

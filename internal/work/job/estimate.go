@@ -55,7 +55,7 @@ func acceptedAt(at, renderUs int64) acceptedFrame {
 
 // foreseeable reports whether the frames of a job so far may tell its end.
 func foreseeable(view query.JobViewsRow) bool {
-	return Status(view.Job.Status) == Rendering && (view.Held > 0 || view.Job.FramesCompleted > 0)
+	return Status(view.Job.Status) == Rendering && (view.Held > 0 || rendered(view.Job) > 0)
 }
 
 // foreseen is the estimated frame time of a job, from something other than its own
@@ -147,6 +147,9 @@ func (s *similarTimes) of(ctx context.Context, tx *db.Tx, forecast *dispatch.For
 	return found, nil
 }
 
+// rendered is how many frames of a job workers have rendered for it.
+func rendered(job Record) int64 { return job.FramesCompleted - job.FramesReused }
+
 // recall returns what is known, and the jobs of which nothing is.
 func (s *similarTimes) recall(forecast *dispatch.Forecast, views []query.JobViewsRow) (found map[string]foreseen, missing []string) {
 	s.mu.Lock()
@@ -156,7 +159,7 @@ func (s *similarTimes) recall(forecast *dispatch.Forecast, views []query.JobView
 	}
 	found = map[string]foreseen{}
 	for _, v := range views {
-		if !isLive(v) || v.Job.FramesCompleted >= enoughFrames {
+		if !isLive(v) || rendered(v.Job) >= enoughFrames {
 			continue
 		}
 		t, known := s.known[v.Job.JobID]
@@ -178,7 +181,7 @@ func findRemaining(ctx context.Context, tx *db.Tx, views []query.JobViewsRow) (r
 			continue
 		}
 		p := dispatch.Playing{
-			From: v.PlaysFrom, Step: v.Job.FrameStep, Frames: v.Job.FramesCompleted, Render: v.Job.RenderUs, Played: v.Played, PlayFor: v.PlayUs,
+			From: v.PlaysFrom, Step: v.Job.FrameStep, Frames: rendered(v.Job), Render: v.Job.RenderUs, Played: v.Played, PlayFor: v.PlayUs,
 		}
 		if Status(v.Job.Status) == Rendering {
 			rendering[v.Job.JobID] = p
@@ -242,7 +245,7 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 		for _, f := range own {
 			times = append(times, f.at)
 		}
-		eta, span, ok = dispatch.EstimateEnd(now, db.Time(view.Job.ClaimedAt), times, view.Job.FramesCompleted, begun, left)
+		eta, span, ok = dispatch.EstimateEnd(now, db.Time(view.Job.ClaimedAt), times, rendered(view.Job), begun, left)
 		eta, span.LowSeconds = eta*typical, span.LowSeconds*typical
 	}
 	if !ok {

@@ -32,6 +32,7 @@ import (
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/reuse"
 )
 
 // Jobs starts jobs, ends them, and shows them to callers. It keeps nothing in memory but
@@ -52,6 +53,12 @@ type Jobs struct {
 	// nil refuses nothing. Test mode uses it to simulate refusals that otherwise need
 	// another workspace.
 	Refusal func(ctx context.Context, tx *db.Tx, q quote.Quote) error
+	// Taken puts frames of earlier jobs into one that is made of a quote with reuse, which is
+	// not on a queue yet; nil where no quote has such.
+	Taken func(ctx context.Context, tx *db.Tx, job Record, found reuse.Found) error
+	// MostReused bounds the frames that a workspace has taken over and that are kept: they cost
+	// storage, and their job nothing.
+	MostReused int64
 	// Test marks jobs, receipts and events as those of test mode.
 	Test bool
 	// ArtifactLife is how long an artifact is kept after completion:
@@ -151,10 +158,10 @@ func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (R
 }
 
 // ForDispatch is the part of a job that dispatch needs: dispatch is below this package
-// and does not know Record.
+// and does not know Record. Frames that were taken over are no work for it.
 func ForDispatch(r Record) dispatch.Job {
 	return dispatch.Job{
-		JobID: r.JobID, WorkspaceID: r.WorkspaceID, FrameCount: r.FrameCount, FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs,
+		JobID: r.JobID, WorkspaceID: r.WorkspaceID, FrameCount: r.FrameCount - r.FramesReused, FramesCompleted: r.FramesCompleted - r.FramesReused, RenderUs: r.RenderUs, Pinned: r.FramesReused > 0,
 	}
 }
 

@@ -80,10 +80,15 @@ func CountFrame(ctx context.Context, tx *db.Tx, jobID string, f RenderedFrame) (
 }
 
 // UncountFrame removes an accepted frame of renderUs microseconds from the counts,
-// because it is rendered once more, and returns the job without it. The job must be
-// rendering; in any other state the result is an error.
-func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64) (Record, error) {
-	job, err := tx.JobFrameUndone(ctx, query.JobFrameUndoneParams{RenderUs: renderUs, Now: tx.Now, JobID: jobID})
+// because it is rendered once more, and returns the job without it. taken says that it was
+// taken over from another job. The job must be rendering; in any other state the result is an
+// error.
+func UncountFrame(ctx context.Context, tx *db.Tx, jobID string, renderUs int64, taken bool) (Record, error) {
+	params := query.JobFrameUndoneParams{RenderUs: renderUs, Now: tx.Now, JobID: jobID}
+	if taken {
+		params.Reused = 1
+	}
+	job, err := tx.JobFrameUndone(ctx, params)
 	if err != nil {
 		return job, fmt.Errorf("take a frame back: %w", err)
 	}

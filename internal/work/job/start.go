@@ -178,15 +178,14 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if q.RerenderOf != nil {
 		row.RerenderOf = *q.RerenderOf
 	}
-	span, err := spanOf(row.FrameStart, row.FrameEnd, row.FrameStep, row.FrameCount, row.Frames)
-	if err != nil {
-		return "", "", fmt.Errorf("read the frames of %s: %w", q.QuoteID, err)
-	}
 	row.RowSum = jobRows.Of(row)
 	if err := tx.JobCreate(ctx, row); err != nil {
 		return "", "", fmt.Errorf("create job: %w", err)
 	}
-	if err := wallet.Reserve(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {
+	if err := j.takeOver(ctx, tx, jobID, q.Reused); err != nil {
+		return "", "", err
+	}
+	if err := unlessFree(wallet.Reserve)(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {
 		return "", "", err
 	}
 	j.tell(tx, slog.LevelInfo, "job created", jobID, r.Principal.WorkspaceID, "status", status, "frames", q.FrameCount, "price_cents", q.PriceCents)
@@ -200,15 +199,34 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if status == AwaitingSubmit {
 		return jobID, secret, lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, jobID), 0, tx.Time().Add(contract.SubmitWindow))
 	}
-	return jobID, secret, enqueue(ctx, tx, dispatch.Job{JobID: jobID, WorkspaceID: r.Principal.WorkspaceID}, span)
+	return jobID, secret, enqueue(ctx, tx, jobID)
 }
 
-// enqueue puts the frames of a job on the queue.
-func enqueue(ctx context.Context, tx *db.Tx, job dispatch.Job, span dispatch.Span) error {
+// enqueue puts the frames of a queued job on the queue, without those that it has taken over.
+// A job that has taken over all of them needs no worker, and is packed.
+func enqueue(ctx context.Context, tx *db.Tx, jobID string) error {
+	record, err := Read(ctx, tx, jobID)
+	if err != nil {
+		return err
+	}
+	span, err := spanOf(record.FrameStart, record.FrameEnd, record.FrameStep, record.FrameCount, record.Frames)
+	if err != nil {
+		return fmt.Errorf("read the frames of %s: %w", jobID, err)
+	}
+	if record.FramesReused == record.FrameCount {
+		if _, _, err := BeginRendering(ctx, tx, jobID); err != nil {
+			return err
+		}
+		return BeginPackaging(ctx, tx, record)
+	}
+	job := ForDispatch(record)
 	if err := readNeeds(ctx, tx, &job, span.First); err != nil {
 		return err
 	}
-	return dispatch.Enqueue(ctx, tx, job, span)
+	if record.FramesReused == 0 {
+		return dispatch.Enqueue(ctx, tx, job, span)
+	}
+	return enqueueRest(ctx, tx, record, job)
 }
 
 // readNeeds fills what the scene of a job asks of workers. Where its frames depend on those

@@ -51,11 +51,7 @@ func (j *Jobs) submit(ctx context.Context, tx *db.Tx, job Record) error {
 	if err := lease.Drop(ctx, tx, lease.ExpireQueue, expiry(ExpireSubmit, job.JobID)); err != nil {
 		return err
 	}
-	span, err := spanOf(job.FrameStart, job.FrameEnd, job.FrameStep, job.FrameCount, job.Frames)
-	if err != nil {
-		return fmt.Errorf("read the frames of %s: %w", job.JobID, err)
-	}
-	return enqueue(ctx, tx, ForDispatch(job), span)
+	return enqueue(ctx, tx, job.JobID)
 }
 
 // CancelUnsubmitted cancels a job that was not submitted in time (decisions 4) and

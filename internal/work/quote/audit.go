@@ -52,6 +52,13 @@ func strange(r query.AuditQuotesRow, book contract.Book) string {
 	case q.JobID != r.TakenBy || (q.AcceptedAt == 0) != (q.JobID == ""):
 		return fmt.Sprintf("accepted at %d by %q, job %q has it", q.AcceptedAt, q.JobID, r.TakenBy)
 	}
+	paid, err := Paid(q)
+	if err != nil {
+		return err.Error()
+	}
+	if why := UnlikeTerms(book, q.PricingVersion, paid, q.PriceCents-q.ReusedCents); why != "" {
+		return why
+	}
 	if why := UnlikeTerms(book, q.PricingVersion, q.FrameCount, q.PriceCents); why != "" {
 		return why
 	}

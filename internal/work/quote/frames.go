@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/work/reuse"
 )
 
 // Frames is a range of frames: Start, Start+Step, ... up to End. Step is 1 or more. End
@@ -61,6 +62,19 @@ type RequestedFrames struct {
 	Choice Choice
 	// RerenderOf is the job whose frames these are once more; "" for none.
 	RerenderOf string
+	// AskReuse asks to take over frames of earlier jobs that show the same. Reuse is what the
+	// pictures come from, which only intake finds out; nil takes none over.
+	AskReuse bool
+	Reuse    *reuse.Pictures
+}
+
+// In lists the frames that are requested of a scene. Errors: those of Resolve.
+func (a RequestedFrames) In(scene Scene) (framelist.List, error) {
+	s, err := a.selection(a.Choice.of(scene).Frames())
+	if err != nil || s.List != nil {
+		return s.List, err
+	}
+	return framelist.Range{First: s.Frames.Start, Last: s.Frames.End, Step: s.Frames.Step}.List(), nil
 }
 
 // Chosen returns the frames that a caller names: those of a list, or of a range's members.

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/work/reuse"
 )
 
 // Status of a quote. It is computed when the quote is read, never stored: a quote
@@ -46,21 +47,28 @@ type Quote struct {
 	FrameCount int    `json:"frame_count"`
 	FrameList  string `json:"frame_list" doc:"The frames that are priced, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
 	// Settings is what the order chose of the file.
-	Settings       settings.Settings `json:"settings" doc:"What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings."`
-	RerenderOf     *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
-	PriceCents     int64             `json:"price_cents" doc:"Locked price in cents."`
-	Currency       string            `json:"currency"`
-	PricingVersion string            `json:"pricing_version"`
-	Qualified1C    bool              `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
-	CreatedAt      time.Time         `json:"created_at"`
-	ExpiresAt      time.Time         `json:"expires_at"`
-	InputSHA256    string            `json:"input_sha256"`
-	InputSizeBytes int64             `json:"input_size_bytes"`
-	Filename       string            `json:"filename"`
-	Warnings       []Warning         `json:"warnings"`
+	Settings   settings.Settings `json:"settings" doc:"What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings."`
+	RerenderOf *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
+	// The next three are of a quote that was asked for reuse, and absent in others.
+	ReusedFrameCount *int      `json:"reused_frame_count,omitempty" doc:"With reuse: how many frames are taken over from earlier jobs, at no cost."`
+	ReusedFrames     *string   `json:"reused_frames,omitempty" doc:"With reuse: those frames, such as 1-96,140-250; empty for none."`
+	FramesToRender   *string   `json:"frames_to_render,omitempty" doc:"With reuse: the frames that are rendered and paid; empty for none."`
+	PriceCents       int64     `json:"price_cents" doc:"Locked price in cents."`
+	Currency         string    `json:"currency"`
+	PricingVersion   string    `json:"pricing_version"`
+	Qualified1C      bool      `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
+	CreatedAt        time.Time `json:"created_at"`
+	ExpiresAt        time.Time `json:"expires_at"`
+	InputSHA256      string    `json:"input_sha256"`
+	InputSizeBytes   int64     `json:"input_size_bytes"`
+	Filename         string    `json:"filename"`
+	Warnings         []Warning `json:"warnings"`
 
 	// JobID is the job that accepted the quote; "" before.
 	JobID string `json:"-"`
+
+	// Reused is what the job takes over; nil where nobody asked.
+	Reused *reuse.Found `json:"-"`
 
 	list  string // FrameList if it is not a range, otherwise ""
 	scene string // the scene as it was chosen, JSON; "" for the upload's own
@@ -140,18 +148,23 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 	if err != nil {
 		return Quote{}, fmt.Errorf("write warnings: %w", err)
 	}
+	expires := tx.Now + terms.QuoteLifetime.Microseconds()
+	reused, free, err := requested.reused(ctx, tx, upload.WorkspaceID, selected, db.Time(expires))
+	if err != nil {
+		return Quote{}, err
+	}
 	row := query.Quote{
 		QuoteID: id.New(id.Quote), UploadID: upload.UploadID, WorkspaceID: upload.WorkspaceID,
 		FrameStart: int64(frames.Start), FrameEnd: int64(frames.End), FrameStep: int64(frames.Step), FrameCount: int64(count),
-		Frames: list, RerenderOf: requested.RerenderOf, Settings: requested.Choice.Settings.Text(), Scene: own,
-		PriceCents: terms.Price(int64(count)), PricingVersion: terms.Version,
+		Frames: list, RerenderOf: requested.RerenderOf, Settings: requested.Choice.Settings.Text(), Scene: own, Reused: reused,
+		PriceCents: terms.Price(int64(count)), ReusedCents: terms.Price(int64(free)), PricingVersion: terms.Version,
 		Qualified: bit(work <= int64(e)), Warnings: string(text),
-		CreatedAt: tx.Now, ExpiresAt: tx.Now + terms.QuoteLifetime.Microseconds(),
+		CreatedAt: tx.Now, ExpiresAt: expires,
 	}
 	err = tx.QuoteCreate(ctx, query.QuoteCreateParams{
 		QuoteID: row.QuoteID, UploadID: row.UploadID, WorkspaceID: row.WorkspaceID,
 		FrameStart: row.FrameStart, FrameEnd: row.FrameEnd, FrameStep: row.FrameStep, FrameCount: row.FrameCount,
-		Frames: row.Frames, RerenderOf: row.RerenderOf, Settings: row.Settings, Scene: row.Scene,
+		Frames: row.Frames, RerenderOf: row.RerenderOf, Settings: row.Settings, Scene: row.Scene, Reused: row.Reused, ReusedCents: row.ReusedCents,
 		PriceCents: row.PriceCents, PricingVersion: row.PricingVersion, Qualified: row.Qualified, Warnings: row.Warnings,
 		CreatedAt: row.CreatedAt, ExpiresAt: row.ExpiresAt, RowSum: quoteRows.Of(row),
 	})
@@ -260,7 +273,7 @@ func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 		QuoteID: row.QuoteID, UploadID: row.UploadID, Status: Open,
 		FrameStart: int(row.FrameStart), FrameEnd: int(row.FrameEnd), FrameStep: int(row.FrameStep), FrameCount: int(row.FrameCount),
 		FrameList: ListText(int(row.FrameStart), int(row.FrameEnd), int(row.FrameStep), row.Frames), RerenderOf: db.Optional(row.RerenderOf), list: row.Frames,
-		PriceCents: row.PriceCents, Currency: contract.Currency, PricingVersion: row.PricingVersion, Qualified1C: row.Qualified == 1,
+		PriceCents: row.PriceCents - row.ReusedCents, Currency: contract.Currency, PricingVersion: row.PricingVersion, Qualified1C: row.Qualified == 1,
 		CreatedAt: db.Time(row.CreatedAt), ExpiresAt: db.Time(row.ExpiresAt),
 		InputSHA256: upload.Sha256, InputSizeBytes: upload.SizeBytes, Filename: upload.Filename,
 		JobID: row.JobID, scene: row.Scene,
@@ -268,6 +281,9 @@ func of(row query.Quote, upload query.Upload, now int64) (Quote, error) {
 	var err error
 	if q.Settings, err = settings.Read(row.Settings); err != nil {
 		return Quote{}, fmt.Errorf("read the settings of %s: %w", row.QuoteID, err)
+	}
+	if err = q.readReused(row.Reused); err != nil {
+		return Quote{}, fmt.Errorf("read what %s takes over: %w", row.QuoteID, err)
 	}
 	switch {
 	case row.JobID != "":

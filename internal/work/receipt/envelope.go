@@ -232,6 +232,9 @@ func (r Receipt) consistent() error {
 			return fmt.Errorf("frame %d has the unusable file name %q", f.Frame, f.File)
 		}
 		files[f.File] = true
+		if err := r.consistentOrigin(f); err != nil {
+			return err
+		}
 	}
 	// The range's end may lie between two frames, but no further frame may fit before
 	// it.

@@ -112,6 +112,15 @@ type Frame struct {
 	// Times are where the time of the accepted attempt went; absent if its worker did not
 	// report them.
 	Times Times `json:"times,omitempty,omitzero"`
+	// Reused says from where the frame was taken over, of a job that did not render or pay
+	// it; absent in all others.
+	Reused Origin `json:"reused,omitempty,omitzero"`
+}
+
+// Origin is the earlier receipt of the same workspace that states a frame of the same number.
+type Origin struct {
+	ReceiptID string `json:"receipt_id"`
+	LogIndex  int64  `json:"log_index"` // its leaf in the log
 }
 
 // Renderer is the software that rendered, as it reported itself. ID is

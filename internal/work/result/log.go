@@ -37,6 +37,12 @@ func WriteFrameLogs(w io.Writer, frames []FrameLog) error {
 		if f.Finding != "" {
 			found = ", found " + f.Finding
 		}
+		if f.Origin != "" {
+			if _, err := fmt.Fprintf(w, "== frame %d: %s, %dx%d, unchanged, of job %s\n", f.Frame, f.File, f.Width, f.Height, f.Origin); err != nil {
+				return err
+			}
+			continue
+		}
 		_, err := fmt.Fprintf(w, "== frame %d: %s, %dx%d, %.3f s on %s (%s), %s, attempt %d%s\n%s\n",
 			f.Frame, f.File, f.Width, f.Height, Seconds(f.RenderUs), f.Device, plaintext.Line(f.DeviceName), plaintext.Line(by), f.Attempt, found, logText(f.Log))
 		if err != nil {

@@ -9,16 +9,29 @@ import (
 	"io"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/receipt"
 )
 
 // OpenFrame opens a frame's bytes: its own file while that exists, otherwise the entry
-// in the ZIP. Trying the file first makes the change from one to the other invisible.
+// in the ZIP, or in that of the job that it was taken over from. Trying the file first makes
+// the change from one to the other invisible.
 // Errors: frame_not_found, artifact_expired, result_damaged. The caller closes the
 // result. Its bytes are those that were accepted.
-func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
+func OpenFrame(ctx context.Context, d *db.DB, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
+	if f.Origin != "" && record.ArtifactKey == "" {
+		o := &Origins{DB: d, Whole: whole, Blobs: blobs}
+		entry, err := o.Open(ctx, f)
+		if err != nil {
+			return nil, errors.Join(err, o.Close())
+		}
+		return zipEntry{entry, o}, nil
+	}
+	if f.Origin != "" {
+		return openZipped(ctx, whole, blobs, record, f)
+	}
 	own, err := openBegun(ctx, whole, blobs, f)
 	damaged := errors.Is(err, blob.ErrDamaged)
 	if err == nil || !damaged && !errors.Is(err, blob.ErrNotFound) {
@@ -30,6 +43,11 @@ func OpenFrame(ctx context.Context, whole *blob.Whole, blobs blob.Store, record 
 	if record.ArtifactKey == "" {
 		return nil, fault.New(fault.FrameNotFound, "The frames of a job that ended as %s are not kept.", record.Status)
 	}
+	return openZipped(ctx, whole, blobs, record, f)
+}
+
+// openZipped opens a frame in the ZIP of its job.
+func openZipped(ctx context.Context, whole *blob.Whole, blobs blob.Store, record query.Job, f Frame) (io.ReadCloser, error) {
 	zipped, err := OpenZIP(ctx, whole, blobs, record)
 	if err != nil {
 		return nil, err

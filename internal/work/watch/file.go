@@ -21,7 +21,7 @@ func (p Preview) File(ctx context.Context) (file io.ReadCloser, name string, siz
 // open opens a frame's bytes. A job may end between the reading of its record and this:
 // the frame's own file goes then, and only the record of now knows the ZIP.
 func (r *Reader) open(ctx context.Context, record job.Record, f row) (io.ReadCloser, error) {
-	file, err := result.OpenFrame(ctx, r.Whole, r.Blobs, record, f)
+	file, err := result.OpenFrame(ctx, r.DB, r.Whole, r.Blobs, record, f)
 	if fault.Of(err) != fault.FrameNotFound || record.ArtifactKey != "" {
 		return file, err
 	}
@@ -36,5 +36,5 @@ func (r *Reader) open(ctx context.Context, record job.Record, f row) (io.ReadClo
 	if record.ArtifactKey == "" {
 		return nil, gone
 	}
-	return result.OpenFrame(ctx, r.Whole, r.Blobs, record, f)
+	return result.OpenFrame(ctx, r.DB, r.Whole, r.Blobs, record, f)
 }

@@ -56,10 +56,11 @@ class Client:
         """Uploads a .blend, or a .zip with one, and returns a locked quote. ``scene`` is its path
         or its bytes. ``frames`` is a list such as "1-50,80", a frame or numbers; without it the
         scene's own range counts. ``settings`` are what else differs from the file, such as
-        {"camera": "Far", "resolution_percentage": 50}. ``progress`` gets the bytes sent and all; a repeated upload
+        {"camera": "Far", "resolution_percentage": 50}; "reuse" takes over frames of earlier jobs
+        that show the same. ``progress`` gets the bytes sent and all; a repeated upload
         begins again at 0."""
         name = filename or ("scene.blend" if isinstance(scene, bytes) else os.path.basename(os.fspath(scene)))
-        body = transfer.upload_body(scene, name, {k: str(v) for k, v in _chosen(frames, settings).items()}, progress)
+        body = transfer.upload_body(scene, name, {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in _chosen(frames, settings).items()}, progress)
         return _quote(self._transport.json("POST", "/node/v1/uploads/inspect", body=body))
 
     def inspect_project(self, root: transfer.Path, main: str, paths: Union[Iterable[str], Mapping[str, transfer.Path]], *,

@@ -34,6 +34,7 @@ class Settings(TypedDict, total=False):
     resolution_y: int
     samples: int
     output_name: str
+    reuse: bool  # take over frames of earlier jobs that show the same, at no cost
 
 
 class Quote(TypedDict, total=False):
@@ -48,6 +49,9 @@ class Quote(TypedDict, total=False):
     frame_count: int
     frame_list: str
     settings: Settings
+    reused_frame_count: int
+    reused_frames: str
+    frames_to_render: str
     price_cents: int
     currency: str
     qualified_1c: bool

@@ -517,6 +517,7 @@ export interface Schemas {
         pixel_sha256: string;
         /** Format: double */
         render_seconds: number;
+        reused?: Schemas["Origin"];
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
@@ -1166,6 +1167,8 @@ export interface Schemas {
         frame_start: number;
         /** Format: int64 */
         frame_step: number;
+        /** @description With reuse: the frames that are rendered and paid; empty for none. */
+        frames_to_render?: string;
         input_sha256: string;
         /** Format: int64 */
         input_size_bytes: number;
@@ -1189,6 +1192,13 @@ export interface Schemas {
         quote_id: string;
         /** @description The job whose frames these are once more; null for none. */
         rerender_of: string | null;
+        /**
+         * Format: int64
+         * @description With reuse: how many frames are taken over from earlier jobs, at no cost.
+         */
+        reused_frame_count?: number;
+        /** @description With reuse: those frames, such as 1-96,140-250; empty for none. */
+        reused_frames?: string;
         scene: Schemas["Scene"];
         /** @description What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings. */
         settings: Schemas["Settings"];
@@ -1247,6 +1257,11 @@ export interface Schemas {
         output_format: string;
         render_device: string;
         version: string;
+    };
+    Origin: {
+        /** Format: int64 */
+        log_index: number;
+        receipt_id: string;
     };
     Part: {
         /** @constant */
@@ -1585,6 +1600,8 @@ export interface Schemas {
         frame_start: number;
         /** Format: int64 */
         frame_step: number;
+        /** @description With reuse: the frames that are rendered and paid; empty for none. */
+        frames_to_render?: string;
         input_sha256: string;
         /** Format: int64 */
         input_size_bytes: number;
@@ -1600,6 +1617,13 @@ export interface Schemas {
         quote_id: string;
         /** @description The job whose frames these are once more; null for none. */
         rerender_of: string | null;
+        /**
+         * Format: int64
+         * @description With reuse: how many frames are taken over from earlier jobs, at no cost.
+         */
+        reused_frame_count?: number;
+        /** @description With reuse: those frames, such as 1-96,140-250; empty for none. */
+        reused_frames?: string;
         /** @description What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings. */
         settings: Schemas["Settings"];
         /** @enum {string} */
@@ -1617,7 +1641,7 @@ export interface Schemas {
         frame_end?: number;
         /**
          * Format: int64
-         * @description First frame, 1 or above; required without frames, unless a setting is chosen.
+         * @description First frame, 1 or above; required without frames, unless a setting or reuse is chosen.
          */
         frame_start?: number;
         /**

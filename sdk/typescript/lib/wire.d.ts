@@ -12,8 +12,10 @@ export declare const LEGAL_V1 = "SVC_LEGAL_V1";
 export declare const TERMINAL: ReadonlySet<string>;
 /** A locked price for an uploaded file and frames of it. It costs nothing until started. */
 export type Quote = Schemas["LockedQuote"];
-/** What is rendered of a file in place of what it says; a member that is absent is as there. */
-export type Settings = Schemas["Settings"];
+/** What is rendered of a file in place of what it says; a member that is absent is as there. `reuse` takes over frames of earlier jobs that show the same, at no cost. */
+export type Settings = Schemas["Settings"] & {
+    reuse?: boolean;
+};
 /** A render as the service sees it at one moment. */
 export type Job = Schemas["RenderObject"];
 /** Where the ZIP of a completed job is, for anyone who holds the URL: do not log it. */

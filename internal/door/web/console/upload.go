@@ -21,6 +21,7 @@ import (
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/wallet"
 )
 
@@ -32,6 +33,8 @@ type uploadView struct {
 	Frames string
 	Money  wallet.Balance
 	Look   previewView
+	// Reusable says that earlier jobs have frames that could be taken over.
+	Reusable bool
 	// Frozen is why the workspace cannot start anything; nil while it can.
 	Frozen *freeze.Frozen
 	// Problem is why the last form was refused; nil when none was.
@@ -156,6 +159,9 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 		if v.Money, err = wallet.Get(ctx, tx, who.WorkspaceID); err == nil {
 			v.Frozen, err = freeze.Of(ctx, tx, who.WorkspaceID)
 		}
+		if err == nil {
+			v.Reusable, err = reuse.Possible(ctx, tx, who.WorkspaceID)
+		}
 		return err
 	})
 	p := page.Page{Template: "upload", Title: v.Quote.Filename, Section: page.NewSection, Content: v}
@@ -213,15 +219,19 @@ func (s *Site) priced(r *http.Request, who identity.Principal) (q quote.Quote, e
 	if err != nil {
 		return q, err
 	}
-	if newest.Quote.Prices(frames) && newest.Quote.Settings == wanted && newest.Quote.Status == quote.Open {
+	if newest.Quote.Prices(frames) && newest.Quote.Settings == wanted && reuses(newest.Quote, r.PostForm) && newest.Quote.Status == quote.Open {
 		return newest.Quote, nil
 	}
 	choice, err := s.Intake.Choose(ctx, who.WorkspaceID, uploadID, wanted)
 	if err != nil {
 		return q, err
 	}
+	asked, err := s.Intake.Compare(ctx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames, Choice: choice, AskReuse: r.PostForm.Get("reuse") != ""})
+	if err != nil {
+		return q, err
+	}
 	err = s.DB.Write(ctx, func(tx *db.Tx) error {
-		i, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, quote.RequestedFrames{List: frames, Choice: choice})
+		i, err := s.Intake.Requote(ctx, tx, who.WorkspaceID, uploadID, asked)
 		q = i.Quote
 		return err
 	})
@@ -316,6 +326,11 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 	return page.Page{Location: jobsPath + o.JobID}, nil
 }
 
+// reuses reports whether a quote takes frames over, or not, as a form asks.
+func reuses(q quote.Quote, form url.Values) bool {
+	return (q.Reused != nil) == (form.Get("reuse") != "")
+}
+
 // errEdited says that the fields of the order differ from the price that the page showed.
 var errEdited = errors.New("the order was edited")
 
@@ -324,7 +339,7 @@ var errEdited = errors.New("the order was edited")
 func asShown(q quote.Quote, form url.Values) error {
 	text := form.Get("frames")
 	frames, err := quote.ReadList(text)
-	if text != "" && (err != nil || !q.Prices(frames)) {
+	if text != "" && (err != nil || !q.Prices(frames) || !reuses(q, form)) {
 		return errEdited
 	}
 	if wanted, err := chosen(form, q.Settings); err != nil || wanted != q.Settings {

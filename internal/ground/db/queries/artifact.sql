@@ -1,12 +1,12 @@
 -- name: FramesOf :many
 -- Without Blender's output, which is a hundred times the rest for a long job.
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = @job_id ORDER BY frame;
 
 -- name: FrameLogsOf :many
 -- Blender's output for frames, by their numbers, after one.
-SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, log
+SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, origin, log
 FROM frame WHERE job_id = @job_id AND frame > @frame ORDER BY frame LIMIT CAST(@max AS bigint);
 
 -- name: JobArtifactKeys :many

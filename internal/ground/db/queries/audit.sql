@@ -17,7 +17,7 @@ JOIN content c ON c.workspace_id = p.workspace_id AND c.sha256 = p.sha256 WHERE 
 
 -- name: AuditLiveFrames :many
 -- A page of the accepted frames of a job.
-SELECT frame, blob_key, size_bytes FROM frame WHERE job_id = @job_id AND frame > @after ORDER BY frame LIMIT 500;
+SELECT frame, blob_key, size_bytes, origin FROM frame WHERE job_id = @job_id AND frame > @after ORDER BY frame LIMIT 500;
 
 -- name: AuditSizes :one
 -- How much there is to audit.

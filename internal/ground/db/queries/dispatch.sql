@@ -99,7 +99,7 @@ UPDATE turn SET played = played + CAST(@played AS bigint), play_us = play_us + C
 
 -- name: TurnPlay :one
 -- What a job whose frames depend on those before has taken so far.
-SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = @job_id;
 
 -- name: FramesQueued :many
@@ -203,7 +203,7 @@ WHERE j.party = @job_id AND j.waiting > 0 AND j.paused = ''
 -- name: TurnsWaiting :many
 -- Every job with waiting frames that is not paused, by workspace and then by turn, with what
 -- a claim of one of its frames is charged by.
-SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
 ORDER BY t.within, t.priority DESC, t.served_us, t.party;
@@ -461,7 +461,7 @@ SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = '
 -- name: DemandOfJobs :many
 -- What each job under way has waiting, and in workers' hands, by workspace, with what its
 -- finished frames took.
-SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, j.frames_completed, j.render_us,
+SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us,
   CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
 FROM turn t JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party;

@@ -1,9 +1,14 @@
 -- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
 VALUES (@job_id, @frame, @seq, @ordinal, @file, @blob_key, @sha256, @pixel_sha256, @size_bytes, @width, @height, @render_us, @worker_id, @attempt,
-  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @times, @checked, @row_sum)
+  @renderer, @device, @device_name, @blender_version, @build_hash, @switched, @log, @accepted_at, @finding, @blank, @times, @checked, @origin, @row_sum)
 ON CONFLICT (job_id, frame) DO NOTHING;
+
+-- name: FramesToTake :many
+-- The accepted frames of a job, without Blender's output, for another job that takes some over.
+SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, blank, checked
+FROM frame WHERE job_id = @job_id AND finding = '' AND switched = '' ORDER BY frame;
 
 -- name: FrameDelete :execrows
 DELETE FROM frame WHERE job_id = @job_id AND frame = @frame;
@@ -16,7 +21,7 @@ SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.
     WHERE a.lease_id = 'frame:' || f.job_id || ':' || CAST(f.frame AS text) AND a.pixel_sha256 = f.pixel_sha256) AS boolean) AS confirmed,
   CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST(@step AS bigint)), -1) AS bigint) AS blank_before,
   CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST(@step AS bigint)), -1) AS bigint) AS blank_behind
-FROM frame f WHERE f.job_id = @job_id AND f.blank >= @blank ORDER BY f.frame;
+FROM frame f WHERE f.job_id = @job_id AND f.blank >= @blank AND f.origin = '' ORDER BY f.frame;
 
 -- name: FramesFound :many
 -- What the findings of a job are made of.
@@ -100,7 +105,7 @@ HAVING (j.status IN ('queued', 'rendering') AND count(l.lease_id) <> j.frame_cou
 -- A page of frames, without Blender's output, each with its job. The bound is
 -- repeated in the join: otherwise a merge would read everything before the page.
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, sqlc.embed(j)
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.row_sum, sqlc.embed(j)
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST(@job_id AS text)
 WHERE (f.job_id, f.frame) > (CAST(@job_id AS text), CAST(@frame AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500;
 

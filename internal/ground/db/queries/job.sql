@@ -29,9 +29,31 @@ RETURNING *;
 
 -- name: JobFrameUndone :one
 -- An accepted frame is rendered again.
-UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST(@render_us AS bigint), updated_at = @now
+UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST(@reused AS bigint), seq = seq + 1,
+  render_us = render_us - CAST(@render_us AS bigint), updated_at = @now
 WHERE job_id = @job_id AND status = 'rendering'
 RETURNING *;
+
+-- name: JobFramesTaken :one
+-- A new job takes frames over, before it is on a queue.
+UPDATE job SET frames_completed = CAST(@frames AS bigint), frames_reused = CAST(@frames AS bigint), seq = seq + CAST(@frames AS bigint),
+  render_device = @render_device, device_name = @device_name, blender_version = @blender_version, renderer = @renderer, updated_at = @now
+WHERE job_id = @job_id AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
+RETURNING *;
+
+-- name: FramesTaken :many
+-- The frames that a job has taken over.
+SELECT frame FROM frame WHERE job_id = @job_id AND origin <> '' ORDER BY frame;
+
+-- name: FramesReusedKept :one
+-- The frames that jobs of a workspace have taken over and that are kept, or will be.
+SELECT CAST(coalesce(sum(frames_reused), 0) AS bigint) FROM job
+WHERE workspace_id = @workspace_id AND artifact_removed_at = 0 AND status NOT IN ('failed', 'cancelled');
+
+-- name: JobsTaking :one
+-- The jobs under way that took frames over from a job.
+SELECT count(*) FROM frame f JOIN job j ON j.job_id = f.job_id
+WHERE f.origin = @origin AND f.origin <> '' AND j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging');
 
 -- name: JobFindings :exec
 UPDATE job SET findings = @findings WHERE job_id = @job_id;
@@ -70,7 +92,7 @@ SELECT sqlc.embed(job),
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = @queue AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = job.frames_reused THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
     AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
       AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
@@ -121,7 +143,7 @@ SELECT price_cents FROM job WHERE workspace_id = @workspace_id ORDER BY job_id D
 
 -- name: FrameTimes :many
 -- Of the frames that were in at this seq of the job, the newest first.
-SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
+SELECT accepted_at, render_us FROM frame WHERE job_id = @job_id AND seq <= @seq AND origin = '' ORDER BY seq DESC LIMIT CAST(@max AS bigint);
 
 -- name: JobsAlike :many
 -- How long the first frames took of the newest completed job over the same file, or else
@@ -141,7 +163,7 @@ FROM job j JOIN job a ON a.job_id = coalesce((
 JOIN frame f ON f.job_id = a.job_id JOIN upload u ON u.upload_id = j.upload_id JOIN upload v ON v.upload_id = a.upload_id
 JOIN quote q ON q.quote_id = j.quote_id JOIN quote r ON r.quote_id = a.quote_id
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
-  AND j.frames_completed < @fewer AND f.seq <= @upto
+  AND j.frames_completed - j.frames_reused < @fewer AND f.seq <= @upto AND f.origin = ''
 GROUP BY j.job_id, j.input_sha256, a.input_sha256, j.settings, a.settings, q.scene, r.scene, u.scene, v.scene;
 
 -- name: JobsLooked :many
@@ -150,7 +172,7 @@ GROUP BY j.job_id, j.input_sha256, a.input_sha256, j.settings, a.settings, q.sce
 SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
 FROM job j JOIN preview p ON p.upload_id = j.upload_id AND p.settings = j.settings
 WHERE j.workspace_id = @workspace_id AND j.job_id >= @oldest AND j.job_id <= @newest AND j.status IN ('queued', 'rendering')
-  AND j.frames_completed < @fewer AND p.render_us > 0
+  AND j.frames_completed - j.frames_reused < @fewer AND p.render_us > 0
 GROUP BY j.job_id;
 
 -- name: ReceiptCreate :exec
@@ -170,7 +192,7 @@ SELECT r.*, w.proof_page FROM receipt r JOIN workspace w ON w.workspace_id = r.w
 -- FrameTimes of the rendering jobs of a workspace from oldest to newest; the newest
 -- frames of each job first.
 SELECT f.job_id, f.accepted_at, f.render_us FROM job j JOIN frame f ON f.job_id = j.job_id
-WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
+WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest AND f.origin = ''
   AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
     SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST(@max AS bigint)) AS n)
 ORDER BY f.job_id, f.seq DESC;
@@ -202,7 +224,8 @@ SELECT * FROM webhook_event WHERE job_id <> '' AND job_id > @after AND job_id <=
 
 -- name: AuditJobFrames :many
 -- The sums of accepted frames.
-SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(min(accepted_at) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
+SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(coalesce(min(CASE WHEN origin = '' THEN accepted_at END), 0) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
+  CAST(sum(CASE WHEN origin <> '' THEN 1 ELSE 0 END) AS bigint) AS reused,
   CAST(sum(CASE WHEN renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
 FROM frame WHERE job_id > @after AND job_id <= @last GROUP BY job_id;
 

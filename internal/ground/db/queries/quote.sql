@@ -1,14 +1,14 @@
 -- name: QuoteCreate :exec
-INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, scene,
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, scene, reused, reused_cents,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
-VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @scene,
+VALUES (@quote_id, @upload_id, @workspace_id, @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @scene, @reused, @reused_cents,
   @price_cents, @pricing_version, @qualified, @warnings, @created_at, @expires_at, @row_sum);
 
 -- name: QuoteLock :one
 SELECT * FROM quote WHERE quote_id = @quote_id AND workspace_id = @workspace_id FOR UPDATE;
 
 -- name: QuoteGet :one
-SELECT settings, scene FROM quote WHERE quote_id = @quote_id;
+SELECT settings, scene, reused FROM quote WHERE quote_id = @quote_id;
 
 -- name: QuoteAccept :execrows
 UPDATE quote SET accepted_at = @now, job_id = @job_id WHERE quote_id = @quote_id AND job_id = '';
@@ -19,7 +19,7 @@ SELECT quote_id FROM quote WHERE upload_id = @upload_id AND workspace_id = @work
 -- name: QuotesUnstarted :many
 -- The newest quotes of a workspace's uploads that are open, the newest first. An upload whose
 -- newest quote was started or has expired has none.
-SELECT q.quote_id, q.upload_id, u.filename, q.frame_count, q.price_cents, q.expires_at
+SELECT q.quote_id, q.upload_id, u.filename, q.frame_count, CAST(q.price_cents - q.reused_cents AS bigint) AS price_cents, q.expires_at
 FROM quote q JOIN upload u ON u.upload_id = q.upload_id
 WHERE q.workspace_id = @workspace_id AND q.job_id = '' AND q.expires_at > @now AND u.removed_at = 0
   AND NOT EXISTS (SELECT 1 FROM quote n WHERE n.upload_id = q.upload_id AND n.quote_id > q.quote_id)

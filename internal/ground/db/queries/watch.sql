@@ -1,22 +1,22 @@
 -- name: FramesSince :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS bigint);
 
 -- name: FramesLatest :many
 -- The newest of those since, newest first.
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq DESC LIMIT CAST(@max AS bigint);
 
 -- name: FrameLogsSince :many
 -- What Blender said of frames, in the order in which they were accepted.
-SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, log
+SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, origin, log
 FROM frame WHERE job_id = @job_id AND seq > @seq ORDER BY seq LIMIT CAST(@max AS bigint);
 
 -- name: FrameView :one
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = @job_id AND frame = @frame;
 
 -- name: FrameFirst :one

@@ -58,7 +58,7 @@ func (q *Queries) FailedAttemptsOfJob(ctx context.Context, arg FailedAttemptsOfJ
 }
 
 const frameLogsOf = `-- name: FrameLogsOf :many
-SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, log
+SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, origin, log
 FROM frame WHERE job_id = $1 AND frame > $2 ORDER BY frame LIMIT CAST($3 AS bigint)
 `
 
@@ -81,6 +81,7 @@ type FrameLogsOfRow struct {
 	BlenderVersion string
 	Attempt        int64
 	Finding        string
+	Origin         string
 	Log            string
 }
 
@@ -107,6 +108,7 @@ func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]Fra
 			&i.BlenderVersion,
 			&i.Attempt,
 			&i.Finding,
+			&i.Origin,
 			&i.Log,
 		); err != nil {
 			return nil, err
@@ -124,7 +126,7 @@ func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]Fra
 
 const framesOf = `-- name: FramesOf :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = $1 ORDER BY frame
 `
 
@@ -151,6 +153,7 @@ type FramesOfRow struct {
 	Finding        string
 	Times          string
 	Checked        string
+	Origin         string
 }
 
 // Without Blender's output, which is a hundred times the rest for a long job.
@@ -186,6 +189,7 @@ func (q *Queries) FramesOf(ctx context.Context, jobID string) ([]FramesOfRow, er
 			&i.Finding,
 			&i.Times,
 			&i.Checked,
+			&i.Origin,
 		); err != nil {
 			return nil, err
 		}

@@ -85,7 +85,7 @@ func (q *Queries) AuditLiveContent(ctx context.Context, jobID string) ([]AuditLi
 }
 
 const auditLiveFrames = `-- name: AuditLiveFrames :many
-SELECT frame, blob_key, size_bytes FROM frame WHERE job_id = $1 AND frame > $2 ORDER BY frame LIMIT 500
+SELECT frame, blob_key, size_bytes, origin FROM frame WHERE job_id = $1 AND frame > $2 ORDER BY frame LIMIT 500
 `
 
 type AuditLiveFramesParams struct {
@@ -97,6 +97,7 @@ type AuditLiveFramesRow struct {
 	Frame     int64
 	BlobKey   string
 	SizeBytes int64
+	Origin    string
 }
 
 // A page of the accepted frames of a job.
@@ -109,7 +110,12 @@ func (q *Queries) AuditLiveFrames(ctx context.Context, arg AuditLiveFramesParams
 	var items []AuditLiveFramesRow
 	for rows.Next() {
 		var i AuditLiveFramesRow
-		if err := rows.Scan(&i.Frame, &i.BlobKey, &i.SizeBytes); err != nil {
+		if err := rows.Scan(
+			&i.Frame,
+			&i.BlobKey,
+			&i.SizeBytes,
+			&i.Origin,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

@@ -105,7 +105,7 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 }
 
 const demandOfJobs = `-- name: DemandOfJobs :many
-SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, j.frames_completed, j.render_us,
+SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us,
   CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
 FROM turn t JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party
@@ -1528,7 +1528,7 @@ func (q *Queries) TurnPaused(ctx context.Context, jobID string) (TurnPausedRow, 
 }
 
 const turnPlay = `-- name: TurnPlay :one
-SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, j.frames_completed, j.render_us
+SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = $1
 `
 
@@ -1699,7 +1699,7 @@ func (q *Queries) TurnsStranded(ctx context.Context, arg TurnsStrandedParams) (i
 }
 
 const turnsWaiting = `-- name: TurnsWaiting :many
-SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, j.frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
 ORDER BY t.within, t.priority DESC, t.served_us, t.party

@@ -23,7 +23,7 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
-  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings
+  f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused
 FROM frame f JOIN job j ON j.job_id = f.job_id AND j.job_id >= CAST($1 AS text)
 WHERE (f.job_id, f.frame) > (CAST($1 AS text), CAST($2 AS bigint)) ORDER BY f.job_id, f.frame LIMIT 500
 `
@@ -59,6 +59,7 @@ type AuditFrameRowsRow struct {
 	Blank          int64
 	Times          string
 	Checked        string
+	Origin         string
 	RowSum         string
 	Job            Job
 }
@@ -100,6 +101,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Blank,
 			&i.Times,
 			&i.Checked,
+			&i.Origin,
 			&i.RowSum,
 			&i.Job.JobID,
 			&i.Job.WorkspaceID,
@@ -146,6 +148,7 @@ func (q *Queries) AuditFrameRows(ctx context.Context, arg AuditFrameRowsParams) 
 			&i.Job.RerenderOf,
 			&i.Job.RequestID,
 			&i.Job.Settings,
+			&i.Job.FramesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -474,9 +477,9 @@ func (q *Queries) ConfirmerOnline(ctx context.Context, arg ConfirmerOnlineParams
 
 const frameCreate = `-- name: FrameCreate :execrows
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
-  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, row_sum)
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14,
-  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
+  $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27, $28)
 ON CONFLICT (job_id, frame) DO NOTHING
 `
 
@@ -507,6 +510,7 @@ type FrameCreateParams struct {
 	Blank          int64
 	Times          string
 	Checked        string
+	Origin         string
 	RowSum         string
 }
 
@@ -538,6 +542,7 @@ func (q *Queries) FrameCreate(ctx context.Context, arg FrameCreateParams) (int64
 		arg.Blank,
 		arg.Times,
 		arg.Checked,
+		arg.Origin,
 		arg.RowSum,
 	)
 	if err != nil {
@@ -564,7 +569,7 @@ func (q *Queries) FrameDelete(ctx context.Context, arg FrameDeleteParams) (int64
 }
 
 const frameFinding = `-- name: FrameFinding :one
-UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked
+UPDATE frame SET finding = $1 WHERE job_id = $2 AND frame = $3 RETURNING job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked, origin
 `
 
 type FrameFindingParams struct {
@@ -604,12 +609,13 @@ func (q *Queries) FrameFinding(ctx context.Context, arg FrameFindingParams) (Fra
 		&i.RowSum,
 		&i.Times,
 		&i.Checked,
+		&i.Origin,
 	)
 	return i, err
 }
 
 const frameGet = `-- name: FrameGet :one
-SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked FROM frame WHERE job_id = $1 AND frame = $2
+SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, renderer, row_sum, times, checked, origin FROM frame WHERE job_id = $1 AND frame = $2
 `
 
 type FrameGetParams struct {
@@ -648,6 +654,7 @@ func (q *Queries) FrameGet(ctx context.Context, arg FrameGetParams) (Frame, erro
 		&i.RowSum,
 		&i.Times,
 		&i.Checked,
+		&i.Origin,
 	)
 	return i, err
 }
@@ -776,7 +783,7 @@ SELECT f.frame, f.blank, f.worker_id, f.attempt, f.pixel_sha256, f.render_us, f.
     WHERE a.lease_id = 'frame:' || f.job_id || ':' || CAST(f.frame AS text) AND a.pixel_sha256 = f.pixel_sha256) AS boolean) AS confirmed,
   CAST(coalesce((SELECT p.blank FROM frame p WHERE p.job_id = f.job_id AND p.frame = f.frame - CAST($1 AS bigint)), -1) AS bigint) AS blank_before,
   CAST(coalesce((SELECT n.blank FROM frame n WHERE n.job_id = f.job_id AND n.frame = f.frame + CAST($1 AS bigint)), -1) AS bigint) AS blank_behind
-FROM frame f WHERE f.job_id = $2 AND f.blank >= $3 ORDER BY f.frame
+FROM frame f WHERE f.job_id = $2 AND f.blank >= $3 AND f.origin = '' ORDER BY f.frame
 `
 
 type FramesPartlyBlankParams struct {
@@ -820,6 +827,67 @@ func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankPa
 			&i.Confirmed,
 			&i.BlankBefore,
 			&i.BlankBehind,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const framesToTake = `-- name: FramesToTake :many
+SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, blank, checked
+FROM frame WHERE job_id = $1 AND finding = '' AND switched = '' ORDER BY frame
+`
+
+type FramesToTakeRow struct {
+	Frame          int64
+	File           string
+	Sha256         string
+	PixelSha256    string
+	SizeBytes      int64
+	Width          int64
+	Height         int64
+	Device         string
+	DeviceName     string
+	BlenderVersion string
+	BuildHash      string
+	Renderer       string
+	Blank          int64
+	Checked        string
+}
+
+// The accepted frames of a job, without Blender's output, for another job that takes some over.
+func (q *Queries) FramesToTake(ctx context.Context, jobID string) ([]FramesToTakeRow, error) {
+	rows, err := q.db.QueryContext(ctx, framesToTake, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesToTakeRow
+	for rows.Next() {
+		var i FramesToTakeRow
+		if err := rows.Scan(
+			&i.Frame,
+			&i.File,
+			&i.Sha256,
+			&i.PixelSha256,
+			&i.SizeBytes,
+			&i.Width,
+			&i.Height,
+			&i.Device,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Renderer,
+			&i.Blank,
+			&i.Checked,
 		); err != nil {
 			return nil, err
 		}

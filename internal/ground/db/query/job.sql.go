@@ -222,7 +222,8 @@ func (q *Queries) AuditJobExpiries(ctx context.Context, arg AuditJobExpiriesPara
 }
 
 const auditJobFrames = `-- name: AuditJobFrames :many
-SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(min(accepted_at) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
+SELECT job_id, count(*) AS frames, CAST(sum(render_us) AS bigint) AS render_us, CAST(coalesce(min(CASE WHEN origin = '' THEN accepted_at END), 0) AS bigint) AS first_at, CAST(max(accepted_at) AS bigint) AS last_at,
+  CAST(sum(CASE WHEN origin <> '' THEN 1 ELSE 0 END) AS bigint) AS reused,
   CAST(sum(CASE WHEN renderer = 'synthetic' THEN 1 ELSE 0 END) AS bigint) AS synthetic
 FROM frame WHERE job_id > $1 AND job_id <= $2 GROUP BY job_id
 `
@@ -238,6 +239,7 @@ type AuditJobFramesRow struct {
 	RenderUs  int64
 	FirstAt   int64
 	LastAt    int64
+	Reused    int64
 	Synthetic int64
 }
 
@@ -257,6 +259,7 @@ func (q *Queries) AuditJobFrames(ctx context.Context, arg AuditJobFramesParams) 
 			&i.RenderUs,
 			&i.FirstAt,
 			&i.LastAt,
+			&i.Reused,
 			&i.Synthetic,
 		); err != nil {
 			return nil, err
@@ -402,7 +405,7 @@ func (q *Queries) AuditJobLedger(ctx context.Context, arg AuditJobLedgerParams) 
 }
 
 const auditJobQuotes = `-- name: AuditJobQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, q.settings, q.scene FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, q.settings, q.scene, q.reused, q.reused_cents FROM job j JOIN quote q ON q.quote_id = j.quote_id WHERE j.job_id > $1 AND j.job_id <= $2
 `
 
 type AuditJobQuotesParams struct {
@@ -440,6 +443,8 @@ func (q *Queries) AuditJobQuotes(ctx context.Context, arg AuditJobQuotesParams) 
 			&i.RerenderOf,
 			&i.Settings,
 			&i.Scene,
+			&i.Reused,
+			&i.ReusedCents,
 		); err != nil {
 			return nil, err
 		}
@@ -554,7 +559,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries after it read the rest of what the store knows
@@ -614,6 +619,7 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.RerenderOf,
 			&i.RequestID,
 			&i.Settings,
+			&i.FramesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -669,7 +675,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -740,6 +746,7 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.RerenderOf,
 			&i.Job.RequestID,
 			&i.Job.Settings,
+			&i.Job.FramesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -785,7 +792,7 @@ func (q *Queries) ErasedReceiptCreate(ctx context.Context, arg ErasedReceiptCrea
 }
 
 const frameTimes = `-- name: FrameTimes :many
-SELECT accepted_at, render_us FROM frame WHERE job_id = $1 AND seq <= $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
+SELECT accepted_at, render_us FROM frame WHERE job_id = $1 AND seq <= $2 AND origin = '' ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
 type FrameTimesParams struct {
@@ -825,7 +832,7 @@ func (q *Queries) FrameTimes(ctx context.Context, arg FrameTimesParams) ([]Frame
 
 const frameTimesOfPage = `-- name: FrameTimesOfPage :many
 SELECT f.job_id, f.accepted_at, f.render_us FROM job j JOIN frame f ON f.job_id = j.job_id
-WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
+WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3 AND f.origin = ''
   AND f.seq >= (SELECT coalesce(min(n.seq), 0) FROM (
     SELECT g.seq FROM frame g WHERE g.job_id = j.job_id ORDER BY g.seq DESC LIMIT CAST($4 AS bigint)) AS n)
 ORDER BY f.job_id, f.seq DESC
@@ -864,6 +871,47 @@ func (q *Queries) FrameTimesOfPage(ctx context.Context, arg FrameTimesOfPagePara
 			return nil, err
 		}
 		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const framesReusedKept = `-- name: FramesReusedKept :one
+SELECT CAST(coalesce(sum(frames_reused), 0) AS bigint) FROM job
+WHERE workspace_id = $1 AND artifact_removed_at = 0 AND status NOT IN ('failed', 'cancelled')
+`
+
+// The frames that jobs of a workspace have taken over and that are kept, or will be.
+func (q *Queries) FramesReusedKept(ctx context.Context, workspaceID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, framesReusedKept, workspaceID)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const framesTaken = `-- name: FramesTaken :many
+SELECT frame FROM frame WHERE job_id = $1 AND origin <> '' ORDER BY frame
+`
+
+// The frames that a job has taken over.
+func (q *Queries) FramesTaken(ctx context.Context, jobID string) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, framesTaken, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var frame int64
+		if err := rows.Scan(&frame); err != nil {
+			return nil, err
+		}
+		items = append(items, frame)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -1098,7 +1146,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
 `
 
 type JobFrameDoneParams struct {
@@ -1169,17 +1217,20 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.RerenderOf,
 		&i.RequestID,
 		&i.Settings,
+		&i.FramesReused,
 	)
 	return i, err
 }
 
 const jobFrameUndone = `-- name: JobFrameUndone :one
-UPDATE job SET frames_completed = frames_completed - 1, seq = seq + 1, render_us = render_us - CAST($1 AS bigint), updated_at = $2
-WHERE job_id = $3 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings
+UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST($1 AS bigint), seq = seq + 1,
+  render_us = render_us - CAST($2 AS bigint), updated_at = $3
+WHERE job_id = $4 AND status = 'rendering'
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
 `
 
 type JobFrameUndoneParams struct {
+	Reused   int64
 	RenderUs int64
 	Now      int64
 	JobID    string
@@ -1187,7 +1238,12 @@ type JobFrameUndoneParams struct {
 
 // An accepted frame is rendered again.
 func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) (Job, error) {
-	row := q.db.QueryRowContext(ctx, jobFrameUndone, arg.RenderUs, arg.Now, arg.JobID)
+	row := q.db.QueryRowContext(ctx, jobFrameUndone,
+		arg.Reused,
+		arg.RenderUs,
+		arg.Now,
+		arg.JobID,
+	)
 	var i Job
 	err := row.Scan(
 		&i.JobID,
@@ -1235,12 +1291,93 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.RerenderOf,
 		&i.RequestID,
 		&i.Settings,
+		&i.FramesReused,
+	)
+	return i, err
+}
+
+const jobFramesTaken = `-- name: JobFramesTaken :one
+UPDATE job SET frames_completed = CAST($1 AS bigint), frames_reused = CAST($1 AS bigint), seq = seq + CAST($1 AS bigint),
+  render_device = $2, device_name = $3, blender_version = $4, renderer = $5, updated_at = $6
+WHERE job_id = $7 AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
+`
+
+type JobFramesTakenParams struct {
+	Frames         int64
+	RenderDevice   string
+	DeviceName     string
+	BlenderVersion string
+	Renderer       string
+	Now            int64
+	JobID          string
+}
+
+// A new job takes frames over, before it is on a queue.
+func (q *Queries) JobFramesTaken(ctx context.Context, arg JobFramesTakenParams) (Job, error) {
+	row := q.db.QueryRowContext(ctx, jobFramesTaken,
+		arg.Frames,
+		arg.RenderDevice,
+		arg.DeviceName,
+		arg.BlenderVersion,
+		arg.Renderer,
+		arg.Now,
+		arg.JobID,
+	)
+	var i Job
+	err := row.Scan(
+		&i.JobID,
+		&i.WorkspaceID,
+		&i.KeyID,
+		&i.Flow,
+		&i.Status,
+		&i.Seq,
+		&i.UploadID,
+		&i.QuoteID,
+		&i.Filename,
+		&i.InputSha256,
+		&i.InputSizeBytes,
+		&i.FrameStart,
+		&i.FrameEnd,
+		&i.FrameStep,
+		&i.FrameCount,
+		&i.FramesCompleted,
+		&i.RenderUs,
+		&i.PricingVersion,
+		&i.PriceCents,
+		&i.ChargedCents,
+		&i.RenderDevice,
+		&i.DeviceName,
+		&i.BlenderVersion,
+		&i.FailureCode,
+		&i.FailureMessage,
+		&i.CancelReason,
+		&i.ArtifactKey,
+		&i.ArtifactFilename,
+		&i.ArtifactSha256,
+		&i.ArtifactSize,
+		&i.ArtifactRemovedAt,
+		&i.CreatedAt,
+		&i.SubmittedAt,
+		&i.ClaimedAt,
+		&i.CompletedAt,
+		&i.FailedAt,
+		&i.CancelledAt,
+		&i.UpdatedAt,
+		&i.Renderer,
+		&i.RowSum,
+		&i.Findings,
+		&i.Frames,
+		&i.RerenderOf,
+		&i.RequestID,
+		&i.Settings,
+		&i.FramesReused,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1292,12 +1429,13 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.RerenderOf,
 		&i.RequestID,
 		&i.Settings,
+		&i.FramesReused,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1349,6 +1487,7 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.RerenderOf,
 		&i.RequestID,
 		&i.Settings,
+		&i.FramesReused,
 	)
 	return i, err
 }
@@ -1594,7 +1733,7 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 }
 
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1603,7 +1742,7 @@ SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, 
     (SELECT coalesce(sum(p.progress), 0) FROM lease p WHERE p.queue = $1 AND p.subject = job.job_id AND p.state = 'held') ELSE 0 END AS bigint) AS progress,
   CAST(CASE WHEN job.status = 'rendering' THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id) OR EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = job.job_id) ELSE false END AS boolean) AS choosy,
-  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = 0 THEN
+  CAST(CASE WHEN job.status = 'rendering' AND job.frames_completed = job.frames_reused THEN
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
     AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = $1 AND l.subject = job.job_id AND l.state = 'held'
       AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
@@ -1705,6 +1844,7 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.RerenderOf,
 			&i.Job.RequestID,
 			&i.Job.Settings,
+			&i.Job.FramesReused,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -1748,7 +1888,7 @@ FROM job j JOIN job a ON a.job_id = coalesce((
 JOIN frame f ON f.job_id = a.job_id JOIN upload u ON u.upload_id = j.upload_id JOIN upload v ON v.upload_id = a.upload_id
 JOIN quote q ON q.quote_id = j.quote_id JOIN quote r ON r.quote_id = a.quote_id
 WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
-  AND j.frames_completed < $4 AND f.seq <= $5
+  AND j.frames_completed - j.frames_reused < $4 AND f.seq <= $5 AND f.origin = ''
 GROUP BY j.job_id, j.input_sha256, a.input_sha256, j.settings, a.settings, q.scene, r.scene, u.scene, v.scene
 `
 
@@ -1815,7 +1955,7 @@ UPDATE job SET filename = CAST($1 AS text), request_id = '', settings = '',
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
 `
 
 type JobsEraseParams struct {
@@ -1886,6 +2026,7 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.RerenderOf,
 			&i.RequestID,
 			&i.Settings,
+			&i.FramesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -1904,7 +2045,7 @@ const jobsLooked = `-- name: JobsLooked :many
 SELECT j.job_id, CAST(avg(p.frame_us) AS bigint) AS mean_us, CAST(min(p.frame_low_us) AS bigint) AS low_us, CAST(max(p.frame_high_us) AS bigint) AS high_us
 FROM job j JOIN preview p ON p.upload_id = j.upload_id AND p.settings = j.settings
 WHERE j.workspace_id = $1 AND j.job_id >= $2 AND j.job_id <= $3 AND j.status IN ('queued', 'rendering')
-  AND j.frames_completed < $4 AND p.render_us > 0
+  AND j.frames_completed - j.frames_reused < $4 AND p.render_us > 0
 GROUP BY j.job_id
 `
 
@@ -1993,7 +2134,7 @@ func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]str
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -2069,6 +2210,7 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.RerenderOf,
 			&i.RequestID,
 			&i.Settings,
+			&i.FramesReused,
 		); err != nil {
 			return nil, err
 		}
@@ -2081,6 +2223,19 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 		return nil, err
 	}
 	return items, nil
+}
+
+const jobsTaking = `-- name: JobsTaking :one
+SELECT count(*) FROM frame f JOIN job j ON j.job_id = f.job_id
+WHERE f.origin = $1 AND f.origin <> '' AND j.status IN ('awaiting_submit', 'queued', 'rendering', 'packaging')
+`
+
+// The jobs under way that took frames over from a job.
+func (q *Queries) JobsTaking(ctx context.Context, origin string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, jobsTaking, origin)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const jobsUnfinished = `-- name: JobsUnfinished :one

@@ -197,6 +197,14 @@ type Content struct {
 	RowSum      string
 }
 
+type ContentKey struct {
+	JobID       string
+	WorkspaceID string
+	Keys        string
+	CreatedAt   int64
+	RowSum      string
+}
+
 type DeadLetter struct {
 	LeaseID   string
 	Queue     string
@@ -267,6 +275,7 @@ type Frame struct {
 	RowSum         string
 	Times          string
 	Checked        string
+	Origin         string
 }
 
 type Idempotency struct {
@@ -328,6 +337,7 @@ type Job struct {
 	RerenderOf        string
 	RequestID         string
 	Settings          string
+	FramesReused      int64
 }
 
 type KeyStanding struct {
@@ -562,6 +572,8 @@ type Quote struct {
 	RerenderOf     string
 	Settings       string
 	Scene          string
+	Reused         string
+	ReusedCents    int64
 }
 
 type RateLimit struct {

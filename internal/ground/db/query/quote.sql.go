@@ -10,7 +10,7 @@ import (
 )
 
 const auditQuotes = `-- name: AuditQuotes :many
-SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, q.settings, q.scene, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
+SELECT q.quote_id, q.upload_id, q.workspace_id, q.frame_start, q.frame_end, q.frame_step, q.frame_count, q.price_cents, q.pricing_version, q.qualified, q.warnings, q.created_at, q.expires_at, q.accepted_at, q.job_id, q.row_sum, q.frames, q.rerender_of, q.settings, q.scene, q.reused, q.reused_cents, CAST(coalesce(u.workspace_id, '') AS text) AS upload_workspace_id, CAST(coalesce(u.created_at, 0) AS bigint) AS uploaded_at,
   CAST(coalesce(j.job_id, '') AS text) AS taken_by,
   CAST(coalesce(f.upload_id, '') AS text) AS first_upload_id, CAST(coalesce(f.workspace_id, '') AS text) AS first_workspace_id
 FROM quote q LEFT JOIN upload u ON u.upload_id = q.upload_id LEFT JOIN job j ON j.quote_id = q.quote_id AND j.quote_id > $1
@@ -60,6 +60,8 @@ func (q *Queries) AuditQuotes(ctx context.Context, after string) ([]AuditQuotesR
 			&i.Quote.RerenderOf,
 			&i.Quote.Settings,
 			&i.Quote.Scene,
+			&i.Quote.Reused,
+			&i.Quote.ReusedCents,
 			&i.UploadWorkspaceID,
 			&i.UploadedAt,
 			&i.TakenBy,
@@ -98,10 +100,10 @@ func (q *Queries) QuoteAccept(ctx context.Context, arg QuoteAcceptParams) (int64
 }
 
 const quoteCreate = `-- name: QuoteCreate :exec
-INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, scene,
+INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, scene, reused, reused_cents,
   price_cents, pricing_version, qualified, warnings, created_at, expires_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11,
-  $12, $13, $14, $15, $16, $17, $18)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13,
+  $14, $15, $16, $17, $18, $19, $20)
 `
 
 type QuoteCreateParams struct {
@@ -116,6 +118,8 @@ type QuoteCreateParams struct {
 	RerenderOf     string
 	Settings       string
 	Scene          string
+	Reused         string
+	ReusedCents    int64
 	PriceCents     int64
 	PricingVersion string
 	Qualified      int64
@@ -138,6 +142,8 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 		arg.RerenderOf,
 		arg.Settings,
 		arg.Scene,
+		arg.Reused,
+		arg.ReusedCents,
 		arg.PriceCents,
 		arg.PricingVersion,
 		arg.Qualified,
@@ -150,18 +156,19 @@ func (q *Queries) QuoteCreate(ctx context.Context, arg QuoteCreateParams) error 
 }
 
 const quoteGet = `-- name: QuoteGet :one
-SELECT settings, scene FROM quote WHERE quote_id = $1
+SELECT settings, scene, reused FROM quote WHERE quote_id = $1
 `
 
 type QuoteGetRow struct {
 	Settings string
 	Scene    string
+	Reused   string
 }
 
 func (q *Queries) QuoteGet(ctx context.Context, quoteID string) (QuoteGetRow, error) {
 	row := q.db.QueryRowContext(ctx, quoteGet, quoteID)
 	var i QuoteGetRow
-	err := row.Scan(&i.Settings, &i.Scene)
+	err := row.Scan(&i.Settings, &i.Scene, &i.Reused)
 	return i, err
 }
 
@@ -182,7 +189,7 @@ func (q *Queries) QuoteLatest(ctx context.Context, arg QuoteLatestParams) (strin
 }
 
 const quoteLock = `-- name: QuoteLock :one
-SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
+SELECT quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene, reused, reused_cents FROM quote WHERE quote_id = $1 AND workspace_id = $2 FOR UPDATE
 `
 
 type QuoteLockParams struct {
@@ -214,6 +221,8 @@ func (q *Queries) QuoteLock(ctx context.Context, arg QuoteLockParams) (Quote, er
 		&i.RerenderOf,
 		&i.Settings,
 		&i.Scene,
+		&i.Reused,
+		&i.ReusedCents,
 	)
 	return i, err
 }
@@ -247,7 +256,7 @@ func (q *Queries) QuotesDrop(ctx context.Context, uploadID string) error {
 }
 
 const quotesDropScenes = `-- name: QuotesDropScenes :many
-UPDATE quote SET scene = '{}' WHERE upload_id = $1 AND scene <> '' RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene
+UPDATE quote SET scene = '{}' WHERE upload_id = $1 AND scene <> '' RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene, reused, reused_cents
 `
 
 func (q *Queries) QuotesDropScenes(ctx context.Context, uploadID string) ([]Quote, error) {
@@ -280,6 +289,8 @@ func (q *Queries) QuotesDropScenes(ctx context.Context, uploadID string) ([]Quot
 			&i.RerenderOf,
 			&i.Settings,
 			&i.Scene,
+			&i.Reused,
+			&i.ReusedCents,
 		); err != nil {
 			return nil, err
 		}
@@ -295,7 +306,7 @@ func (q *Queries) QuotesDropScenes(ctx context.Context, uploadID string) ([]Quot
 }
 
 const quotesErase = `-- name: QuotesErase :many
-UPDATE quote SET warnings = '[]', settings = '', scene = '' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene
+UPDATE quote SET warnings = '[]', settings = '', scene = '' WHERE workspace_id = $1 RETURNING quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified, warnings, created_at, expires_at, accepted_at, job_id, row_sum, frames, rerender_of, settings, scene, reused, reused_cents
 `
 
 func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote, error) {
@@ -328,6 +339,8 @@ func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote,
 			&i.RerenderOf,
 			&i.Settings,
 			&i.Scene,
+			&i.Reused,
+			&i.ReusedCents,
 		); err != nil {
 			return nil, err
 		}
@@ -343,7 +356,7 @@ func (q *Queries) QuotesErase(ctx context.Context, workspaceID string) ([]Quote,
 }
 
 const quotesUnstarted = `-- name: QuotesUnstarted :many
-SELECT q.quote_id, q.upload_id, u.filename, q.frame_count, q.price_cents, q.expires_at
+SELECT q.quote_id, q.upload_id, u.filename, q.frame_count, CAST(q.price_cents - q.reused_cents AS bigint) AS price_cents, q.expires_at
 FROM quote q JOIN upload u ON u.upload_id = q.upload_id
 WHERE q.workspace_id = $1 AND q.job_id = '' AND q.expires_at > $2 AND u.removed_at = 0
   AND NOT EXISTS (SELECT 1 FROM quote n WHERE n.upload_id = q.upload_id AND n.quote_id > q.quote_id)

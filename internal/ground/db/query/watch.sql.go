@@ -22,7 +22,7 @@ func (q *Queries) FrameFirst(ctx context.Context, jobID string) (int64, error) {
 }
 
 const frameLogsSince = `-- name: FrameLogsSince :many
-SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, log
+SELECT frame, seq, file, width, height, render_us, renderer, device, device_name, blender_version, attempt, finding, origin, log
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
@@ -45,6 +45,7 @@ type FrameLogsSinceRow struct {
 	BlenderVersion string
 	Attempt        int64
 	Finding        string
+	Origin         string
 	Log            string
 }
 
@@ -71,6 +72,7 @@ func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) 
 			&i.BlenderVersion,
 			&i.Attempt,
 			&i.Finding,
+			&i.Origin,
 			&i.Log,
 		); err != nil {
 			return nil, err
@@ -88,7 +90,7 @@ func (q *Queries) FrameLogsSince(ctx context.Context, arg FrameLogsSinceParams) 
 
 const frameView = `-- name: FrameView :one
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = $1 AND frame = $2
 `
 
@@ -120,6 +122,7 @@ type FrameViewRow struct {
 	Finding        string
 	Times          string
 	Checked        string
+	Origin         string
 }
 
 func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameViewRow, error) {
@@ -148,13 +151,14 @@ func (q *Queries) FrameView(ctx context.Context, arg FrameViewParams) (FrameView
 		&i.Finding,
 		&i.Times,
 		&i.Checked,
+		&i.Origin,
 	)
 	return i, err
 }
 
 const framesLatest = `-- name: FramesLatest :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq DESC LIMIT CAST($3 AS bigint)
 `
 
@@ -187,6 +191,7 @@ type FramesLatestRow struct {
 	Finding        string
 	Times          string
 	Checked        string
+	Origin         string
 }
 
 // The newest of those since, newest first.
@@ -222,6 +227,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 			&i.Finding,
 			&i.Times,
 			&i.Checked,
+			&i.Origin,
 		); err != nil {
 			return nil, err
 		}
@@ -238,7 +244,7 @@ func (q *Queries) FramesLatest(ctx context.Context, arg FramesLatestParams) ([]F
 
 const framesSince = `-- name: FramesSince :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
-  blender_version, build_hash, switched, accepted_at, finding, times, checked
+  blender_version, build_hash, switched, accepted_at, finding, times, checked, origin
 FROM frame WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT CAST($3 AS bigint)
 `
 
@@ -271,6 +277,7 @@ type FramesSinceRow struct {
 	Finding        string
 	Times          string
 	Checked        string
+	Origin         string
 }
 
 func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]FramesSinceRow, error) {
@@ -305,6 +312,7 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 			&i.Finding,
 			&i.Times,
 			&i.Checked,
+			&i.Origin,
 		); err != nil {
 			return nil, err
 		}

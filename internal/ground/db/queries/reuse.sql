@@ -1,0 +1,33 @@
+-- name: ContentKeysKeep :exec
+INSERT INTO content_key (job_id, workspace_id, keys, created_at, row_sum) VALUES (@job_id, @workspace_id, @keys, @created_at, @row_sum);
+
+-- name: ContentKeysKept :many
+-- The keys of a workspace's newest jobs whose ZIPs are kept until a time.
+SELECT k.job_id, k.keys FROM content_key k JOIN job j ON j.job_id = k.job_id
+JOIN lease l ON l.lease_id = 'expire:artifact/' || k.job_id || ':0'
+WHERE k.workspace_id = @workspace_id AND j.workspace_id = k.workspace_id AND j.status = 'completed' AND j.artifact_removed_at = 0
+  AND l.due_at > CAST(@until AS bigint)
+ORDER BY k.job_id DESC LIMIT CAST(@max AS bigint);
+
+-- name: ContentKeysOfAny :one
+-- Whether ContentKeysKept has a row.
+SELECT CAST(EXISTS (SELECT 1 FROM content_key k JOIN job j ON j.job_id = k.job_id
+  JOIN lease l ON l.lease_id = 'expire:artifact/' || k.job_id || ':0'
+  WHERE k.workspace_id = @workspace_id AND j.artifact_removed_at = 0 AND l.due_at > CAST(@until AS bigint)) AS boolean);
+
+-- name: ContentKeysForget :exec
+DELETE FROM content_key WHERE job_id = @job_id;
+
+-- name: ContentKeysErase :exec
+DELETE FROM content_key WHERE workspace_id = @workspace_id;
+
+-- name: WorkerClasses :many
+-- What workers render with that were seen lately, or were the last to be seen.
+SELECT DISTINCT w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind FROM worker w
+WHERE w.seen_at >= (SELECT max(n.seen_at) FROM worker n) - CAST(@span AS bigint)
+ORDER BY w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind;
+
+-- name: AuditContentKeys :many
+-- Keys of jobs that have no ZIP, or are of another workspace.
+SELECT k.job_id FROM content_key k LEFT JOIN job j ON j.job_id = k.job_id
+WHERE j.job_id IS NULL OR j.workspace_id <> k.workspace_id OR j.status <> 'completed' OR j.artifact_removed_at <> 0;

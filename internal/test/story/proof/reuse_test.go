@@ -1,0 +1,274 @@
+package proof_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/test/story"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/wallet"
+)
+
+// revision is a file of package contentkey: "scene" as it was, "interface" with the same
+// pictures, "moved" with other pictures in the frames 97 to 139, "material" in all.
+func revision(t *testing.T, name string) []byte {
+	t.Helper()
+	packed, err := os.ReadFile("../../../render/contentkey/testdata/" + name + ".blend")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decoder, err := zstd.NewReader(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer decoder.Close()
+	plain, err := decoder.DecodeAll(packed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plain
+}
+
+// small is the size in which the test's pictures are painted.
+var small = client.Settings{ResolutionX: 32, ResolutionY: 18}
+
+// quoteRevision inspects a revision and asks to reuse what is the same.
+func quoteRevision(c story.Caller, name, frames string, chosen client.Settings) *client.Quote {
+	c.T.Helper()
+	q, err := c.Inspect(story.Patient(c.T), client.InspectRequest{Filename: name + ".blend", Body: bytes.NewReader(revision(c.T, name)), Frames: frames, Settings: chosen, Reuse: true})
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return q
+}
+
+// wantReuse compares a quote with what it should take over.
+func wantReuse(t *testing.T, q *client.Quote, count int, reused, rendered string, cents int64) {
+	t.Helper()
+	if q.ReusedFrameCount == nil || *q.ReusedFrameCount != count || q.ReusedFrames != reused || q.FramesToRender != rendered || q.PriceCents != cents {
+		t.Errorf("the quote takes over %v frames, %q, renders %q and costs %d cents; want %d, %q, %q and %d",
+			q.ReusedFrameCount, q.ReusedFrames, q.FramesToRender, q.PriceCents, count, reused, rendered, cents)
+	}
+}
+
+// renderQuote starts a quote and waits for its job.
+func renderQuote(c story.Caller, q *client.Quote) *client.Job {
+	c.T.Helper()
+	started, err := c.Take(q)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return c.Await(started.JobID, client.StatusCompleted)
+}
+
+// framesIn are the frames of a job's receipt.
+func framesIn(c story.Caller, jobID string) (r receipt.Receipt) {
+	c.T.Helper()
+	answer, err := c.Receipt(story.Patient(c.T), jobID)
+	if err == nil {
+		err = json.Unmarshal(answer.Members, &r)
+	}
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	return r
+}
+
+// A revision pays for the frames that changed. The others come from the job before, and its
+// receipt says so; the audit at the end of the story checks money, rows and receipts.
+func TestARevisionPaysOnlyForFramesThatChanged(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		first := quoteRevision(c, "scene", "94-99", small)
+		wantReuse(t, first, 0, "", "94-99", 6)
+		old := renderQuote(c, first)
+
+		// Three of six frames are the same: they cost nothing and need no worker.
+		second := quoteRevision(c, "moved", "94-99", small)
+		wantReuse(t, second, 3, "94-96", "97-99", 3)
+		stop()
+		started, err := c.Take(second)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if started.FramesCompleted != 3 || started.Status != client.StatusQueued || !started.Cancellable {
+			t.Errorf("before a worker comes the job is %+v", started)
+		}
+		svc.Worker(synthetic.Renderer{})
+		next := c.Await(started.JobID, client.StatusCompleted)
+		story.WantPictures(t, c.VerifiedZIP(next), 6, 32, 18)
+		wantOrigins(c, old, next, 94, 95, 96)
+		if next.ChargedCents != 3 {
+			t.Errorf("it cost %d cents", next.ChargedCents)
+		}
+
+		// Nothing changed since: the job is complete without any worker, and costs nothing.
+		third := quoteRevision(c, "moved", "94-99", small)
+		wantReuse(t, third, 6, "94-99", "", 0)
+		last := renderQuote(c, third)
+		story.WantPictures(t, c.VerifiedZIP(last), 6, 32, 18)
+		wantOrigins(c, next, last, 94, 95, 96, 97, 98, 99)
+
+		// Other settings, another material and another workspace have nothing to reuse.
+		wantReuse(t, quoteRevision(c, "moved", "94-99", client.Settings{ResolutionX: 34, ResolutionY: 18}), 0, "", "94-99", 6)
+		wantReuse(t, quoteRevision(c, "material", "94-99", small), 0, "", "94-99", 6)
+		wantReuse(t, quoteRevision(svc.Caller(story.Credit), "scene", "94-99", small), 0, "", "94-99", 6)
+		svc.WantMoney(c.Workspace, story.Credit-9, wallet.Credited, wallet.Reserved, wallet.Captured, wallet.Reserved, wallet.Captured)
+	})
+}
+
+// wantOrigins checks that a job took exactly these frames over from an earlier one.
+func wantOrigins(c story.Caller, from, to *client.Job, frames ...int) {
+	c.T.Helper()
+	origin, r := framesIn(c, from.JobID), framesIn(c, to.JobID)
+	for i, f := range r.Frames {
+		want := receipt.Origin{}
+		if slices.Contains(frames, f.Frame) {
+			want = receipt.Origin{ReceiptID: origin.ReceiptID, LogIndex: *origin.LogIndex}
+			if f.SHA256 != origin.Frames[i].SHA256 || f.PixelSHA256 != origin.Frames[i].PixelSHA256 || f.RenderSeconds != 0 {
+				c.T.Errorf("frame %d is %+v, it was %+v", f.Frame, f, origin.Frames[i])
+			}
+		}
+		if f.Reused != want {
+			c.T.Errorf("frame %d comes from %+v, want %+v", f.Frame, f.Reused, want)
+		}
+	}
+}
+
+// What a quote takes over is kept until its job has it, and a quote whose frames are gone
+// starts nothing.
+func TestReusedFramesOutliveTheirOrigin(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic, config.ArtifactLife = true, 48*time.Hour
+		pass := story.Moved(&config)
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		old := renderQuote(c, quoteRevision(c, "scene", "95-98", small))
+		stop()
+		pass(20 * time.Hour)
+		running, err := c.Take(quoteRevision(c, "moved", "95-98", small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost := quoteRevision(c, "moved", "95-98", small)
+		wantReuse(t, lost, 2, "95-96", "97-98", 2)
+
+		// The ZIP would not be kept until a quote of now ends, so none takes from it.
+		pass(5 * time.Hour)
+		wantReuse(t, quoteRevision(c, "moved", "95-98", small), 0, "", "95-98", 4)
+
+		// Its time is over, but the job that was started has not all its frames yet.
+		pass(24 * time.Hour)
+		awaitRescheduled(svc, old.JobID)
+		svc.Worker(synthetic.Renderer{})
+		next := c.Await(running.JobID, client.StatusCompleted)
+		story.WantPictures(t, c.VerifiedZIP(next), 4, 32, 18)
+		wantOrigins(c, old, next, 95, 96)
+	})
+}
+
+// awaitRescheduled waits until the removal of a ZIP was due and put off.
+func awaitRescheduled(svc *story.Service, jobID string) {
+	svc.T.Helper()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for ctx := story.Patient(svc.T); ; {
+		var due, now int64
+		svc.Read(func(ctx context.Context, tx *db.Tx) error {
+			now = tx.Now
+			rows, err := tx.Query(ctx, "SELECT due_at FROM lease WHERE lease_id = $1 AND state = 'waiting'", "expire:artifact/"+jobID+":0")
+			if err != nil {
+				return err
+			}
+			for rows.Next() {
+				err = errors.Join(err, rows.Scan(&due))
+			}
+			return errors.Join(err, rows.Err(), rows.Close())
+		})
+		if due > now {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			svc.T.Fatal("the removal of the ZIP was not put off")
+		}
+	}
+}
+
+// An erased or removed origin is a quote that has expired: the start refuses, and nothing
+// moves.
+func TestAQuoteWhoseOriginIsGoneStartsNothing(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		svc.Worker(synthetic.Renderer{})
+		old := renderQuote(c, quoteRevision(c, "scene", "96-97", small))
+		q := quoteRevision(c, "interface", "96-97", small)
+		wantReuse(t, q, 2, "96-97", "", 0)
+		var key string
+		svc.Write(func(ctx context.Context, tx *db.Tx) (err error) {
+			key, err = job.RemoveArtifact(ctx, tx, old.JobID)
+			return err
+		})
+		svc.Remove(key)
+		_, err := c.Take(q)
+		story.WantRefusal(t, err, 409, "quote_expired")
+		wantReuse(t, quoteRevision(c, "interface", "96-97", small), 0, "", "96-97", 2)
+		svc.WantMoney(c.Workspace, story.Credit-2, wallet.Credited, wallet.Reserved, wallet.Captured)
+	})
+}
+
+// A ZIP that is damaged before its frames are in the new job costs the service a rendering,
+// and the caller nothing.
+func TestADamagedOriginIsRenderedAgainAtNoCost(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		old := renderQuote(c, quoteRevision(c, "scene", "95-98", small))
+		stop()
+		started, err := c.Take(quoteRevision(c, "moved", "95-98", small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var record query.Job
+		svc.Read(func(ctx context.Context, tx *db.Tx) (err error) {
+			record, err = job.Read(ctx, tx, old.JobID)
+			return err
+		})
+		whole := svc.Content(record.ArtifactKey)
+		broken := slices.Clone(whole)
+		broken[len(broken)/2] ^= 1
+		svc.Restart() // it has read the ZIP, and would not read it again
+		svc.Overwrite(record.ArtifactKey, broken)
+		svc.Worker(synthetic.Renderer{})
+		next := c.Await(started.JobID, client.StatusCompleted)
+		story.WantPictures(t, c.VerifiedZIP(next), 4, 32, 18)
+		wantOrigins(c, old, next)
+		if next.ChargedCents != 2 {
+			t.Errorf("it cost %d cents", next.ChargedCents)
+		}
+		svc.Overwrite(record.ArtifactKey, whole)
+	})
+}

@@ -1,0 +1,50 @@
+// Package reuse finds frames that an earlier job of the same workspace has rendered, so that
+// nobody renders or pays for them again (decisions 29).
+//
+// What always holds: a frame is found only if everything that its picture comes from is the
+// same: the content of the scene, the settings of the order, and the class of the worker.
+// Nothing is found in another workspace, nor in a job whose files may be gone before the
+// quote ends. In doubt nothing is found, and the frame is rendered.
+//
+// Package source reads what pictures come from. The price is quote's, and frames takes them
+// over. Start reading at Pictures, Find and Keep.
+package reuse
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+)
+
+// generation is part of every key. Raise it when a new version of svc renders frames in
+// another way than the version before: then none of the older ones is found.
+const generation = "1"
+
+// Pictures says what the pictures of an order's frames come from.
+type Pictures struct {
+	frames map[int][sha256.Size]byte
+	order  string
+}
+
+// PicturesOf are the pictures of frames that come from content, by frame. order is what else
+// of the order counts.
+func PicturesOf(content map[int][sha256.Size]byte, order string) Pictures {
+	return Pictures{content, generation + "\n" + order}
+}
+
+// Class is what renders a frame: workers of one class paint the same pixels.
+type Class struct{ Renderer, Device, DeviceName, BlenderVersion, BuildHash string }
+
+// keySize is how many bytes of a key are kept. A workspace that made two equal ones would
+// harm only itself.
+const keySize = 16
+
+// key is the key of a frame by a class of workers; "" for a frame that was not read.
+func (p Pictures) key(frame int, by Class) string {
+	content, ok := p.frames[frame]
+	if !ok {
+		return ""
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%x\n%s\n%q", content[:], p.order, by))
+	return hex.EncodeToString(sum[:keySize])
+}
