@@ -3,7 +3,8 @@
 //
 //	scripts/with-blender go run ./scripts/corpus [-only REGEXP] [-files FOLDER [-projects]]
 //
-// With -fuzz it compares kept data in random scenes, and with -pairs revisions of them. Each scene that is done becomes a line of a file of results; scenes that stand there as
+// With -fuzz it compares kept data in random scenes, with -pairs revisions of them, and with -strips
+// pictures that were rendered in strips. Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
 // is not. With -print it compares nothing, and prints the results as docs/corpus.md.
 package main
@@ -25,7 +26,7 @@ import (
 	"svc.example/internal/test/corpus"
 )
 
-//go:generate go run . -print -results results.jsonl -random random.jsonl -revisions revisions.jsonl -to ../../docs/corpus.md
+//go:generate go run . -print -results results.jsonl -random random.jsonl -revisions revisions.jsonl -strip-results strips.jsonl -to ../../docs/corpus.md
 
 func main() {
 	if code, worker := corpus.BeWorker(); worker {
@@ -46,6 +47,8 @@ func main() {
 	flag.IntVar(&o.lanes, "lanes", 2, "scenes that are compared at the same time")
 	flag.IntVar(&o.pairs, "pairs", 0, "compare the frames of `N` pairs of revisions, in place of the service")
 	flag.StringVar(&o.revisions, "revisions", filepath.Join("scripts", "corpus", "revisions.jsonl"), "append the results of pairs to this `file`")
+	flag.BoolVar(&o.strips, "strips", false, "compare pictures of strips with those in one piece, in place of the service")
+	flag.StringVar(&o.stripRows, "strip-results", filepath.Join("scripts", "corpus", "strips.jsonl"), "append the results of strips to this `file`")
 	printing := flag.Bool("print", false, "only print the results")
 	to := flag.String("to", "", "print into this `file`")
 	flag.Parse()
@@ -57,6 +60,8 @@ func main() {
 		do = func(context.Context) error { return o.printPage(*to) }
 	case o.fuzz > 0:
 		do = o.compareRandom
+	case o.strips:
+		do = o.compareStrips
 	case o.pairs > 0:
 		do = o.compareRevisions
 	}
@@ -81,7 +86,11 @@ func (o options) printPage(to string) error {
 	if err != nil {
 		return err
 	}
-	page := corpus.Page(rows) + corpus.FuzzPage(batches) + corpus.RevisionsPage(pairs)
+	divided, err := corpus.StripRows(o.stripRows)
+	if err != nil {
+		return err
+	}
+	page := corpus.Page(rows) + corpus.FuzzPage(batches) + corpus.RevisionsPage(pairs) + corpus.StripsPage(divided)
 	if to == "" {
 		_, err = fmt.Print(page)
 		return err
@@ -165,10 +174,39 @@ func (o options) compareRevisions(ctx context.Context) error {
 	return nil
 }
 
+// compareStrips compares the scenes whose names match. It fails when one is not as it should be.
+func (o options) compareStrips(ctx context.Context) error {
+	path, err := blender.Find(os.Getenv("SVC_BLENDER"), blender.DataHome())
+	if err != nil {
+		return err
+	}
+	folder, err := os.MkdirTemp("", "svc-corpus-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(folder)
+	wrong := 0
+	all := corpus.Strips{Blender: path, Threads: o.threads, Folder: folder, Scenes: filepath.Join("scripts", "scenes", "strips.py"), Report: func(r corpus.StripRow) error {
+		if !r.Sound() {
+			wrong++
+		}
+		fmt.Fprintf(os.Stderr, "%+v\n", r)
+		return corpus.AppendStripRow(o.stripRows, r)
+	}}
+	if err := all.Run(ctx, o.only); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return fmt.Errorf("%d scenes are not as they should be in strips", wrong)
+	}
+	return nil
+}
+
 type options struct {
 	only, files, keep, results  string
 	random, revisions           string
-	projects                    bool
+	stripRows                   string
+	projects, strips            bool
 	threads, lanes, fuzz, pairs int
 }
 

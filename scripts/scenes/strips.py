@@ -187,6 +187,20 @@ def looks():
 
 
 @named
+def overridden():
+    """A look of the picture's own, and light in another colour space where it is stored as such."""
+    scene = base()
+    scene.view_settings.view_transform = "Standard"
+    image = scene.render.image_settings
+    image.color_management = "OVERRIDE"
+    image.view_settings.view_transform, image.view_settings.exposure = "Filmic", 1.0
+    image.view_settings.use_curve_mapping = True
+    image.view_settings.curve_mapping.curves[3].points.new(0.3, 0.6)
+    image.view_settings.curve_mapping.update()
+    image.linear_colorspace_settings.name = "XYZ" if bpy.app.version < (4,) else "Linear CIE-XYZ E"
+
+
+@named
 def bordered():
     """A border in a picture of its full size, a transparent film with glass, half floats."""
     scene = base()

@@ -149,15 +149,28 @@ def cut(changes, scene, whole, rows):
     changes.set(render, "border_min_y", (above - rows[1] + 0.5) / height)
     for name in ("use_compositing", "use_sequencer", "use_stamp"):
         changes.set(render, name, False)
-    if hasattr(image, "color_management"):  # 3.2
-        changes.set(image, "color_management", "FOLLOW_SCENE")
+    # The picture's own colour management stays on: switched on again, it would be the scene's.
+    space = getattr(image, "linear_colorspace_settings", None)  # 3.2
+    if space is not None and space.name:
+        changes.before.append((space, "name", space.name))
     for name, value in (("color_depth", image.color_depth), ("color_mode", image.color_mode), ("exr_codec", image.exr_codec)):
         changes.before.append((image, name, value))  # what the format below may change
     changes.set(image, "file_format", "OPEN_EXR_MULTILAYER")
     image.color_depth, image.exr_codec = "32", "ZIP"
+    if space is not None:
+        space.name = linear_space()
     if scene.cycles.use_adaptive_sampling:
         for layer in used_layers(scene):
             changes.set(layer.cycles, "pass_debug_sample_count", True)
+
+
+def linear_space():
+    """The name of the colour space that Cycles computes in."""
+    image = bpy.data.images.new("svc: linear", 1, 1, float_buffer=True)
+    try:
+        return image.colorspace_settings.name
+    finally:
+        bpy.data.images.remove(image)
 
 
 def used_layers(scene):

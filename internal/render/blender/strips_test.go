@@ -17,7 +17,7 @@ import (
 // cutScenes are scenes that may be cut, as scripts/scenes/strips.py makes them, each with many
 // kinds of things; by their names how many rows their strips reach into each other.
 var cutScenes = map[string]int{
-	"passes": 1, "composited": 1, "moving": 1, "looks": 1, "bordered": 1, "soft": 1, "diced": 1, "caught": 1, "around": 1, "adaptive": 16,
+	"passes": 1, "composited": 1, "moving": 1, "looks": 1, "overridden": 1, "bordered": 1, "soft": 1, "diced": 1, "caught": 1, "around": 1, "adaptive": 16,
 }
 
 // dividing makes the scenes once a run, and renders a frame of each by hand, all with one Blender.

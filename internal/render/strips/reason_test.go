@@ -3,6 +3,7 @@ package strips_test
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"svc.example/internal/render/blendfile"
@@ -84,6 +85,23 @@ func TestWhatKeepsAPictureWhole(t *testing.T) {
 		}
 		if (got == "") != (got.Text() == "") {
 			t.Errorf("%s: the reason %q says %q", c.name, got, got.Text())
+		}
+	}
+}
+
+// The page for users tells of every reason.
+func TestThePageHasEachReason(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "stills.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, reason := range []strips.Reason{
+		strips.Denoised, strips.AdaptiveTiles, strips.TimeLimited, strips.WorldVolume, strips.Guided, strips.Lines, strips.Played, strips.Driven,
+		strips.OtherEngine, strips.SeveralScenes, strips.Sequenced, strips.Scripts, strips.SampleCounts, strips.Unproven,
+	} {
+		if reason.Text() == "" || !strings.Contains(string(page), "\n| `"+string(reason)+"` |") {
+			t.Errorf("docs/stills.md does not tell of %q (%q)", reason, reason.Text())
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/render/pixels"
+	"svc.example/internal/render/strips"
 )
 
 // Trial is the result of rendering the built-in scene.
@@ -44,11 +45,7 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 	if _, _, ok := t.Info.Choose(opts.Device); !ok {
 		return t, nil
 	}
-	file := filepath.Join(dir, demo.Filename)
-	if err := os.WriteFile(file, demo.Scene(), 0o600); err != nil {
-		return t, fmt.Errorf("write the trial's scene: %w", err)
-	}
-	if _, err := session.Open(ctx, blender.SingleFile(file)); err != nil {
+	if _, err := openDemo(ctx, session, dir); err != nil {
 		return t, err
 	}
 	if t.Frame, err = session.Render(ctx, demo.FirstFrame, nil); err != nil {
@@ -61,6 +58,50 @@ func Try(ctx context.Context, r Renderer, opts blender.Options, temp string) (t 
 	defer picture.Close()
 	t.Picture, err = pixels.Read(picture)
 	return t, err
+}
+
+// openDemo has a process open the built-in scene, which is written to a folder.
+func openDemo(ctx context.Context, session Session, dir string) (blender.Opened, error) {
+	file := filepath.Join(dir, demo.Filename)
+	if err := os.WriteFile(file, demo.Scene(), 0o600); err != nil {
+		return blender.Opened{}, fmt.Errorf("write the trial's scene: %w", err)
+	}
+	return session.Open(ctx, blender.SingleFile(file))
+}
+
+// TryRows starts a process, renders two rows of the demo's first frame as raw passes, and returns
+// their hash (strips.Strip.Seam). Equal programs on equal devices give equal rows, to the bit.
+// Errors are those of Try.
+func TryRows(ctx context.Context, r Renderer, opts blender.Options, temp string) (sum string, info blender.Info, err error) {
+	dir, err := os.MkdirTemp(temp, "trial-")
+	if err != nil {
+		return "", info, fmt.Errorf("make a folder for a trial: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	opts.Temp, opts.Out, opts.Denoise = dir, dir, blender.Off
+	session, err := r.Start(ctx, opts)
+	if err != nil {
+		return "", info, err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	s, ok := session.(Stripper)
+	if !ok {
+		return "", info, errors.New("this renderer renders no strips")
+	}
+	opened, err := openDemo(ctx, session, dir)
+	if err != nil {
+		return "", info, err
+	}
+	middle := opened.Rows / 2
+	rows := strips.Rows{From: middle - 1, To: middle + 1}
+	two := strips.Strip{Rows: rows, Held: rows}
+	f, err := s.RenderStrip(ctx, demo.FirstFrame, two, nil)
+	if err != nil {
+		return "", info, err
+	}
+	two.Path = f.Path
+	sum, err = two.Seam(middle)
+	return sum, session.Info(), err
 }
 
 // makeKernels makes a Blender that opens no customer's file compile the GPU kernels, into

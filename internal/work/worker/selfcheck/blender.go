@@ -43,7 +43,11 @@ func (e Examination) blender(ctx context.Context) []Finding {
 	if f, needed := e.compiler(ctx, t.Info); needed {
 		found = append(found, f)
 	}
-	return append(found, e.trial(t, err))
+	found = append(found, e.trial(t, err))
+	if e.Equal != "" && err == nil && t.Frame.Path != "" {
+		found = append(found, e.rows(ctx, opts))
+	}
+	return found
 }
 
 // auditHook reports the layer inside Blender, which does not start without it.

@@ -55,10 +55,12 @@ type Examination struct {
 	Denoise    blender.Denoise
 	// AllowBlenderVersion admits a Blender of another version than the contract's.
 	AllowBlenderVersion bool
-	WorkDir             string           // created when missing
-	Server              string           // address of the service; "" skips its checks
-	Farm                Farm             // calls the server with the worker's key; nil without a key
-	Now                 func() time.Time // compared with the server's clock
+	WorkDir             string // created when missing
+	Server              string // address of the service; "" skips its checks
+	Farm                Farm   // calls the server with the worker's key; nil without a key
+	// Equal is a file of the rows that machines of a farm have rendered: see rows. "" renders none.
+	Equal string
+	Now   func() time.Time // compared with the server's clock
 }
 
 // Farm is the one call by which a node key can be tried without an effect.

@@ -1,0 +1,55 @@
+package selfcheck
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Equal machines give equal rows. Machines of another kind may give others; one of the same kind
+// may not.
+func TestRowsTellEqualMachinesFromOthers(t *testing.T) {
+	t.Parallel()
+	own := machineRows{"4.1.1", "abc", "CPU EPYC", "11"}
+	for _, c := range []struct {
+		name  string
+		known []machineRows
+		want  Verdict
+		found string
+	}{
+		{"nothing is known", nil, OK, "no machine with this Blender was compared before"},
+		{"itself", []machineRows{own}, OK, "the same pixels as CPU EPYC"},
+		{"another device that agrees", []machineRows{{"4.1.1", "abc", "CPU Xeon", "11"}}, OK, "the same pixels as CPU Xeon"},
+		{"another device that does not", []machineRows{{"4.1.1", "abc", "GPU H100", "22"}, {"4.1.1", "abc", "GPU A100", "33"}}, Warn, "other pixels than GPU A100, GPU H100"},
+		{"the same device with other rows", []machineRows{own, {"4.1.1", "abc", "CPU EPYC", "22"}}, Fail, "other pixels than another machine with a CPU EPYC"},
+		{"another Blender", []machineRows{{"4.1.0", "abc", "CPU EPYC", "22"}, {"4.1.1", "def", "CPU EPYC", "22"}}, OK, "no machine with this Blender was compared before"},
+	} {
+		if got := judgeRows(own, c.known); got.Verdict != c.want || got.Found != c.found || (got.Do == "") != (c.want == OK) {
+			t.Errorf("%s: %+v", c.name, got)
+		}
+	}
+}
+
+func TestRowsAreKeptForTheNextMachine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "rows")
+	one, two := machineRows{"4.1.1", "abc", "CPU EPYC", "11"}, machineRows{"4.1.1", "abc", "GPU H100", "22"}
+	for i, r := range []machineRows{one, two} {
+		known, err := readRows(path)
+		if err != nil || len(known) != i {
+			t.Fatalf("%v, %v", known, err)
+		}
+		if err := addRows(path, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known, err := readRows(path); err != nil || len(known) != 2 || known[0] != one || known[1] != two {
+		t.Errorf("%v, %v", known, err)
+	}
+	if err := os.WriteFile(path, []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readRows(path); err == nil {
+		t.Error("a file of something else is read")
+	}
+}
