@@ -11,10 +11,13 @@ import (
 	"net/url"
 	"os"
 	"strings"
+	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/id"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/dbtest"
@@ -115,6 +118,23 @@ func operated(r *take) {
 	ownStore(r)
 	r.must("admin person operator --email {EMAIL} --yes")
 	r.must("admin workspace freeze {WORKSPACE} --reason 'a payment is disputed' --yes")
+}
+
+// crashed is ownStore where a process was running and fell silent.
+func crashed(r *take) {
+	ownStore(r)
+	d, err := db.Open(context.Background(), db.Config{URL: r.env["SVC_DATA"] + "/svc.db", Skew: func() time.Duration { return -10 * time.Minute }})
+	if err == nil {
+		err = errors.Join(d.Write(context.Background(), func(tx *db.Tx) error {
+			if err := tx.ProcessesForget(context.Background(), tx.Now*2); err != nil {
+				return err
+			}
+			return tx.ProcessSeen(context.Background(), query.ProcessSeenParams{ProcessID: id.New(id.Process), Host: "rack-1", Version: "v1.2.3", Schema: 60, Now: tx.Now})
+		}), d.Close())
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
 }
 
 // twoSigningKeys is ownStore after a rotation.

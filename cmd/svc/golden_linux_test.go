@@ -294,6 +294,8 @@ var masks = []struct {
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)`), "2000-01-01T00:00:00Z"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d`), "2000-01-01 00:00:00"},
 	{regexp.MustCompile(`\b\d{4}-\d\d-\d\d \d\d:\d\d`), "2000-01-01 00:00"},
+	{regexp.MustCompile(`\b20\d\d-\d\d([ ",\n])`), "2000-01${1}"},
+	{regexp.MustCompile(`,\d+\.\d{3},`), ",0.000,"},
 	{regexp.MustCompile(`127\.0\.0\.1:\d{5}`), "127.0.0.1:00000"},
 	{regexp.MustCompile(`/tmp/svc-golden-\d{10}/\d{4}`), "/tmp/svc-golden-0000000000/0000"},
 	{regexp.MustCompile(`/tmp/svc-golden-\d{10}`), "/tmp/svc-golden-0000000000"},

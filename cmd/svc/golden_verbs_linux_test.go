@@ -293,6 +293,15 @@ var verbs = []verb{
 		{args: "--email nobody@example.com --yes", exit: 1, with: ownStore},
 		{args: "--off", exit: 2, with: ownStore},
 	}},
+	{words: "admin usage", lines: []line{
+		{args: "--months 2"},
+		{args: "--months 2 --csv", plain: true},
+		{args: "--months 0", exit: 2},
+	}},
+	{words: "admin process list", lines: []line{
+		{with: crashed},
+		{with: noStore, exit: 2},
+	}},
 	{words: "admin act list", lines: []line{
 		{with: operated},
 		{with: noStore, exit: 2},

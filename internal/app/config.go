@@ -42,6 +42,9 @@ type Config struct {
 	// Database is the address of PostgreSQL (postgres://…); "" means SQLite in
 	// Data.
 	Database string
+	// MigrateAnyway changes the database's schema although a process of an older program is
+	// alive.
+	MigrateAnyway bool
 	// DatabaseConnections bounds the connections of this process to PostgreSQL; 0 means 21,
 	// or more by pool_max_conns in the address. See db.Config.
 	DatabaseConnections int

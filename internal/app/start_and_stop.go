@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/notice"
+	"svc.example/internal/work/process"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/webhook"
 )
@@ -71,6 +72,10 @@ func (a *App) Serve(ctx context.Context) error {
 	if err := a.prepareLog(ctx, public); err != nil {
 		return errors.Join(err, listener.Close())
 	}
+	register := process.Register{DB: a.DB, Log: a.Config.Log}
+	if err := register.Enter(ctx); err != nil {
+		return errors.Join(err, listener.Close())
+	}
 	a.warnOfWebhooks()
 	p := a.parts(a.Links(public))
 	in := a.intake(outbound.New(a.Config.FileURLs))
@@ -108,7 +113,7 @@ func (a *App) Serve(ctx context.Context) error {
 	var background sync.WaitGroup
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
-	for _, run := range a.background(p, in, workers, counter, open) {
+	for _, run := range append(a.background(p, in, workers, counter, open), register.Run) {
 		background.Go(func() { run(work) })
 	}
 	worked := make(chan error, 1)

@@ -70,9 +70,13 @@ type Admin struct {
 	Person struct {
 		Operator personOperator `cmd:"" help:"Give a person access to the operator pages at /admin, or list the people who have it."`
 	} `cmd:"" help:"Manage who operates the service in the browser."`
+	Process struct {
+		List processList `cmd:"" help:"List the processes that serve: host, version, and when each was last heard."`
+	} `cmd:"" help:"Inspect the processes of the service."`
 	Act struct {
 		List actList `cmd:"" help:"List what operators did in the browser and with svc admin: when, who, what and why."`
 	} `cmd:"" help:"Read the record of operators' actions."`
+	Usage          usage          `cmd:"" help:"Show what workspaces used by month: jobs, frames, render time, charges and refunds. Also as CSV."`
 	Backup         backup         `cmd:"" help:"Copy the whole service into a folder while it runs, and audit the copy."`
 	Restore        restore        `cmd:"" help:"Restore a backup into an empty folder and an empty database, and audit it."`
 	Move           move           `cmd:"" help:"Move a stopped service: its rows to PostgreSQL, its files to an S3 store. Then audit it."`

@@ -49,6 +49,7 @@ type Serve struct {
 	AcceptJobs        bool          `group:"Start, stop and monitoring" env:"SVC_ACCEPT_JOBS" default:"true" negatable:"" help:"Accept new jobs. With --no-accept-jobs, start answers 503 and spends nothing; running jobs finish."`
 	Synthetic         bool          `group:"Rendering" name:"allow-synthetic" env:"SVC_ALLOW_SYNTHETIC" help:"Admit synthetic workers, which render nothing, to test the service. Everything they produce is marked."`
 	StopTimeout       time.Duration `group:"Start, stop and monitoring" env:"SVC_STOP_TIMEOUT" default:"30s" help:"How long to wait for running requests after a signal before they are cut off."`
+	MigrateAnyway     bool          `group:"Start, stop and monitoring" env:"SVC_MIGRATE_ANYWAY" help:"Bring the database up to date although a process of an older version is using it. That process then fails."`
 	DrainDelay        time.Duration `group:"Start, stop and monitoring" env:"SVC_DRAIN_DELAY" default:"0s" help:"How long the port stays open after a signal, with 503 on /readyz, before it closes. Set it to the time that a load balancer needs to notice."`
 	Inspecting        terminal.Size `group:"Limits" name:"inspect-memory" env:"SVC_INSPECT_MEMORY" default:"512MiB" help:"Most memory for reading all uploads, beyond 1 MiB each."`
 	ProjectSize       terminal.Size `group:"Limits" name:"project-size" env:"SVC_PROJECT_SIZE" default:"8GiB" help:"Most bytes of one project, all files together."`
@@ -152,7 +153,7 @@ func (c *Serve) service() (app.Config, error) {
 			return cfg, err
 		}
 	}
-	cfg.DrainDelay, cfg.Downloads = c.DrainDelay, c.Downloads
+	cfg.DrainDelay, cfg.Downloads, cfg.MigrateAnyway = c.DrainDelay, c.Downloads, c.MigrateAnyway
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
 	cfg.FreePreviews, cfg.ReusedFrames = (*preview.Limits)(&c.Previews), &c.ReusedFrames

@@ -45,7 +45,7 @@ func (p *person) confirm(fields ...string) (asked, done seen) {
 
 // operatorPaths are the pages of operators.
 var operatorPaths = []string{
-	"/admin", "/admin/jobs", "/admin/workers", "/admin/workspaces", "/admin/dead-letters", "/admin/results", "/admin/keys", "/admin/acts",
+	"/admin", "/admin/jobs", "/admin/workers", "/admin/workspaces", "/admin/dead-letters", "/admin/results", "/admin/keys", "/admin/acts", "/admin/usage", "/admin/usage.csv",
 	"/admin/jobs/JOB-0", "/admin/workers/NOD-0", "/admin/workspaces/WSP-0",
 }
 
@@ -190,7 +190,7 @@ func TestOperatorsSeeAndChangeTheFarm(t *testing.T) {
 	started, base := apptest.Start(t, app.Config{AllowSynthetic: true})
 	w := &apptest.World{App: started, URL: base}
 	p := operatorOf(t, w)
-	p.open("/admin").want(t, http.StatusOK, "Nobody has audited this service yet", "No job renders now")
+	p.open("/admin").want(t, http.StatusOK, "Nobody has audited this service yet", "No job renders now", "Processes", "running</td>")
 	p.open("/admin/results").want(t, http.StatusOK, "Nobody has handed in a result yet")
 	p.open("/admin/dead-letters").want(t, http.StatusOK, "There are none")
 	p.open("/admin/workers").want(t, http.StatusOK, "No worker was seen within a day")

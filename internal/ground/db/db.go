@@ -39,6 +39,8 @@ type Config struct {
 	// ReadOnly opens a database that exists and is up to date, and never writes to it: no
 	// migration, and every Write fails.
 	ReadOnly bool
+	// MigrateAnyway changes the schema although a process of an older program is alive.
+	MigrateAnyway bool
 	// Connections bounds how many connections this process opens to PostgreSQL, the one that
 	// listens for other processes included; LeastConnections or more. 0 means 20 and the one
 	// that listens, or more by pool_max_conns in the URL. SQLite takes no notice of it.
@@ -102,7 +104,8 @@ func (c Config) Name() string {
 
 // Open opens the database and applies missing migrations. Several processes may open the
 // same one at once: one migrates, the others wait. Close the DB at the end. Errors:
-// *VersionError for a database of a newer version. If the database is only read, also
+// *VersionError for a database of a newer version, *AliveError where migrations are missing
+// and processes that know fewer are alive. If the database is only read, also
 // *VersionError for an older one, and ErrNoStore.
 func Open(ctx context.Context, cfg Config) (*DB, error) {
 	if cfg.Log == nil {

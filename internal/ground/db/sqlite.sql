@@ -155,3 +155,18 @@ SELECT * FROM oauth_request WHERE user_code = CAST(?1 AS text) AND user_code <> 
 
 -- name: OauthGrantLock
 SELECT * FROM oauth_grant WHERE family_sha256 = ?1;
+
+-- name: Usage
+SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
+  CAST(sum(u.charged_cents) AS bigint) AS charged_cents, CAST(sum(u.refunded_cents) AS bigint) AS refunded_cents
+FROM (
+  SELECT strftime('%Y-%m', j.completed_at / 1000000, 'unixepoch') AS month, j.workspace_id,
+    1 AS jobs, j.frame_count AS frames, j.render_us, j.charged_cents, 0 AS refunded_cents
+  FROM job j WHERE j.status = 'completed' AND j.completed_at >= ?1 AND (?2 = '' OR j.workspace_id = ?2)
+  UNION ALL
+  SELECT strftime('%Y-%m', t.created_at / 1000000, 'unixepoch') AS month, t.workspace_id,
+    0 AS jobs, 0 AS frames, 0 AS render_us, 0 AS charged_cents, t.amount_cents AS refunded_cents
+  FROM ledger_transaction t WHERE t.kind = 'refund' AND t.created_at >= ?1 AND (?2 = '' OR t.workspace_id = ?2)
+) AS u
+GROUP BY u.month, u.workspace_id
+ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id;

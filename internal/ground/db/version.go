@@ -59,6 +59,11 @@ func prepare(ctx context.Context, pool *sql.DB, cfg Config) error {
 	if cfg.ReadOnly {
 		return nil
 	}
+	if is < wants && !cfg.MigrateAnyway {
+		if err := noneAlive(ctx, pool, cfg, wants); err != nil {
+			return err
+		}
+	}
 	return migrate(ctx, pool, cfg.Name())
 }
 

@@ -34,6 +34,7 @@ const (
 	TopUp       = "TOP-"
 	Act         = "ACT-"
 	AuditRun    = "AUD-"
+	Process     = "PRC-" // a process that serves
 	Key         = "key_"
 	Request     = "req_"
 )

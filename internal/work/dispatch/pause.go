@@ -14,7 +14,7 @@ import (
 // Pauser is who has paused a job.
 type Pauser string
 
-// Who pauses jobs. A workspace cannot resume what an operator has paused.
+// Both may pause a job, and a workspace cannot resume what an operator has paused.
 const (
 	ByWorkspace Pauser = "workspace"
 	ByOperator  Pauser = "operator"

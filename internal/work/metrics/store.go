@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math"
+	"strconv"
 	"sync"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"svc.example/internal/ground/osfile"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/process"
 )
 
 const (
@@ -41,13 +43,14 @@ var (
 	auditBreaches   = figure("svc_audit_breaches", "Breaches that the last audit found.")
 	auditEnd        = figure("svc_audit_end_timestamp_seconds", "When the last audit ended, as seconds since 1970; 0 when there was none.")
 	keyEnd          = figure("svc_signing_key_end_timestamp_seconds", "When this process can no longer sign receipts, as seconds since 1970; +Inf when its key has no end, 0 when it has none.")
+	processesAlive  = figure("svc_processes", "Processes that serve this store, by the version of their program and the newest schema that it knows.", "version", "schema")
 	diskFree        = figure("svc_disk_free_bytes", "Bytes that are free for this process in the data folder.")
 )
 
 // storeFigures lists them, for Describe.
 var storeFigures = []*prometheus.Desc{
 	storeUp, blobsUp, framesReady, framesLeased, framesOldest, workersOnline, jobsLive, jobsStranded, ledgerCents, reservedOldest,
-	webhooksPending, webhooksLate, deadLetters, auditBreaches, auditEnd, keyEnd, diskFree,
+	webhooksPending, webhooksLate, deadLetters, auditBreaches, auditEnd, keyEnd, processesAlive, diskFree,
 }
 
 // figure describes a gauge.
@@ -161,7 +164,7 @@ func read(ctx context.Context, c Config) (found []prometheus.Metric, err error) 
 	}
 	err = c.DB.Read(ctx, func(tx *db.Tx) error {
 		found = []prometheus.Metric{gauge(diskFree, float64(free))}
-		for _, part := range []func(context.Context, *db.Tx) ([]prometheus.Metric, error){readFrames, readWorkers, readJobs, readMoney, readWebhooks, readAudit, c.readKey} {
+		for _, part := range []func(context.Context, *db.Tx) ([]prometheus.Metric, error){readFrames, readWorkers, readProcesses, readJobs, readMoney, readWebhooks, readAudit, c.readKey} {
 			these, err := part(ctx, tx)
 			if err != nil {
 				return err
@@ -211,6 +214,21 @@ func readJobs(ctx context.Context, tx *db.Tx) (found []prometheus.Metric, err er
 	}
 	stranded, err := dispatch.CountStranded(ctx, tx)
 	return append(found, gauge(reservedOldest, age(tx, oldest)), gauge(jobsStranded, float64(stranded))), err
+}
+
+func readProcesses(ctx context.Context, tx *db.Tx) (found []prometheus.Metric, err error) {
+	all, err := process.List(ctx, tx)
+	type kind struct{ version, schema string }
+	counts := map[kind]int{}
+	for _, p := range all {
+		if p.Alive {
+			counts[kind{p.Version, strconv.FormatInt(p.Schema, 10)}]++
+		}
+	}
+	for k, n := range counts {
+		found = append(found, gauge(processesAlive, float64(n), k.version, k.schema))
+	}
+	return found, err
 }
 
 func readMoney(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, error) {

@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
+	"svc.example/internal/work/process"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/wallet"
 )
@@ -61,6 +62,7 @@ const (
 	adminResultsPath    = "/admin/results"
 	adminKeysPath       = "/admin/keys"
 	adminActsPath       = "/admin/acts"
+	adminUsagePath      = "/admin/usage"
 )
 
 // Routes adds the operators' pages. For others they are not there.
@@ -69,10 +71,11 @@ func (s *Site) Routes(mux *http.ServeMux) {
 		page.AdminPath: s.adminOverview, adminWorkersPath: s.adminWorkers, adminWorkersPath + "/{worker_id}": s.adminWorker,
 		adminJobsPath: s.adminJobs, adminJobsPath + "/{job_id}": s.adminJob,
 		adminWorkspacesPath: s.adminWorkspaces, adminWorkspacesPath + "/{workspace_id}": s.adminWorkspace,
-		adminLettersPath: s.adminDeadLetters, adminResultsPath: s.adminResults, adminKeysPath: s.adminKeys, adminActsPath: s.adminActs,
+		adminLettersPath: s.adminDeadLetters, adminResultsPath: s.adminResults, adminKeysPath: s.adminKeys, adminActsPath: s.adminActs, adminUsagePath: s.adminUsage,
 	} {
 		mux.Handle("GET "+path, s.Page(s.Admit(s.operates(build))))
 	}
+	mux.Handle("GET "+adminUsagePath+".csv", s.AdmitRaw(s.usageFile))
 	mux.Handle("POST "+adminKeysPath, s.Page(s.Form(s.operates(s.createNodeKey))))
 	mux.Handle("POST "+adminActsPath, s.Page(s.Form(s.operates(s.act))))
 }
@@ -106,7 +109,7 @@ func viewOf(r *http.Request, path string) adminView {
 func (v adminView) Tabs() []page.Tab {
 	all := []page.Tab{
 		{Name: "Overview", Path: page.AdminPath}, {Name: "Jobs", Path: adminJobsPath}, {Name: "Workers", Path: adminWorkersPath},
-		{Name: "Workspaces", Path: adminWorkspacesPath}, {Name: "Dead letters", Path: adminLettersPath}, {Name: "Results", Path: adminResultsPath},
+		{Name: "Workspaces", Path: adminWorkspacesPath}, {Name: "Usage", Path: adminUsagePath}, {Name: "Dead letters", Path: adminLettersPath}, {Name: "Results", Path: adminResultsPath},
 		{Name: "Keys", Path: adminKeysPath}, {Name: "Record", Path: adminActsPath},
 	}
 	for i := range all {
@@ -135,6 +138,8 @@ type overviewView struct {
 	Spenders []ratelimit.Spent
 	// Rendering are the jobs that workers render, the newest.
 	Rendering []job.Summary
+	// Processes are those that serve, and those that fell silent within an hour.
+	Processes []process.Process
 	// Audit is the last one; nil before the first.
 	Audit *operator.AuditRun
 	Acts  []operator.Done
@@ -167,6 +172,9 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		if v.Rendering, err = job.ListAll(ctx, tx, job.ListRequest{Status: job.Rendering, Limit: shownParties}); err != nil {
 			return err
 		}
+		if v.Processes, err = process.List(ctx, tx); err != nil {
+			return err
+		}
 		if v.Audit, err = operator.LastAudit(ctx, tx); err != nil {
 			return err
 		}
@@ -175,6 +183,17 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 	})
 	v.Spenders = s.Ledger.Top(shownParties)
 	return page.Page{Template: "admin", Title: "Operate", Content: v, Reload: 30}, err
+}
+
+// Mixed reports whether processes of more than one version are running.
+func (v overviewView) Mixed() bool {
+	versions := map[string]bool{}
+	for _, p := range v.Processes {
+		if p.Alive {
+			versions[p.Version] = true
+		}
+	}
+	return len(versions) > 1
 }
 
 // countWorkers counts workers by their state, and the frames that they hold.

@@ -57,3 +57,20 @@ SELECT request_id FROM webhook_event WHERE job_id = @job_id AND job_id <> '';
 SELECT a.started_at, a.status, a.error, n.url FROM webhook_delivery d
 JOIN webhook_attempt a ON a.delivery_id = d.delivery_id JOIN webhook_endpoint n ON n.endpoint_id = d.endpoint_id
 WHERE d.job_id = @job_id AND d.job_id <> '' ORDER BY a.started_at, a.delivery_id, a.number;
+
+-- name: Usage :many
+-- What workspaces used since the beginning of a month, by month: jobs that completed, and
+-- refunds; all workspaces with ''.
+SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
+  CAST(sum(u.charged_cents) AS bigint) AS charged_cents, CAST(sum(u.refunded_cents) AS bigint) AS refunded_cents
+FROM (
+  SELECT CAST(to_char(to_timestamp(j.completed_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, j.workspace_id,
+    1 AS jobs, j.frame_count AS frames, j.render_us, j.charged_cents, 0 AS refunded_cents
+  FROM job j WHERE j.status = 'completed' AND j.completed_at >= CAST(@since AS bigint) AND (CAST(@workspace_id AS text) = '' OR j.workspace_id = @workspace_id)
+  UNION ALL
+  SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, t.workspace_id,
+    0 AS jobs, 0 AS frames, 0 AS render_us, 0 AS charged_cents, t.amount_cents AS refunded_cents
+  FROM ledger_transaction t WHERE t.kind = 'refund' AND t.created_at >= CAST(@since AS bigint) AND (CAST(@workspace_id AS text) = '' OR t.workspace_id = @workspace_id)
+) AS u
+GROUP BY u.month, u.workspace_id
+ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id;

@@ -12,7 +12,8 @@ import (
 const metricsFrames = `-- name: MetricsFrames :one
 SELECT CAST(coalesce((SELECT sum(t.waiting) FROM turn t WHERE t.within = '' AND t.waiting > 0), 0) AS bigint) AS ready,
   (SELECT count(*) FROM lease h WHERE h.queue = 'frame' AND h.state = 'held') AS leased,
-  CAST(coalesce((SELECT min(w.due_at) FROM lease w WHERE w.queue = 'frame' AND w.state = 'waiting'), 0) AS bigint) AS oldest
+  CAST(coalesce((SELECT min(w.due_at) FROM lease w WHERE w.queue = 'frame' AND w.state = 'waiting'
+    AND NOT EXISTS (SELECT 1 FROM turn p WHERE p.party = w.subject AND p.paused <> '')), 0) AS bigint) AS oldest
 `
 
 type MetricsFramesRow struct {

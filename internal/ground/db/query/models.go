@@ -530,6 +530,15 @@ type Preview struct {
 	Settings    string
 }
 
+type Process struct {
+	ProcessID string
+	Host      string
+	Version   string
+	Schema    int64
+	StartedAt int64
+	SeenAt    int64
+}
+
 type Project struct {
 	UploadID    string
 	WorkspaceID string

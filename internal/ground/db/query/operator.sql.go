@@ -494,3 +494,67 @@ func (q *Queries) LogMoney(ctx context.Context, jobID string) ([]LogMoneyRow, er
 	}
 	return items, nil
 }
+
+const usage = `-- name: Usage :many
+SELECT u.month, u.workspace_id, CAST(sum(u.jobs) AS bigint) AS jobs, CAST(sum(u.frames) AS bigint) AS frames, CAST(sum(u.render_us) AS bigint) AS render_us,
+  CAST(sum(u.charged_cents) AS bigint) AS charged_cents, CAST(sum(u.refunded_cents) AS bigint) AS refunded_cents
+FROM (
+  SELECT CAST(to_char(to_timestamp(j.completed_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, j.workspace_id,
+    1 AS jobs, j.frame_count AS frames, j.render_us, j.charged_cents, 0 AS refunded_cents
+  FROM job j WHERE j.status = 'completed' AND j.completed_at >= CAST($1 AS bigint) AND (CAST($2 AS text) = '' OR j.workspace_id = $2)
+  UNION ALL
+  SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, t.workspace_id,
+    0 AS jobs, 0 AS frames, 0 AS render_us, 0 AS charged_cents, t.amount_cents AS refunded_cents
+  FROM ledger_transaction t WHERE t.kind = 'refund' AND t.created_at >= CAST($1 AS bigint) AND (CAST($2 AS text) = '' OR t.workspace_id = $2)
+) AS u
+GROUP BY u.month, u.workspace_id
+ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id
+`
+
+type UsageParams struct {
+	Since       int64
+	WorkspaceID string
+}
+
+type UsageRow struct {
+	Month         string
+	WorkspaceID   string
+	Jobs          int64
+	Frames        int64
+	RenderUs      int64
+	ChargedCents  int64
+	RefundedCents int64
+}
+
+// What workspaces used since the beginning of a month, by month: jobs that completed, and
+// refunds; all workspaces with ”.
+func (q *Queries) Usage(ctx context.Context, arg UsageParams) ([]UsageRow, error) {
+	rows, err := q.db.QueryContext(ctx, usage, arg.Since, arg.WorkspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []UsageRow
+	for rows.Next() {
+		var i UsageRow
+		if err := rows.Scan(
+			&i.Month,
+			&i.WorkspaceID,
+			&i.Jobs,
+			&i.Frames,
+			&i.RenderUs,
+			&i.ChargedCents,
+			&i.RefundedCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}

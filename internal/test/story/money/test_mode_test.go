@@ -68,8 +68,9 @@ func texts(t *testing.T, pool *sql.DB, query string) (all []string) {
 }
 
 // knowsTestMode are the tables of the real store that test mode may change: callers, how
-// often they called, and which workspaces have a world. Time alone changes the pulse.
-var knowsTestMode = []string{"account_key", "agent_key", "pulse", "rate_limit", "test_world"}
+// often they called, and which workspaces have a world. Time alone changes the pulse and the
+// register of processes.
+var knowsTestMode = []string{"account_key", "agent_key", "process", "pulse", "rate_limit", "test_world"}
 
 // bySnapshot are tables of which a snapshot of PostgreSQL has its own rows.
 const bySnapshot = "goose_db_version"

@@ -1,0 +1,46 @@
+package operator
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/process"
+)
+
+// processList is svc admin process list.
+type processList struct{ adminFlags }
+
+// Run lists the processes that serve, and those that fell silent within an hour.
+func (c *processList) Run(k *kong.Context) error {
+	var all []process.Process
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		all, err = process.List(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "processes": all})
+	}
+	if len(all) == 0 {
+		terminal.Printf(k.Stdout, "no process of the service is running")
+		return nil
+	}
+	list := terminal.NewList(terminal.Column{Title: "PROCESS"}, terminal.Column{Title: "HOST", Cut: true}, terminal.Column{Title: "VERSION", Cut: true},
+		terminal.Column{Title: "SCHEMA", Spare: 2}, terminal.Column{Title: "STARTED", Spare: 1}, terminal.Column{Title: "STATE"})
+	for _, p := range all {
+		state := "running"
+		if !p.Alive {
+			state = "silent since " + p.SeenAt.Format(time.DateTime)
+		}
+		list.Row(p.ProcessID, p.Host, p.Version, strconv.FormatInt(p.Schema, 10), p.StartedAt.Format(time.DateTime), state)
+	}
+	list.Print(k.Stdout)
+	return nil
+}

@@ -1,0 +1,141 @@
+package operate
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"time"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/operator"
+	"svc.example/internal/work/wallet"
+)
+
+// shownMonths is how many months the page of the usage has; its CSV has as many.
+const shownMonths = 12
+
+// usageView is the content of the page of the usage.
+type usageView struct {
+	adminView
+	// Chart has what was charged in each month.
+	Chart *columns
+	Sums  []monthSum // the newest first
+	// Month is the one whose workspaces are listed.
+	Month      string
+	Workspaces []operator.Usage
+	// Left is how many workspaces of the month are left out: those that paid least.
+	Left int
+}
+
+// monthSum is what all workspaces used in a month.
+type monthSum struct {
+	operator.Usage
+	Here bool
+}
+
+// RenderHours is the time of workers, in hours.
+func (s monthSum) RenderHours() float64 { return s.RenderSeconds / 3600 }
+
+// columns is a chart with one column for each month, as the template columns draws it.
+type columns struct {
+	Bars             []bar
+	Median           *float64 // nil: it has none
+	From, Middle, To string
+	Words            string
+}
+
+// bar is one column, in units of a box of chartWide by chartHigh.
+type bar struct {
+	X, Y, Wide, High float64
+	Words            string
+}
+
+const (
+	chartWide = 1000.0
+	chartHigh = 240.0
+)
+
+// drawMonths draws what was charged in each month, the newest sum first; nil where nothing was.
+func drawMonths(sums []monthSum) *columns {
+	most, total := int64(0), int64(0)
+	for _, s := range sums {
+		most, total = max(most, s.ChargedCents), total+s.ChargedCents
+	}
+	if most == 0 {
+		return nil
+	}
+	n := len(sums)
+	c := &columns{From: sums[n-1].Month, Middle: sums[(n-1)/2].Month, To: sums[0].Month}
+	c.Words = fmt.Sprintf("Charged from %s to %s: %s", c.From, c.To, wallet.Money(total))
+	wide := chartWide / float64(n)
+	for i, s := range slices.Backward(sums) {
+		if s.ChargedCents > 0 {
+			high := max(3, chartHigh*float64(s.ChargedCents)/float64(most))
+			c.Bars = append(c.Bars, bar{float64(n-1-i)*wide + wide/8, chartHigh - high, wide * 3 / 4, high, fmt.Sprintf("%s: %s", s.Month, wallet.Money(s.ChargedCents))})
+		}
+	}
+	return c
+}
+
+// adminUsage shows what workspaces used: a chart of months, and the workspaces of one.
+func (s *Site) adminUsage(r *http.Request, _ identity.Principal) (page.Page, error) {
+	v := usageView{adminView: viewOf(r, adminUsagePath)}
+	var now time.Time
+	var all []operator.Usage
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		now = tx.Time()
+		all, err = operator.UsageOf(r.Context(), tx, "", shownMonths)
+		return err
+	})
+	v.fill(all, operator.Months(now, shownMonths), r.URL.Query().Get("month"))
+	return page.Page{Template: "admin_usage", Title: "Usage", Content: v}, err
+}
+
+// fill adds up months and chooses the one whose workspaces are listed: the newest, unless another
+// one is named.
+func (v *usageView) fill(all []operator.Usage, months []string, named string) {
+	slices.Reverse(months)
+	v.Month = months[0]
+	if slices.Contains(months, named) {
+		v.Month = named
+	}
+	for _, month := range months {
+		sum := monthSum{operator.Usage{Month: month}, month == v.Month}
+		for _, u := range all {
+			if u.Month != month {
+				continue
+			}
+			sum.Jobs, sum.Frames, sum.RenderSeconds = sum.Jobs+u.Jobs, sum.Frames+u.Frames, sum.RenderSeconds+u.RenderSeconds
+			sum.ChargedCents, sum.RefundedCents = sum.ChargedCents+u.ChargedCents, sum.RefundedCents+u.RefundedCents
+			if sum.Here {
+				v.Workspaces = append(v.Workspaces, u)
+			}
+		}
+		v.Sums = append(v.Sums, sum)
+	}
+	v.Left = max(0, len(v.Workspaces)-adminRows)
+	v.Workspaces = v.Workspaces[:len(v.Workspaces)-v.Left]
+	v.Chart = drawMonths(v.Sums)
+}
+
+// usageFile sends the usage as CSV; the months are those of the page.
+func (s *Site) usageFile(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	if _, err := operator.Person(who); err != nil {
+		return err
+	}
+	var all []operator.Usage
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		all, err = operator.UsageOf(r.Context(), tx, r.URL.Query().Get("workspace"), shownMonths)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="usage.csv"`)
+	w.Header().Set("Cache-Control", "no-store")
+	_ = operator.WriteUsage(w, all) // a reader that leaves gets no error
+	return nil
+}
