@@ -133,7 +133,7 @@ corpus: ## Compare every frame of the service with Blender by hand, over a hundr
 	@scripts/with-blender go run ./scripts/corpus -fuzz $(RANDOM_SCENES)
 	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -fuzz $(RANDOM_SCENES)'
 	@scripts/with-blender go run ./scripts/corpus -strips -only "$(ONLY)"
-	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -strips -only "$(ONLY)"'
+	@scripts/with-new-blender bash -c 'SVC_BLENDER=$${SVC_BLENDER_ALONE:-$$SVC_BLENDER_EXTENSIONS} go run ./scripts/corpus -strips -only "$(ONLY)"'
 	@scripts/with-blender go run ./scripts/corpus -pairs $(PAIRS)
 	@scripts/with-new-blender bash -c 'SVC_BLENDER=$$SVC_BLENDER_EXTENSIONS go run ./scripts/corpus -pairs $(PAIRS)'
 

@@ -185,8 +185,12 @@ func (o options) compareStrips(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	script, err := filepath.Abs(filepath.Join("scripts", "scenes", "strips.py"))
+	if err != nil {
+		return err
+	}
 	wrong := 0
-	all := corpus.Strips{Blender: path, Threads: o.threads, Folder: folder, Scenes: filepath.Join("scripts", "scenes", "strips.py"), Report: func(r corpus.StripRow) error {
+	all := corpus.Strips{Blender: path, Threads: o.threads, Folder: folder, Scenes: script, Report: func(r corpus.StripRow) error {
 		if !r.Sound() {
 			wrong++
 		}

@@ -150,14 +150,15 @@ def cut(changes, scene, whole, rows):
     for name in ("use_compositing", "use_sequencer", "use_stamp"):
         changes.set(render, name, False)
     # The picture's own colour management stays on: switched on again, it would be the scene's.
-    space = getattr(image, "linear_colorspace_settings", None)  # 3.2
-    if space is not None and space.name:
+    overridden = getattr(image, "color_management", "") == "OVERRIDE"  # 3.2
+    if overridden:
+        space = image.linear_colorspace_settings
         changes.before.append((space, "name", space.name))
     for name, value in (("color_depth", image.color_depth), ("color_mode", image.color_mode), ("exr_codec", image.exr_codec)):
         changes.before.append((image, name, value))  # what the format below may change
     changes.set(image, "file_format", "OPEN_EXR_MULTILAYER")
     image.color_depth, image.exr_codec = "32", "ZIP"
-    if space is not None:
+    if overridden:
         space.name = linear_space()
     if scene.cycles.use_adaptive_sampling:
         for layer in used_layers(scene):
