@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -95,9 +96,6 @@ type lockedQuote struct {
 	FrameStep   frameStep    `json:"frame_step"`
 	FrameCount  count        `json:"frame_count"`
 	FrameList   string       `json:"frame_list" jsonschema:"The frames, such as 1-20 or 3,7-9."`
-	Reused      *count       `json:"reused_frame_count,omitempty" jsonschema:"With reuse: how many frames are taken over from earlier jobs, at no cost."`
-	ReusedList  *string      `json:"reused_frames,omitempty" jsonschema:"With reuse: those frames."`
-	ToRender    *string      `json:"frames_to_render,omitempty" jsonschema:"With reuse: the frames that are rendered and paid."`
 	PriceCents  cents        `json:"price_cents" jsonschema:"What the whole job costs, in cents."`
 	Currency    string       `json:"currency"`
 	Startable   bool         `json:"startable" jsonschema:"False when a frame is more work than the price covers; then svc_start refuses."`
@@ -282,9 +280,6 @@ func (s *server) inspectedOf(i intake.Inspection) inspected {
 		FromFile: &text,
 		Warnings: warningsOf(q.Warnings),
 	}
-	if q.ReusedFrameCount != nil {
-		out.Quote.Reused, out.Quote.ReusedList, out.Quote.ToRender = new(count(*q.ReusedFrameCount)), q.ReusedFrames, q.FramesToRender
-	}
 	if q.JobID != "" {
 		id := jobID(q.JobID)
 		out.Quote.JobID = &id
@@ -306,8 +301,16 @@ func quoteStep(q quote.Quote) step {
 		return call(inspectTool, arguments{}, "%s", fault.Lookup(fault.QuoteNotQualified).Action)
 	}
 	return call(startTool, arguments{"upload_id": q.UploadID, "quote_id": q.QuoteID, "max_price_cents": q.PriceCents},
-		"Tell the person you work for that rendering %s costs %s. When they accept that and the terms, call svc_start with legal_acceptance. "+
-			"For other frames call svc_quote first; svc_preview shows one before, for free.", framesOf(q.FrameCount), wallet.Money(q.PriceCents))
+		"Tell the person you work for that rendering %s costs %s%s. When they accept that and the terms, call svc_start with legal_acceptance. "+
+			"For other frames call svc_quote first; svc_preview shows one before, for free.", framesOf(q.FrameCount), wallet.Money(q.PriceCents), unchanged(q))
+}
+
+// unchanged says which frames of a quote cost nothing; "" for one without reuse.
+func unchanged(q quote.Quote) string {
+	if q.ReusedFrameCount == nil {
+		return ""
+	}
+	return fmt.Sprintf(" (%d unchanged frames cost nothing: %s)", *q.ReusedFrameCount, cmp.Or(*q.ReusedFrames, "none"))
 }
 
 // framesOf writes a number of frames with the right plural.

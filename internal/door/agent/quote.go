@@ -14,10 +14,10 @@ import (
 func quoteDef() def {
 	return def{
 		name: quoteTool, title: "Price other frames", writes: true,
-		description: "Locks a price for other frames of an upload than the scene's own range: frames, such as 1-50,80-100x5; " +
+		description: "Locks a price for frames of an upload, such as 1-50,80-100x5; " +
 			"or another scene, camera, view layer, size or fewer samples. " +
-			"With job_id in place of upload_id: for frames of an ended job once more, as a new job. " +
-			"Spends nothing; 1 cent a frame; the price holds for 24 hours.",
+			"With job_id instead: frames of an ended job once more. " +
+			"Spends nothing; 1 cent a frame, for 24 hours.",
 	}
 }
 
@@ -28,9 +28,9 @@ type quoteIn struct {
 	FrameStart frameNumber `json:"frame_start,omitempty"`
 	FrameEnd   frameNumber `json:"frame_end,omitempty" jsonschema:"Last frame."`
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
-	JobID      jobID       `json:"job_id,omitempty" jsonschema:"Instead of upload_id: an ended job."`
-	Frames     string      `json:"frames,omitempty" jsonschema:"Such as 3,7-9 or 10-100x5."`
-	Reuse      bool        `json:"reuse,omitempty" jsonschema:"With upload_id: true takes over frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing; reused_frames lists them."`
+	JobID      jobID       `json:"job_id,omitempty" jsonschema:"An ended job."`
+	Frames     string      `json:"frames,omitempty" jsonschema:"Such as 3,7-9."`
+	Reuse      bool        `json:"reuse,omitempty" jsonschema:"Reuse unchanged frames of earlier jobs, free."`
 	settings.Settings
 }
 
