@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt/witness"
 	"svc.example/internal/work/share"
+	"svc.example/internal/work/split"
 	"svc.example/internal/work/worker"
 )
 
@@ -90,6 +91,9 @@ type Config struct {
 	// FreePreviews bounds the free previews of an upload and of a workspace; nil means the
 	// contract's, the zero Limits means none.
 	FreePreviews *preview.Limits
+	// SplitAbove is how long a frame must take on one worker to be rendered by several; nil
+	// means split.UsualAbove, 0 means never.
+	SplitAbove *time.Duration
 	// Overviews bounds the frames of contact sheets and loops; 0 means the contract's.
 	Overviews overview.Limits
 	// JobMail is the shortest time between two mails to a person about jobs that ended; nil
@@ -286,6 +290,9 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	if c.ReusedFrames == nil {
 		c.ReusedFrames = new(int64(job.UsualReused))
+	}
+	if c.SplitAbove == nil {
+		c.SplitAbove = new(split.UsualAbove)
 	}
 	if c.Shares == nil {
 		c.Shares = new(share.UsualMost)

@@ -27,6 +27,7 @@ const (
 func (a *App) queues(p parts) map[string]lease.Queue {
 	all := []lease.Queue{
 		p.frames.Queue(),
+		p.cuts.Leases(),
 		p.previews.Leases(),
 		p.board.ReferenceLeases(),
 		artifact.Queue(),

@@ -54,6 +54,9 @@ func (a *App) judge(p parts) func(context.Context) {
 			if err := p.frames.SettleCompared(ctx); err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot settle compared pictures", "err", err)
 			}
+			if err := p.cuts.Tend(ctx); err != nil && ctx.Err() == nil {
+				a.Config.Log.Error("cannot look after frames that are cut into strips", "err", err)
+			}
 			if err := p.workers.PauseKeys(ctx); err != nil && ctx.Err() == nil {
 				a.Config.Log.Error("cannot compare node keys", "err", err)
 			}

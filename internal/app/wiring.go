@@ -44,6 +44,7 @@ import (
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/reuse/source"
 	"svc.example/internal/work/share"
+	"svc.example/internal/work/split"
 	"svc.example/internal/work/watch"
 )
 
@@ -58,6 +59,7 @@ type parts struct {
 	previews  *preview.Previews
 	overviews *overview.Overviews
 	workers   *dispatch.Workers
+	cuts      *split.Cuts
 	board     *leaderboard.Board
 	payments  *payment.Payments
 	shares    *share.Shares
@@ -67,14 +69,15 @@ type parts struct {
 func (a *App) parts(at links.Links) parts {
 	jobs := a.Jobs(at)
 	workers := &dispatch.Workers{DB: a.DB, Log: a.Config.Log}
+	cuts := &split.Cuts{DB: a.DB, Blobs: a.Blobs, Workers: workers, Above: *a.Config.SplitAbove, LeaseLife: a.Config.LeaseLife, FrameTime: a.Config.FrameTime, Log: a.Config.Log}
 	frames := &frames.Frames{
-		DB: a.DB, Jobs: jobs, Workers: workers, LeaseLife: a.Config.LeaseLife, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Log: a.Config.Log,
+		DB: a.DB, Jobs: jobs, Cuts: cuts, Workers: workers, LeaseLife: a.Config.LeaseLife, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Log: a.Config.Log,
 		Accepted: a.metrics.FrameAccepted, Failed: a.metrics.FrameFailed,
 		DoubleRender: frames.Sample{Percent: a.Config.DoubleRender, Key: a.linkKey},
 	}
 	watch := a.Watch(jobs)
 	return parts{
-		at: at, jobs: jobs, watch: watch, workers: workers, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
+		at: at, jobs: jobs, watch: watch, workers: workers, cuts: cuts, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames, Reuse: a.comparer()}, frames: frames,
 		previews: &preview.Previews{
@@ -94,7 +97,9 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	if a.Config.AllowSynthetic && !a.test {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
-	return &farm.Server{DB: a.DB, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Desk: delivery.New(p.frames, a.Blobs), Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
+	desk := delivery.New(p.frames, a.Blobs)
+	p.cuts.Hold = desk.Hold
+	return &farm.Server{DB: a.DB, Cuts: p.cuts, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
 // connectionShare is how many connections one address may have open: a tenth of all. With

@@ -61,6 +61,7 @@ type Serve struct {
 	LoopFrames        int           `group:"Limits" env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, selected in the same way."`
 	FrameTime         time.Duration `group:"Rendering" env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take on any worker. A longer frame fails with frame_time_exceeded."`
 	PlayTime          time.Duration `group:"Rendering" env:"SVC_PLAY_TIME" default:"2h" help:"Most time for computing the earlier frames of a simulation before a frame. If that is not enough, the frame fails with frame_time_exceeded."`
+	SplitAbove        time.Duration `group:"Rendering" name:"split-above" env:"SVC_SPLIT_ABOVE" default:"2m" placeholder:"TIME" help:"Render a frame on several workers, in strips, if it is expected to take longer than this on one and others are idle. 0 means never."`
 	Double            int           `group:"Rendering" name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that two workers with different node keys render, to compare their pixels."`
 	References        int           `group:"Rendering" name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker with another node key must confirm. Results in the top ten are always confirmed."`
 	RateFlags         `embed:"" group:"Limits"`
@@ -161,6 +162,10 @@ func (c *Serve) service() (app.Config, error) {
 	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {
 		return cfg, terminal.WrongUsagef("--contact-sheet-frames must be 1 to %d, and --loop-frames 1 to %d", overview.MostContactSheetFrames, overview.MostLoopFrames)
 	}
+	if c.SplitAbove < 0 {
+		return cfg, terminal.WrongUsagef("--split-above must be 0 or more")
+	}
+	cfg.SplitAbove = &c.SplitAbove
 	if c.Double < 0 || c.Double > 100 {
 		return cfg, terminal.WrongUsagef("--double-render must be 0 to 100")
 	}

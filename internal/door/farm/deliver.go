@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/split"
 )
 
 // frameFile is the form of a picture's file name. It becomes part of a blob's
@@ -75,6 +76,10 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		err = fault.Field("body.meta.staged", "is for frames of jobs, not for reference renders")
 	case leaderboard.OwnsReference(meta.LeaseID):
 		err = s.deliverReference(ctx, meta, file)
+	case split.Owns(meta.LeaseID) && staged:
+		err = fault.Field("body.meta.staged", "is for frames of jobs, not for strips")
+	case split.Owns(meta.LeaseID):
+		err = s.deliverStrip(ctx, meta, worker, file)
 	case staged:
 		p := pictureOf(meta, worker)
 		err = s.Desk.ReceiveStaged(ctx, p, func() error { return s.take(ctx, meta, p) })
@@ -101,7 +106,7 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		Times: timesOf(meta.Times), TellsTimes: meta.Times != nil,
 		Played: meta.Played, PlayTime: time.Duration(meta.PlaySeconds * float64(time.Second)),
-		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched,
+		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched, Joined: meta.Joined,
 	}
 }
 
@@ -195,6 +200,9 @@ func isLeaseOf(meta farmapi.FrameResult) bool {
 	}
 	if id.Valid(id.Challenge, meta.JobID) {
 		return meta.LeaseID == lease.ID(leaderboard.ReferenceQueue, meta.JobID, int64(meta.Frame))
+	}
+	if split.Owns(meta.LeaseID) {
+		return split.IsOf(meta.LeaseID, meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
 	}
 	return meta.LeaseID == frames.LeaseID(meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
 }

@@ -8,6 +8,7 @@ import (
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/split"
 )
 
 // heartbeat extends a worker's leases, records their progress (0 to 1), and
@@ -20,11 +21,16 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	ofFrames, ofPreviews, ofReferences := byKind(req.Leases)
+	ofFrames, ofStrips, ofPreviews, ofReferences := byKind(req.Leases)
 	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofFrames), progress(ofFrames))
 	if err == nil && len(ofReferences) > 0 {
 		var more []string
 		more, err = s.Board.BeatReferences(r.Context(), refs(req.WorkerID, ofReferences), progress(ofReferences))
+		lost = append(lost, more...)
+	}
+	if err == nil && len(ofStrips) > 0 {
+		var more []string
+		more, err = s.Cuts.Heartbeat(r.Context(), refs(req.WorkerID, ofStrips), progress(ofStrips))
 		lost = append(lost, more...)
 	}
 	if err == nil && len(ofPreviews) > 0 {
@@ -35,10 +41,12 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
 }
 
-// byKind parts the leases of a report: they belong to three packages.
-func byKind(held []farmapi.Held) (ofFrames, ofPreviews, ofReferences []farmapi.Held) {
+// byKind parts the leases of a report: they belong to four packages.
+func byKind(held []farmapi.Held) (ofFrames, ofStrips, ofPreviews, ofReferences []farmapi.Held) {
 	for _, h := range held {
 		switch {
+		case split.Owns(h.LeaseID):
+			ofStrips = append(ofStrips, h)
 		case preview.Owns(h.LeaseID):
 			ofPreviews = append(ofPreviews, h)
 		case leaderboard.OwnsReference(h.LeaseID):
@@ -47,7 +55,7 @@ func byKind(held []farmapi.Held) (ofFrames, ofPreviews, ofReferences []farmapi.H
 			ofFrames = append(ofFrames, h)
 		}
 	}
-	return ofFrames, ofPreviews, ofReferences
+	return ofFrames, ofStrips, ofPreviews, ofReferences
 }
 
 // progress is how far the leases of a report are.

@@ -18,6 +18,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/split"
 )
 
 // linkLife is how long a worker may take to begin what it was given a link for.
@@ -41,7 +42,7 @@ func (s *Server) stage(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		return nil, err
 	}
 	store := blob.ToWorkers(s.Blobs)
-	if store == nil || preview.Owns(meta.LeaseID) || leaderboard.OwnsReference(meta.LeaseID) {
+	if store == nil || preview.Owns(meta.LeaseID) || split.Owns(meta.LeaseID) || leaderboard.OwnsReference(meta.LeaseID) {
 		return farmapi.StageReply{OK: true}, nil
 	}
 	if _, err := s.Frames.Upload(ctx, meta.WorkerID, meta.JobID); err != nil {

@@ -50,6 +50,7 @@ import (
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/split"
 )
 
 // Server serves the routes of the workers. Its exported fields are set before
@@ -61,6 +62,7 @@ type Server struct {
 	// Previews are the free ones, which workers render that no frame waits for.
 	Previews *preview.Previews
 	Workers  *dispatch.Workers
+	Cuts     *split.Cuts // has several workers render a frame
 	Board    *leaderboard.Board
 	Desk     *delivery.Desk // takes pictures in
 	Blobs    blob.Store
@@ -125,6 +127,7 @@ func (s *Server) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+farmapi.PathDemand, s.route(s.demand))
 	mux.Handle("POST "+farmapi.PathBenchmark, s.route(s.benchmark))
 	mux.Handle("POST "+farmapi.PathChallenge, s.route(s.challenge))
+	mux.Handle("GET "+farmapi.PathStrips+"{job_id}/{sha256}", s.route(s.strip))
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}", s.route(s.project))
 	mux.Handle("GET "+farmapi.PathInput+"{job_id}/{sha256}", s.route(s.part))
 }
@@ -167,7 +170,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
 		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
-		Colors: req.Colors, Lacks: buildoption.Of(req.Lacks...),
+		Colors: req.Colors, Lacks: buildoption.Of(req.Lacks...), Strips: req.Strips,
 	})
 	if err != nil {
 		return nil, err
@@ -244,7 +247,8 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		return nil, fault.Field("body.max", "must be 1 to %d", maxLeases)
 	}
 	ctx := r.Context()
-	if _, err := s.worker(ctx, node, req.WorkerID); err != nil {
+	worker, err := s.worker(ctx, node, req.WorkerID)
+	if err != nil {
 		return nil, err
 	}
 	wait := min(max(0, time.Duration(req.WaitSeconds*float64(time.Second))), maxWait)
@@ -259,12 +263,8 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	waiter := s.waiters.join(req.Previews)
 	defer s.waiters.remove(waiter)
 	for {
-		work, err := s.Frames.Claim(ctx, req.WorkerID, open, req.Max)
-		if err != nil {
-			return nil, err
-		}
-		if len(work.Leases) > 0 {
-			return leaseReply(work)
+		if reply, err := s.claim(ctx, worker, open, req.Max); err != nil || reply != nil {
+			return reply, err
 		}
 		if req.Previews {
 			if work, ok, err := s.Previews.Claim(ctx, req.WorkerID); err != nil || ok {
@@ -323,6 +323,9 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	}
 	ref := lease.Ref{ID: req.LeaseID, Holder: req.WorkerID, Attempt: int64(req.Attempt)}
 	failure := framecheck.Failure{Code: code, Message: clip(req.Message), Log: clip(req.Log), Final: req.Final}
+	if split.Owns(ref.ID) {
+		return farmapi.OKReply{OK: true}, s.Cuts.Fail(r.Context(), ref, failure)
+	}
 	if preview.Owns(ref.ID) {
 		return farmapi.OKReply{OK: true}, s.Previews.Fail(r.Context(), ref, failure)
 	}
@@ -348,7 +351,10 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	ofFrames, ofPreviews, ofReferences := byKind(req.Leases)
+	ofFrames, ofStrips, ofPreviews, ofReferences := byKind(req.Leases)
+	if err := s.Cuts.Release(r.Context(), refs(req.WorkerID, ofStrips)); err != nil {
+		return nil, err
+	}
 	if err := s.Board.ReleaseReferences(r.Context(), refs(req.WorkerID, ofReferences)); err != nil {
 		return nil, err
 	}

@@ -195,6 +195,8 @@ func (q *waitQueue) rouse(n int, choose func(*waiter) bool) {
 func (s *Server) WakeWorkers(ctx context.Context) {
 	arrived, stop := s.DB.Listen(lease.Topic(dispatch.FrameQueue))
 	defer stop()
+	cut, stopStrips := s.DB.Listen(lease.Topic(dispatch.StripQueue))
+	defer stopStrips()
 	ordered, stopPreviews := s.DB.Listen(lease.Topic(preview.Queue))
 	defer stopPreviews()
 	asked, stopReferences := s.DB.Listen(lease.Topic(leaderboard.ReferenceQueue))
@@ -206,6 +208,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-arrived:
+			s.waiters.newRound()
+		case <-cut:
 			s.waiters.newRound()
 		case <-ordered:
 			s.waiters.newRound()
@@ -224,6 +228,11 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 			if due, err = lease.CountDue(ctx, tx, dispatch.FrameQueue, free); err != nil {
 				return err
 			}
+			strips, err := s.Cuts.Due(ctx, tx, free-due)
+			if err != nil {
+				return err
+			}
+			due += strips
 			if previews, err = lease.CountDue(ctx, tx, preview.Queue, free-due); err != nil {
 				return err
 			}

@@ -350,6 +350,14 @@ func Drop(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	return nil
 }
 
+// Remove removes one item of a subject as Drop does.
+func Remove(ctx context.Context, tx *db.Tx, queue, subject string, item int64) error {
+	if err := tx.LeaseRemove(ctx, ID(queue, subject, item)); err != nil {
+		return fmt.Errorf("remove lease %s %s: %w", queue, subject, err)
+	}
+	return nil
+}
+
 // Erase removes all work of a subject as Drop does, and its dead letters.
 func Erase(ctx context.Context, tx *db.Tx, queue, subject string) error {
 	if err := Drop(ctx, tx, queue, subject); err != nil {

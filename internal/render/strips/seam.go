@@ -6,8 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"strings"
+
+	"svc.example/internal/render/pixels"
 )
 
 // Seam is the SHA-256 of the rows at a cut as a strip has them: the last one above the row cut, and
@@ -23,10 +26,26 @@ func (s Strip) Seam(cut int) (string, error) {
 		return "", err
 	}
 	defer f.Close()
+	return s.seam(e, cut)
+}
+
+// SeamIn is Seam of a strip whose file is read from in, and which must be so wide.
+func (s Strip) SeamIn(in io.Reader, width, cut int) (string, error) {
+	e, err := pixels.OpenEXR(in, MaxMemory)
+	if err == nil && (e.Width != width || e.Height != s.Held.Height()) {
+		err = fmt.Errorf("it is %dx%d instead of %dx%d", e.Width, e.Height, width, s.Held.Height())
+	}
+	if err != nil {
+		return "", s.failed(err)
+	}
+	return s.seam(e, cut)
+}
+
+func (s Strip) seam(e *pixels.EXR, cut int) (string, error) {
 	sum := sha256.New()
 	fmt.Fprintf(sum, "svc-seam-v1 %d %d\n%s", e.Width, len(e.Channels()), e.Kind)
 	counts := make(map[string][]float32)
-	_, err = s.rows(e, Rows{From: cut - 1, To: cut + 1}, func(values []byte) error {
+	_, err := s.rows(e, Rows{From: cut - 1, To: cut + 1}, func(values []byte) error {
 		for name, of := range e.Split(values) {
 			if !isSampleCount(name) {
 				sum.Write(of)

@@ -268,6 +268,12 @@ func (w *World) WorkerOfKind(t TB, version, denoise string) (workerID string) {
 	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: version, Denoise: denoise})
 }
 
+// WorkerOfStrips registers a worker with a node key of its own that renders strips of frames.
+func (w *World) WorkerOfStrips(t TB) (workerID string) {
+	t.Helper()
+	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: "4.1.1", Strips: true})
+}
+
 func (w *World) add(t TB, worker dispatch.Worker) (workerID string) {
 	t.Helper()
 	worker.WorkerID, worker.Name, worker.Renderer, worker.Device, worker.DeviceName = id.New(id.Node), "test", "blender", "GPU", "a GPU"

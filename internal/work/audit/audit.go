@@ -42,6 +42,7 @@ import (
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/share"
+	"svc.example/internal/work/split"
 	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
@@ -184,7 +185,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []check{
-		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, share.Audit, notice.Audit, reuse.Audit, testmode.Audit, a.clock,
+		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, share.Audit, split.Audit, notice.Audit, reuse.Audit, testmode.Audit, a.clock,
 		func(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 			return rowsum.Audit(ctx, tx, breach)
 		},

@@ -101,7 +101,7 @@ func newStore(t *testing.T, database string) *store {
 	s.people()
 	s.erased()
 	s.previews()
-	last, sampled := s.jobs()
+	last, sampled, long := s.jobs()
 	s.benchmarks()
 	s.awaitDeliveries()
 	gpu := s.gpu
@@ -109,6 +109,7 @@ func newStore(t *testing.T, database string) *store {
 	stop()
 	gpu.accept(last, frames.Sample{})
 	gpu.accept(sampled, frames.Sample{Percent: 100})
+	s.cut(long)
 	s.deadLetter()
 	s.passing(old.workspace)
 	return s
@@ -263,7 +264,7 @@ func (s *store) erased() {
 
 // jobs makes a job in each state. last and sampled are the one frame of a job each, which
 // a worker holds.
-func (s *store) jobs() (last, sampled claimed) {
+func (s *store) jobs() (last, sampled, long claimed) {
 	s.Helper()
 	c, other := s.caller(10_000), s.caller(500)
 	for _, path := range []string{"/ok", "/broken", "/gone"} {
@@ -312,13 +313,13 @@ func (s *store) jobs() (last, sampled claimed) {
 	sampled = s.gpu.claim(c.start(plain, client.StartRequest{}, 5, 5, 1))
 	rendering := c.start(demo.Scene(), client.StartRequest{}, 1, 7, 3)
 	s.cpu.deliver(s.cpu.claim(rendering))
-	s.cpu.claim(rendering)
+	long = s.cpu.claim(rendering)
 	for range 2 { // queued
 		c.start(demo.Scene(), client.StartRequest{}, 10, 12, 1)
 	}
 	reuse(6)
 	s.indebted()
-	return last, sampled
+	return last, sampled, long
 }
 
 // awaitUploads makes an upload link without a file, and one whose file was refused.

@@ -33,6 +33,13 @@ import (
 // item the frame's number.
 const FrameQueue = "frame"
 
+// ServiceHolder holds frames that no worker may take for now.
+const ServiceHolder = "service"
+
+// StripQueue is the queue of strips of frames that several workers render (package split).
+// Its frames stay on FrameQueue meanwhile, held by the service.
+const StripQueue = "strip"
+
 // Job is the part of a job's row that dispatch needs. It is a type of its own because
 // the job package imports this one.
 type Job struct {

@@ -132,8 +132,11 @@ func RecordRelease(ctx context.Context, tx *db.Tx, job Job) error {
 // end, so that the workspace is charged for exactly the accepted frames. A job that was
 // never enqueued is no error: it may be cancelled before its submit.
 func Dequeue(ctx context.Context, tx *db.Tx, job Job) error {
-	if err := lease.Drop(ctx, tx, FrameQueue, job.JobID); err != nil {
-		return err
+	// Strips go after their frames, which whoever adds strips has locked.
+	for _, queue := range []string{FrameQueue, StripQueue} {
+		if err := lease.Drop(ctx, tx, queue, job.JobID); err != nil {
+			return err
+		}
 	}
 	turn, err := tx.TurnLock(ctx, job.JobID)
 	if db.IsNotFound(err) {

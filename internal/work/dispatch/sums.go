@@ -10,7 +10,7 @@ import (
 // was last seen, which every report changes, when it left, and its kind, which follows from
 // other columns.
 var (
-	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind"}, Later: []string{"Unable"}}
+	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind"}, Later: []string{"Unable", "Strips"}}
 	failureRows = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
 	trustRows   = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )

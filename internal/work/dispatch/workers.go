@@ -37,6 +37,7 @@ type Worker struct {
 	Sandbox        string // the active layers around its Blender
 	Colors         colour.Offer
 	Lacks          buildoption.Set // what its Blender was built without
+	Strips         bool            // it renders strips of frames, and finishes frames of strips
 }
 
 // mostRegistrations bounds the rows that one node key adds within an hour.
@@ -76,7 +77,7 @@ func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	}
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
-		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Kind: kindOf(worker.BlenderVersion, worker.Denoise), Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), RegisteredAt: tx.Now, SeenAt: tx.Now,
+		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Kind: kindOf(worker.BlenderVersion, worker.Denoise), Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), Strips: number(worker.Strips), RegisteredAt: tx.Now, SeenAt: tx.Now,
 		SuspendedUntil: key.PausedUntil,
 	})
 	if err != nil {
@@ -113,7 +114,7 @@ func (w *Workers) Touch(ctx context.Context, keyID, workerID string) (Worker, er
 	}
 	return Worker{
 		WorkerID: row.WorkerID, KeyID: row.KeyID, Name: row.Name, Renderer: row.Renderer, BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash,
-		Device: row.Device, DeviceName: row.DeviceName, Denoise: row.Denoise, Sandbox: row.Sandbox,
+		Device: row.Device, DeviceName: row.DeviceName, Denoise: row.Denoise, Sandbox: row.Sandbox, Strips: row.Strips == 1,
 	}, err
 }
 

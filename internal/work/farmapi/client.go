@@ -244,12 +244,31 @@ func (c *Client) Part(ctx context.Context, workerID, jobID, sha256 string, size 
 	return &download{res.Body, cancel}, nil
 }
 
+// Strip opens a rendered strip of a frame that the worker finishes; size is how many bytes it
+// has. The caller closes it, and must verify the SHA-256 of what it read.
+func (c *Client) Strip(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error) {
+	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
+	req, err := c.request(ctx, http.MethodGet, pathOf(PathStrips, workerID, jobID, sha256), nil)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	res, err := c.do(req)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return &download{res.Body, cancel}, nil
+}
+
 // inputPath escapes its parts, which come from the server's replies.
-func inputPath(workerID string, names ...string) string {
+func inputPath(workerID string, names ...string) string { return pathOf(PathInput, workerID, names...) }
+
+func pathOf(root, workerID string, names ...string) string {
 	for i, name := range names {
 		names[i] = url.PathEscape(name)
 	}
-	return PathInput + strings.Join(names, "/") + "?worker_id=" + url.QueryEscape(workerID)
+	return root + strings.Join(names, "/") + "?worker_id=" + url.QueryEscape(workerID)
 }
 
 // download ends its request's deadline when it is closed. A deferred cancel in Part

@@ -42,6 +42,9 @@ const (
 	// the job id, a slash and the SHA-256 of a part, and answers with its bytes. Only
 	// a worker that holds a lease of that job may read either.
 	PathInput = "/farm/v1/inputs/"
+	// PathStrips is followed by the job id, a slash and the SHA-256 of a strip, and answers
+	// with its bytes. Only the worker that finishes its frame may read it.
+	PathStrips = "/farm/v1/strips/"
 )
 
 // What a worker does to scenes that ask for denoising.
@@ -68,6 +71,8 @@ type RegisterRequest struct {
 	// Lacks is what scenes may need that its Blender was built without. A worker that
 	// does not send it has everything.
 	Lacks []buildoption.Option `json:"lacks,omitempty"`
+	// Strips says that it renders strips of frames, and finishes frames of strips.
+	Strips bool `json:"strips,omitempty"`
 }
 
 // RegisterReply names the worker and the times that the server expects of it.
@@ -191,6 +196,33 @@ type Lease struct {
 	LeaseID string `json:"lease_id"`
 	Attempt int    `json:"attempt"` // 1 for the first try
 	Frame   int    `json:"frame"`
+	// Strip is set where the worker renders some rows of the frame only.
+	Strip *Strip `json:"strip,omitempty"`
+	// Finish is set where the worker makes the frame of strips, and renders nothing.
+	Finish *Finish `json:"finish,omitempty"`
+}
+
+// Strip is some rows of a frame, from the top: From is the first one, To the one after the last.
+// The worker renders also Overlap rows of each neighbour, as far as the frame has them.
+type Strip struct {
+	Index   int `json:"index"` // from 0, from the top
+	Count   int `json:"count"`
+	From    int `json:"from"`
+	To      int `json:"to"`
+	Overlap int `json:"overlap"`
+	Height  int `json:"height"` // rows of the frame
+}
+
+// Finish is what a frame is made of, from the top.
+type Finish struct {
+	Strips []RenderedStrip `json:"strips"`
+}
+
+// RenderedStrip is a strip whose bytes the service has.
+type RenderedStrip struct {
+	Strip
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
 }
 
 // Held names a lease in a heartbeat or a release.
@@ -251,6 +283,8 @@ type FrameResult struct {
 	// Staged is the key of StageReply, if the bytes were sent there and not
 	// with this call.
 	Staged string `json:"staged,omitempty"`
+	// Joined says that the frame was made of strips.
+	Joined bool `json:"joined,omitempty"`
 }
 
 // Defects are what may show that a picture is broken, as the service sees it itself in the

@@ -47,6 +47,7 @@ type Picture struct {
 	// Compares; else nil.
 	Small    *image.RGBA
 	Switched []string // settings that the worker changed to render at all
+	Joined   bool     // of strips that several workers rendered
 }
 
 // Admit checks, before a byte of a picture is read, that its worker may deliver it: the
@@ -194,6 +195,11 @@ func (f *Frames) accept(ctx context.Context, tx *db.Tx, held lease.Ref, p Pictur
 	}
 	if err := insertFrame(ctx, tx, p, record, finding); err != nil {
 		return err
+	}
+	if f.Cuts != nil && held.Attempt > 1 { // one that is cut has been claimed more than once
+		if err := f.Cuts.Close(ctx, tx, held, p.JobID, p.Frame, p.Joined); err != nil {
+			return err
+		}
 	}
 	if f.Accepted != nil {
 		tx.AfterCommit(func() { f.Accepted(p.RenderTime, p.Times) })

@@ -278,7 +278,7 @@ func (f *Frames) settleWaiting(ctx context.Context, tx *db.Tx, jobID string, fra
 	}
 	// The service takes the frame, so that no worker renders it meanwhile. A worker that
 	// has it now continues.
-	claimed, err := lease.ClaimIDs(ctx, tx, []string{LeaseID(jobID, frame)}, "service", f.LeaseLife)
+	claimed, err := lease.ClaimIDs(ctx, tx, []string{LeaseID(jobID, frame)}, dispatch.ServiceHolder, f.LeaseLife)
 	if err != nil || len(claimed) == 0 {
 		return err
 	}

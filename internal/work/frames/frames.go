@@ -43,6 +43,8 @@ type Frames struct {
 	// FrameTime is how long a worker may render a frame, and PlayTime how long it may compute
 	// those before, of a job whose frames depend on them. See TakeBackOverdue.
 	FrameTime, PlayTime time.Duration
+	// Cuts has what several workers render of a frame; nil cuts none.
+	Cuts Cuts
 	// DoubleRender is the sample of frames that two workers must paint alike; the zero
 	// value samples none.
 	DoubleRender Sample
@@ -57,6 +59,14 @@ type Frames struct {
 // interface because only this part of job.Jobs is needed.
 type JobFailer interface {
 	Fail(ctx context.Context, tx *db.Tx, job job.Record, code fault.Code, message string) error
+}
+
+// Cuts ends what several workers render of a frame: split.Cuts does.
+type Cuts interface {
+	// Close is told of each accepted frame, and whether it was joined of strips.
+	Close(ctx context.Context, tx *db.Tx, held lease.Ref, jobID string, frame int, joined bool) error
+	// Reopen is told of each accepted frame that is rendered once more.
+	Reopen(ctx context.Context, tx *db.Tx, jobID string, frame int64) error
 }
 
 // Heartbeat extends a worker's leases and returns the ids of those that it no longer

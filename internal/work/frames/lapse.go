@@ -18,9 +18,10 @@ func (f *Frames) Queue() lease.Queue {
 }
 
 // lapse ends the attempt of a worker that stopped sending heartbeats. A report that came
-// first makes it ErrLost, and nothing happens. A blameless lapse is no failed attempt.
+// first makes it ErrLost, and nothing happens. A blameless lapse is no failed attempt, and
+// neither is one of the service's own, which holds frames whose strips are rendered.
 func (f *Frames) lapse(ctx context.Context, tx *db.Tx, l lease.Lease, blameless bool) error {
-	if blameless {
+	if blameless || l.Holder == dispatch.ServiceHolder {
 		return f.release(ctx, tx, []lease.Ref{l.Ref()}, "its worker fell silent with others")
 	}
 	err := f.failFrame(ctx, tx, l.Ref(), framecheck.Failure{Code: fault.WorkerLost, Message: "The worker that rendered it stopped reporting."})

@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/render/strips"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/quote"
 )
@@ -187,6 +188,9 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 	}
 	needPacked(s, found.Packed)
 	s.WorldVolume = s.WorldVolume || found.WorldVolume
+	if s.StripOverlap > 0 && (s.WorldVolume || len(found.Simulations)+len(s.LinkedLibraries) > 0) { // only the main file is known so well
+		s.StripOverlap, s.WholeFrames = 0, strips.Unproven.Text()
+	}
 	lackData(s, found.Gone, found.Main)
 	for i := range found.Files {
 		f := &found.Files[i]

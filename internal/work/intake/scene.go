@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/framename"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/strips"
 	"svc.example/internal/work/quote"
 )
 
@@ -156,6 +157,11 @@ func SceneOf(f *blendfile.Facts, filename string) quote.Scene {
 	}
 	needPacked(&out, f.Packed)
 	out.WorldVolume = f.WorldVolume
+	if why := strips.Splittable(f); why != "" {
+		out.WholeFrames = why.Text()
+	} else if out.StripOverlap = strips.Overlap; f.Scene.AdaptiveSampling {
+		out.StripOverlap = strips.OverlapAdaptive
+	}
 	lackData(&out, f.MissingData, filename)
 	for _, m := range f.Simulations {
 		out.Simulations = append(out.Simulations, simulationOf(m, cacheFolder(m.Folder, filename)))

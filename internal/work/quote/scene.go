@@ -66,6 +66,9 @@ type Scene struct {
 	LayerSamples      int          `json:"layer_samples,omitempty" doc:"Samples of the other view layers together."`
 	OtherPixelSamples int64        `json:"other_pixel_samples,omitempty" doc:"Pixels × samples of the scenes that the sequencer or the compositor shows, at most at a time."`
 	SampleKeys        []SampleSpan `json:"sample_keys,omitempty" doc:"The most samples that keyframes set, along the timeline; absent where none do or that cannot be told."`
+	// StripOverlap is 0 of a scene that was inspected before.
+	StripOverlap int    `json:"strip_overlap,omitempty" doc:"Rows of each neighbour that a strip shows, if several workers render a frame; absent where frames are rendered whole."`
+	WholeFrames  string `json:"whole_frames,omitempty" doc:"Why frames are rendered whole; absent where several workers may render one."`
 }
 
 // EmptyImage is an image texture node of a shader that has no image.

@@ -10,11 +10,16 @@ import (
 // Paint returns a frame's picture as a PNG file. The frame's number sets the colours,
 // so that 65,536 frames in a row have different pixels.
 func Paint(frame int, size image.Point) ([]byte, error) {
+	return Draw(size, weave, coloursOf(frame))
+}
+
+// coloursOf are the colours of a frame.
+func coloursOf(frame int) color.Palette {
 	colours := make(color.Palette, 256)
 	for i := range colours {
 		colours[i] = color.NRGBA{R: byte(frame), G: byte(frame>>8) ^ byte(i), B: byte(i), A: 255}
 	}
-	return Draw(size, weave, colours)
+	return colours
 }
 
 // weave makes stripes in both directions: no area is of one colour, which the frame check
@@ -44,6 +49,8 @@ func paintFaulty(frame int, size image.Point, fault Fault) ([]byte, error) {
 		return Paint(frame, image.Pt(max(1, size.X/2), max(1, size.Y/2)))
 	case Black:
 		return Draw(size, func(int, int) byte { return 0 }, color.Palette{color.NRGBA{A: 255}})
+	case Wrong:
+		return Draw(size, func(x, y int) byte { return weave(x, y) ^ 1 }, coloursOf(frame))
 	case Half:
 		content, err := Paint(frame, size)
 		return content[:len(content)/2], err

@@ -60,11 +60,12 @@ const (
 	Black Fault = "black" // the picture is all black
 	Half  Fault = "half"  // the second half of the file is missing
 	Small Fault = "small" // the picture has half the width and height
+	Wrong Fault = "wrong" // the pixels are not those of the frame
 )
 
 // faults lists all kinds in the order in which they are drawn: a map's order would
 // make a seeded run differ.
-var faults = [...]Fault{Crash, Hang, Black, Half, Small}
+var faults = [...]Fault{Crash, Hang, Black, Half, Small, Wrong}
 
 // Check reports invalid settings. Start does not check: a share above 1 or below 0 would
 // only make draw choose oddly.
@@ -186,37 +187,57 @@ func (s *session) RenderFresh(ctx context.Context, frame int, progress func(floa
 // of a real Blender do, with its codes.
 func (s *session) Render(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	began := time.Now()
-	fault := s.draw()
-	if err := s.wait(ctx, fault, progress); err != nil {
-		return blender.Frame{}, &blender.Error{Code: blender.NoProgress, Message: "the frame was ended: " + err.Error()}
-	}
-	if fault == Crash {
-		return blender.Frame{}, &blender.Error{Code: blender.Crashed, Message: "the synthetic renderer was set to crash"}
+	fault, err := s.spend(ctx, 1, progress)
+	if err != nil {
+		return blender.Frame{}, err
 	}
 	picture, err := paintFaulty(frame, s.size, fault)
 	if err != nil {
 		return blender.Frame{}, fmt.Errorf("paint frame %d: %w", frame, err)
 	}
-	path := filepath.Join(s.out, fmt.Sprintf("frame_%04d.png", frame))
-	if err := os.WriteFile(path, picture, 0o600); err != nil {
+	return s.write(frame, picture, began)
+}
+
+// spend spends a share of a frame's time, and draws its fault.
+func (s *session) spend(ctx context.Context, share float64, progress func(float64)) (Fault, error) {
+	fault := s.draw()
+	if err := s.wait(ctx, fault, share, progress); err != nil {
+		return "", &blender.Error{Code: blender.NoProgress, Message: "the frame was ended: " + err.Error()}
+	}
+	if fault == Crash {
+		return "", &blender.Error{Code: blender.Crashed, Message: "the synthetic renderer was set to crash"}
+	}
+	return fault, nil
+}
+
+// write writes the picture of a frame.
+func (s *session) write(frame int, picture []byte, began time.Time) (blender.Frame, error) {
+	f := s.rendered(frame, "png", s.size.Y, began)
+	if err := os.WriteFile(f.Path, picture, 0o600); err != nil {
 		return blender.Frame{}, fmt.Errorf("write frame %d: %w", frame, err)
 	}
+	return f, nil
+}
+
+// rendered describes a picture of so many rows.
+func (s *session) rendered(frame int, format string, height int, began time.Time) blender.Frame {
 	return blender.Frame{
-		Number: frame, Path: path, Format: "PNG", Width: s.size.X, Height: s.size.Y, Seconds: time.Since(began).Seconds(), Sampling: time.Since(began),
+		Number: frame, Path: filepath.Join(s.out, fmt.Sprintf("frame_%04d.%s", frame, format)), Format: "PNG", Width: s.size.X, Height: height,
+		Seconds: time.Since(began).Seconds(), Sampling: time.Since(began),
 		Device: "CPU", DeviceName: DeviceName, Log: fmt.Sprintf("synthetic renderer: frame %d was painted, no Blender ran", frame),
-	}, nil
+	}
 }
 
 // steps is how often a frame reports its progress.
 const steps = 10
 
-// wait spends the frame's time, and reports progress as Blender does.
-func (s *session) wait(ctx context.Context, fault Fault, progress func(float64)) error {
+// wait spends a share of the frame's time, and reports progress as Blender does.
+func (s *session) wait(ctx context.Context, fault Fault, share float64, progress func(float64)) error {
 	if fault == Hang {
 		<-ctx.Done()
 		return context.Cause(ctx)
 	}
-	takes := time.Duration(float64(s.FrameTime) * (1 + s.Jitter*(2*s.random()-1)))
+	takes := time.Duration(float64(s.FrameTime) * share * (1 + s.Jitter*(2*s.random()-1)))
 	step := time.NewTimer(takes / steps)
 	defer step.Stop()
 	for i := range steps {

@@ -29,6 +29,8 @@ type Farm interface {
 	Project(ctx context.Context, workerID, jobID string) (farmapi.Project, error)
 	// Part opens one part of a file; the caller closes it.
 	Part(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error)
+	// Strip opens a strip of a frame that the worker finishes; the caller closes it.
+	Strip(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error)
 	// Deliver may be repeated with the same result: the server keeps the first.
 	Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader) error
 	Fail(context.Context, farmapi.FailRequest) error

@@ -277,6 +277,10 @@ func (s *server) Project(_ context.Context, workerID, jobID string) (farmapi.Pro
 	}}, nil
 }
 
+func (s *server) Strip(context.Context, string, string, string, int64) (io.ReadCloser, error) {
+	return nil, errors.New("no frame of this server is cut")
+}
+
 func (s *server) Part(_ context.Context, workerID, _, _ string, _ int64) (io.ReadCloser, error) {
 	<-time.After(s.partIn)
 	if err := s.enter(workerID); err != nil {

@@ -76,7 +76,7 @@ func (w *Worker) trace(s renderedFrame, checked time.Duration, failed error) {
 // packAndCheck gives a picture the compression that its scene asks for, if Blender was told to
 // leave that, and checks the result.
 func (w *Worker) packAndCheck(ctx context.Context, s renderedFrame) (farmapi.FrameResult, error) {
-	if level := s.job.opened.Compression; level > 0 {
+	if level := s.job.opened.Compression; level > 0 && s.task.lease.Strip == nil {
 		if err := w.pack(ctx, s.path, level); err != nil {
 			return farmapi.FrameResult{}, fmt.Errorf("pack the picture of frame %d: %w", s.frame.Number, err)
 		}
@@ -161,6 +161,7 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
 		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Settings: s.job.job.Settings, Times: timesOf(t, f), Defects: defectsOf(f, picture),
+		Joined: t.lease.Finish != nil,
 	}, nil
 }
 

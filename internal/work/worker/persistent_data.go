@@ -53,6 +53,9 @@ type renderedFrame struct {
 func (l *slot) renderFrame(ctx context.Context, a *openJob, t *task) (blender.Frame, error) {
 	ctx, cancel := context.WithTimeout(ctx, l.frameTime())
 	defer cancel()
+	if isPart(t.lease) {
+		return l.renderPart(ctx, a, t)
+	}
 	if s, ok := a.Session.(Stripper); ok && a.opened.Strips > 0 {
 		return l.renderInStrips(ctx, s, a, t)
 	}
@@ -87,6 +90,10 @@ func (l *slot) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f ble
 		return
 	}
 	s := renderedFrame{t, a, f, path, a.switched()}
+	if isPart(t.lease) { // nothing is kept of it
+		l.finish(drainCtx, s)
+		return
+	}
 	first := !a.guard.began
 	a.guard.began = true
 	if first || !a.guard.watched {

@@ -2383,6 +2383,11 @@ export interface Schemas {
         simulations: Schemas["Simulation"][];
         /** @description True when the scene writes the file's or the computer's name into the picture. */
         stamp_names: boolean;
+        /**
+         * Format: int64
+         * @description Rows of each neighbour that a strip shows, if several workers render a frame; absent where frames are rendered whole.
+         */
+        strip_overlap?: number;
         /** @description Files of the project that the scene names and Blender cannot read, as far as their first bytes tell. */
         unreadable_files?: Schemas["UnreadableFile"][];
         /** @description Strips that show scenes of other engines than Cycles; they are left out. */
@@ -2391,6 +2396,8 @@ export interface Schemas {
         uses_autorun_scripts: boolean;
         /** @description The view layers of the scene, rendered or not. */
         view_layers?: string[];
+        /** @description Why frames are rendered whole; absent where several workers may render one. */
+        whole_frames?: string;
         /** @description True when the world of the picture has a volume; newer Blenders do not render it the same way twice. */
         world_volume?: boolean;
     };

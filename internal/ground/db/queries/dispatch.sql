@@ -1,6 +1,6 @@
 -- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @registered_at, @seen_at, @suspended_until)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @strips, @registered_at, @seen_at, @suspended_until)
 RETURNING *;
 
 -- name: WorkerGet :one
@@ -210,9 +210,9 @@ ORDER BY t.within, t.priority DESC, t.served_us, t.party;
 
 -- name: WorkersIdle :many
 -- How many workers are online, not suspended and able to work, and how many of those hold no
--- frame, by their kind and by what their Blenders were built without.
+-- frame and no strip, by their kind and by what their Blenders were built without.
 SELECT o.lacks, o.kind, count(*) AS online,
-  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 0 ELSE 1 END), 0) AS bigint) AS idle
 FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.unable = '' GROUP BY o.lacks, o.kind;
 
 -- name: WorkersUnable :one
@@ -233,7 +233,7 @@ SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused 
 -- FrameFailedBefore and JobFailedBefore for all workers and jobs at once, and also counts
 -- a frame whose next attempt is due later. A job without such frames has no row.
 SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
-  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END AS idle
+  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 0 ELSE 1 END AS idle
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
     AND o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint)
@@ -446,17 +446,17 @@ SELECT DISTINCT lacks FROM worker WHERE seen_at >= @since;
 -- frame. The states are those of viewOf.
 SELECT s.state, count(*) AS workers FROM (
   SELECT CAST(CASE
-    WHEN o.suspended_until = @drained AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'draining'
+    WHEN o.suspended_until = @drained AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 'draining'
     WHEN o.suspended_until = @drained THEN 'drained'
     WHEN o.unable <> '' THEN 'unable'
     WHEN o.suspended_until > @now THEN 'set_aside'
-    WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'rendering'
+    WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 'rendering'
     ELSE 'idle' END AS text) AS state
   FROM worker o WHERE o.seen_at >= @since
 ) AS s GROUP BY s.state;
 
 -- name: WorkersHold :many
-SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder;
+SELECT holder, count(*) AS frames FROM lease WHERE queue IN ('frame', 'strip') AND state = 'held' GROUP BY holder;
 
 -- name: DemandOfJobs :many
 -- What each job under way has waiting, and in workers' hands, by workspace, with what its

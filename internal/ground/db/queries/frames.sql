@@ -41,7 +41,7 @@ UPDATE frame SET log = '' WHERE (job_id, frame) IN (
 SELECT * FROM frame WHERE job_id = @job_id AND frame = @frame;
 
 -- name: WorkerHolds :one
-SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = @job_id AND state = 'held' AND holder = @worker_id;
+SELECT count(*) FROM lease WHERE queue IN ('frame', 'strip') AND subject = @job_id AND state = 'held' AND holder = @worker_id;
 
 -- name: WorkerLapsed :one
 -- Frames of a job that lapsed in a worker's hands and that nobody else has: their pictures
@@ -118,9 +118,10 @@ UPDATE frame SET log = '' WHERE log <> '' AND job_id IN (SELECT j.job_id FROM jo
 
 -- name: FramesOverdue :many
 -- Frames whose holder took them before a time and has since neither taken nor delivered
--- a frame of that job. Jobs whose frames depend on earlier ones get longer.
+-- a frame of that job. Jobs whose frames depend on earlier ones get longer. A frame whose
+-- strips are rendered is held by no worker.
 SELECT * FROM lease l
-WHERE l.queue = 'frame' AND l.state = 'held' AND l.due_at < CAST(@before AS bigint)
+WHERE l.queue = 'frame' AND l.state = 'held' AND l.holder <> 'service' AND l.due_at < CAST(@before AS bigint)
   AND (l.due_at < CAST(@plays_before AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))
   AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.accepted_at >= CAST(@before AS bigint))
 ORDER BY l.due_at LIMIT 500;

@@ -1792,9 +1792,9 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 }
 
 const workerCreate = `-- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, registered_at, seen_at, suspended_until)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
 `
 
 type WorkerCreateParams struct {
@@ -1811,6 +1811,7 @@ type WorkerCreateParams struct {
 	Sandbox        string
 	Colors         string
 	Lacks          int64
+	Strips         int64
 	RegisteredAt   int64
 	SeenAt         int64
 	SuspendedUntil int64
@@ -1831,6 +1832,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		arg.Sandbox,
 		arg.Colors,
 		arg.Lacks,
+		arg.Strips,
 		arg.RegisteredAt,
 		arg.SeenAt,
 		arg.SuspendedUntil,
@@ -1858,6 +1860,7 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.LeftAt,
 		&i.Unable,
 		&i.Kind,
+		&i.Strips,
 	)
 	return i, err
 }
@@ -1883,7 +1886,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1911,12 +1914,13 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.LeftAt,
 		&i.Unable,
 		&i.Kind,
+		&i.Strips,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1944,6 +1948,7 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.LeftAt,
 		&i.Unable,
 		&i.Kind,
+		&i.Strips,
 	)
 	return i, err
 }
@@ -2019,7 +2024,7 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 }
 
 const workerSetUnable = `-- name: WorkerSetUnable :one
-UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
+UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
 `
 
 type WorkerSetUnableParams struct {
@@ -2060,12 +2065,13 @@ func (q *Queries) WorkerSetUnable(ctx context.Context, arg WorkerSetUnableParams
 		&i.LeftAt,
 		&i.Unable,
 		&i.Kind,
+		&i.Strips,
 	)
 	return i, err
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
 `
 
 type WorkerSuspendParams struct {
@@ -2105,6 +2111,7 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.LeftAt,
 		&i.Unable,
 		&i.Kind,
+		&i.Strips,
 	)
 	return i, err
 }
@@ -2112,11 +2119,11 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 const workersByState = `-- name: WorkersByState :many
 SELECT s.state, count(*) AS workers FROM (
   SELECT CAST(CASE
-    WHEN o.suspended_until = $1 AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'draining'
+    WHEN o.suspended_until = $1 AND EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 'draining'
     WHEN o.suspended_until = $1 THEN 'drained'
     WHEN o.unable <> '' THEN 'unable'
     WHEN o.suspended_until > $2 THEN 'set_aside'
-    WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 'rendering'
+    WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 'rendering'
     ELSE 'idle' END AS text) AS state
   FROM worker o WHERE o.seen_at >= $3
 ) AS s GROUP BY s.state
@@ -2194,7 +2201,7 @@ func (q *Queries) WorkersColors(ctx context.Context, since int64) ([]WorkersColo
 
 const workersFor = `-- name: WorkersFor :many
 SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
-  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END AS idle
+  SELECT j.job_id, CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 0 ELSE 1 END AS idle
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
     AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint)
@@ -2312,7 +2319,7 @@ func (q *Queries) WorkersForget(ctx context.Context, arg WorkersForgetParams) (i
 }
 
 const workersHold = `-- name: WorkersHold :many
-SELECT holder, count(*) AS frames FROM lease WHERE queue = 'frame' AND state = 'held' GROUP BY holder
+SELECT holder, count(*) AS frames FROM lease WHERE queue IN ('frame', 'strip') AND state = 'held' GROUP BY holder
 `
 
 type WorkersHoldRow struct {
@@ -2345,7 +2352,7 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 
 const workersIdle = `-- name: WorkersIdle :many
 SELECT o.lacks, o.kind, count(*) AS online,
-  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue = 'frame') THEN 0 ELSE 1 END), 0) AS bigint) AS idle
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 0 ELSE 1 END), 0) AS bigint) AS idle
 FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.unable = '' GROUP BY o.lacks, o.kind
 `
 
@@ -2362,7 +2369,7 @@ type WorkersIdleRow struct {
 }
 
 // How many workers are online, not suspended and able to work, and how many of those hold no
-// frame, by their kind and by what their Blenders were built without.
+// frame and no strip, by their kind and by what their Blenders were built without.
 func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]WorkersIdleRow, error) {
 	rows, err := q.db.QueryContext(ctx, workersIdle, arg.Since, arg.Now)
 	if err != nil {
@@ -2420,7 +2427,7 @@ func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error)
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2460,6 +2467,7 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.LeftAt,
 			&i.Unable,
 			&i.Kind,
+			&i.Strips,
 		); err != nil {
 			return nil, err
 		}
@@ -2543,7 +2551,7 @@ func (q *Queries) WorkersRegistered(ctx context.Context, arg WorkersRegisteredPa
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2577,6 +2585,7 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.LeftAt,
 			&i.Unable,
 			&i.Kind,
+			&i.Strips,
 		); err != nil {
 			return nil, err
 		}

@@ -725,7 +725,7 @@ func (q *Queries) FramesFound(ctx context.Context, jobID string) ([]FramesFoundR
 
 const framesOverdue = `-- name: FramesOverdue :many
 SELECT lease_id, queue, subject, item, state, due_at, attempt, failures, holder, lapses_at, progress, last_code, last_error, guard, lapsed_holder FROM lease l
-WHERE l.queue = 'frame' AND l.state = 'held' AND l.due_at < CAST($1 AS bigint)
+WHERE l.queue = 'frame' AND l.state = 'held' AND l.holder <> 'service' AND l.due_at < CAST($1 AS bigint)
   AND (l.due_at < CAST($2 AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))
   AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.accepted_at >= CAST($1 AS bigint))
 ORDER BY l.due_at LIMIT 500
@@ -737,7 +737,8 @@ type FramesOverdueParams struct {
 }
 
 // Frames whose holder took them before a time and has since neither taken nor delivered
-// a frame of that job. Jobs whose frames depend on earlier ones get longer.
+// a frame of that job. Jobs whose frames depend on earlier ones get longer. A frame whose
+// strips are rendered is held by no worker.
 func (q *Queries) FramesOverdue(ctx context.Context, arg FramesOverdueParams) ([]Lease, error) {
 	rows, err := q.db.QueryContext(ctx, framesOverdue, arg.Before, arg.PlaysBefore)
 	if err != nil {
@@ -921,7 +922,7 @@ func (q *Queries) JobScene(ctx context.Context, jobID string) (JobSceneRow, erro
 }
 
 const workerHolds = `-- name: WorkerHolds :one
-SELECT count(*) FROM lease WHERE queue = 'frame' AND subject = $1 AND state = 'held' AND holder = $2
+SELECT count(*) FROM lease WHERE queue IN ('frame', 'strip') AND subject = $1 AND state = 'held' AND holder = $2
 `
 
 type WorkerHoldsParams struct {

@@ -658,6 +658,36 @@ type SigningKey struct {
 	EndSize   int64
 }
 
+type Strip struct {
+	JobID        string
+	Frame        int64
+	Part         int64
+	Parts        int64
+	RowFrom      int64
+	RowTo        int64
+	Height       int64
+	Overlap      int64
+	Class        string
+	Avoid        string
+	WorkerID     string
+	KeyID        string
+	Attempt      int64
+	BlobKey      string
+	Sha256       string
+	SizeBytes    int64
+	SeamAbove    string
+	SeamBelow    string
+	RenderUs     int64
+	Doubted      string
+	DoubtedKey   string
+	DoubtedAbove string
+	DoubtedBelow string
+	IsOpen       int64
+	CreatedAt    int64
+	DeliveredAt  int64
+	RowSum       string
+}
+
 type TestWorld struct {
 	WorkspaceID string
 	CreatedAt   int64
@@ -820,6 +850,7 @@ type Worker struct {
 	LeftAt         int64
 	Unable         string
 	Kind           string
+	Strips         int64
 }
 
 type Workspace struct {

@@ -1,0 +1,103 @@
+package workers_test
+
+import (
+	"bytes"
+	"context"
+	"image"
+	"log/slog"
+	"testing"
+	"time"
+
+	"svc.example/client"
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/render/pixels"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/story"
+	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/synthetic"
+)
+
+// stillOf orders one frame that is known to take long, when so many workers are idle, and returns
+// its strips once it is completed.
+func stillOf(t *testing.T, svc *story.Service, c story.Caller, workers int64) (job *client.Job, strips []query.Strip) {
+	quoted := c.QuoteOf(apptest.PlainScene(t), 1)
+	awaitLook(c, lookAt(c, quoted.UploadID, 0), client.PreviewReady)
+	await.Until(t, "workers that are idle", func() (idle bool) {
+		svc.Read(func(ctx context.Context, tx *db.Tx) error {
+			online, err := dispatch.CountOnline(ctx, tx)
+			idle = online[dispatch.WorkerIdle] == workers
+			return err
+		})
+		return idle
+	})
+	job, err := c.Take(quoted)
+	if err != nil {
+		t.Fatal(err)
+	}
+	job = c.Await(job.JobID, client.StatusCompleted)
+	svc.Read(func(ctx context.Context, tx *db.Tx) (err error) {
+		strips, err = tx.StripsOfJob(ctx, job.JobID)
+		return err
+	})
+	return job, strips
+}
+
+// wantPainted checks that a frame is the picture that one synthetic worker paints.
+func wantPainted(t *testing.T, frame query.Frame) {
+	t.Helper()
+	whole, err := synthetic.Paint(int(frame.Frame), image.Pt(int(frame.Width), int(frame.Height)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err := pixels.Read(bytes.NewReader(whole)); err != nil || want.SHA256 != frame.PixelSha256 {
+		t.Errorf("the pixels are not those of one worker: %v", err)
+	}
+}
+
+func TestOneStillIsRenderedByAllIdleWorkers(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic, config.SplitAbove = true, new(100*time.Millisecond)
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		for range 3 {
+			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond})
+		}
+		job, strips := stillOf(t, svc, c, 3)
+		by := map[string]bool{}
+		for _, s := range strips {
+			by[s.WorkerID] = true
+		}
+		if len(strips) != 3 || len(by) != 3 {
+			t.Errorf("it was rendered in %d strips by %d workers", len(strips), len(by))
+		}
+		wantPainted(t, svc.Frames(job.JobID)[0])
+		svc.SettledOnce(c, 1)
+		c.VerifiedZIP(job)
+	})
+}
+
+func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		var log logged
+		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
+		config.AllowSynthetic, config.SplitAbove = true, new(100*time.Millisecond)
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}})
+		for range 3 {
+			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond})
+		}
+		job, strips := stillOf(t, svc, c, 4)
+		if len(strips) != 4 {
+			t.Errorf("it was rendered in %d strips", len(strips))
+		}
+		wantPainted(t, svc.Frames(job.JobID)[0])
+		if !log.has("level=WARN", "do not agree at a cut") {
+			t.Error("the operator is not told")
+		}
+		svc.SettledOnce(c, 1)
+	})
+}
