@@ -10,7 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"svc.example/internal/ground/sandbox"
 	"svc.example/internal/render/blender"
+	"svc.example/internal/render/settings"
 	"svc.example/internal/render/strips"
 )
 
@@ -183,6 +185,35 @@ func TestScenesThatAreNotCut(t *testing.T) {
 		var refused *blender.Error
 		if _, err := p.Strip(t.Context(), 1, 0, 10, nil); !errors.As(err, &refused) || !refused.Final {
 			t.Errorf("%s: a strip of it: %v", name, err)
+		}
+	}
+}
+
+// TestAPictureThatIsTooLargeIsDivided: by its size and passes, and only where it may be cut and its
+// strips can be finished in the same memory.
+func TestAPictureThatIsTooLargeIsDivided(t *testing.T) {
+	t.Parallel()
+	box, err := limited(sandbox.Limits{Memory: 1 << 30})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, err := dividing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name         string
+		side, strips int
+	}{{"moving", 4096, 3}, {"moving", 5000, 0}, {"passes", 1000, 0}} {
+		p := start(t, blender.Options{Sandbox: box})
+		in := blender.SingleFile(filepath.Join(dir, c.name+".blend"))
+		in.Settings = settings.Settings{ResolutionX: c.side, ResolutionY: c.side, ResolutionPercentage: 100}
+		opened, err := p.Open(t.Context(), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if opened.Strips != c.strips || opened.Rows != c.side {
+			t.Errorf("%s of %d x %d pixels and %d numbers: %d strips of %d rows, wanted %d", c.name, c.side, c.side, opened.Channels, opened.Strips, opened.Rows, c.strips)
 		}
 	}
 }
