@@ -2,7 +2,8 @@
 //
 // A Process is started ahead of work and waits (Start). It opens one job's file
 // (Open), renders frame after frame on command (Render) and ends (Close). It never opens a
-// second file.
+// second file. A picture can also be rendered in strips (Strip), which package strips joins, and
+// be finished from them (Finish): strips.py replaces Cycles then, and nothing else.
 //
 // What always holds: the process has a process group of its own, a temporary folder
 // of its own as home, and an almost empty environment. It runs no script of the

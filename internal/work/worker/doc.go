@@ -16,7 +16,8 @@
 //
 // Start reading at Worker.Run, then machine.go (several workers of one machine), package
 // blenders (which Blenders run), slot.go, queue.go (which frame is next), pool.go (which process renders
-// it), persistent_data.go (may the process keep data between frames), leases.go (heartbeats),
+// it), persistent_data.go (may the process keep data between frames), stripper.go (pictures that do
+// not fit into memory), leases.go (heartbeats),
 // ahead.go and cache.go (input files), finish.go (packing and checking) and outbox.go
 // (delivery of results).
 package worker
