@@ -265,11 +265,17 @@ const Personal = "annas-kitchen"
 // Post sends JSON with a key, under an idempotency key, and returns the answer.
 func (c Caller) Post(path, secret, body string) (answer map[string]any) {
 	c.T.Helper()
+	return c.PostOnce(path, secret, Personal, body)
+}
+
+// PostOnce is Post under an idempotency key of its own.
+func (c Caller) PostOnce(path, secret, key, body string) (answer map[string]any) {
+	c.T.Helper()
 	r, err := http.NewRequestWithContext(Patient(c.T), http.MethodPost, path, strings.NewReader(body))
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	r.Header = http.Header{"Authorization": {"Bearer " + secret}, "Content-Type": {"application/json"}, "Idempotency-Key": {Personal}}
+	r.Header = http.Header{"Authorization": {"Bearer " + secret}, "Content-Type": {"application/json"}, "Idempotency-Key": {key}}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		c.T.Fatal(err)

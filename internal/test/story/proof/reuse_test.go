@@ -115,6 +115,7 @@ func TestARevisionPaysOnlyForFramesThatChanged(t *testing.T) {
 		next := c.Await(started.JobID, client.StatusCompleted)
 		story.WantPictures(t, c.VerifiedZIP(next), 6, 32, 18)
 		wantOrigins(c, old, next, 94, 95, 96)
+		wantChain(c, old, next)
 		if next.ChargedCents != 3 {
 			t.Errorf("it cost %d cents", next.ChargedCents)
 		}
@@ -149,6 +150,41 @@ func wantOrigins(c story.Caller, from, to *client.Job, frames ...int) {
 		if f.Reused != want {
 			c.T.Errorf("frame %d comes from %+v, want %+v", f.Frame, f.Reused, want)
 		}
+	}
+}
+
+// wantChain verifies a receipt with the one that its frames come from: without that the check
+// is not made, and with another one it fails.
+func wantChain(c story.Caller, from, to *client.Job) {
+	c.T.Helper()
+	origin, err := c.Receipt(story.Patient(c.T), from.JobID)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	later, err := c.Receipt(story.Patient(c.T), to.JobID)
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	found, err := c.SigningKeys(story.Patient(c.T))
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	keys, err := receipt.ParsePublicPEMs([]byte(found[0].PublicKeyPEM))
+	if err != nil {
+		c.T.Fatal(err)
+	}
+	check := func(origins ...[]byte) receipt.Status {
+		report := receipt.Verify(later.Envelope, keys, nil)
+		report.FromOrigins(origins, keys)
+		for _, made := range report.Checks {
+			if made.Name == "reused" {
+				return made.Status
+			}
+		}
+		return ""
+	}
+	if with, without, other := check(origin.Envelope), check(), check(later.Envelope); with != receipt.OK || without != receipt.Skipped || other != receipt.Skipped {
+		c.T.Errorf("with the origin the chain is %s, without it %s, with another receipt %s", with, without, other)
 	}
 }
 
@@ -270,5 +306,47 @@ func TestADamagedOriginIsRenderedAgainAtNoCost(t *testing.T) {
 			t.Errorf("it cost %d cents", next.ChargedCents)
 		}
 		svc.Overwrite(record.ArtifactKey, whole)
+	})
+}
+
+// In the older flow a job has its reused frames while it awaits its submit, and a queued job
+// with reused frames can be cancelled. Both keep the ledger and the states as they must be,
+// which the audit at the end of the story checks.
+func TestReuseKeepsTheOlderFlowAndCancelling(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		old := renderQuote(c, quoteRevision(c, "scene", "95-98", small))
+		stop()
+		hold := func(name string, reserved float64) string {
+			q := quoteRevision(c, name, "95-98", small)
+			made := c.PostOnce(svc.URL+"/v1/renders", c.Account.Secret, q.QuoteID, `{"upload_id":"`+q.UploadID+`"}`)
+			if made["status"] != "awaiting_submit" || made["reserved_cents"] != reserved {
+				t.Errorf("%s is held as %v with %v cents", name, made["status"], made["reserved_cents"])
+			}
+			return made["job_id"].(string)
+		}
+		free, partly, never := hold("interface", 0), hold("moved", 2), hold("moved", 2)
+		for _, jobID := range []string{free, partly} {
+			c.PostOnce(svc.URL+"/v1/renders/"+jobID+"/submit", c.Account.Secret, jobID, "{}")
+		}
+		done := c.Await(free, client.StatusCompleted)
+		wantOrigins(c, old, done, 95, 96, 97, 98)
+		if cancelled, err := c.Cancel(story.Patient(t), never); err != nil || cancelled.Status != client.StatusCancelled {
+			t.Errorf("a job that awaits its submit is %+v, %v", cancelled, err)
+		}
+		queued, err := c.Take(quoteRevision(c, "moved", "94-98", small))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cancelled, err := c.Cancel(story.Patient(t), queued.JobID); err != nil || cancelled.Status != client.StatusCancelled || cancelled.ChargedCents != 0 {
+			t.Errorf("a queued job is %+v, %v", cancelled, err)
+		}
+		svc.Worker(synthetic.Renderer{})
+		wantOrigins(c, old, c.Await(partly, client.StatusCompleted), 95, 96)
+		svc.WantMoney(c.Workspace, story.Credit-6, wallet.Credited, wallet.Reserved, wallet.Captured,
+			wallet.Reserved, wallet.Reserved, wallet.Released, wallet.Reserved, wallet.Released, wallet.Captured)
 	})
 }
