@@ -277,6 +277,11 @@ var verbs = []verb{
 		{args: "--engine command --list-command /bin/false --start-command /bin/true --cancel-command /bin/true --max 4 --once", exit: 1, with: nodeKey},
 		{args: "--engine slurm --max 4 --once", exit: 2, with: nodeKey},
 	}},
+	{words: "admin workspace retention", lines: []line{
+		{args: "{WORKSPACE} --days 7", with: ownStore, types: asked},
+		{args: "WSP-none --days 7 --yes", exit: 1, with: ownStore},
+		{args: "{WORKSPACE}", exit: 2, with: ownStore},
+	}},
 	{words: "admin workspace freeze", lines: []line{
 		{args: "{WORKSPACE} --reason 'a payment is disputed'", with: ownStore, types: asked},
 		{args: "WSP-none --reason late --yes", exit: 1, with: ownStore},

@@ -19,14 +19,15 @@ import (
 // key: anyone who can read the store may do everything.
 type Admin struct {
 	Workspace struct {
-		List      workspaceList     `cmd:"" help:"List workspaces with their balances, the newest first."`
-		Show      workspaceShow     `cmd:"" help:"Show a workspace: people, money, keys, jobs and the last entries of the ledger."`
-		Create    workspaceCreate   `cmd:"" help:"Create a workspace with an account key and an agent key."`
-		Credit    workspaceCredit   `cmd:"" help:"Add money to a workspace's wallet."`
-		Refund    workspaceRefund   `cmd:"" help:"Refund a job's payment to its workspace."`
-		Freeze    workspaceFreeze   `cmd:"" help:"Stop a workspace from starting jobs, with a reason that it is shown. Running jobs continue."`
-		Unfreeze  workspaceUnfreeze `cmd:"" help:"Let a frozen workspace start jobs again."`
-		ProofPage proofPage         `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
+		List      workspaceList      `cmd:"" help:"List workspaces with their balances, the newest first."`
+		Show      workspaceShow      `cmd:"" help:"Show a workspace: people, money, keys, jobs and the last entries of the ledger."`
+		Create    workspaceCreate    `cmd:"" help:"Create a workspace with an account key and an agent key."`
+		Credit    workspaceCredit    `cmd:"" help:"Add money to a workspace's wallet."`
+		Refund    workspaceRefund    `cmd:"" help:"Refund a job's payment to its workspace."`
+		Freeze    workspaceFreeze    `cmd:"" help:"Stop a workspace from starting jobs, with a reason that it is shown. Running jobs continue."`
+		Unfreeze  workspaceUnfreeze  `cmd:"" help:"Let a frozen workspace start jobs again."`
+		Retention workspaceRetention `cmd:"" help:"Set for how many days the ZIPs of a workspace are kept."`
+		ProofPage proofPage          `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
 	Job struct {
 		List       jobList       `cmd:"" help:"List the jobs of all workspaces, the newest first."`

@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/settings"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/receipt/receiptlog"
@@ -81,7 +82,11 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := scheduleFrameRemoval(ctx, tx, job.JobID); err != nil {
 			return err
 		}
-		if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, tx.Time().Add(j.ArtifactLife)); err != nil {
+		life, err := identity.ArtifactLife(ctx, tx, job.WorkspaceID, j.ArtifactLife)
+		if err != nil {
+			return err
+		}
+		if err := lease.Add(ctx, tx, lease.ExpireQueue, expiry(ExpireArtifact, job.JobID), 0, tx.Time().Add(life)); err != nil {
 			return err
 		}
 		if err := reuse.Keep(ctx, tx, job.WorkspaceID, job.JobID, a.Keys); err != nil {

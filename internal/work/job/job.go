@@ -62,9 +62,8 @@ type Jobs struct {
 	// Test marks jobs, receipts and events as those of test mode.
 	Test bool
 	// ArtifactLife is how long an artifact is kept after completion:
-	// contract.ArtifactRetention unless the operator sets another time. A change counts
-	// for jobs that complete later; the expiry that callers see of earlier ones is
-	// computed with the new value.
+	// contract.ArtifactRetention unless the operator sets another time, for all workspaces
+	// or for one. A change counts for jobs that complete later.
 	ArtifactLife time.Duration
 	// NoticePause is the shortest time between two mails to a person about jobs that ended.
 	NoticePause time.Duration

@@ -178,7 +178,7 @@ func (j *Jobs) show(view query.JobViewsRow, around surroundings, now time.Time) 
 	o.Test, o.WebhookConfigured = j.Test, view.Notified
 	switch o.Status {
 	case Completed:
-		j.link(&o, view.Job, now)
+		j.link(&o, view, now)
 	case Queued, Rendering:
 		live(view, around, now, &o)
 	}
@@ -240,8 +240,11 @@ func shown(job Record) Object {
 // link fills the URLs of a completed job. The download link carries its own signature
 // and lives contract.DownloadLifetime from now; without an artifact there is none.
 // Receipt and proof stay for ever.
-func (j *Jobs) link(o *Object, job Record, now time.Time) {
-	expires := db.Time(job.CompletedAt).Add(j.ArtifactLife)
+func (j *Jobs) link(o *Object, view query.JobViewsRow, now time.Time) {
+	job, expires := view.Job, db.Time(view.ExpiresAt)
+	if view.ExpiresAt == 0 { // it is being removed
+		expires = db.Time(job.CompletedAt).Add(j.ArtifactLife)
+	}
 	if job.ArtifactRemovedAt != 0 {
 		expires = db.Time(job.ArtifactRemovedAt)
 	} else {

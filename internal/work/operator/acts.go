@@ -195,6 +195,25 @@ func FreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID, reason string)
 	}, err
 }
 
+// KeepArtifacts sets for how many days the artifacts of a workspace's jobs are kept that complete
+// from now on; 0 means as the service's setting. Errors: workspace_not_found, invalid_request.
+func KeepArtifacts(ctx context.Context, tx *db.Tx, workspaceID string, days int) (Act, error) {
+	if days < 0 || days > identity.MostArtifactDays {
+		return Act{}, fault.Field("days", "is %d; it must be 1 to %d, or 0 for the setting of the service", days, identity.MostArtifactDays)
+	}
+	_, err := wallet.Get(ctx, tx, workspaceID)
+	what := fmt.Sprintf("keep the ZIPs of jobs of %s that complete from now on for %s", workspaceID, count(days, "day"))
+	if days == 0 {
+		what = fmt.Sprintf("keep the ZIPs of jobs of %s that complete from now on as long as those of all workspaces", workspaceID)
+	}
+	return Act{
+		What: what, WorkspaceID: workspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			return identity.SetArtifactDays(ctx, tx, workspaceID, days)
+		},
+	}, err
+}
+
 // UnfreezeWorkspace lets a workspace start jobs again. Error: workspace_not_found.
 func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act, error) {
 	_, err := wallet.Get(ctx, tx, workspaceID)

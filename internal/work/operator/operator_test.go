@@ -221,6 +221,12 @@ func TestAnActIsRefusedBeforeItIsAskedFor(t *testing.T) {
 			"freeze": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.FreezeWorkspace(ctx, tx, "WSP-1", "x")
 			}},
+			"keep": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.KeepArtifacts(ctx, tx, "WSP-1", 7)
+			}},
+			"days": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.KeepArtifacts(ctx, tx, "WSP-1", identity.MostArtifactDays+1)
+			}},
 			"lift": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.UnfreezeWorkspace(ctx, tx, "WSP-1")
 			}},

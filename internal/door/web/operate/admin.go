@@ -13,6 +13,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"svc.example/internal/door/web/page"
@@ -294,7 +295,7 @@ func adminBack(path string) string {
 }
 
 // acts are the acts of operators by the name that forms give them. Each makes its act of
-// the form's fields subject, reason, amount (in dollars, or a priority) and reference.
+// the form's fields subject, reason, amount (in dollars, days, or a priority) and reference.
 var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error){
 	"drain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.DrainWorker(ctx, tx, form.Get("subject"), false)
@@ -327,6 +328,13 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 	"credit": moved(operator.Credit), "refund": moved(operator.Refund),
 	"freeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.FreezeWorkspace(ctx, tx, form.Get("subject"), form.Get("reason"))
+	},
+	"retention": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		days, err := strconv.Atoi(strings.TrimSpace(form.Get("amount")))
+		if err != nil {
+			return operator.Act{}, fault.Field("days", "must be a number of days")
+		}
+		return operator.KeepArtifacts(ctx, tx, form.Get("subject"), days)
 	},
 	"unfreeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.UnfreezeWorkspace(ctx, tx, form.Get("subject"))

@@ -218,6 +218,7 @@ type workspaceView struct {
 	WorkspaceID, Name string
 	CreatedAt         time.Time
 	ErasedAt          *time.Time
+	ArtifactDays      int64 // 0: as the service's setting
 	People            []string
 	Balance           wallet.Balance
 	Frozen            *freeze.Frozen
@@ -238,6 +239,7 @@ func (s *Site) adminWorkspace(r *http.Request, _ identity.Principal) (page.Page,
 			return err
 		}
 		v.WorkspaceID, v.Name, v.CreatedAt, v.ErasedAt, v.People = row.WorkspaceID, row.Name, db.Time(row.CreatedAt), db.OptionalTime(row.ErasedAt), people
+		v.ArtifactDays = row.ArtifactDays
 		if v.Balance, err = wallet.Get(ctx, tx, id); err != nil {
 			return err
 		}

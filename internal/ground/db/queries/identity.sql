@@ -1,5 +1,6 @@
 -- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at) VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at);
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days)
+VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at, @artifact_days);
 
 -- name: WorkspaceGet :one
 SELECT * FROM workspace WHERE workspace_id = @workspace_id;
@@ -104,6 +105,9 @@ UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id =
 
 -- name: WorkspaceRename :one
 UPDATE workspace SET name = @name WHERE workspace_id = @workspace_id AND erased_at = 0 RETURNING *;
+
+-- name: WorkspaceArtifactDays :one
+UPDATE workspace SET artifact_days = @artifact_days WHERE workspace_id = @workspace_id RETURNING *;
 
 -- name: WorkspaceProofPage :one
 UPDATE workspace SET proof_page = @proof_page WHERE workspace_id = @workspace_id RETURNING *;

@@ -81,7 +81,7 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- its frames, because of earlier failures. stuck: whether no frame is in, and only keys
 -- that held one for too long hold any. needs: what a worker's Blender must be built with
 -- for it. kind: the kind of workers that it stays with. paused: by whom it is. priority: 0
--- while it has no queue position. served_us: its place in its workspace's queue. plays: whether its frames depend
+-- while it has no queue position. expires_at: when its artifact is due to be removed. served_us: its place in its workspace's queue. plays: whether its frames depend
 -- on earlier ones; the members after it say how long that took.
 SELECT sqlc.embed(job),
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
@@ -96,6 +96,8 @@ SELECT sqlc.embed(job),
     EXISTS (SELECT 1 FROM failed_attempt a WHERE a.subject = job.job_id AND a.code = 'frame_time_exceeded')
     AND NOT EXISTS (SELECT 1 FROM lease l JOIN worker k ON k.worker_id = l.holder WHERE l.queue = @queue AND l.subject = job.job_id AND l.state = 'held'
       AND NOT EXISTS (SELECT 1 FROM failed_attempt b WHERE b.subject = job.job_id AND b.key_id = k.key_id AND b.code = 'frame_time_exceeded')) ELSE false END AS boolean) AS stuck,
+  CAST(CASE WHEN job.status = 'completed' AND job.artifact_removed_at = 0 THEN
+    coalesce((SELECT x.due_at FROM lease x WHERE x.lease_id = 'expire:artifact/' || job.job_id || ':0'), 0) ELSE 0 END AS bigint) AS expires_at,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
   CAST(coalesce(mine.needs, 0) AS bigint) AS needs, CAST(coalesce(mine.kind, '') AS text) AS kind,
   CAST(coalesce(mine.paused, '') AS text) AS paused, CAST(coalesce(mine.priority, 0) AS bigint) AS priority,

@@ -1214,6 +1214,30 @@ func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (i
 	return count, err
 }
 
+const workspaceArtifactDays = `-- name: WorkspaceArtifactDays :one
+UPDATE workspace SET artifact_days = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
+`
+
+type WorkspaceArtifactDaysParams struct {
+	ArtifactDays int64
+	WorkspaceID  string
+}
+
+func (q *Queries) WorkspaceArtifactDays(ctx context.Context, arg WorkspaceArtifactDaysParams) (Workspace, error) {
+	row := q.db.QueryRowContext(ctx, workspaceArtifactDays, arg.ArtifactDays, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+		&i.ErasedAt,
+		&i.ArtifactDays,
+	)
+	return i, err
+}
+
 const workspaceCount = `-- name: WorkspaceCount :one
 SELECT count(*) FROM workspace
 `
@@ -1226,16 +1250,18 @@ func (q *Queries) WorkspaceCount(ctx context.Context) (int64, error) {
 }
 
 const workspaceCreate = `-- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type WorkspaceCreateParams struct {
-	WorkspaceID string
-	Name        string
-	CreatedAt   int64
-	ProofPage   int64
-	RowSum      string
-	ErasedAt    int64
+	WorkspaceID  string
+	Name         string
+	CreatedAt    int64
+	ProofPage    int64
+	RowSum       string
+	ErasedAt     int64
+	ArtifactDays int64
 }
 
 func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams) error {
@@ -1246,13 +1272,14 @@ func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams
 		arg.ProofPage,
 		arg.RowSum,
 		arg.ErasedAt,
+		arg.ArtifactDays,
 	)
 	return err
 }
 
 const workspaceErase = `-- name: WorkspaceErase :one
 UPDATE workspace SET name = '', proof_page = 0, erased_at = CASE WHEN erased_at = 0 THEN CAST($1 AS bigint) ELSE erased_at END
-WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at
+WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
 `
 
 type WorkspaceEraseParams struct {
@@ -1271,12 +1298,13 @@ func (q *Queries) WorkspaceErase(ctx context.Context, arg WorkspaceEraseParams) 
 		&i.ProofPage,
 		&i.RowSum,
 		&i.ErasedAt,
+		&i.ArtifactDays,
 	)
 	return i, err
 }
 
 const workspaceGet = `-- name: WorkspaceGet :one
-SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at FROM workspace WHERE workspace_id = $1
+SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days FROM workspace WHERE workspace_id = $1
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
@@ -1289,6 +1317,7 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 		&i.ProofPage,
 		&i.RowSum,
 		&i.ErasedAt,
+		&i.ArtifactDays,
 	)
 	return i, err
 }
@@ -1307,7 +1336,7 @@ func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (int64,
 }
 
 const workspaceProofPage = `-- name: WorkspaceProofPage :one
-UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at
+UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
 `
 
 type WorkspaceProofPageParams struct {
@@ -1325,12 +1354,13 @@ func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPage
 		&i.ProofPage,
 		&i.RowSum,
 		&i.ErasedAt,
+		&i.ArtifactDays,
 	)
 	return i, err
 }
 
 const workspaceRename = `-- name: WorkspaceRename :one
-UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at
+UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
 `
 
 type WorkspaceRenameParams struct {
@@ -1348,6 +1378,7 @@ func (q *Queries) WorkspaceRename(ctx context.Context, arg WorkspaceRenameParams
 		&i.ProofPage,
 		&i.RowSum,
 		&i.ErasedAt,
+		&i.ArtifactDays,
 	)
 	return i, err
 }

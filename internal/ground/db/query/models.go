@@ -854,12 +854,13 @@ type Worker struct {
 }
 
 type Workspace struct {
-	WorkspaceID string
-	Name        string
-	CreatedAt   int64
-	ProofPage   int64
-	RowSum      string
-	ErasedAt    int64
+	WorkspaceID  string
+	Name         string
+	CreatedAt    int64
+	ProofPage    int64
+	RowSum       string
+	ErasedAt     int64
+	ArtifactDays int64
 }
 
 type WorkspaceFreeze struct {
