@@ -244,6 +244,10 @@ type EmbeddedWorker struct {
 	Device              blender.Device
 	Denoise             blender.Denoise
 	AllowBlenderVersion bool
+	// Machine has how the worker uses its machine: CacheBytes, Blenders, Cores, KeepScene and
+	// WholePicture. Shares, where there are any, take the place of Renderer: one worker each.
+	Machine worker.Config
+	Shares  []worker.Share
 }
 
 // defaultLeaseLife is ten heartbeats of two seconds: long enough for a short

@@ -30,10 +30,13 @@ func (a *App) embedded(ctx context.Context, local string) error {
 	if err != nil {
 		return err
 	}
-	return worker.New(worker.Config{
-		Farm: farmapi.NewClient(local, key), Renderer: e.Renderer, WorkDir: filepath.Join(a.Config.Data, "worker"), Name: embeddedName, Log: a.Config.Log,
-		Device: e.Device, Denoise: e.Denoise, AllowBlenderVersion: e.AllowBlenderVersion, Jitter: rand.Float64,
-	}).Run(ctx)
+	cfg := e.Machine
+	cfg.Farm, cfg.Renderer, cfg.WorkDir, cfg.Name, cfg.Log = farmapi.NewClient(local, key), e.Renderer, filepath.Join(a.Config.Data, "worker"), embeddedName, a.Config.Log
+	cfg.Device, cfg.Denoise, cfg.AllowBlenderVersion, cfg.Jitter = e.Device, e.Denoise, e.AllowBlenderVersion, rand.Float64
+	if len(e.Shares) > 0 {
+		return worker.RunEach(ctx, cfg, e.Shares)
+	}
+	return worker.New(cfg).Run(ctx)
 }
 
 // embeddedKey returns the node key of the embedded worker. The key stays the

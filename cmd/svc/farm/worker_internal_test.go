@@ -27,10 +27,10 @@ func TestAllGPUsRenderOnGPUs(t *testing.T) {
 		run   workerRun
 		taken bool
 	}{
-		{workerRun{AllGPUs: true, BlenderFlags: BlenderFlags{Device: "gpu"}, syntheticFlags: syntheticFlags{Renderer: "blender"}}, true},
-		{workerRun{AllGPUs: true, BlenderFlags: BlenderFlags{Device: "cpu"}, syntheticFlags: syntheticFlags{Renderer: "blender"}}, false},
-		{workerRun{AllGPUs: true, BlenderFlags: BlenderFlags{Device: "gpu"}, syntheticFlags: syntheticFlags{Renderer: "synthetic"}}, false},
-		{workerRun{Cores: -1}, false},
+		{workerRun{MachineFlags: MachineFlags{AllGPUs: true}, BlenderFlags: BlenderFlags{Device: "gpu"}, syntheticFlags: syntheticFlags{Renderer: "blender"}}, true},
+		{workerRun{MachineFlags: MachineFlags{AllGPUs: true}, BlenderFlags: BlenderFlags{Device: "cpu"}, syntheticFlags: syntheticFlags{Renderer: "blender"}}, false},
+		{workerRun{MachineFlags: MachineFlags{AllGPUs: true}, BlenderFlags: BlenderFlags{Device: "gpu"}, syntheticFlags: syntheticFlags{Renderer: "synthetic"}}, false},
+		{workerRun{MachineFlags: MachineFlags{Cores: -1}}, false},
 		{workerRun{endFlags: endFlags{StopGrace: -1}}, false},
 	} {
 		if err := c.run.Validate(); (err == nil) != c.taken {

@@ -9,6 +9,7 @@
 package operator
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"os"
@@ -31,6 +32,7 @@ type Serve struct {
 	store
 	farm.BlenderFlags
 	farm.SandboxFlags
+	farm.MachineFlags
 	signInFlags       `embed:"" group:"Sign-in"`
 	paymentFlags      `embed:"" group:"Payments"`
 	webhookFlags      `embed:"" group:"Webhooks"`
@@ -97,12 +99,8 @@ func (c *Serve) Run(k *kong.Context) error {
 		}
 	}
 	if c.Worker == "embedded" {
-		renderer, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
-		if err != nil {
+		if cfg.Embedded, err = c.embedded(ctx); err != nil {
 			return notReady(err)
-		}
-		cfg.Embedded = &app.EmbeddedWorker{
-			Renderer: renderer, Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion,
 		}
 	}
 	if err := c.check(ctx, cfg); err != nil {
@@ -132,6 +130,21 @@ func (c *Serve) Run(k *kong.Context) error {
 	return notReady(service.Serve(ctx))
 }
 
+// embedded returns the configuration of the worker inside the server.
+func (c *Serve) embedded(ctx context.Context) (*app.EmbeddedWorker, error) {
+	e := &app.EmbeddedWorker{Device: blender.Device(c.Device), Denoise: blender.Denoise(c.Denoise), AllowBlenderVersion: c.AllowBlenderVersion}
+	c.MachineFlags.Apply(&e.Machine)
+	var err error
+	if c.AllGPUs {
+		e.Shares, err = c.OfCards(ctx, c.BlenderFlags, c.SandboxFlags, slog.Default())
+		return e, err
+	}
+	found, err := c.FindBlender(ctx, c.SandboxFlags, slog.Default())
+	found.Threads = c.Cores
+	e.Renderer = found
+	return e, err
+}
+
 // service returns the configuration that the flags describe, without the worker inside
 // the server. Error: wrong usage.
 func (c *Serve) service() (app.Config, error) {
@@ -153,6 +166,9 @@ func (c *Serve) service() (app.Config, error) {
 		if cfg.Terms, err = readTerms(c.Terms); err != nil {
 			return cfg, err
 		}
+	}
+	if err := c.MachineFlags.Check(c.BlenderFlags); err != nil {
+		return cfg, terminal.WrongUsage(err)
 	}
 	cfg.DrainDelay, cfg.Downloads, cfg.MigrateAnyway = c.DrainDelay, c.Downloads, c.MigrateAnyway
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)

@@ -14,7 +14,6 @@ var unseen = []struct{ columns, why string }{
 	{"worker.left_at", "When a worker left. It decides nothing but who counts as online."},
 	{"lease.due_at lease.lapses_at lease.progress lease.last_code lease.last_error lease.lapsed_holder", "A lease changes too often for a checksum. A wrong time makes work late or has it done again, and fencing keeps its result single."},
 	{"pulse.pulse_id pulse.written_at pulse.heard_at pulse.together_until pulse.probed_at", "Whether the service hears its workers. It changes every second while frames are rendered, and moves only when a lease lapses."},
-	{"process.process_id process.host process.version process.schema process.started_at process.seen_at", "Which processes serve. Each writes its row again every few seconds, and it decides only whether a newer program waits before it migrates."},
 	{"turn.served_us turn.counted_us", "They grow with every frame, and decide whose turn is next."},
 	{"turn.plays turn.plays_from turn.played turn.play_us", "They decide which frames of a job a worker gets, and when. A frame's picture is the same whichever worker gets it."},
 	{"turn.priority", "It decides which of a workspace's jobs comes first. Its owner sets it, and sees it in the job."},
