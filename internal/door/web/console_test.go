@@ -184,6 +184,11 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 			t.Fatalf("the upload leads to %s", priced.path)
 		}
 		priced = p.submit(priced.path+"/frames", "frames", "1-3,7").want(t, http.StatusOK, "Render 4 frames for $0.04", "locked until")
+		if strings.Contains(priced.text, `name="reuse"`) {
+			t.Error("frames of earlier jobs are offered where there are none")
+		}
+		reused := p.submit(priced.path+"/frames", "frames", "1-3,7", "reuse", "yes").want(t, http.StatusOK, "0 of 4 frames unchanged", `value="yes" checked`, "Render 4 frames for $0.04")
+		priced = p.submit(reused.path+"/frames", "frames", "1-3,7").want(t, http.StatusOK, "Render 4 frames for $0.04")
 		p.submit(priced.path+"/frames", "frames", "one to three").want(t, http.StatusBadRequest, `role="alert"`, `value="one to three"`, "disabled>Render</button>")
 		quoteID := priced.hidden(t, "quote_id")
 		p.open("/console").want(t, http.StatusOK, "No jobs yet", "Not started", `<a href="`+priced.path+`">demo.blend</a> 4 frames for $0.04 <small>24 h left`)
