@@ -1133,6 +1133,8 @@ class Driver:
     def strip(self, command):
         """Renders some rows of a frame, as raw passes."""
         scene = self.divided(command)
+        if command["rows"][1] > strips.rows(scene, whole_size(scene)):
+            raise Refusal("frame_check_failed", "the picture has no rows up to %d" % command["rows"][1], final=True)
         with strips.Changes() as changes:
             strips.cut(changes, scene, whole_size(scene), command["rows"])
             changes.set(scene.render, "filepath", os.path.join(self.settings["out"], "strip_"))

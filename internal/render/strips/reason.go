@@ -26,6 +26,7 @@ const (
 	Sequenced     Reason = "sequencer"
 	Scripts       Reason = "shader_scripts"
 	SampleCounts  Reason = "sample_counts"
+	Bordered      Reason = "border"
 	Unproven      Reason = "unproven"
 )
 
@@ -45,6 +46,7 @@ func reasons() map[Reason]string {
 		Sequenced:     "The sequencer makes the picture.",
 		Scripts:       "Shaders run Open Shading Language.",
 		SampleCounts:  "A pass shows sample counts, which Cycles gives as parts of the picture's highest.",
+		Bordered:      "A border leaves out parts of the picture without cropping it.",
 		Unproven:      "The scene has something whose strips were never compared with a whole picture.",
 	}
 }
@@ -105,6 +107,8 @@ func ofDivision(s *blendfile.Scene, d blendfile.Division) Reason {
 		return AdaptiveTiles
 	case s.AdaptiveSampling && d.SampleCounts:
 		return SampleCounts
+	case s.Border != nil && !s.Border.Crop: // cuts count the rows of the picture
+		return Bordered
 	case s.SizeChanges || driven(d.Curves):
 		return Driven
 	case !d.Known || types&^provenTypes != 0:

@@ -69,6 +69,8 @@ func TestWhatKeepsAPictureWhole(t *testing.T) {
 		{"tiles", func(f *blendfile.Facts) { f.Rendering.Division.Tiled = true; f.Scene.AdaptiveSampling = false }, ""},
 		{"tiles and adaptive sampling", func(f *blendfile.Facts) { f.Rendering.Division.Tiled = true; f.Scene.AdaptiveSampling = true }, strips.AdaptiveTiles},
 		{"a pass of sample counts", func(f *blendfile.Facts) { f.Rendering.Division.SampleCounts = true; f.Scene.AdaptiveSampling = true }, strips.SampleCounts},
+		{"a border without cropping", func(f *blendfile.Facts) { f.Scene.Border = &blendfile.Border{MaxX: 1, MaxY: 0.5} }, strips.Bordered},
+		{"a border with cropping", func(f *blendfile.Facts) { f.Scene.Border = &blendfile.Border{MaxX: 1, MaxY: 0.5, Crop: true} }, ""},
 		{"a size that is animated", func(f *blendfile.Facts) { f.Scene.SizeChanges = true }, strips.Driven},
 		{"bounces that are animated", func(f *blendfile.Facts) { f.Rendering.Division.Curves = []string{"cycles.max_bounces"} }, strips.Driven},
 		{"a driver that reads the size", func(f *blendfile.Facts) { f.Rendering.Division.Curves = []string{"read render.resolution_x"} }, strips.Driven},
@@ -98,7 +100,7 @@ func TestThePageHasEachReason(t *testing.T) {
 	}
 	for _, reason := range []strips.Reason{
 		strips.Denoised, strips.AdaptiveTiles, strips.TimeLimited, strips.WorldVolume, strips.Guided, strips.Lines, strips.Played, strips.Driven,
-		strips.OtherEngine, strips.SeveralScenes, strips.Sequenced, strips.Scripts, strips.SampleCounts, strips.Unproven,
+		strips.OtherEngine, strips.SeveralScenes, strips.Sequenced, strips.Scripts, strips.SampleCounts, strips.Bordered, strips.Unproven,
 	} {
 		if reason.Text() == "" || !strings.Contains(string(page), "\n| `"+string(reason)+"` |") {
 			t.Errorf("docs/stills.md does not tell of %q (%q)", reason, reason.Text())
