@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -199,6 +200,22 @@ func (c *Client) overview(ctx context.Context, path string) (o *Overview, err er
 		return nil, &CallError{Server: c.base.String(), Call: "GET " + path, cause: err}
 	}
 	return o, nil
+}
+
+// Movie opens an MP4 of a completed job's frames, and waits while the service has it encoded. The
+// caller closes it. Errors: *Error with movie_unavailable when the frames cannot become a movie,
+// render_not_completed, artifact_expired.
+func (c *Client) Movie(ctx context.Context, jobID string) (io.ReadCloser, error) {
+	for {
+		movie, err := c.open(ctx, c.jobPath(jobID, "/movie"))
+		refused, ok := errors.AsType[*Error](err)
+		if !ok || refused.Code != "movie_not_ready" {
+			return movie, err
+		}
+		if c.retry.wait(ctx, max(refused.RetryAfter, firstWait)) != nil {
+			return nil, err
+		}
+	}
 }
 
 // Log opens Blender's log of the frames accepted so far, and of every attempt that

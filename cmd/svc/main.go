@@ -59,6 +59,7 @@ type program struct {
 	Rerender caller.Rerender  `cmd:"" group:"Render scenes" help:"Render frames of an ended job again, as a new job with its own price."`
 	Download account.Download `cmd:"" group:"Render scenes" help:"Download and verify the frames of a completed job."`
 	Preview  account.Preview  `cmd:"" group:"Render scenes" help:"Save or show a small picture of one frame or of all frames."`
+	Movie    account.Movie    `cmd:"" group:"Render scenes" help:"Save the frames of a completed job as a movie."`
 
 	Sync     caller.Sync      `cmd:"" group:"Jobs and account" help:"Keep a folder up to date with a job's frames while it renders."`
 	Jobs     account.Jobs     `cmd:"" group:"Jobs and account" help:"List the workspace's jobs, newest first."`

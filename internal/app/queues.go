@@ -29,6 +29,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 		p.frames.Queue(),
 		p.cuts.Leases(),
 		p.previews.Leases(),
+		p.movies.Leases(),
 		p.board.ReferenceLeases(),
 		artifact.Queue(),
 		lease.Queue{Name: lease.ExpireQueue, LongestPause: time.Hour, MaxFailures: patience},

@@ -37,6 +37,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/notice/mailer"
 	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/overview"
@@ -58,6 +59,7 @@ type parts struct {
 	frames    *frames.Frames
 	previews  *preview.Previews
 	overviews *overview.Overviews
+	movies    *movie.Movies
 	workers   *dispatch.Workers
 	cuts      *split.Cuts
 	board     *leaderboard.Board
@@ -79,6 +81,7 @@ func (a *App) parts(at links.Links) parts {
 	return parts{
 		at: at, jobs: jobs, watch: watch, workers: workers, cuts: cuts, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
+		movies:    &movie.Movies{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames, Reuse: a.comparer()}, frames: frames,
 		previews: &preview.Previews{
 			DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Limits: *a.Config.FreePreviews, Forecasts: jobs.Queue, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log,
@@ -99,7 +102,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	}
 	desk := delivery.New(p.frames, a.Blobs)
 	p.cuts.Hold = desk.Hold
-	return &farm.Server{DB: a.DB, Cuts: p.cuts, Frames: p.frames, Previews: p.previews, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Cuts: p.cuts, Frames: p.frames, Previews: p.previews, Movies: p.movies, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
 // connectionShare is how many connections one address may have open: a tenth of all. With
@@ -156,7 +159,7 @@ func (a *App) doors(mux *http.ServeMux, errs *front.Errors, p parts, in *intake.
 	grant.Routes(mux, signIn, errs)
 	pages := a.pages(errs, p, in, signIn)
 	document := api.Routes(mux, api.Config{
-		DB: a.DB, Witnesses: a.witnesses, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Shares: p.shares, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
+		DB: a.DB, Witnesses: a.witnesses, Jobs: p.jobs, Artifacts: p.artifacts, Watch: p.watch, Board: p.board, Intake: in, Previews: p.previews, Overviews: p.overviews, Movies: p.movies, Shares: p.shares, Blobs: a.Blobs, Webhooks: a.webhooks, Payments: p.payments, Sealed: a.sealed,
 		Links: p.at, Rate: a.Config.Rate, Unstarted: a.Config.Unstarted, ProjectSize: a.Config.ProjectSize, FrameTime: a.Config.FrameTime, UploadStall: a.Config.UploadStall, OpenID: a.openID(p.at), Pages: pages, TestMode: !a.Config.TestMode.Off, Clock: a.clock, Errors: errs, Log: a.Config.Log,
 	})
 	agent.Routes(mux, agent.Config{
@@ -171,7 +174,7 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 	c := web.Config{
 		Shared: page.Shared{DB: a.DB, Test: a.test, TestMode: !a.Config.TestMode.Off, Links: p.at, Errors: errs, Log: a.Config.Log},
 		Console: console.Config{
-			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares,
+			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Movies: p.movies, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares,
 			Leave: a.leave, UploadStall: a.Config.UploadStall,
 		},
 		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms, Downloads: a.Config.Downloads},

@@ -37,6 +37,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
@@ -60,6 +61,7 @@ type Config struct {
 	Intake    *intake.Intake
 	Previews  *preview.Previews
 	Overviews *overview.Overviews
+	Movies    *movie.Movies
 	Shares    *share.Shares
 	Blobs     blob.Store
 	Webhooks  *webhook.Hooks

@@ -116,6 +116,7 @@ func (s *server) jobs(api huma.API) {
 		s.registerJob(api, routes)
 		s.frames(api, routes)
 		s.overviews(api, routes)
+		s.movie(api, routes)
 		s.shares(api, routes)
 	}
 }

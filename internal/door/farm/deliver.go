@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/receipt"
 	"svc.example/internal/work/split"
@@ -68,6 +69,10 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	switch {
+	case movie.Owns(meta.LeaseID) && staged:
+		err = fault.Field("body.meta.staged", "is for frames of jobs, not for movies")
+	case movie.Owns(meta.LeaseID):
+		err = s.deliverMovie(ctx, meta, file)
 	case preview.Owns(meta.LeaseID) && staged:
 		err = fault.Field("body.meta.staged", "is for frames of jobs, not for previews")
 	case preview.Owns(meta.LeaseID):
@@ -164,6 +169,9 @@ func readMeta(from io.Reader, meta *farmapi.FrameResult) error {
 // checkMeta refuses a description that contradicts itself or exceeds its
 // bounds. Errors: invalid_request.
 func checkMeta(meta farmapi.FrameResult) error {
+	if movie.Owns(meta.LeaseID) {
+		return checkMovie(meta)
+	}
 	switch {
 	case !isLeaseOf(meta):
 		return fault.Field("body.meta.lease_id", "is not the lease of this frame")

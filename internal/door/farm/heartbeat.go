@@ -1,12 +1,14 @@
 package farm
 
 import (
+	"context"
 	"net/http"
 
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/split"
 )
@@ -21,41 +23,45 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	ofFrames, ofStrips, ofPreviews, ofReferences := byKind(req.Leases)
-	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofFrames), progress(ofFrames))
-	if err == nil && len(ofReferences) > 0 {
-		var more []string
-		more, err = s.Board.BeatReferences(r.Context(), refs(req.WorkerID, ofReferences), progress(ofReferences))
-		lost = append(lost, more...)
-	}
-	if err == nil && len(ofStrips) > 0 {
-		var more []string
-		more, err = s.Cuts.Heartbeat(r.Context(), refs(req.WorkerID, ofStrips), progress(ofStrips))
-		lost = append(lost, more...)
-	}
-	if err == nil && len(ofPreviews) > 0 {
-		var more []string
-		more, err = s.Previews.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, ofPreviews), progress(ofPreviews))
-		lost = append(lost, more...)
+	held := byKind(req.Leases)
+	lost, err := s.Frames.Heartbeat(r.Context(), req.WorkerID, refs(req.WorkerID, held.frames), progress(held.frames))
+	for _, of := range []struct {
+		leases []farmapi.Held
+		beat   func(ctx context.Context, refs []lease.Ref, progress []float64) (lost []string, err error)
+	}{
+		{held.references, s.Board.BeatReferences}, {held.strips, s.Cuts.Heartbeat}, {held.movies, s.Movies.Heartbeat},
+		{held.previews, func(ctx context.Context, refs []lease.Ref, progress []float64) ([]string, error) {
+			return s.Previews.Heartbeat(ctx, req.WorkerID, refs, progress)
+		}},
+	} {
+		if err == nil && len(of.leases) > 0 {
+			var more []string
+			more, err = of.beat(r.Context(), refs(req.WorkerID, of.leases), progress(of.leases))
+			lost = append(lost, more...)
+		}
 	}
 	return farmapi.HeartbeatReply{OK: true, Lost: lost}, err
 }
 
-// byKind parts the leases of a report: they belong to four packages.
-func byKind(held []farmapi.Held) (ofFrames, ofStrips, ofPreviews, ofReferences []farmapi.Held) {
+// heldByKind are the leases of a report by the package that they belong to.
+type heldByKind struct{ frames, strips, previews, references, movies []farmapi.Held }
+
+func byKind(held []farmapi.Held) (of heldByKind) {
 	for _, h := range held {
 		switch {
 		case split.Owns(h.LeaseID):
-			ofStrips = append(ofStrips, h)
+			of.strips = append(of.strips, h)
 		case preview.Owns(h.LeaseID):
-			ofPreviews = append(ofPreviews, h)
+			of.previews = append(of.previews, h)
+		case movie.Owns(h.LeaseID):
+			of.movies = append(of.movies, h)
 		case leaderboard.OwnsReference(h.LeaseID):
-			ofReferences = append(ofReferences, h)
+			of.references = append(of.references, h)
 		default:
-			ofFrames = append(ofFrames, h)
+			of.frames = append(of.frames, h)
 		}
 	}
-	return ofFrames, ofStrips, ofPreviews, ofReferences
+	return of
 }
 
 // progress is how far the leases of a report are.

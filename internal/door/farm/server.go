@@ -9,7 +9,7 @@
 // reply names a workspace.
 //
 // Package delivery takes pictures in, package frames decides what a report means, package preview what one of a free preview
-// means, package leaderboard what one of a reference render means, package dispatch which
+// means, package movie what one of a movie means, package leaderboard what one of a reference render means, package dispatch which
 // worker gets which frame. Start reading at Server.Routes, then deliver.go; waitqueue.go has
 // the long poll.
 package farm
@@ -48,6 +48,7 @@ import (
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/split"
@@ -61,12 +62,14 @@ type Server struct {
 	Frames *frames.Frames
 	// Previews are the free ones, which workers render that no frame waits for.
 	Previews *preview.Previews
-	Workers  *dispatch.Workers
-	Cuts     *split.Cuts // has several workers render a frame
-	Board    *leaderboard.Board
-	Desk     *delivery.Desk // takes pictures in
-	Blobs    blob.Store
-	Whole    *blob.Whole // what of Blobs was hashed, one for the process
+	// Movies are those of completed jobs, which such workers encode.
+	Movies  *movie.Movies
+	Workers *dispatch.Workers
+	Cuts    *split.Cuts // has several workers render a frame
+	Board   *leaderboard.Board
+	Desk    *delivery.Desk // takes pictures in
+	Blobs   blob.Store
+	Whole   *blob.Whole // what of Blobs was hashed, one for the process
 	// AllowSynthetic admits workers that render without Blender, for tests of
 	// the service. It is checked at every report, not only when a worker
 	// registers.
@@ -260,7 +263,7 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 	if req.After != nil {
 		open.After = new(int64(*req.After))
 	}
-	waiter := s.waiters.join(req.Previews)
+	waiter := s.waiters.join(req.Previews || req.Movies)
 	defer s.waiters.remove(waiter)
 	for {
 		if reply, err := s.claim(ctx, worker, open, req.Max); err != nil || reply != nil {
@@ -272,6 +275,11 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 			}
 			if work, ok, err := s.Board.ClaimReference(ctx, req.WorkerID); err != nil || ok {
 				return referenceReply(work), err
+			}
+		}
+		if req.Movies {
+			if work, ok, err := s.Movies.Claim(ctx, req.WorkerID); err != nil || ok {
+				return movieReply(work), err
 			}
 		}
 		select {
@@ -329,6 +337,9 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	if preview.Owns(ref.ID) {
 		return farmapi.OKReply{OK: true}, s.Previews.Fail(r.Context(), ref, failure)
 	}
+	if movie.Owns(ref.ID) {
+		return farmapi.OKReply{OK: true}, s.Movies.Fail(r.Context(), ref, failure)
+	}
 	if leaderboard.OwnsReference(ref.ID) {
 		return farmapi.OKReply{OK: true}, s.Board.FailReference(r.Context(), ref, failure)
 	}
@@ -351,14 +362,17 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 	if _, err := s.worker(r.Context(), node, req.WorkerID); err != nil {
 		return nil, err
 	}
-	ofFrames, ofStrips, ofPreviews, ofReferences := byKind(req.Leases)
-	if err := s.Cuts.Release(r.Context(), refs(req.WorkerID, ofStrips)); err != nil {
+	held := byKind(req.Leases)
+	if err := s.Movies.Release(r.Context(), refs(req.WorkerID, held.movies)); err != nil {
 		return nil, err
 	}
-	if err := s.Board.ReleaseReferences(r.Context(), refs(req.WorkerID, ofReferences)); err != nil {
+	if err := s.Cuts.Release(r.Context(), refs(req.WorkerID, held.strips)); err != nil {
 		return nil, err
 	}
-	if err := s.Previews.Release(r.Context(), refs(req.WorkerID, ofPreviews)); err != nil {
+	if err := s.Board.ReleaseReferences(r.Context(), refs(req.WorkerID, held.references)); err != nil {
+		return nil, err
+	}
+	if err := s.Previews.Release(r.Context(), refs(req.WorkerID, held.previews)); err != nil {
 		return nil, err
 	}
 	// Before the frames wait again, so that it does not get them at once.
@@ -367,7 +381,7 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 			return nil, err
 		}
 	}
-	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, ofFrames)); err != nil || !req.Leaving {
+	if err := s.Frames.Release(r.Context(), refs(req.WorkerID, held.frames)); err != nil || !req.Leaving {
 		return farmapi.OKReply{OK: true}, err
 	}
 	s.Log.Info("worker left", "worker_id", req.WorkerID)
@@ -378,6 +392,10 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 // worker that holds no frame of the job.
 func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
+	if isMovie(r) {
+		z, err := s.zipOf(r, node)
+		return movieProject(z), err
+	}
 	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
 		return nil, err
@@ -402,6 +420,13 @@ func (s *Server) project(_ http.ResponseWriter, r *http.Request, node identity.N
 // the store gives them. The hash must be one of the job's
 // own files: otherwise a worker could read any blob whose hash it knows.
 func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
+	if isMovie(r) {
+		z, err := s.zipOf(r, node)
+		if err != nil {
+			return nil, err
+		}
+		return s.sendZIP(w, r, z)
+	}
 	uploadID, err := s.uploadOf(r, node)
 	if err != nil {
 		return nil, err
@@ -445,6 +470,16 @@ func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID stri
 		return s.Previews.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 	}
 	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
+}
+
+// zipOf returns the ZIP of the movie that the request names, if its worker holds it. Errors:
+// lease_lost.
+func (s *Server) zipOf(r *http.Request, node identity.NodeKey) (movie.ZIP, error) {
+	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
+	if err != nil {
+		return movie.ZIP{}, err
+	}
+	return s.Movies.Input(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
 // decode reads a JSON body. It refuses unknown members, which are the sign of a

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 )
 
@@ -201,6 +202,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 	defer stopPreviews()
 	asked, stopReferences := s.DB.Listen(lease.Topic(leaderboard.ReferenceQueue))
 	defer stopReferences()
+	wanted, stopMovies := s.DB.Listen(lease.Topic(movie.Queue))
+	defer stopMovies()
 	tick := time.NewTicker(recheckEvery)
 	defer tick.Stop()
 	for {
@@ -214,6 +217,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 		case <-ordered:
 			s.waiters.newRound()
 		case <-asked:
+			s.waiters.newRound()
+		case <-wanted:
 			s.waiters.newRound()
 		case <-tick.C:
 			s.waiters.newRound()
@@ -237,7 +242,11 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 				return err
 			}
 			references, err := lease.CountDue(ctx, tx, leaderboard.ReferenceQueue, free-due-previews)
-			previews += references // they wake the same waiters
+			if err != nil {
+				return err
+			}
+			movies, err := lease.CountDue(ctx, tx, movie.Queue, free-due-previews)
+			previews += references + movies // they wake the same waiters
 			return err
 		})
 		if err != nil && ctx.Err() == nil {

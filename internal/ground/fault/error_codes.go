@@ -60,6 +60,8 @@ const (
 	PausedByOperator     Code = "paused_by_operator"
 	RenderNotCompleted   Code = "render_not_completed"
 	ArtifactExpired      Code = "artifact_expired"
+	MovieNotReady        Code = "movie_not_ready"
+	MovieUnavailable     Code = "movie_unavailable"
 	ResultDamaged        Code = "result_damaged"
 	KeyLimitReached      Code = "key_limit_reached"
 	SpendLimitReached    Code = "spend_limit_reached"
@@ -253,6 +255,8 @@ func conflicting() []Entry {
 		{RenderNotSubmittable, 409, false, "Upload the file again and submit the new render.", DoorAPI},
 		{RenderNotPausable, 409, false, "Pause, resume or order a job only while it is queued or rendering.", DoorAPI},
 		{PausedByOperator, 409, false, "Ask the operator of the service why the job is paused, and to resume it.", DoorAPI},
+		{MovieNotReady, 409, true, "Ask again after the seconds in Retry-After.", DoorAPI},
+		{MovieUnavailable, 409, false, "Download the frames, and encode them with a program of your own.", DoorAPI},
 		{RenderNotCompleted, 409, true, "Poll the job until its status is completed.", DoorAPI},
 		{IdempotencyKeyReused, 409, false, "Use a new Idempotency-Key for another request.", DoorAPI},
 		{IdempotencyInProgress, 409, true, "Send the same request again after Retry-After.", DoorAPI},

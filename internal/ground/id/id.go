@@ -26,6 +26,7 @@ const (
 	Benchmark   = "BMR-"
 	Preview     = "PRV-"
 	Challenge   = "BMC-"
+	Movie       = "MOV-"
 	Transaction = "TXN-"
 	Endpoint    = "WHE-"
 	Delivery    = "WHD-"

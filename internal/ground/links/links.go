@@ -72,10 +72,11 @@ func (l Links) FrameFile(jobs, jobID string, frame int) string {
 	return l.Job(jobs, jobID) + "/frames/" + strconv.Itoa(frame) + "/file"
 }
 
-// ContactSheet and Loop are below the address of a job.
+// ContactSheet, Loop and Movie are below the address of a job.
 const (
 	ContactSheet = "/contact-sheet"
 	Loop         = "/loop"
+	Movie        = "/movie"
 )
 
 // JobContactSheet returns where a job's contact sheet is read; jobs is as in Job.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"svc.example/internal/work/result"
 	"time"
 
 	"svc.example/internal/ground/blob"
@@ -12,7 +13,6 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/overview"
 )
 
 // artifacts checks that the ZIP of each completed job is on disk with the hash of its
@@ -139,7 +139,7 @@ func (a *auditor) overviews(ctx context.Context, blobs blob.Store) error {
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, blob.ErrNotFound):
-		case err != nil || hash != overview.SumOf(key):
+		case err != nil || hash != result.SumOf(key):
 			a.breach("a kept overview is what its key says", key, "on disk %s of %d bytes: %v", hash, size, err)
 		}
 		return nil

@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/notice"
 	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/operator"
@@ -93,6 +94,9 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err
 		}
+	}
+	if err := movie.Erase(ctx, tx, workspaceID); err != nil { // while its jobs are known
+		return f, err
 	}
 	jobs, err := job.Erase(ctx, tx, workspaceID)
 	if err != nil {

@@ -98,6 +98,8 @@ type LeaseRequest struct {
 	WaitSeconds float64 `json:"wait_seconds"`
 	// Previews says that an idle worker also takes free previews.
 	Previews bool `json:"previews,omitempty"`
+	// Movies says that an idle worker also encodes movies.
+	Movies bool `json:"movies,omitempty"`
 }
 
 // LeaseReply hands out frames, all of one job; none when the wait ended.
@@ -129,10 +131,13 @@ type Job struct {
 	// Reference is set for the reference render of a benchmark's challenge, which is
 	// reported as a frame of a job is. The worker has the scene, and ends it for a frame.
 	Reference *Challenge `json:"reference,omitempty"`
+	// Movie is set for a movie of a job's frames, which is reported as a frame of a job is. Its
+	// project is the ZIP alone. The worker ends it for a frame.
+	Movie *Movie `json:"movie,omitempty"`
 }
 
 // Aside reports whether this is unpaid work, which is interrupted for a frame.
-func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil }
+func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil || j.Movie != nil }
 
 // Challenge is a picture that the service drew: a scene of the benchmark with other noise
 // and from a moved camera.
@@ -143,6 +148,14 @@ type Challenge struct {
 	Frame       int        `json:"frame"`        // of the scene
 	CameraShift [2]float64 `json:"camera_shift"` // added to the camera's: to the right, up
 	Samples     int        `json:"samples"`      // of a pixel
+}
+
+// Movie is what a movie is made of: the frames that the manifest in the ZIP lists, in its order.
+type Movie struct {
+	Frames int     `json:"frames"`
+	Width  int     `json:"width"` // pixels of each frame
+	Height int     `json:"height"`
+	FPS    float64 `json:"fps"` // frames per second
 }
 
 // Frames is a range of frames.

@@ -8,13 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path"
-	"strings"
 	"time"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/contract"
-	"svc.example/internal/ground/digest"
 	"svc.example/internal/work/result"
 )
 
@@ -54,7 +51,7 @@ func (o *Overviews) read(ctx context.Context, key string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", key, err)
 	}
-	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != SumOf(key) {
+	if sum := sha256.Sum256(content); hex.EncodeToString(sum[:]) != result.SumOf(key) {
 		return nil, errDamaged
 	}
 	return content, nil
@@ -99,15 +96,4 @@ func (o *Overviews) store(ctx context.Context, key string, content []byte) error
 // prefix begins the keys of a job's overviews of a kind.
 func (v *Overview) prefix() string {
 	return result.OverviewsOf(v.record.JobID) + string(v.Kind) + "-"
-}
-
-// SumOf is the SHA-256 that the bytes of a kept overview have by its key, "" for another
-// key.
-func SumOf(key string) string {
-	name := path.Base(key)
-	_, sum, _ := strings.Cut(strings.TrimSuffix(name, path.Ext(name)), "-")
-	if _, sum, _ = strings.Cut(sum, "-"); digest.Is(sum) {
-		return sum
-	}
-	return ""
 }

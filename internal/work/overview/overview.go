@@ -16,7 +16,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"runtime"
@@ -157,7 +156,7 @@ func (o *Overviews) Find(ctx context.Context, workspaceID, jobID string, kind Ki
 	}
 	v.chosen = choose(frames, most)
 	v.Shown, v.Frames, v.Kept = len(v.chosen), len(frames), job.Status(v.record.Status) == job.Completed
-	v.fps = fpsOf(scene)
+	v.fps = quote.FPSOf(scene)
 	v.Tag = v.tag()
 	return v, nil
 }
@@ -170,17 +169,6 @@ func noFrames(jobID string) error {
 // notShown is the error of a job whose frames are accepted and cannot be shown small.
 func notShown(jobID string) error {
 	return fault.New(fault.FrameNotFound, "The frames of %s have a format that is not shown as small pictures.", jobID).WithAction("Download the frames.")
-}
-
-// fpsOf is the speed of a scene, in frames a second; Blender's own default if the scene
-// does not say it, or was removed with its upload.
-func fpsOf(scene string) float64 {
-	const usual = 24
-	var s quote.Scene
-	if err := json.Unmarshal([]byte(scene), &s); err != nil || s.FPS < 1 || s.FPS > 1000 {
-		return usual
-	}
-	return s.FPS
 }
 
 // choose returns most of the frames at even distances, the first and the last among them;

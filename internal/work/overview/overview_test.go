@@ -289,7 +289,7 @@ func TestTheKeyOfAKeptOverviewHasItsSum(t *testing.T) {
 		"overviews/JOB-1/sheet-0123-" + sum + ".jpg": sum, "overviews/JOB-1/loop-0123-" + sum + ".webp": sum,
 		"overviews/JOB-1/sheet-" + sum + ".jpg": "", "overviews/JOB-1/sheet-0123-" + sum[1:] + ".jpg": "", "overviews/JOB-1/sheet.jpg": "",
 	} {
-		if got := SumOf(key); got != want {
+		if got := result.SumOf(key); got != want {
 			t.Errorf("%s has the sum %q, want %q", key, got, want)
 		}
 	}

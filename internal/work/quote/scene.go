@@ -1,6 +1,7 @@
 package quote
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 )
@@ -174,4 +175,15 @@ func (s Scene) PixelSamples(frames Frames) int64 {
 		return math.MaxInt64
 	}
 	return int64(work)
+}
+
+// FPSOf is the speed of a stored scene, in frames a second; Blender's own default if the scene
+// does not say it, or was removed with its upload.
+func FPSOf(scene string) float64 {
+	const usual = 24
+	var s Scene
+	if err := json.Unmarshal([]byte(scene), &s); err != nil || s.FPS < 1 || s.FPS > 1000 {
+		return usual
+	}
+	return s.FPS
 }

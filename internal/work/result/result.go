@@ -10,10 +10,3 @@ import "svc.example/internal/ground/db/query"
 // Frame is the row of an accepted frame without its log: a page of frames must not read
 // the logs, which may be 16 KiB each.
 type Frame = query.FramesOfRow
-
-// OverviewsOf begins the keys of a job's overviews, which package overview keeps: they go
-// with the ZIP.
-func OverviewsOf(jobID string) string { return Overviews + "/" + jobID + "/" }
-
-// Overviews is the first word of the keys of overviews.
-const Overviews = "overviews"

@@ -13,6 +13,7 @@ package synthetic
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"image"
@@ -226,6 +227,19 @@ func (s *session) rendered(frame int, format string, height int, began time.Time
 		Seconds: time.Since(began).Seconds(), Sampling: time.Since(began),
 		Device: "CPU", DeviceName: DeviceName, Log: fmt.Sprintf("synthetic renderer: frame %d was painted, no Blender ran", frame),
 	}
+}
+
+// Movie writes a movie without pictures: its boxes are those of an MP4.
+func (s *session) Movie(_ context.Context, m blender.Movie) (path string, err error) {
+	path = filepath.Join(s.out, "movie.mp4")
+	box := func(kind, content string) []byte {
+		return append(binary.BigEndian.AppendUint32(nil, uint32(8+len(content))), kind+content...)
+	}
+	movie := slices.Concat(box("ftyp", "isom\x00\x00\x02\x00isom"), box("moov", ""), box("mdat", fmt.Sprintf("%d synthetic frames", len(m.Frames))))
+	if err := os.WriteFile(path, movie, 0o600); err != nil {
+		return "", fmt.Errorf("write the movie: %w", err)
+	}
+	return path, nil
 }
 
 // steps is how often a frame reports its progress.

@@ -55,6 +55,11 @@ type Session interface {
 	Close() error
 }
 
+// MovieMaker is a Session that encodes movies; blender.Process documents it.
+type MovieMaker interface {
+	Movie(ctx context.Context, m blender.Movie) (path string, err error)
+}
+
 // Blender is the Renderer that starts real Blender processes.
 type Blender struct {
 	Path    string           // see blender.Find

@@ -16,7 +16,7 @@ import (
 // errFrameCame ends a preview: frames are paid for.
 var errFrameCame = errors.New("a frame has come")
 
-// preview renders a free preview, or the reference of a benchmark's challenge. Meanwhile the worker asks for frames as an idle one
+// preview renders a free preview or the reference of a benchmark's challenge, or encodes a movie. Meanwhile the worker asks for frames as an idle one
 // does, and gives the preview back at once when some come. The process of an open job
 // ends first: none of its frames is in sight, and two scenes need not fit into the memory.
 // Before it returns an error, it has reported or given back the lease.
@@ -60,9 +60,12 @@ func (l *slot) endPreview(running, drainCtx context.Context, t *task, err error)
 	return err
 }
 
-// renderPreview renders a preview in a process of its own and passes it on. Errors: those
+// renderPreview does such work in a process of its own and passes its result on. Errors: those
 // of fetch and of Session, errUnable.
 func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
+	if t.job.Movie != nil {
+		return l.encodeMovie(ctx, t)
+	}
 	files, limit, err := l.layAside(ctx, t.job)
 	if err != nil {
 		return err

@@ -272,7 +272,7 @@ func (q *frameQueue) last(a *openJob) (frame *int) {
 // repeats itself while the server cannot be reached.
 func (l *slot) requestFrames(ctx context.Context, q *frameQueue, n int, wait, delay time.Duration) {
 	// The open job is a preference, not a condition: the server may answer with another one.
-	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds(), Previews: wait > 0}
+	req := farmapi.LeaseRequest{Max: n, WaitSeconds: wait.Seconds(), Previews: wait > 0, Movies: wait > 0 && l.encodes}
 	if t := q.running; t != nil && t.renders() { // the pool is the render's own by now
 		req.JobID, req.After = t.job.JobID, t.after()
 	} else if a := l.pool.open; a != nil {

@@ -7,10 +7,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker/blenders"
 )
@@ -23,6 +25,7 @@ type Worker struct {
 	cfg      Config // with defaults, never changed
 	log      *slog.Logger
 	self     farmapi.RegisterRequest // what every registration sends; set by join
+	encodes  bool                    // whether it makes movies; set by join
 	dirs     folders
 	out      *outbox            // reports that the server has not answered
 	held     holdings           // leases that heartbeats must extend
@@ -187,6 +190,8 @@ func (l *slot) join(ctx context.Context) error {
 	}
 	// It is not thrown away: the first job opens its file in this process.
 	l.pool.keep(first)
+	_, l.encodes = first.(MovieMaker)
+	l.encodes = l.encodes && !slices.Contains(first.Info().Lacks, buildoption.Movies)
 	if l.self, err = l.cfg.Admit(first.Info()); err != nil {
 		return err
 	}

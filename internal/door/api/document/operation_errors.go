@@ -50,6 +50,7 @@ func operationCodes() map[string][]fault.Code {
 	result := all(job, codes{fault.RenderNotCompleted})
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached})
 	made := codes{fault.FrameNotFound, fault.ArtifactExpired, fault.ResultDamaged}
+	film := codes{fault.ArtifactExpired, fault.MovieNotReady, fault.MovieUnavailable, fault.PreconditionFailed, fault.RangeNotSatisfiable}
 	preview := all(job, bad, made)
 	look := all(json, once, codes{fault.UploadNotFound, fault.InvalidFrameRange, fault.PreviewsOff, fault.PreviewLimitReached, fault.WorkspaceFrozen})
 	createKey := all(session, json, codes{fault.InvalidKeyName, fault.KeyLimitReached})
@@ -86,6 +87,7 @@ func operationCodes() map[string][]fault.Code {
 		"listRenderFrames": job, "getRenderFramePreview": preview, "getRenderFrameFile": preview, "getRenderLog": job,
 		"listJobFrames": job, "getJobFramePreview": preview, "getJobFrameFile": preview, "getJobLog": job,
 		"getRenderContactSheet": all(job, made), "getRenderLoop": all(job, made), "getJobContactSheet": all(job, made, ours), "getJobLoop": all(job, made, ours),
+		"getRenderMovie": all(result, film), "getJobMovie": all(result, film, ours),
 		"downloadArtifact": all(key, bad, codes{fault.PreconditionFailed, fault.RangeNotSatisfiable, fault.RenderNotFound, fault.ArtifactExpired, fault.ResultDamaged}),
 
 		"getLeaderboardTop": nil, "getLeaderboardStats": nil, "listLeaderboardGPUs": nil, "getLeaderboardLatest": bad, "getLeaderboardRank": bad, "searchLeaderboard": bad,

@@ -22,6 +22,7 @@ import (
 	"svc.example/internal/work/artifact"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/movie"
 	"svc.example/internal/work/oauth"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
@@ -43,6 +44,7 @@ type Config struct {
 	Watch     *watch.Reader
 	Artifacts *artifact.Artifacts
 	Overviews *overview.Overviews
+	Movies    *movie.Movies
 	Previews  *preview.Previews
 	Intake    *intake.Intake
 	Webhooks  *webhook.Hooks
@@ -119,6 +121,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/frames/{frame}/file", s.AdmitRaw(s.wholeFrame))
 	mux.Handle("GET "+one+"/sheet", s.AdmitRaw(s.overview(overview.ContactSheet)))
 	mux.Handle("GET "+one+"/loop", s.AdmitRaw(s.overview(overview.Loop)))
+	mux.Handle("GET "+one+"/movie", s.AdmitRaw(s.movie))
 	mux.Handle("GET "+one+"/log", s.AdmitRaw(s.log))
 	mux.Handle("GET "+one+"/download", s.AdmitRaw(s.download))
 	mux.Handle("GET "+one+"/receipt", s.AdmitRaw(s.receipt))

@@ -1,0 +1,56 @@
+package blender
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+)
+
+// Movie is what Blender encodes: pictures of one size, as they are shown one after the other.
+type Movie struct {
+	Frames []File  // in order; Name is a file name without folders
+	FPS    float64 // frames per second, above 0
+	Width  int     // pixels of each picture
+	Height int
+}
+
+// movieOrder is the driver's command.
+type movieOrder struct {
+	Command string   `json:"command"`
+	Folder  string   `json:"folder"`
+	Files   []string `json:"files"`
+	FPS     float64  `json:"fps"`
+	Width   int      `json:"width"`
+	Height  int      `json:"height"`
+}
+
+// Movie encodes pictures as H.264 in an MP4 without sound. Their colours stay as they are; those
+// of OpenEXR become sRGB. The process must be new, and opens nothing afterwards. The movie lies
+// in Options.Out and belongs to the caller. When ctx ends the process ends. Errors: *Error with
+// frame_check_failed, which is final, for pictures that Blender cannot read or a Blender that
+// encodes no movies; and those of Render.
+func (p *Process) Movie(ctx context.Context, m Movie) (path string, err error) {
+	folder := filepath.Join(p.in(), "movie")
+	order := movieOrder{Command: "movie", Folder: folder, FPS: m.FPS, Width: m.Width, Height: m.Height}
+	for _, f := range m.Frames {
+		if f.Name != filepath.Base(f.Name) {
+			return "", fmt.Errorf("a picture is called %q", f.Name)
+		}
+		if err := place(f.Path, folder, f.Name); err != nil {
+			return "", fmt.Errorf("give Blender the pictures: %w", err)
+		}
+		order.Files = append(order.Files, f.Name)
+	}
+	p.output.begin(nil)
+	var done struct {
+		File string `json:"file"`
+	}
+	if err := p.call(ctx, order, "movie_done", &done); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = &Error{Code: FrameTimeExceeded, Message: "the movie took longer to encode than it may", Log: p.output.text()}
+		}
+		return "", err
+	}
+	return p.collect(done.File)
+}

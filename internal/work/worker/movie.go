@@ -1,0 +1,128 @@
+package worker
+
+import (
+	"archive/zip"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/receipt"
+)
+
+// movieTime bounds the encoding of a movie: 10,000 frames of 4K take about an hour.
+const movieTime = 100 * time.Minute
+
+// encodeMovie encodes the frames of a job in a process of its own and puts the movie into the
+// outbox. Errors: those of fetch and of MovieMaker, errUnable.
+func (l *slot) encodeMovie(ctx context.Context, t *task) error {
+	files, err := l.fetch(ctx, t.job)
+	if err != nil {
+		return err
+	}
+	defer files.remove()
+	pictures, err := unpack(ctx, files.input.Files[0].Path, files.dir, t.job.Movie.Frames)
+	if err != nil {
+		return err
+	}
+	session, err := l.pool.take(ctx)
+	if err != nil {
+		return errors.Join(errUnable, err)
+	}
+	defer l.pool.left.Go(func() { _ = session.Close() }) // the next run empties its folder too
+	maker, ok := session.(MovieMaker)
+	if !ok {
+		return &blender.Error{Code: blender.FrameCheckFailed, Message: "this renderer encodes no movies"}
+	}
+	limited, cancel := context.WithTimeout(ctx, movieTime)
+	defer cancel()
+	begun := time.Now()
+	order := t.job.Movie
+	path, err := maker.Movie(limited, blender.Movie{Frames: pictures, FPS: order.FPS, Width: order.Width, Height: order.Height})
+	if err != nil {
+		return err
+	}
+	if path, err = l.out.moveIn(t.lease, path); err != nil {
+		return errors.Join(errUnable, err)
+	}
+	sum, size, err := digestOf(path)
+	if err != nil {
+		return errors.Join(errUnable, err)
+	}
+	l.log.Info("movie encoded", "id", t.job.JobID, "frames", order.Frames, "seconds", time.Since(begun).Seconds(), "bytes", size)
+	err = l.out.put(report{Frame: &farmapi.FrameResult{
+		WorkerID: l.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID, File: "movie.mp4", SHA256: sum, SizeBytes: size,
+	}})
+	if err != nil {
+		return errors.Join(errUnable, err)
+	}
+	return nil
+}
+
+// unpack takes the frames out of a job's ZIP, in the order of its manifest. Nothing of the ZIP
+// becomes a path: the files are called by their number.
+func unpack(ctx context.Context, path, dir string, frames int) ([]blender.File, error) {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	defer z.Close()
+	var manifest receipt.Manifest
+	file, err := z.Open(receipt.ManifestEntry)
+	if err == nil {
+		err = errors.Join(json.NewDecoder(file).Decode(&manifest), file.Close())
+	}
+	if err != nil || len(manifest.Frames) != frames {
+		return nil, fmt.Errorf("%w: its manifest lists %d frames, not %d: %w", errDamaged, len(manifest.Frames), frames, err)
+	}
+	out := make([]blender.File, 0, frames)
+	for i, f := range manifest.Frames {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		name := fmt.Sprintf("%06d%s", i+1, filepath.Ext(f.File))
+		if err := unpackOne(z, receipt.FrameEntry(f.File), filepath.Join(dir, name)); err != nil {
+			return nil, err
+		}
+		out = append(out, blender.File{Name: name, Path: filepath.Join(dir, name)})
+	}
+	return out, nil
+}
+
+// unpackOne takes one file out of a ZIP.
+func unpackOne(z *zip.ReadCloser, name, path string) error {
+	from, err := z.Open(name)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errDamaged, err)
+	}
+	defer from.Close()
+	to, err := os.Create(path)
+	if err != nil {
+		return errors.Join(errUnable, err)
+	}
+	_, err = io.Copy(to, from)
+	if err := errors.Join(err, to.Close()); err != nil {
+		return errors.Join(errUnable, err)
+	}
+	return nil
+}
+
+// digestOf hashes a file of this machine.
+func digestOf(path string) (sum string, size int64, err error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", 0, err
+	}
+	defer file.Close()
+	h := sha256.New()
+	size, err = io.Copy(h, file)
+	return hex.EncodeToString(h.Sum(nil)), size, err
+}
