@@ -301,6 +301,7 @@ var masks = []struct {
 	{regexp.MustCompile(`/tmp/svc-golden-\d{10}`), "/tmp/svc-golden-0000000000"},
 	{regexp.MustCompile(`"[0-9A-Za-z+/]{66,}={0,2}"`), `"BASE64"`},
 	{regexp.MustCompile(`("[a-z_]*(?:seconds|bytes|_ms)[a-z_]*": )-?[\d.e+-]+`), "${1}0"},
+	{regexp.MustCompile(`("queue_position": )\d+`), "${1}1"},
 	{regexp.MustCompile(`\b\d{5} bytes, SHA`), "70000 bytes, SHA"},
 	{regexp.MustCompile(`receipt says \d{5}\b`), "receipt says 70000"},
 	{regexp.MustCompile(`files of \d\d\d\.\d KiB`), "files of 100.0 KiB"},

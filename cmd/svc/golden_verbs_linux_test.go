@@ -125,6 +125,11 @@ var verbs = []verb{
 		{args: "{COMPLETED} 9", exit: 1},
 		{args: "{COMPLETED}", exit: 2},
 	}},
+	{words: "movie", when: online, lines: []line{
+		{args: "{COMPLETED}"},
+		{args: "{QUEUED}", exit: 1},
+		{exit: 2},
+	}},
 	{words: "wallet", lines: []line{
 		{},
 		{args: "--alert-below-cents 500", with: ownAccount},
