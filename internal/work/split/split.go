@@ -72,6 +72,8 @@ const (
 	itemsPerFrame = 16
 	// mostFailures is how often a strip may fail before its frame is rendered whole.
 	mostFailures = 3
+	// mostAttempts is how often a strip is tried, whatever became of it.
+	mostAttempts = 6
 	// mostBytes bounds the strips that a workspace has stored at a time. A frame beyond it is
 	// rendered whole.
 	mostBytes = 32 << 30

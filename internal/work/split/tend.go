@@ -88,6 +88,8 @@ func (c *Cuts) stuck(ctx context.Context, tx *db.Tx, rows []query.Strip) (bool, 
 	for _, r := range rows {
 		l, err := tx.LeaseGet(ctx, LeaseID(r.JobID, int(r.Frame), int(r.Part)))
 		switch {
+		case err == nil && l.Holder == "" && l.Attempt >= mostAttempts: // nobody is to blame, and nothing comes of it
+			return true, nil
 		case err == nil && l.Holder == "":
 			waiting = append(waiting, r.Avoid)
 		case err != nil && !db.IsNotFound(err):

@@ -156,13 +156,21 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 	info := s.job.Info()
 	return farmapi.FrameResult{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
-		Frame: f.Number, File: filepath.Base(f.Path), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: cmp.Or(f.PixelSHA256, picture.SHA256),
+		Frame: f.Number, File: fileOf(t, f), SHA256: hex.EncodeToString(sum.Sum(nil)), PixelSHA256: cmp.Or(f.PixelSHA256, picture.SHA256),
 		SizeBytes: in.n, Width: f.Width, Height: f.Height, RenderSeconds: f.Seconds,
 		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
 		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Settings: s.job.job.Settings, Times: timesOf(t, f), Defects: defectsOf(f, picture),
 		Joined: t.lease.Finish != nil,
 	}, nil
+}
+
+// fileOf is the name under which a picture is delivered. A strip has that of its frame.
+func fileOf(t *task, f blender.Frame) string {
+	if t.lease.Strip != nil {
+		return fmt.Sprintf("frame_%04d%s", f.Number, filepath.Ext(f.Path))
+	}
+	return filepath.Base(f.Path)
 }
 
 // defectsOf are what Blender saw in pixels that only it decodes.
