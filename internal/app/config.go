@@ -292,9 +292,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.JobMail == nil {
 		c.JobMail = new(notice.UsualPause)
 	}
-	if c.ReusedFrames == nil {
-		c.ReusedFrames = new(int64(job.UsualReused))
-	}
+	c.ReusedFrames = cmp.Or(c.ReusedFrames, new(int64(job.UsualReused)))
 	if c.SplitAbove == nil {
 		c.SplitAbove = new(split.UsualAbove)
 	}
