@@ -144,6 +144,7 @@ type Frame struct {
 	DeviceName    string    `json:"device_name"`
 	AcceptedAt    time.Time `json:"accepted_at"`
 	Checked       string    `json:"checked"` // what the service checked itself: "pixels" or "structure"; "" where that is not known
+	Strips        int       `json:"strips"`  // in how many strips several workers rendered it; 0 where one did
 	Finding       string    `json:"finding"` // what the frame check found and let pass; "" for nothing
 }
 

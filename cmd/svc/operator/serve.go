@@ -63,7 +63,7 @@ type Serve struct {
 	LoopFrames        int           `group:"Limits" env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, selected in the same way."`
 	FrameTime         time.Duration `group:"Rendering" env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take on any worker. A longer frame fails with frame_time_exceeded."`
 	PlayTime          time.Duration `group:"Rendering" env:"SVC_PLAY_TIME" default:"2h" help:"Most time for computing the earlier frames of a simulation before a frame. If that is not enough, the frame fails with frame_time_exceeded."`
-	SplitAbove        time.Duration `group:"Rendering" name:"split-above" env:"SVC_SPLIT_ABOVE" default:"2m" placeholder:"TIME" help:"Render a frame on several workers, in strips, if it is expected to take longer than this on one and others are idle. 0 means never."`
+	SplitAbove        time.Duration `group:"Rendering" name:"split-above" env:"SVC_SPLIT_ABOVE" default:"0s" placeholder:"TIME" help:"Render a frame on several workers, in strips, if it is expected to take longer than this on one and others are idle, such as 2m. 0 means never."`
 	Double            int           `group:"Rendering" name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that two workers with different node keys render, to compare their pixels."`
 	References        int           `group:"Rendering" name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker with another node key must confirm. Results in the top ten are always confirmed."`
 	RateFlags         `embed:"" group:"Limits"`

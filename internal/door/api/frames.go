@@ -31,6 +31,7 @@ type frameBody struct {
 	AcceptedAt    time.Time `json:"accepted_at"`
 	Finding       *string   `json:"finding" enum:"not_finite,black,pink,uniform,blank,repeated" doc:"What a person should look at, as the table of findings says; null for nothing. A frame is found to repeat the one before it once all frames are in."`
 	Checked       *string   `json:"checked" enum:"pixels,structure" doc:"What the service looked at itself: the decoded pixels, or only the file's structure (docs/pictures.md). null for frames of versions that did not say."`
+	Strips        int       `json:"strips,omitempty" doc:"In how many strips several workers rendered it (docs/stills.md); absent where one worker did."`
 	PreviewURL    string    `json:"preview_url" format:"uri" doc:"A small JPEG, for the same key."`
 	FileURL       string    `json:"file_url" format:"uri" doc:"The frame as it was rendered, for the same key."`
 }
@@ -63,7 +64,7 @@ func (s *server) frames(api huma.API, d jobRoutes) {
 			for _, f := range frames {
 				out.Body.Frames = append(out.Body.Frames, frameBody{
 					Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256, SizeBytes: f.SizeBytes, Width: f.Width, Height: f.Height,
-					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: db.Optional(f.Finding), Checked: db.Optional(f.Checked),
+					RenderSeconds: f.RenderSeconds, RenderDevice: f.Device, DeviceName: f.DeviceName, AcceptedAt: f.AcceptedAt, Finding: db.Optional(f.Finding), Checked: db.Optional(f.Checked), Strips: f.Strips,
 					PreviewURL: s.Links.Preview(d.jobs, in.JobID, f.Frame), FileURL: s.Links.FrameFile(d.jobs, in.JobID, f.Frame),
 				})
 			}

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/movie"
 )
 
@@ -30,6 +31,16 @@ func isMovie(r *http.Request) bool { return id.Valid(id.Movie, r.PathValue("job_
 func movieProject(z movie.ZIP) farmapi.Project {
 	const name = "frames.zip"
 	return farmapi.Project{OK: true, Main: name, Files: []farmapi.File{{Path: name, SHA256: z.SHA256, SizeBytes: z.SizeBytes, Parts: []string{z.SHA256}}}}
+}
+
+// zipOf returns the ZIP of the movie that the request names, if its worker holds it. Errors:
+// lease_lost.
+func (s *Server) zipOf(r *http.Request, node identity.NodeKey) (movie.ZIP, error) {
+	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
+	if err != nil {
+		return movie.ZIP{}, err
+	}
+	return s.Movies.Input(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
 // sendZIP sends the ZIP of a movie's frames, or a link to it.

@@ -29,6 +29,25 @@ func previewReply(w preview.Work) farmapi.LeaseReply {
 	}
 }
 
+// claimAside claims unpaid work for a worker for which no frame waits. ok is false when there is
+// none that it takes.
+func (s *Server) claimAside(ctx context.Context, req farmapi.LeaseRequest) (reply farmapi.LeaseReply, ok bool, err error) {
+	if req.Previews {
+		if work, ok, err := s.Previews.Claim(ctx, req.WorkerID); err != nil || ok {
+			return previewReply(work), ok, err
+		}
+		if work, ok, err := s.Board.ClaimReference(ctx, req.WorkerID); err != nil || ok {
+			return referenceReply(work), ok, err
+		}
+	}
+	if req.Movies {
+		if work, ok, err := s.Movies.Claim(ctx, req.WorkerID); err != nil || ok {
+			return movieReply(work), ok, err
+		}
+	}
+	return reply, false, nil
+}
+
 // deliverPreview reads a preview's picture, which is small, and reports it to package
 // preview. Errors: invalid_request, lease_lost, frame_rejected.
 func (s *Server) deliverPreview(ctx context.Context, meta farmapi.FrameResult, worker dispatch.Worker, file io.Reader) error {

@@ -269,18 +269,8 @@ func (s *Server) lease(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		if reply, err := s.claim(ctx, worker, open, req.Max); err != nil || reply != nil {
 			return reply, err
 		}
-		if req.Previews {
-			if work, ok, err := s.Previews.Claim(ctx, req.WorkerID); err != nil || ok {
-				return previewReply(work), err
-			}
-			if work, ok, err := s.Board.ClaimReference(ctx, req.WorkerID); err != nil || ok {
-				return referenceReply(work), err
-			}
-		}
-		if req.Movies {
-			if work, ok, err := s.Movies.Claim(ctx, req.WorkerID); err != nil || ok {
-				return movieReply(work), err
-			}
+		if reply, ok, err := s.claimAside(ctx, req); err != nil || ok {
+			return reply, err
 		}
 		select {
 		case <-waiting.Done():
@@ -470,16 +460,6 @@ func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID stri
 		return s.Previews.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 	}
 	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
-}
-
-// zipOf returns the ZIP of the movie that the request names, if its worker holds it. Errors:
-// lease_lost.
-func (s *Server) zipOf(r *http.Request, node identity.NodeKey) (movie.ZIP, error) {
-	worker, err := s.worker(r.Context(), node, r.URL.Query().Get("worker_id"))
-	if err != nil {
-		return movie.ZIP{}, err
-	}
-	return s.Movies.Input(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 }
 
 // decode reads a JSON body. It refuses unknown members, which are the sign of a

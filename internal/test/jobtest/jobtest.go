@@ -9,6 +9,7 @@
 package jobtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -17,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -268,15 +270,17 @@ func (w *World) WorkerOfKind(t TB, version, denoise string) (workerID string) {
 	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: version, Denoise: denoise})
 }
 
-// WorkerOfStrips registers a worker with a node key of its own that renders strips of frames.
-func (w *World) WorkerOfStrips(t TB) (workerID string) {
+// WorkerOfStrips registers a worker with a node key of its own that renders strips of frames with a
+// renderer.
+func (w *World) WorkerOfStrips(t TB, renderer string) (workerID string) {
 	t.Helper()
-	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: "4.1.1", Strips: true})
+	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), Renderer: renderer, BlenderVersion: "4.1.1", Strips: true})
 }
 
 func (w *World) add(t TB, worker dispatch.Worker) (workerID string) {
 	t.Helper()
-	worker.WorkerID, worker.Name, worker.Renderer, worker.Device, worker.DeviceName = id.New(id.Node), "test", "blender", "GPU", "a GPU"
+	worker.WorkerID, worker.Name, worker.Device, worker.DeviceName = id.New(id.Node), "test", "GPU", "a GPU"
+	worker.Renderer = cmp.Or(worker.Renderer, contract.RendererID)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error { return dispatch.AddWorker(ctx, tx, worker) })
 	return worker.WorkerID
 }

@@ -3,6 +3,7 @@ package artifact
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 
 	"svc.example/internal/ground/db"
@@ -25,12 +26,16 @@ func AuditReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, breach func
 		wrong("%v", err)
 		return ctx.Err()
 	}
-	now := summarize("", r.Artifact, rows, origins)
+	strips, err := stripsOf(ctx, tx, r.JobID)
+	if err != nil {
+		return err
+	}
+	now := summarize("", r.Artifact, rows, origins, strips)
 	if len(now.Frames) != len(r.Frames) {
 		wrong("%d frames, the receipt has %d", len(now.Frames), len(r.Frames))
 	}
 	for i, f := range now.Frames[:min(len(now.Frames), len(r.Frames))] {
-		if f != r.Frames[i] {
+		if !reflect.DeepEqual(f, r.Frames[i]) {
 			wrong("frame %d is %+v, the receipt states %+v", f.Frame, f, r.Frames[i])
 		}
 	}

@@ -45,6 +45,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	var record job.Record
 	var frames []result.Frame
 	var origins map[string]receipt.Origin
+	var strips map[int64][]receipt.Strip
 	err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if record, err = job.Read(ctx, tx, l.Subject); err != nil {
 			return err
@@ -52,7 +53,10 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 		if frames, err = tx.FramesOf(ctx, l.Subject); err != nil {
 			return fmt.Errorf("read frames: %w", err)
 		}
-		origins, err = originsOf(ctx, tx, frames)
+		if origins, err = originsOf(ctx, tx, frames); err != nil {
+			return err
+		}
+		strips, err = stripsOf(ctx, tx, l.Subject)
 		return err
 	})
 	if err != nil {
@@ -69,7 +73,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 		}
 		return err
 	}
-	done := summarize(key, file, frames, origins)
+	done := summarize(key, file, frames, origins, strips)
 	done.Keys = a.keysOf(ctx, record, frames)
 	err = a.Jobs.Complete(ctx, l, done)
 	if err != nil && !errors.Is(err, db.ErrUnknown) {

@@ -12,7 +12,7 @@ import (
 
 // summarize collects what Complete stores and signs about a ZIP of these frames. It reads
 // only the rows of accepted frames: their facts were checked when each was accepted.
-func summarize(key string, file receipt.File, frames []result.Frame, origins map[string]receipt.Origin) job.Artifact {
+func summarize(key string, file receipt.File, frames []result.Frame, origins map[string]receipt.Origin, strips map[int64][]receipt.Strip) job.Artifact {
 	a := job.Artifact{
 		Key: key, File: file, Renderer: rendererOf(frames), Device: deviceOf(frames),
 		DeviceName: joinDistinct(frames, func(f result.Frame) string { return f.DeviceName }),
@@ -28,7 +28,7 @@ func summarize(key string, file receipt.File, frames []result.Frame, origins map
 		}
 		times, _ := receipt.ParseTimes(f.Times) // the audit finds times that cannot be read; no receipt waits for them
 		a.Frames = append(a.Frames, receipt.Frame{
-			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Version: version, Times: times, Reused: origins[f.Origin],
+			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Version: version, Times: times, Reused: origins[f.Origin], Strips: strips[f.Frame],
 		})
 	}
 	return a

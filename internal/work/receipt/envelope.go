@@ -232,7 +232,7 @@ func (r Receipt) consistent() error {
 			return fmt.Errorf("frame %d has the unusable file name %q", f.Frame, f.File)
 		}
 		files[f.File] = true
-		if err := r.consistentOrigin(f); err != nil {
+		if err := errors.Join(r.consistentOrigin(f), f.consistentStrips()); err != nil {
 			return err
 		}
 	}

@@ -115,6 +115,20 @@ type Frame struct {
 	// Reused says from where the frame was taken over, of a job that did not render or pay
 	// it; absent in all others.
 	Reused Origin `json:"reused,omitempty,omitzero"`
+	// Strips are the parts of the frame that several workers rendered, from the top; absent
+	// where one worker rendered it.
+	Strips []Strip `json:"strips,omitempty"`
+}
+
+// Strip is a part of a frame that one of several workers rendered.
+type Strip struct {
+	From   int    `json:"from"`   // its first row, counted from the top
+	To     int    `json:"to"`     // the row after its last
+	SHA256 string `json:"sha256"` // of the raw passes that the worker delivered
+	// Above and Below are hashes of the two rows at each cut, as this strip shows them; absent
+	// at the edges of the picture. Those of neighbours are equal.
+	Above string `json:"above,omitempty"`
+	Below string `json:"below,omitempty"`
 }
 
 // Origin is the earlier receipt of the same workspace that states a frame of the same number.

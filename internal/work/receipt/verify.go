@@ -167,6 +167,7 @@ func (r *Report) checkReceipt(document []byte, keys []PublicKey) (Receipt, error
 	}
 	r.add("statement", OK, "receipt %s of job %s: %s, %s %s",
 		receipt.ReceiptID, receipt.JobID, frames, counted(receipt.ChargedCents, "cent"), receipt.Currency)
+	r.addStrips(receipt)
 	if receipt.Test {
 		r.Checks = slices.Insert(r.Checks, 0, Check{Name: testCheck, Status: Failed, Text: "THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid", kind: ErrTestReceipt})
 	}

@@ -129,7 +129,7 @@ func anyReceipt(t *rapid.T) receipt.Receipt {
 	r.FrameEnd = r.FrameStart + r.FrameCount*r.FrameStep - 1
 	for i := range r.FrameCount {
 		r.Frames = append(r.Frames, receipt.Frame{Frame: r.FrameStart + i*r.FrameStep, File: string(rune('a' + i)),
-			SHA256: hash.Draw(t, "frame"), PixelSHA256: hash.Draw(t, "pixels"), SizeBytes: size.Draw(t, "bytes")})
+			SHA256: hash.Draw(t, "frame"), PixelSHA256: hash.Draw(t, "pixels"), SizeBytes: size.Draw(t, "bytes"), Strips: anyStrips(t)})
 	}
 	return r
 }
@@ -173,6 +173,10 @@ func TestReceiptThatContradictsItselfIsNotSigned(t *testing.T) {
 		"a hash in capitals":        func(r *receipt.Receipt) { r.Artifact.SHA256 = strings.ToUpper(r.Artifact.SHA256) },
 		"no pixel hash":             func(r *receipt.Receipt) { r.Frames[0].PixelSHA256 = "" },
 		"a way out of the folder":   func(r *receipt.Receipt) { r.Frames[0].File = "../frame_0001.png" },
+		"one strip":                 func(r *receipt.Receipt) { r.Frames[0].Strips = cut()[:1] },
+		"a strip too low":           func(r *receipt.Receipt) { r.Frames[0].Strips = cut(); r.Frames[0].Strips[1].From++ },
+		"strips that disagree":      func(r *receipt.Receipt) { r.Frames[0].Strips = cut(); r.Frames[0].Strips[1].Above = cut()[0].SHA256 },
+		"a strip without its cut":   func(r *receipt.Receipt) { r.Frames[0].Strips = cut(); r.Frames[0].Strips[0].Below = "" },
 	} {
 		job, _, _ := complete(t, 2)
 		change(&job.Receipt)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -41,6 +42,11 @@ const height = 60
 // each runs a test on each database. The job has a frame that is in and took ten minutes, and
 // others that wait.
 func each(t *testing.T, waiting int, test func(t *testing.T, w world, workers []string)) {
+	eachOf(t, contract.RendererID, waiting, test)
+}
+
+// eachOf is each with workers of a renderer.
+func eachOf(t *testing.T, renderer string, waiting int, test func(t *testing.T, w world, workers []string)) {
 	jobtest.Each(t, func(t *testing.T, in *jobtest.World) {
 		head, err := os.ReadFile("../../render/pixels/testdata/blender/open_exr_rgba_32_zip.exr")
 		if err != nil {
@@ -63,7 +69,7 @@ func each(t *testing.T, waiting int, test func(t *testing.T, w world, workers []
 		in.Frames.Cuts = w.Cuts
 		var workers []string
 		for range 3 {
-			workers = append(workers, in.WorkerOfStrips(t))
+			workers = append(workers, in.WorkerOfStrips(t, renderer))
 		}
 		w.job = w.newJob(1+waiting, strips.Overlap)
 		w.deliverFrame(in.ClaimOne(workers[0]), false)
@@ -296,32 +302,38 @@ func TestALostWorkerCostsOneStrip(t *testing.T) {
 	})
 }
 
+// TestAWorkerThatPaintsOtherRowsIsNamed where the renderer repeats itself to the last bit. Blender
+// does not, so nobody is named.
 func TestAWorkerThatPaintsOtherRowsIsNamed(t *testing.T) {
-	each(t, 1, func(t *testing.T, w world, workers []string) {
-		liar := workers[0]
-		bad, second, third := w.cut(liar, 3), w.next(workers[1]), w.next(workers[2])
-		if err := w.send(bad, true); err != nil {
-			t.Fatal(err)
-		}
-		w.deliver(second, third)
-		w.wantNothing("its strip is doubted", liar)
-		w.wantNothing("so is its", workers[1])
-		for range 2 {
-			got := w.next(workers[2])
-			if got.Strip.Overlap != strips.OverlapWide {
-				t.Errorf("the strip overlaps by %d", got.Strip.Overlap)
-			}
-			w.deliver(got)
-		}
-		w.wantFinished(workers[1], 3)
-		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
-			refuted, err := dispatch.RefutedKeys(ctx, tx)
-			if len(refuted) != 1 || refuted[0].KeyID != w.keyOf(liar) {
-				t.Errorf("refuted is %+v, want the key of %s", refuted, liar)
-			}
-			return err
+	for renderer, named := range map[string]int{contract.SyntheticRenderer: 1, contract.RendererID: 0} {
+		t.Run(renderer, func(t *testing.T) {
+			eachOf(t, renderer, 1, func(t *testing.T, w world, workers []string) {
+				liar := workers[0]
+				bad, second, third := w.cut(liar, 3), w.next(workers[1]), w.next(workers[2])
+				if err := w.send(bad, true); err != nil {
+					t.Fatal(err)
+				}
+				w.deliver(second, third)
+				w.wantNothing("its strip is doubted", liar)
+				w.wantNothing("so is its", workers[1])
+				for range 2 {
+					got := w.next(workers[2])
+					if got.Strip.Overlap != strips.OverlapWide {
+						t.Errorf("the strip overlaps by %d", got.Strip.Overlap)
+					}
+					w.deliver(got)
+				}
+				w.wantFinished(workers[1], 3)
+				w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+					refuted, err := dispatch.RefutedKeys(ctx, tx)
+					if len(refuted) != named || named == 1 && refuted[0].KeyID != w.keyOf(liar) {
+						t.Errorf("refuted is %+v, want %d: the key of %s", refuted, named, liar)
+					}
+					return err
+				})
+			})
 		})
-	})
+	}
 }
 
 func TestStripsThatNeverAgreeAreRenderedAsAWhole(t *testing.T) {

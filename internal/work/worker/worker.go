@@ -195,8 +195,7 @@ func (l *slot) join(ctx context.Context) error {
 	if l.self, err = l.cfg.Admit(first.Info()); err != nil {
 		return err
 	}
-	_, strips := first.(Stripper)
-	l.self.Strips = strips && first.Info().Synthetic
+	_, l.self.Strips = first.(Stripper)
 	for try := 1; ; try++ {
 		err := l.register(ctx, "")
 		if err == nil || refused(err) || unauthorized(err) {

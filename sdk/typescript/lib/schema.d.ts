@@ -521,6 +521,7 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
+        strips?: Schemas["Strip"][];
         times?: Schemas["FrameTimes"];
         version?: string;
     };
@@ -1934,6 +1935,11 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
+        /**
+         * Format: int64
+         * @description In how many strips several workers rendered it (docs/stills.md); absent where one worker did.
+         */
+        strips?: number;
         /** Format: int64 */
         width: number;
     };
@@ -2682,6 +2688,15 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
+    };
+    Strip: {
+        above?: string;
+        below?: string;
+        /** Format: int64 */
+        from: number;
+        sha256: string;
+        /** Format: int64 */
+        to: number;
     };
     TestClock: {
         /**

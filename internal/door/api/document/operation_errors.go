@@ -42,9 +42,7 @@ func operationCodes() map[string][]fault.Code {
 		fault.UploadTooLarge, fault.UploadTooSlow, fault.StorageLimitReached, fault.UnsupportedMedia,
 	}, frames)
 	archive := all(file, codes{fault.InvalidSettings, fault.InvalidArchive, fault.InvalidProjectPath, fault.MainFileAmbiguous})
-	group := codes{
-		fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch,
-	}
+	group := codes{fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch}
 	money := codes{fault.InsufficientFunds, fault.PriceAboveMax, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})

@@ -73,6 +73,10 @@ UPDATE strip SET is_open = 0, blob_key = '' WHERE job_id = @job_id AND frame = @
 -- name: StripsDrop :exec
 DELETE FROM strip WHERE job_id = @job_id AND frame = @frame;
 
+-- name: StripCounts :many
+-- In how many strips the accepted frames of a job were rendered that several workers rendered.
+SELECT frame, count(*) AS strips FROM strip WHERE job_id = @job_id AND is_open = 0 GROUP BY frame;
+
 -- name: StripsOfJob :many
 -- The strips of a job's accepted frames.
 SELECT * FROM strip WHERE job_id = @job_id AND is_open = 0 ORDER BY frame, part;

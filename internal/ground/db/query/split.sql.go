@@ -255,6 +255,39 @@ func (q *Queries) StripCandidates(ctx context.Context, arg StripCandidatesParams
 	return count, err
 }
 
+const stripCounts = `-- name: StripCounts :many
+SELECT frame, count(*) AS strips FROM strip WHERE job_id = $1 AND is_open = 0 GROUP BY frame
+`
+
+type StripCountsRow struct {
+	Frame  int64
+	Strips int64
+}
+
+// In how many strips the accepted frames of a job were rendered that several workers rendered.
+func (q *Queries) StripCounts(ctx context.Context, jobID string) ([]StripCountsRow, error) {
+	rows, err := q.db.QueryContext(ctx, stripCounts, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StripCountsRow
+	for rows.Next() {
+		var i StripCountsRow
+		if err := rows.Scan(&i.Frame, &i.Strips); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const stripDelivered = `-- name: StripDelivered :one
 UPDATE strip SET worker_id = $1, key_id = $2, attempt = $3, blob_key = $4, sha256 = $5, size_bytes = $6,
   seam_above = $7, seam_below = $8, render_us = $9, delivered_at = $10
