@@ -151,7 +151,7 @@ func (m *Movies) order(ctx context.Context, record job.Record) error {
 	if err != nil {
 		return err
 	}
-	return notReady("The movie is being encoded.")
+	return notReady("The movie waits for an idle worker, or is being encoded.")
 }
 
 // notReady asks the caller to come again.

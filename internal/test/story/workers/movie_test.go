@@ -79,6 +79,22 @@ func TestAMovieIsEncodedWhenItIsAskedForAndGoesWithItsZIP(t *testing.T) {
 	})
 }
 
+// TestAJobOfTestModeHasAMovie, as its frames painted and not rendered.
+func TestAJobOfTestModeHasAMovie(t *testing.T) {
+	t.Parallel()
+	svc := story.SharedOn(t, "sqlite")
+	c := svc.TestCaller()
+	done := c.Await(c.StartFrames(2).JobID, client.StatusCompleted)
+	got, err := c.Movie(story.Patient(t), done.JobID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Close()
+	if content, err := io.ReadAll(got); err != nil || !strings.HasSuffix(string(content), "2 synthetic frames") {
+		t.Errorf("the movie is %q, %v", content, err)
+	}
+}
+
 // TestAWorkerCannotPassAnythingForAMovie has a worker deliver other bytes than a movie, and a
 // movie after another worker has got it.
 func TestAWorkerCannotPassAnythingForAMovie(t *testing.T) {

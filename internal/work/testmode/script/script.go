@@ -176,6 +176,11 @@ func (s *session) Open(ctx context.Context, in blender.Input) (blender.Opened, e
 	return s.Session.Open(ctx, in)
 }
 
+// Movie implements worker.MovieMaker.
+func (s *session) Movie(ctx context.Context, m blender.Movie) (path string, err error) {
+	return s.Session.(worker.MovieMaker).Movie(ctx, m)
+}
+
 // RenderFresh implements worker.Session.
 func (s *session) RenderFresh(ctx context.Context, frame int, progress func(float64)) (blender.Frame, error) {
 	return s.Render(ctx, frame, progress)
