@@ -35,6 +35,8 @@ type jobView struct {
 	Shown string
 	// Before and After are the addresses of the frames before and after; "" for none.
 	Before, After string
+	// Times shows how long each frame of Cells took; nil for fewer than two.
+	Times *page.Columns
 	// Live is the address of the stream that keeps the page true; "" for a job that has
 	// ended.
 	Live string
@@ -200,6 +202,7 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 	for _, n := range all[begin:end] {
 		v.Cells = append(v.Cells, cell{JobID: v.JobID, Frame: n, View: accepted[n]})
 	}
+	v.Times = timesOf(v.Cells)
 	at := func(i int) string { return fmt.Sprintf("%s%s?from=%d#frames", jobsPath, v.JobID, all[i]) }
 	if begin > 0 {
 		v.Before = at(max(0, begin-framesOnPage))
@@ -214,6 +217,28 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 		return 0, nil
 	}
 	return all[begin], nil
+}
+
+// timesOf draws how long frames took; those that a person should look at stand out.
+func timesOf(cells []cell) *page.Columns {
+	var columns []page.Column
+	taken, slowest := 0, 0.0
+	for _, c := range cells {
+		column := page.Column{}
+		if f := c.View; f != nil && f.RenderSeconds > 0 {
+			taken, slowest = taken+1, max(slowest, f.RenderSeconds)
+			column = page.Column{Value: f.RenderSeconds, Words: fmt.Sprintf("Frame %d: %s", f.Frame, page.SecondsText(f.RenderSeconds)), Flag: f.Finding != ""}
+		}
+		columns = append(columns, column)
+	}
+	if taken < 2 {
+		return nil
+	}
+	drawn := page.Draw(columns)
+	drawn.From, drawn.To = fmt.Sprintf("frame %d", cells[0].Frame), fmt.Sprintf("frame %d", cells[len(cells)-1].Frame)
+	drawn.Middle = "at most " + page.SecondsText(slowest)
+	drawn.Words = fmt.Sprintf("Render time of %s, %s", page.FrameCount(taken), drawn.Middle)
+	return drawn
 }
 
 // liveJob streams the parts of a job's page that change: its state, and each frame that

@@ -20,7 +20,7 @@ const shownMonths = 12
 type usageView struct {
 	adminView
 	// Chart has what was charged in each month.
-	Chart *columns
+	Chart *page.Columns
 	Sums  []monthSum // the newest first
 	// Month is the one whose workspaces are listed.
 	Month      string
@@ -38,44 +38,21 @@ type monthSum struct {
 // RenderHours is the time of workers, in hours.
 func (s monthSum) RenderHours() float64 { return s.RenderSeconds / 3600 }
 
-// columns is a chart with one column for each month, as the template columns draws it.
-type columns struct {
-	Bars             []bar
-	Median           *float64 // nil: it has none
-	From, Middle, To string
-	Words            string
-}
-
-// bar is one column, in units of a box of chartWide by chartHigh.
-type bar struct {
-	X, Y, Wide, High float64
-	Words            string
-}
-
-const (
-	chartWide = 1000.0
-	chartHigh = 240.0
-)
-
 // drawMonths draws what was charged in each month, the newest sum first; nil where nothing was.
-func drawMonths(sums []monthSum) *columns {
-	most, total := int64(0), int64(0)
-	for _, s := range sums {
-		most, total = max(most, s.ChargedCents), total+s.ChargedCents
+func drawMonths(sums []monthSum) *page.Columns {
+	var columns []page.Column
+	total := int64(0)
+	for _, s := range slices.Backward(sums) {
+		total += s.ChargedCents
+		columns = append(columns, page.Column{Value: float64(s.ChargedCents), Words: fmt.Sprintf("%s: %s", s.Month, wallet.Money(s.ChargedCents))})
 	}
-	if most == 0 {
+	c := page.Draw(columns)
+	if c == nil {
 		return nil
 	}
 	n := len(sums)
-	c := &columns{From: sums[n-1].Month, Middle: sums[(n-1)/2].Month, To: sums[0].Month}
+	c.From, c.Middle, c.To = sums[n-1].Month, sums[(n-1)/2].Month, sums[0].Month
 	c.Words = fmt.Sprintf("Charged from %s to %s: %s", c.From, c.To, wallet.Money(total))
-	wide := chartWide / float64(n)
-	for i, s := range slices.Backward(sums) {
-		if s.ChargedCents > 0 {
-			high := max(3, chartHigh*float64(s.ChargedCents)/float64(most))
-			c.Bars = append(c.Bars, bar{float64(n-1-i)*wide + wide/8, chartHigh - high, wide * 3 / 4, high, fmt.Sprintf("%s: %s", s.Month, wallet.Money(s.ChargedCents))})
-		}
-	}
 	return c
 }
 

@@ -19,7 +19,7 @@ import (
 // page uses these, so that a score or a price looks the same everywhere.
 func templateFuncs() template.FuncMap {
 	return template.FuncMap{
-		"score": func(v any) string { return maybe(v, ScoreText) }, "seconds": func(v any) string { return maybe(v, secondsText) },
+		"score": func(v any) string { return maybe(v, ScoreText) }, "seconds": func(v any) string { return maybe(v, SecondsText) },
 		"results": CountText, "number": NumberText, "count": func(n int) string { return NumberText(int64(n)) }, "day": DayText, "moment": timeElement("moment", MomentText), "gb": gbText, "bytes": bytesText,
 		"percent": func(v *float64) string {
 			return maybe(v, func(f float64) string { return signedText(f) + " %" })
@@ -76,8 +76,8 @@ func CountText(n int64) string {
 	return NumberText(n) + " results"
 }
 
-// secondsText writes a duration in seconds.
-func secondsText(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + " s" }
+// SecondsText writes a duration in seconds.
+func SecondsText(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) + " s" }
 
 // signedText writes a difference with its sign. What rounds to zero has none.
 func signedText(v float64) string {

@@ -8,58 +8,23 @@ import (
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
-// A chart is drawn into a box of chartWide by chartHigh units, which the page
-// stretches to its width. Text is next to the drawing, in HTML, so that it
-// keeps its size on a phone.
-const (
-	chartWide = 1000.0
-	chartHigh = 240.0
-)
-
-// columns is a histogram, ready to draw. The template only prints numbers.
-type columns struct {
-	Bars []bar
-	// Median is the x of the median line; nil draws none.
-	Median *float64
-	// From, Middle and To label the axis.
-	From, Middle, To string
-	// Words describes the chart to screen readers.
-	Words string
-}
-
-// bar is one column, in units of the box.
-type bar struct {
-	X, Y, Wide, High float64
-	Words            string
-}
-
-// drawColumns lays out a histogram; nil without bins. An empty bin has no
-// column.
-func drawColumns(bins []leaderboard.Bin, median *float64) *columns {
-	if len(bins) == 0 {
+// drawColumns lays out a histogram; nil without results. An empty bin has no column.
+func drawColumns(bins []leaderboard.Bin, median *float64) *page.Columns {
+	var columns []page.Column
+	total := int64(0)
+	for _, b := range bins {
+		total += b.Results
+		columns = append(columns, page.Column{Value: float64(b.Results), Words: fmt.Sprintf("%s to %s: %s", page.ScoreText(b.From), page.ScoreText(b.To), page.CountText(b.Results))})
+	}
+	c := page.Draw(columns)
+	if c == nil {
 		return nil
 	}
-	c, tallest, total := &columns{}, int64(0), int64(0)
-	for _, b := range bins {
-		tallest, total = max(tallest, b.Results), total+b.Results
-	}
 	first, last := bins[0].From, bins[len(bins)-1].To
-	wide := chartWide / float64(len(bins))
-	gap := min(wide*0.12, 4)
-	for i, b := range bins {
-		if b.Results == 0 {
-			continue
-		}
-		// Three units at least: a single result stays visible next to a
-		// thousand.
-		high := max(3, chartHigh*float64(b.Results)/float64(tallest))
-		c.Bars = append(c.Bars, bar{float64(i)*wide + gap/2, chartHigh - high, wide - gap, high,
-			fmt.Sprintf("%s to %s: %s", page.ScoreText(b.From), page.ScoreText(b.To), page.CountText(b.Results))})
-	}
 	c.From, c.Middle, c.To = page.ScoreText(first), page.ScoreText((first+last)/2), page.ScoreText(last)
 	c.Words = fmt.Sprintf("Distribution of %s between the scores %s and %s", page.CountText(total), c.From, c.To)
 	if median != nil {
-		at := chartWide * (*median - first) / (last - first)
+		at := page.ChartWide * (*median - first) / (last - first)
 		c.Median = &at
 		c.Words += ", median " + page.ScoreText(*median)
 	}
@@ -96,7 +61,7 @@ func drawDots(rows []leaderboard.Row, median *float64) *dots {
 	// The axis has some space above and below the dots, but never goes below
 	// zero.
 	low, high := max(0, least-air), top+air
-	y := func(score float64) float64 { return chartHigh * (1 - (score-low)/(high-low)) }
+	y := func(score float64) float64 { return page.ChartHigh * (1 - (score-low)/(high-low)) }
 	var path strings.Builder
 	for i, r := range rows {
 		x := 1 - float64(i)/float64(len(rows)-1)
@@ -104,7 +69,7 @@ func drawDots(rows []leaderboard.Row, median *float64) *dots {
 		if took := newest.Sub(oldest); took > 0 {
 			x = float64(r.CreatedAt.Sub(oldest)) / float64(took)
 		}
-		fmt.Fprintf(&path, "M%.1f %.1fh0", 12+x*(chartWide-24), y(r.Score))
+		fmt.Fprintf(&path, "M%.1f %.1fh0", 12+x*(page.ChartWide-24), y(r.Score))
 	}
 	d := &dots{Path: path.String(), From: page.DayText(oldest), To: page.DayText(newest), Least: page.ScoreText(least), Top: page.ScoreText(top)}
 	d.Words = fmt.Sprintf("The last %d results from %s to %s, scores %s to %s", len(rows), d.From, d.To, d.Least, d.Top)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"svc.example/internal/door/web/page"
 	"svc.example/internal/work/benchmark/leaderboard"
 )
 
@@ -35,11 +36,11 @@ func TestChartsStayInTheirBox(t *testing.T) {
 			t.Fatalf("%d columns for %d with results", len(c.Bars), shown)
 		}
 		for _, b := range c.Bars {
-			if b.X < 0 || b.X+b.Wide > chartWide+1e-6 || b.Y < 0 || b.High < 3 || b.Y+b.High > chartHigh+1e-6 {
+			if b.X < 0 || b.X+b.Wide > page.ChartWide+1e-6 || b.Y < 0 || b.High < 3 || b.Y+b.High > page.ChartHigh+1e-6 {
 				t.Fatalf("%+v leaves the box", b)
 			}
 		}
-		if *c.Median < 0 || *c.Median > chartWide+1e-6 {
+		if *c.Median < 0 || *c.Median > page.ChartWide+1e-6 {
 			t.Fatalf("the median is at %v", *c.Median)
 		}
 	})

@@ -30,7 +30,7 @@ type boardView struct {
 	Best   float64
 	Top    []leaderboard.TopRow
 	Latest []leaderboard.Row
-	Chart  *columns
+	Chart  *page.Columns
 	Found  *leaderboard.Found
 }
 
@@ -83,7 +83,7 @@ func (s *Site) board(r *http.Request) (page.Page, error) {
 
 // distribution builds the histogram of all scores, or of one GPU's when slug is
 // not empty.
-func (s *Site) distribution(ctx context.Context, slug string, median *float64) (*columns, error) {
+func (s *Site) distribution(ctx context.Context, slug string, median *float64) (*page.Columns, error) {
 	bins, err := s.Board.Histogram(ctx, slug)
 	if err != nil {
 		return nil, err

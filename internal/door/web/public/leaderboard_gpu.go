@@ -10,7 +10,7 @@ import (
 // gpuView is the content of a GPU's page.
 type gpuView struct {
 	leaderboard.GPU
-	Chart   *columns
+	Chart   *page.Columns
 	History *dots
 	Parts   []share
 	Latest  []leaderboard.Row
