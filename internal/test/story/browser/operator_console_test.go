@@ -51,7 +51,7 @@ func TestAnOperatorDrainsAWorkerAndEndsAJobInABrowser(t *testing.T) {
 		owner.Says("queued")
 		p.Open("/admin/jobs/" + job.JobID)
 		p.Says("waiting", "End this job")
-		p.Do(chromedp.SetValue(chromedp.CSS("[name=reason]"), "The hall is too hot today."))
+		p.Do(chromedp.SetValue(chromedp.CSS("form:has([value=fail]) [name=reason]"), "The hall is too hot today."))
 		press(p, "End the job")
 		p.Says("This will end "+job.JobID, "Reason: The hall is too hot today.")
 		press(p, "Yes, do it")
