@@ -84,8 +84,8 @@ func (f MachineFlags) OfCards(ctx context.Context, b BlenderFlags, s SandboxFlag
 		return nil, err
 	}
 	shares := gpu.Shares(cards, gpu.Own())
-	for _, s := range shares {
-		log.Info("a worker for a GPU", "gpu", s.Index, "name", s.Name, "uuid", s.UUID, "numa_node", s.Node, "cores", cmp.Or(f.Cores, s.Cores), "pinned_to", s.Pin)
+	for _, of := range shares {
+		log.Info("a worker for a GPU", "gpu", of.Index, "name", of.Name, "uuid", of.UUID, "numa_node", of.Node, "cores", cmp.Or(f.Cores, of.Cores), "pinned_to", of.Pin, "blender_memory", int64(s.BlenderMemory))
 	}
 	return worker.OfCards(found, machine, shares, f.Cores), nil
 }
