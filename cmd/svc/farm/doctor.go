@@ -25,7 +25,7 @@ type doctor struct {
 	Server string `env:"SVC_SERVER" help:"Address of the service. Default: none is called."`
 	Key    string `env:"SVC_KEY,SVC_NODE_KEY" help:"Node key to check with the service."`
 	Work   string `env:"SVC_WORK" type:"path" default:"./worker" help:"Folder of the worker."`
-	Equal  string `env:"SVC_EQUAL" type:"path" placeholder:"FILE" help:"Render two rows of the built-in scene and compare them with those of other machines in FILE. Each machine adds its own. Copy FILE from one to the next, or share it."`
+	Equal  string `env:"SVC_EQUAL" type:"path" placeholder:"FILE" help:"Render two rows of the built-in scene and compare them, to the bit, with those of other machines in FILE. Each machine adds its own. Copy FILE from one to the next, or share it."`
 	JSON   bool   `name:"json" env:"SVC_JSON" help:"Print one JSON object instead of lines."`
 }
 

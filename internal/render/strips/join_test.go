@@ -142,28 +142,6 @@ func TestRemarksComeWithTheRows(t *testing.T) {
 	}
 }
 
-// TestTheLastBitsAtACutDoNotCount: Blender itself does not always repeat them.
-func TestTheLastBitsAtACutDoNotCount(t *testing.T) {
-	t.Parallel()
-	p := readRows(t, rendered)
-	good := p.cut(t, 1, 10)
-	other := picture{p.like, append([][]byte{}, p.rows...)}
-	for _, row := range []int{9, 10} {
-		other.rows[row] = bytes.Clone(other.rows[row])
-		for at := 0; at < len(other.rows[row]); at += 4 {
-			if value := other.rows[row][at : at+2]; value[0] > 1 && value[0] < 254 && value[1]&15 != 7 && value[1]&15 != 8 { // not where rounding parts values
-				value[0]++
-			}
-		}
-	}
-	if bytes.Equal(other.rows[9], p.rows[9]) {
-		t.Fatal("no bit differs")
-	}
-	if err := strips.Seams(good[0], other.strip(t, 10, len(p.rows), 1)); err != nil {
-		t.Error(err)
-	}
-}
-
 func TestAWrongRowAtACutIsFound(t *testing.T) {
 	t.Parallel()
 	p := readRows(t, rendered)

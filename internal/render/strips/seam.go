@@ -14,12 +14,12 @@ import (
 )
 
 // Seam is the SHA-256 of the rows at a cut as a strip has them: the last one above the row cut, and
-// the row itself. It is equal for equal widths, channels and rounded values. Errors: those of the
-// file, and of a strip that does not hold both rows.
+// the row itself. It is equal for equal widths, channels and values. Errors: those of the file, and
+// of a strip that does not hold both rows.
 //
 // After a line "svc-seam-v1 WIDTH CHANNELS" follow the header's list of channels and both rows as
-// the file has them, but rounded, and but for how many samples pixels took: those are the smallest
-// whole numbers of the same proportions, as 64 bits each.
+// the file has them, but for how many samples pixels took: those are the smallest whole numbers of the
+// same proportions, as 64 bits each.
 func (s Strip) Seam(cut int) (string, error) {
 	f, e, err := s.open()
 	if err != nil {
@@ -48,7 +48,7 @@ func (s Strip) seam(e *pixels.EXR, cut int) (string, error) {
 	_, err := s.rows(e, Rows{From: cut - 1, To: cut + 1}, func(values []byte) error {
 		for name, of := range e.Split(values) {
 			if !isSampleCount(name) {
-				sum.Write(rounded(of))
+				sum.Write(of)
 				continue
 			}
 			for ; len(of) >= 4; of = of[4:] {
@@ -66,26 +66,6 @@ func (s Strip) seam(e *pixels.EXR, cut int) (string, error) {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil
-}
-
-// keptBits is how many binary places of a value count. Blender's last bits differ between two
-// renderings now and then (docs/stills.md); a wrong picture differs by more than one part in 2,000.
-const keptBits = 11
-
-// rounded rounds values of 32 bits, as the file has them. What is no number stays as it is.
-func rounded(values []byte) []byte {
-	const dropped = 23 - keptBits
-	out := make([]byte, 0, len(values))
-	for ; len(values) >= 4; values = values[4:] {
-		bits := binary.LittleEndian.Uint32(values)
-		if f := math.Float32frombits(bits); f == 0 {
-			bits = 0 // also of -0
-		} else if !math.IsNaN(float64(f)) && !math.IsInf(float64(f), 0) {
-			bits = (bits + 1<<(dropped-1)) &^ (1<<dropped - 1)
-		}
-		out = binary.LittleEndian.AppendUint32(out, bits)
-	}
-	return out
 }
 
 // isSampleCount recognises the pass that tells how many samples adaptive sampling took of a pixel.

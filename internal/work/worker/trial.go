@@ -70,7 +70,7 @@ func openDemo(ctx context.Context, session Session, dir string) (blender.Opened,
 }
 
 // TryRows starts a process, renders two rows of the demo's first frame as raw passes, and returns
-// their hash (strips.Strip.Seam). Equal programs on equal devices give equal rows.
+// their hash (strips.Strip.Seam). Equal programs on equal devices give equal rows, to the bit.
 // Errors are those of Try.
 func TryRows(ctx context.Context, r Renderer, opts blender.Options, temp string) (sum string, info blender.Info, err error) {
 	dir, err := os.MkdirTemp(temp, "trial-")

@@ -25,7 +25,7 @@ type machineRows struct {
 
 // rows renders two rows of the built-in scene, as raw passes, and compares them with those of
 // machines that have the same Blender. Workers share a picture by strips, and its strips must be
-// equal where they meet: hardware that differs silently shows here first.
+// equal to the bit where they meet: hardware that differs silently shows here first.
 func (e Examination) rows(ctx context.Context, opts blender.Options) Finding {
 	sum, info, err := worker.TryRows(ctx, worker.Blender{Path: e.Blender, Sandbox: e.Sandbox}, opts, e.WorkDir)
 	if err != nil {
