@@ -122,7 +122,7 @@ type Job struct {
 	// QueuePosition is the place among the queued jobs in the order in which they
 	// start, 1 for the next one; nil unless the job is queued, and while it is paused.
 	QueuePosition *int `json:"queue_position"`
-	// PausedBy is who has paused the job: "workspace", "operator", or empty.
+	// PausedBy is "workspace" or "operator" while the job is paused, otherwise empty.
 	PausedBy string `json:"paused_by"`
 	// Priority, 1 to 100, orders the job among those of its workspace; 0 unless it is queued or
 	// rendering.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/fault"
 )
 
@@ -34,6 +35,17 @@ func (e *Errors) ServeContent(w http.ResponseWriter, r *http.Request, modified t
 	case http.StatusPreconditionFailed:
 		e.Answer(w, r, fault.New(fault.PreconditionFailed, "The file has changed: it does not match the condition of the request."))
 	}
+}
+
+// ServeAttachment is ServeContent for a private file that browsers save under a name. sum is the
+// SHA-256 of its bytes.
+func (e *Errors) ServeAttachment(w http.ResponseWriter, r *http.Request, kind, name, sum string, content io.ReadSeeker) {
+	h := w.Header()
+	h.Set("Content-Type", kind)
+	h.Set("Content-Disposition", blob.Attachment(name))
+	h.Set("ETag", `"`+sum+`"`)
+	h.Set("Cache-Control", "private, no-cache")
+	e.ServeContent(w, r, time.Time{}, content)
 }
 
 // byteRanges is the form of a Range in bytes.

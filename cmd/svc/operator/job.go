@@ -169,7 +169,7 @@ type jobResume struct {
 	Job string `arg:"" help:"Job id."`
 }
 
-// Run resumes a paused job, whoever has paused it. Errors: render_not_found,
+// Run resumes a job that an operator or its workspace paused. Errors: render_not_found,
 // render_not_pausable.
 func (c *jobResume) Run(k *kong.Context) error {
 	return c.end(k, c.Job, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {

@@ -9,7 +9,6 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"svc.example/internal/door/api/operation"
-	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/movie"
 )
@@ -37,12 +36,7 @@ func (s *server) movie(api huma.API, d jobRoutes) {
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			defer func() { _ = file.Close() }()
 			r, w := humago.Unwrap(hc)
-			h := w.Header()
-			h.Set("Content-Type", movie.Type)
-			h.Set("Content-Disposition", blob.Attachment(found.Filename))
-			h.Set("ETag", `"`+found.SHA256+`"`)
-			h.Set("Cache-Control", "private, no-cache")
-			s.Errors.ServeContent(w, r, time.Time{}, file)
+			s.Errors.ServeAttachment(w, r, movie.Type, found.Filename, found.SHA256, file)
 		}}, nil
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"time"
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/digest"
@@ -60,10 +59,7 @@ func (s *Server) sendZIP(w http.ResponseWriter, r *http.Request, z movie.ZIP) (a
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = content.Close() }()
-	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, content)
-	return nil, nil
+	return sendBytes(w, r, content)
 }
 
 // checkMovie refuses a description of a movie that contradicts itself. Error: invalid_request.

@@ -435,6 +435,11 @@ func (s *Server) part(w http.ResponseWriter, r *http.Request, node identity.Node
 	if err != nil {
 		return nil, err
 	}
+	return sendBytes(w, r, content)
+}
+
+// sendBytes sends what a worker asked for, or the part of it that Range names, and closes it.
+func sendBytes(w http.ResponseWriter, r *http.Request, content blob.Reader) (any, error) {
 	defer func() { _ = content.Close() }()
 	w.Header().Set("Content-Type", "application/octet-stream")
 	http.ServeContent(w, r, "", time.Time{}, content)

@@ -96,8 +96,5 @@ func (s *Server) strip(w http.ResponseWriter, r *http.Request, node identity.Nod
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = content.Close() }()
-	w.Header().Set("Content-Type", "application/octet-stream")
-	http.ServeContent(w, r, "", time.Time{}, content)
-	return nil, nil
+	return sendBytes(w, r, content)
 }

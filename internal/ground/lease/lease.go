@@ -249,6 +249,23 @@ func Beat(ctx context.Context, tx *db.Tx, r Ref, progress float64, life time.Dur
 	return one("beat", r, n, err)
 }
 
+// BeatAll is Beat for several leases, each with its progress. It returns the ids of those that
+// are lost, [] for none.
+func BeatAll(ctx context.Context, tx *db.Tx, refs []Ref, progress []float64, life time.Duration) (lost []string, err error) {
+	lost = []string{}
+	for i, ref := range refs {
+		err := Beat(ctx, tx, ref, progress[i], life)
+		if errors.Is(err, ErrLost) {
+			lost = append(lost, ref.ID)
+			continue
+		}
+		if err != nil {
+			return lost, err
+		}
+	}
+	return lost, nil
+}
+
 // Check reports whether a claim still holds, before work that it pays for. It changes and
 // locks nothing, so what ends the claim checks again. Error: ErrLost.
 func Check(ctx context.Context, tx *db.Tx, r Ref) error {

@@ -33,7 +33,7 @@ type command struct {
 	Rows    *[2]int  `json:"rows,omitempty"`
 	Frame   *int     `json:"frame,omitempty"`
 	Fresh   bool     `json:"fresh"`
-	Anew    bool     `json:"anew"` // the file is loaded again before
+	Reload  bool     `json:"reload"` // load the file again first
 }
 
 // reply is one line from the driver. Each names its kind in the member "reply".

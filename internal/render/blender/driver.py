@@ -1089,7 +1089,7 @@ class Driver:
 
     def divided(self, command):
         """The scene of a command about strips."""
-        if command["anew"]:
+        if command["reload"]:
             self.load()
         reason = self.undivided()
         if reason:
@@ -1123,7 +1123,7 @@ class Driver:
             return
         # The operator leaves in the file's data what it computed for the frame before. It
         # matters only if things depend on each other in a circle.
-        if command["anew"]:
+        if command["reload"]:
             self.load()
         scene, number = bpy.context.scene, command["frame"]
         self.keep_data(scene, self.keeps and not command["fresh"])

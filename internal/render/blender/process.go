@@ -182,8 +182,8 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	if frame := *order.Frame; frame < 0 {
 		return Frame{}, fmt.Errorf("render frame %d: a frame number is 0 or above", frame)
 	}
-	order.Anew = p.output.circular()
-	order.Fresh = order.Fresh || order.Anew
+	order.Reload = p.output.circular()
+	order.Fresh = order.Fresh || order.Reload
 	p.output.begin(progress)
 	var done struct {
 		Frame
@@ -203,7 +203,7 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 		return Frame{}, err
 	}
 	done.Log, done.Sampling = p.output.text(), p.output.sampling()
-	if order.Anew {
+	if order.Reload {
 		done.Load = max(0, done.Started.Sub(begun))
 	}
 	done.DeviceMemory = p.output.devicePeak()

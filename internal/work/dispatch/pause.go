@@ -11,7 +11,7 @@ import (
 	"svc.example/internal/ground/lease"
 )
 
-// Pauser is who has paused a job.
+// Pauser names the side that paused a job.
 type Pauser string
 
 // Both may pause a job, and a workspace cannot resume what an operator has paused.
@@ -98,8 +98,8 @@ func SetPriority(ctx context.Context, tx *db.Tx, job Job, priority int) error {
 	return nil
 }
 
-// PausedSince is who has paused a job, and when in microseconds since 1970; "" and 0 when it
-// is not paused.
+// PausedSince returns the side that paused a job and the time in microseconds since 1970, or ""
+// and 0 if the job is not paused.
 func PausedSince(ctx context.Context, tx *db.Tx, jobID string) (by Pauser, at int64, err error) {
 	row, err := tx.TurnPaused(ctx, jobID)
 	if err != nil && !db.IsNotFound(err) {

@@ -125,7 +125,7 @@ func TestAPausedJobEndsWithTheFramesInWorkersHands(t *testing.T) {
 	})
 }
 
-// TestAWorkspaceDoesNotResumeWhatAnOperatorPaused, whoever paused it first; others find no
+// TestAWorkspaceDoesNotResumeWhatAnOperatorPaused, also if it paused the job first; others find no
 // such job.
 func TestAWorkspaceDoesNotResumeWhatAnOperatorPaused(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {

@@ -132,7 +132,7 @@ func RecordRelease(ctx context.Context, tx *db.Tx, job Job) error {
 // end, so that the workspace is charged for exactly the accepted frames. A job that was
 // never enqueued is no error: it may be cancelled before its submit.
 func Dequeue(ctx context.Context, tx *db.Tx, job Job) error {
-	// Strips go after their frames, which whoever adds strips has locked.
+	// Strips go after their frames, whose leases are locked before strips are added.
 	for _, queue := range []string{FrameQueue, StripQueue} {
 		if err := lease.Drop(ctx, tx, queue, job.JobID); err != nil {
 			return err

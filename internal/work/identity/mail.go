@@ -156,18 +156,23 @@ func (m *Mail) transmit(c *smtp.Client, to string, message []byte) error {
 // message adds the headers to a text. It never fails, because nothing in a header comes
 // from a stranger unchecked.
 func (m *Mail) message(to, subject, text string) []byte {
+	head := m.headers(to, subject, [2]string{"Content-Type", "text/plain; charset=utf-8"})
+	return append(head, strings.ReplaceAll(plaintext.Lines(text), "\n", "\r\n")...)
+}
+
+// headers writes the headers of a message, to the empty line at their end.
+func (m *Mail) headers(to, subject string, more ...[2]string) []byte {
 	var b bytes.Buffer
-	for _, header := range [][2]string{
+	for _, header := range append([][2]string{
 		{"From", m.from.String()},
 		{"To", (&mail.Address{Address: to}).String()},
 		{"Subject", subject},
 		{"Date", m.Now().UTC().Format(time.RFC1123Z)},
 		{"MIME-Version", "1.0"},
-		{"Content-Type", "text/plain; charset=utf-8"},
 		{"Auto-Submitted", "auto-generated"}, // prevents out-of-office answers
-	} {
+	}, more...) {
 		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
 	}
-	b.WriteString("\r\n" + strings.ReplaceAll(plaintext.Lines(text), "\n", "\r\n"))
+	b.WriteString("\r\n")
 	return b.Bytes()
 }

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"mime"
 	"mime/multipart"
 	"mime/quotedprintable"
-	"net/mail"
 	"net/textproto"
-	"time"
+	"strings"
 
 	"svc.example/internal/ground/plaintext"
 )
@@ -40,76 +40,49 @@ func (m *Mail) SendMessage(ctx context.Context, message Message) error {
 func (m *Mail) compose(message Message) ([]byte, error) {
 	var body bytes.Buffer
 	related := multipart.NewWriter(&body)
-	alternative, err := alternatives(message)
-	if err != nil {
-		return nil, err
-	}
-	part := func(header textproto.MIMEHeader, content []byte) {
-		if err == nil {
-			var w interface{ Write([]byte) (int, error) }
-			if w, err = related.CreatePart(header); err == nil {
-				_, err = w.Write(content)
-			}
-		}
-	}
-	part(textproto.MIMEHeader{"Content-Type": {alternative.kind}}, alternative.body)
+	kind, text, err := alternatives(message)
+	err = errors.Join(err, addPart(related, textproto.MIMEHeader{"Content-Type": {kind}}, text))
 	for i, picture := range message.Pictures {
-		part(textproto.MIMEHeader{
+		err = errors.Join(err, addPart(related, textproto.MIMEHeader{
 			"Content-Type": {"image/jpeg"}, "Content-Transfer-Encoding": {"base64"},
 			"Content-Id": {fmt.Sprintf("<picture%d>", i)}, "Content-Disposition": {"inline"},
-		}, base64Lines(picture))
+		}, base64Lines(picture)))
 	}
-	if err == nil {
-		err = related.Close()
-	}
-	if err != nil {
+	if err = errors.Join(err, related.Close()); err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	for _, header := range [][2]string{
-		{"From", m.from.String()},
-		{"To", (&mail.Address{Address: message.To}).String()},
-		{"Subject", mime.QEncoding.Encode("utf-8", plaintext.Line(message.Subject))},
-		{"Date", m.Now().UTC().Format(time.RFC1123Z)},
-		{"Message-ID", "<" + message.ID + "@" + domainOf(m.from.Address) + ">"},
-		{"List-Unsubscribe", "<" + message.Unsubscribe + ">"},
-		{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
-		{"Auto-Submitted", "auto-generated"}, // prevents out-of-office answers
-		{"MIME-Version", "1.0"},
-		{"Content-Type", `multipart/related; type="multipart/alternative"; boundary="` + related.Boundary() + `"`},
-	} {
-		fmt.Fprintf(&b, "%s: %s\r\n", header[0], header[1])
+	domain := m.from.Address[strings.LastIndexByte(m.from.Address, '@')+1:]
+	head := m.headers(message.To, mime.QEncoding.Encode("utf-8", plaintext.Line(message.Subject)),
+		[2]string{"Message-ID", "<" + message.ID + "@" + domain + ">"},
+		[2]string{"List-Unsubscribe", "<" + message.Unsubscribe + ">"},
+		[2]string{"List-Unsubscribe-Post", "List-Unsubscribe=One-Click"},
+		[2]string{"Content-Type", `multipart/related; type="multipart/alternative"; boundary="` + related.Boundary() + `"`})
+	return append(head, body.Bytes()...), nil
+}
+
+// addPart adds one part.
+func addPart(to *multipart.Writer, header textproto.MIMEHeader, content []byte) error {
+	w, err := to.CreatePart(header)
+	if err == nil {
+		_, err = w.Write(content)
 	}
-	b.WriteString("\r\n")
-	b.Write(body.Bytes())
-	return b.Bytes(), nil
+	return err
 }
 
-// alternative is a part with its type.
-type alternative struct {
-	kind string
-	body []byte
-}
-
-// alternatives writes the text and the HTML.
-func alternatives(message Message) (alternative, error) {
+// alternatives writes the text and the HTML as one part of a media type.
+func alternatives(message Message) (kind string, part []byte, err error) {
 	var out bytes.Buffer
 	w := multipart.NewWriter(&out)
 	for _, one := range [][2]string{{"text/plain", message.Text}, {"text/html", message.HTML}} {
-		part, err := w.CreatePart(textproto.MIMEHeader{"Content-Type": {one[0] + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"}})
-		if err != nil {
-			return alternative{}, err
-		}
-		q := quotedprintable.NewWriter(part)
-		if _, err = q.Write([]byte(plaintext.Lines(one[1]))); err == nil {
-			err = q.Close()
-		}
-		if err != nil {
-			return alternative{}, err
-		}
+		var coded bytes.Buffer
+		q := quotedprintable.NewWriter(&coded)
+		_, failed := q.Write([]byte(plaintext.Lines(one[1])))
+		err = errors.Join(err, failed, q.Close(), addPart(w, textproto.MIMEHeader{
+			"Content-Type": {one[0] + "; charset=utf-8"}, "Content-Transfer-Encoding": {"quoted-printable"},
+		}, coded.Bytes()))
 	}
-	err := w.Close()
-	return alternative{`multipart/alternative; boundary="` + w.Boundary() + `"`, out.Bytes()}, err
+	err = errors.Join(err, w.Close())
+	return `multipart/alternative; boundary="` + w.Boundary() + `"`, out.Bytes(), err
 }
 
 // base64Lines encodes in lines of 76 characters, as MIME wants.
@@ -122,14 +95,4 @@ func base64Lines(content []byte) []byte {
 		content = content[n:]
 	}
 	return b.Bytes()
-}
-
-// domainOf is what follows the @ of an address.
-func domainOf(address string) string {
-	for i := len(address) - 1; i >= 0; i-- {
-		if address[i] == '@' {
-			return address[i+1:]
-		}
-	}
-	return "localhost"
 }

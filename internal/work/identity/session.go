@@ -23,7 +23,7 @@ type Opened struct {
 }
 
 // SignIn uses the token of a link, once, and opens a session. The first sign-in creates
-// a person and a workspace. A link that came by mail proves the address. The browser's previous session, "" when none, ends. The
+// a person and a workspace. A link that came by mail verifies the address. The browser's previous session, "" when none, ends. The
 // token counts as used only if the transaction commits. Errors: link_invalid,
 // unavailable when another sign-in is creating the same person.
 func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, error) {

@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"strings"
 	"time"
@@ -140,27 +139,20 @@ func (m *Movies) Input(ctx context.Context, workerID, movieID string) (z ZIP, er
 }
 
 // Heartbeat extends leases and returns the ids of those that the worker no longer holds. One
-// that is held for longer than longestHold is taken away.
+// that is held for longer than longestHold fails, so that the worker loses it.
 func (m *Movies) Heartbeat(ctx context.Context, refs []lease.Ref, progress []float64) (lost []string, err error) {
 	err = m.DB.Write(ctx, func(tx *db.Tx) error {
-		lost = []string{}
-		for i, ref := range refs {
+		for _, ref := range refs {
 			claimed, err := tx.MovieClaimed(ctx, ref.ID)
 			if err == nil && claimed < tx.Now-longestHold.Microseconds() {
 				err = m.fail(ctx, tx, ref, framecheck.Failure{Code: fault.FrameTimeExceeded, Message: fmt.Sprintf("It was not encoded after %s.", longestHold)})
-				lost = append(lost, ref.ID)
-			} else if err == nil {
-				err = lease.Beat(ctx, tx, ref, progress[i], m.LeaseLife)
 			}
-			if errors.Is(err, lease.ErrLost) || db.IsNotFound(err) {
-				lost = append(lost, ref.ID)
-				continue
-			}
-			if err != nil {
+			if err != nil && !errors.Is(err, lease.ErrLost) && !db.IsNotFound(err) {
 				return err
 			}
 		}
-		return nil
+		lost, err = lease.BeatAll(ctx, tx, refs, progress, m.LeaseLife)
+		return err
 	})
 	return lost, err
 }
@@ -245,7 +237,7 @@ func (m *Movies) store(ctx context.Context, key string, d Delivered, content io.
 	defer w.Abort()
 	sum, form := sha256.New(), &boxes{}
 	n, err := io.Copy(io.MultiWriter(w, sum, form), io.LimitReader(content, d.SizeBytes+1))
-	if err == nil && !form.areMovie() || n != d.SizeBytes || sumOf(sum) != d.SHA256 {
+	if err == nil && !form.areMovie() || n != d.SizeBytes || hex.EncodeToString(sum.Sum(nil)) != d.SHA256 {
 		return fault.New(fault.FrameRejected, "The movie does not match its description.").Wrap(err)
 	}
 	if err != nil {
@@ -256,8 +248,6 @@ func (m *Movies) store(ctx context.Context, key string, d Delivered, content io.
 	}
 	return nil
 }
-
-func sumOf(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // told turns the errors about a lease into the one answer to a report that comes too late.
 func told(what string, err error) error {

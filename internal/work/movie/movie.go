@@ -22,6 +22,7 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/work/job"
@@ -71,8 +72,37 @@ var formats = map[string]bool{".png": true, ".jpg": true, ".tif": true, ".tga": 
 // Find finds the movie of a job of a workspace, and orders it when there is none. Errors:
 // render_not_found, render_not_completed, artifact_expired; movie_not_ready while it is made, or
 // too many others of the workspace are; movie_unavailable when the frames cannot become one.
-func (m *Movies) Find(ctx context.Context, workspaceID, jobID string) (found Movie, err error) {
-	var record job.Record
+func (m *Movies) Find(ctx context.Context, workspaceID, jobID string) (Movie, error) {
+	return m.Await(ctx, workspaceID, jobID, 0)
+}
+
+// Await is Find that waits for the movie for so long.
+func (m *Movies) Await(ctx context.Context, workspaceID, jobID string, patience time.Duration) (found Movie, err error) {
+	record, err := m.record(ctx, workspaceID, jobID)
+	if err != nil {
+		return found, err
+	}
+	for end := time.Now().Add(patience); ; {
+		if found, err = m.kept(ctx, record); err == nil && found.Key == "" {
+			err = m.order(ctx, record)
+		}
+		if !fault.Is(err, fault.MovieNotReady) || time.Now().Add(look).After(end) {
+			return found, err
+		}
+		select {
+		case <-ctx.Done():
+			return found, ctx.Err()
+		case <-time.After(look):
+		}
+	}
+}
+
+// look is how often Await looks for a movie.
+const look = time.Second
+
+// record reads a completed job of which a movie can be made. Errors: those of Find but
+// movie_not_ready.
+func (m *Movies) record(ctx context.Context, workspaceID, jobID string) (record job.Record, err error) {
 	var frames []result.Frame
 	err = m.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if record, err = job.FindCompleted(ctx, tx, workspaceID, jobID); err == nil {
@@ -80,19 +110,13 @@ func (m *Movies) Find(ctx context.Context, workspaceID, jobID string) (found Mov
 		}
 		return err
 	})
-	if err != nil {
-		return found, err
+	if err == nil && record.ArtifactRemovedAt != 0 {
+		err = result.Removed()
 	}
-	if record.ArtifactRemovedAt != 0 {
-		return found, result.Removed()
+	if err == nil {
+		err = check(frames)
 	}
-	if err := check(frames); err != nil {
-		return found, err
-	}
-	if found, err = m.kept(ctx, record); err != nil || found.Key != "" {
-		return found, err
-	}
-	return found, m.order(ctx, record)
+	return record, err
 }
 
 // check refuses frames that no movie is made of. Error: movie_unavailable.
@@ -128,26 +152,28 @@ func (m *Movies) kept(ctx context.Context, record job.Record) (found Movie, err 
 // order queues the encoding of a job's frames. It always returns an error: what the caller waits
 // for, or why there is no movie.
 func (m *Movies) order(ctx context.Context, record job.Record) error {
-	err := m.DB.Write(ctx, func(tx *db.Tx) error {
-		state, err := tx.MovieState(ctx, record.JobID)
-		if err != nil {
-			return fmt.Errorf("read the order of a movie: %w", err)
-		}
-		switch {
-		case state.Failed != 0:
-			return fault.New(fault.MovieUnavailable, "The movie could not be encoded: %s", state.Reason)
-		case state.Ordered != 0:
-			return nil
-		}
-		waiting, err := tx.MoviesWaiting(ctx, record.WorkspaceID)
-		if err != nil {
-			return fmt.Errorf("count movies: %w", err)
-		}
-		if waiting >= mostWaiting {
-			return notReady("%d other movies of this workspace are being encoded.", waiting)
-		}
-		return lease.AddOrAdvance(ctx, tx, Queue, record.JobID, 0, tx.Time())
+	var state query.MovieStateRow
+	err := m.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		state, err = tx.MovieState(ctx, record.JobID)
+		return err
 	})
+	switch {
+	case err != nil:
+		return fmt.Errorf("read the order of a movie: %w", err)
+	case state.Failed != 0:
+		return fault.New(fault.MovieUnavailable, "The movie could not be encoded: %s", state.Reason)
+	case state.Ordered == 0:
+		err = m.DB.Write(ctx, func(tx *db.Tx) error {
+			waiting, err := tx.MoviesWaiting(ctx, record.WorkspaceID)
+			if err != nil {
+				return fmt.Errorf("count movies: %w", err)
+			}
+			if waiting >= mostWaiting {
+				return notReady("%d other movies of this workspace are being encoded.", waiting)
+			}
+			return lease.AddOrAdvance(ctx, tx, Queue, record.JobID, 0, tx.Time())
+		})
+	}
 	if err != nil {
 		return err
 	}
@@ -159,27 +185,8 @@ func notReady(format string, args ...any) error {
 	return fault.New(fault.MovieNotReady, format, args...).After(again)
 }
 
-// again is when a caller who has waited should ask again.
+// again is the pause before the next request that the answer asks for.
 const again = 2 * time.Second
-
-// look is how often Await looks for a movie.
-const look = time.Second
-
-// Await is Find that waits for the movie for so long. Errors: those of Find.
-func (m *Movies) Await(ctx context.Context, workspaceID, jobID string, patience time.Duration) (Movie, error) {
-	end := time.Now().Add(patience)
-	for {
-		found, err := m.Find(ctx, workspaceID, jobID)
-		if !fault.Is(err, fault.MovieNotReady) || time.Now().Add(look).After(end) {
-			return found, err
-		}
-		select {
-		case <-ctx.Done():
-			return found, ctx.Err()
-		case <-time.After(look):
-		}
-	}
-}
 
 // Open opens a movie, which the caller closes. One that is damaged is removed, and made again at
 // the next Find. Errors: movie_not_ready.

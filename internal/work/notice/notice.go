@@ -1,6 +1,6 @@
 // Package notice remembers whom to tell by mail how a job ended.
 //
-// What always holds: only people who have proved their address by signing in are told, and only
+// What always holds: only people with a verified address are told, and only
 // while they want it. A job's end writes one row for each of them, in the transaction that ends
 // the job; the row goes when its mail is sent. A person gets at most one mail in Pause: jobs
 // that end meanwhile come together in the next one.
@@ -33,7 +33,7 @@ const UsualPause = 10 * time.Minute
 // gather is how long a mail waits for other jobs that end at the same time.
 const gather = 15 * time.Second
 
-// Verified records that a person has proved their address. From then on they are told, until
+// Verified records that the address of a person is verified. From then on they are told, until
 // they switch it off. Repeating it changes nothing.
 func Verified(ctx context.Context, tx *db.Tx, personID string) error {
 	row := query.NoticeReader{PersonID: personID, VerifiedAt: tx.Now}
@@ -63,8 +63,8 @@ func Add(ctx context.Context, tx *db.Tx, workspaceID, jobID string, pause time.D
 	return nil
 }
 
-// Wants reports whether the person with an address has proved it, and is told.
-func Wants(ctx context.Context, tx *db.Tx, email string) (proved, told bool, err error) {
+// Wants reports whether an address is verified, and whether its person is told.
+func Wants(ctx context.Context, tx *db.Tx, email string) (verified, told bool, err error) {
 	row, err := tx.NoticeReaderByEmail(ctx, email)
 	if db.IsNotFound(err) {
 		return false, false, nil
@@ -76,7 +76,7 @@ func Wants(ctx context.Context, tx *db.Tx, email string) (proved, told bool, err
 }
 
 // Set switches the mails to a person on or off. Off also drops those that wait. A person whose
-// address is not proved gets none either way, so nothing changes.
+// address is not verified gets none either way, so nothing changes.
 func Set(ctx context.Context, tx *db.Tx, personID string, on bool) error {
 	off := tx.Now
 	if on {

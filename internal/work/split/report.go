@@ -17,17 +17,9 @@ import (
 // Heartbeat extends a worker's leases of strips, and returns the ids of those that it no longer
 // holds. progress, 0 to 1, belongs to the lease at the same index.
 func (c *Cuts) Heartbeat(ctx context.Context, held []lease.Ref, progress []float64) (lost []string, err error) {
-	err = c.DB.Write(ctx, func(tx *db.Tx) error {
-		lost = nil // the transaction may run again after a conflict
-		for i, ref := range held {
-			err := lease.Beat(ctx, tx, ref, progress[i], c.LeaseLife)
-			if errors.Is(err, lease.ErrLost) {
-				lost = append(lost, ref.ID)
-			} else if err != nil {
-				return err
-			}
-		}
-		return nil
+	err = c.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		lost, err = lease.BeatAll(ctx, tx, held, progress, c.LeaseLife)
+		return err
 	})
 	return lost, err
 }

@@ -3,8 +3,6 @@ package worker
 import (
 	"archive/zip"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +11,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"svc.example/internal/ground/digest"
 	"svc.example/internal/render/blender"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/receipt"
@@ -53,13 +52,14 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 	if path, err = l.out.moveIn(t.lease, path); err != nil {
 		return errors.Join(errUnable, err)
 	}
-	sum, size, err := digestOf(path)
-	if err != nil {
+	info, err1 := os.Stat(path)
+	sum, err2 := digest.OfFile(path)
+	if err := errors.Join(err1, err2); err != nil {
 		return errors.Join(errUnable, err)
 	}
-	l.log.Info("movie encoded", "id", t.job.JobID, "frames", order.Frames, "seconds", time.Since(begun).Seconds(), "bytes", size)
+	l.log.Info("movie encoded", "id", t.job.JobID, "frames", order.Frames, "seconds", time.Since(begun).Seconds(), "bytes", info.Size())
 	err = l.out.put(report{Frame: &farmapi.FrameResult{
-		WorkerID: l.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID, File: "movie.mp4", SHA256: sum, SizeBytes: size,
+		WorkerID: l.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID, File: "movie.mp4", SHA256: sum, SizeBytes: info.Size(),
 	}})
 	if err != nil {
 		return errors.Join(errUnable, err)
@@ -113,16 +113,4 @@ func unpackOne(z *zip.ReadCloser, name, path string) error {
 		return errors.Join(errUnable, err)
 	}
 	return nil
-}
-
-// digestOf hashes a file of this machine.
-func digestOf(path string) (sum string, size int64, err error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return "", 0, err
-	}
-	defer file.Close()
-	h := sha256.New()
-	size, err = io.Copy(h, file)
-	return hex.EncodeToString(h.Sum(nil)), size, err
 }

@@ -2,7 +2,6 @@ package console
 
 import (
 	"net/http"
-	"time"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/blob"
@@ -27,12 +26,7 @@ func (s *Site) movie(w http.ResponseWriter, r *http.Request, who identity.Princi
 		var file blob.Reader
 		if file, err = s.Movies.Open(ctx, found); err == nil {
 			defer func() { _ = file.Close() }()
-			h := w.Header()
-			h.Set("Content-Type", movie.Type)
-			h.Set("Content-Disposition", blob.Attachment(found.Filename))
-			h.Set("ETag", `"`+found.SHA256+`"`)
-			h.Set("Cache-Control", "private, no-cache")
-			s.Errors.ServeContent(w, r, time.Time{}, file)
+			s.Errors.ServeAttachment(w, r, movie.Type, found.Filename, found.SHA256, file)
 			return nil
 		}
 	}

@@ -17,8 +17,8 @@ type settingsView struct {
 	Email, WorkspaceID, Name string
 	// Theme is the one that the person has chosen; "" for the system's.
 	Theme string
-	// Proved says that the person has proved the address, and Told that jobs' ends are mailed to it.
-	Proved, Told bool
+	// Verified says that the address is verified, Told that the ends of jobs are mailed to it.
+	Verified, Told bool
 	// Proofs says whether the proof pages of the workspace are public.
 	Proofs bool
 	// Sessions are those of the person, the newest first.
@@ -49,7 +49,7 @@ func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fa
 			return err
 		}
 		v.Available = balance.AvailableCents
-		if v.Proved, v.Told, err = notice.Wants(r.Context(), tx, who.Credential.Email); err != nil {
+		if v.Verified, v.Told, err = notice.Wants(r.Context(), tx, who.Credential.Email); err != nil {
 			return err
 		}
 		token, err := identity.SessionToken(r)

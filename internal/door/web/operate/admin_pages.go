@@ -147,13 +147,13 @@ func (v adminJobView) OtherBlender() bool {
 	return v.WaitingReason != nil && *v.WaitingReason == job.NoMatchingBlender
 }
 
-// Pausable reports whether an operator can pause the job now: whoever has paused it before,
+// Pausable reports whether an operator can pause the job now: even if its workspace has paused it,
 // an operator then takes over.
 func (v adminJobView) Pausable() bool {
 	return v.Priority != nil && (v.PausedBy == nil || *v.PausedBy == dispatch.ByWorkspace)
 }
 
-// Waits says why the job waits, or who has paused it; "" when it does not.
+// Waits explains why the job waits or is paused; "" when neither is the case.
 func (v adminJobView) Waits() string {
 	if v.WaitingReason == nil {
 		return page.PausedText(v.Object)

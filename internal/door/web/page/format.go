@@ -171,7 +171,7 @@ func WaitText(o job.Object) string {
 	return "waiting for a free machine" + place
 }
 
-// PausedText says who has paused a job; "" of one that is not paused.
+// PausedText says whether a workspace or an operator paused a job; "" if it is not paused.
 func PausedText(o job.Object) string {
 	switch {
 	case o.PausedBy == nil:

@@ -2,7 +2,7 @@
 
 -- +goose Up
 
--- People who have proved their address by signing in, and whether they want such mails.
+-- People with a verified address, and whether they want such mails.
 CREATE TABLE notice_reader (
   person_id   text PRIMARY KEY REFERENCES person (person_id),
   verified_at bigint NOT NULL,

@@ -87,7 +87,7 @@ func TestAnArtistIsMailedAndOpensTheJobFromIt(t *testing.T) {
 	})
 }
 
-// TestALinkFromTheOperatorProvesNoAddress: nobody is mailed who has not read a mail there.
+// TestALinkFromTheOperatorProvesNoAddress: only a link that came by mail verifies an address.
 func TestALinkFromTheOperatorProvesNoAddress(t *testing.T) {
 	story.EachShared(t, func(t *testing.T, svc *story.Service) {
 		c := svc.Caller(0)
@@ -101,7 +101,7 @@ func TestALinkFromTheOperatorProvesNoAddress(t *testing.T) {
 		})
 		artist := press(t, svc, token)
 		if page := see(t, artist, http.MethodGet, svc.URL+"/console/settings", nil); !strings.Contains(page, "as soon as you have signed in with a link that we sent to") {
-			t.Error("the settings offer mails to an address that is not proved")
+			t.Error("the settings offer mails to an address that is not verified")
 		}
 	})
 }

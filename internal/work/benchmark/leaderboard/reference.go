@@ -102,19 +102,9 @@ func (b *Board) ClaimReference(ctx context.Context, holder string) (w ReferenceW
 // BeatReferences extends the leases of reference renders and returns the ids of those that
 // the worker no longer holds.
 func (b *Board) BeatReferences(ctx context.Context, held []lease.Ref, progress []float64) (lost []string, err error) {
-	err = b.DB.Write(ctx, func(tx *db.Tx) error {
-		lost = []string{}
-		for i, ref := range held {
-			err := lease.Beat(ctx, tx, ref, progress[i], b.LeaseLife)
-			if errors.Is(err, lease.ErrLost) {
-				lost = append(lost, ref.ID)
-				continue
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
+	err = b.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		lost, err = lease.BeatAll(ctx, tx, held, progress, b.LeaseLife)
+		return err
 	})
 	return lost, err
 }

@@ -46,7 +46,7 @@ func each(t *testing.T, test func(t *testing.T, w *world)) {
 	})
 }
 
-// person makes a workspace with a person whose address is proved.
+// person makes a workspace with a person whose address is verified.
 func (w *world) person(t *testing.T) (workspaceID, personID string) {
 	t.Helper()
 	workspaceID = w.Workspace(t)
