@@ -112,7 +112,7 @@ func PausedSince(ctx context.Context, tx *db.Tx, jobID string) (by Pauser, at in
 func lockTurn(ctx context.Context, tx *db.Tx, jobID string) (query.Turn, error) {
 	turn, err := tx.TurnLock(ctx, jobID)
 	if db.IsNotFound(err) {
-		return turn, fault.New(fault.RenderNotPausable, "No frame of job %s waits for a worker or is rendered.", jobID)
+		return turn, fault.New(fault.RenderNotPausable, "Job %s has no frames left to render.", jobID)
 	}
 	if err != nil {
 		return turn, fmt.Errorf("read the turn of %s: %w", jobID, err)

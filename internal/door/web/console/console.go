@@ -54,6 +54,8 @@ type Config struct {
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
 	Leave func(ctx context.Context, workspaceID string) error
+	// Mails says that people are mailed how their jobs end.
+	Mails bool
 	// UploadStall is how long an upload may go without a new byte; 0 means one
 	// minute.
 	UploadStall time.Duration

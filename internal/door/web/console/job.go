@@ -35,7 +35,9 @@ type jobView struct {
 	Shown string
 	// Before and After are the addresses of the frames before and after; "" for none.
 	Before, After string
-	// Times shows how long each frame of Cells took; nil for fewer than two.
+	// Reused is how many frames were taken over from earlier jobs.
+	Reused int
+	// Times shows how long each frame of Cells took; nil for a few.
 	Times *page.Columns
 	// Live is the address of the stream that keeps the page true; "" for a job that has
 	// ended.
@@ -124,7 +126,7 @@ func (s *Site) job(r *http.Request, who identity.Principal) (page.Page, error) {
 
 func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.Wire) (page.Page, error) {
 	ctx, jobID := r.Context(), r.PathValue("job_id")
-	seq, err := s.seqOf(ctx, who, jobID) // before the rest, so that the stream misses nothing
+	record, err := s.record(ctx, who, jobID) // before the rest, so that the stream misses nothing
 	if err != nil {
 		return page.Page{}, err
 	}
@@ -132,7 +134,7 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	if err != nil {
 		return page.Page{}, err
 	}
-	v := jobView{jobRow: jobRow{o}, Problem: problem}
+	v := jobView{jobRow: jobRow{o}, Problem: problem, Reused: int(record.FramesReused)}
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
 		return page.Page{}, err
 	}
@@ -146,7 +148,7 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	}
 	p := page.Page{Template: "job", Title: o.Filename, Section: page.JobsSection, Content: &v}
 	if !v.Ended() {
-		v.Live = fmt.Sprintf("%s%s/live?seq=%d&from=%d", jobsPath, jobID, seq, from)
+		v.Live = fmt.Sprintf("%s%s/live?seq=%d&from=%d", jobsPath, jobID, record.Seq, from)
 		p.Reload = 10
 	}
 	return p, nil
@@ -170,14 +172,13 @@ func (s *Site) proofPage(ctx context.Context, who identity.Principal, o job.Obje
 	return s.Links.ProofPage(signed.ReceiptID), err
 }
 
-// seqOf is how many durable changes a job has seen.
-func (s *Site) seqOf(ctx context.Context, who identity.Principal, jobID string) (seq int64, err error) {
-	err = s.DB.Read(ctx, func(tx *db.Tx) error {
-		record, err := job.Find(ctx, tx, who.WorkspaceID, jobID)
-		seq = record.Seq
+// record reads the row of a job of the workspace.
+func (s *Site) record(ctx context.Context, who identity.Principal, jobID string) (record job.Record, err error) {
+	err = s.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		record, err = job.Find(ctx, tx, who.WorkspaceID, jobID)
 		return err
 	})
-	return seq, err
+	return record, err
 }
 
 // fill puts the frames of a job into the page, starting at the first one with at least the
@@ -219,6 +220,9 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 	return all[begin], nil
 }
 
+// fewestTimes is from how many frames on a chart shows more than a glance at the pictures does.
+const fewestTimes = 8
+
 // timesOf draws how long frames took; those that a person should look at stand out.
 func timesOf(cells []cell) *page.Columns {
 	var columns []page.Column
@@ -231,7 +235,7 @@ func timesOf(cells []cell) *page.Columns {
 		}
 		columns = append(columns, column)
 	}
-	if taken < 2 {
+	if taken < fewestTimes {
 		return nil
 	}
 	drawn := page.Draw(columns)
@@ -252,7 +256,7 @@ func (s *Site) liveJob(w http.ResponseWriter, r *http.Request, who identity.Prin
 	if last, err := strconv.ParseInt(r.Header.Get("Last-Event-ID"), 10, 64); err == nil && last > seq {
 		seq = last
 	}
-	if _, err := s.seqOf(ctx, who, jobID); err != nil { // a miss must be a 404, before the status is sent
+	if _, err := s.record(ctx, who, jobID); err != nil { // a miss must be a 404, before the status is sent
 		return err
 	}
 	return s.stream(w, r, func(out *stream) error {

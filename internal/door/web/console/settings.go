@@ -17,6 +17,8 @@ type settingsView struct {
 	Email, WorkspaceID, Name string
 	// Theme is the one that the person has chosen; "" for the system's.
 	Theme string
+	// Mails says that the service mails how jobs end.
+	Mails bool
 	// Verified says that the address is verified, Told that the ends of jobs are mailed to it.
 	Verified, Told bool
 	// Proofs says whether the proof pages of the workspace are public.
@@ -37,7 +39,7 @@ func (s *Site) settings(r *http.Request, who identity.Principal) (page.Page, err
 }
 
 func (s *Site) settingsPage(r *http.Request, who identity.Principal, problem *fault.Wire) (page.Page, error) {
-	v := settingsView{Problem: problem, Email: who.Credential.Email, WorkspaceID: who.WorkspaceID, Theme: page.ThemeOf(r)}
+	v := settingsView{Problem: problem, Email: who.Credential.Email, WorkspaceID: who.WorkspaceID, Theme: page.ThemeOf(r), Mails: s.Mails}
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
 		workspace, _, err := identity.WorkspaceOf(r.Context(), tx, who.WorkspaceID)
 		if err != nil {

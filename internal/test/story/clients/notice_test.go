@@ -29,11 +29,7 @@ import (
 // and ends the mails from it, as a mail program does.
 func TestAnArtistIsMailedAndOpensTheJobFromIt(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
-		server := mailtest.Open(t, mailtest.Plain)
-		var err error
-		if config.Mail, err = identity.NewMail("smtp://"+server.Address, "Renders <renders@svc.example>"); err != nil {
-			t.Fatal(err)
-		}
+		server := mailing(t, &config)
 		pass := story.Moved(&config)
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
@@ -89,21 +85,47 @@ func TestAnArtistIsMailedAndOpensTheJobFromIt(t *testing.T) {
 
 // TestALinkFromTheOperatorProvesNoAddress: only a link that came by mail verifies an address.
 func TestALinkFromTheOperatorProvesNoAddress(t *testing.T) {
-	story.EachShared(t, func(t *testing.T, svc *story.Service) {
-		c := svc.Caller(0)
-		var token string
-		svc.Write(func(ctx context.Context, tx *db.Tx) error {
-			_, emails, err := identity.WorkspaceOf(ctx, tx, c.Workspace)
-			if err == nil {
-				token, err = identity.CreateSignInLink(ctx, tx, emails[0])
-			}
-			return err
-		})
-		artist := press(t, svc, token)
-		if page := see(t, artist, http.MethodGet, svc.URL+"/console/settings", nil); !strings.Contains(page, "as soon as you have signed in with a link that we sent to") {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		mailing(t, &config)
+		svc := story.Start(t, config)
+		page := see(t, press(t, svc, operatorsLink(svc, svc.Caller(0))), http.MethodGet, svc.URL+"/console/settings", nil)
+		if !strings.Contains(page, "as soon as you have signed in with a link that we sent to") {
 			t.Error("the settings offer mails to an address that is not verified")
 		}
 	})
+}
+
+// TestWithoutAMailServerNobodyIsOfferedMails.
+func TestWithoutAMailServerNobodyIsOfferedMails(t *testing.T) {
+	t.Parallel()
+	svc := story.SharedOn(t, "sqlite")
+	c := svc.Caller(0)
+	if page := see(t, press(t, svc, operatorsLink(svc, c)), http.MethodGet, svc.URL+"/console/settings", nil); !strings.Contains(page, "Proof pages") || strings.Contains(page, "E-mail") {
+		t.Error("the settings offer mails that nothing sends")
+	}
+}
+
+// mailing gives a configuration a mail server.
+func mailing(t *testing.T, config *app.Config) *mailtest.Server {
+	t.Helper()
+	server := mailtest.Open(t, mailtest.Plain)
+	var err error
+	if config.Mail, err = identity.NewMail("smtp://"+server.Address, "Renders <renders@svc.example>"); err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+// operatorsLink is the token of a sign-in link that an operator makes for the caller's person.
+func operatorsLink(svc *story.Service, c story.Caller) (token string) {
+	svc.Write(func(ctx context.Context, tx *db.Tx) error {
+		_, emails, err := identity.WorkspaceOf(ctx, tx, c.Workspace)
+		if err == nil {
+			token, err = identity.CreateSignInLink(ctx, tx, emails[0])
+		}
+		return err
+	})
+	return token
 }
 
 // signInByMail signs the caller's person in, by a link from the mail server.
