@@ -195,6 +195,20 @@ func (c *Client) post(ctx context.Context, path string, value, answer any) error
 	return c.do(ctx, call{method: http.MethodPost, path: path, body: body}, answer)
 }
 
+// Call asks any other route that speaks JSON: it sends value unless that is nil, and reads the
+// answer into answer. It is repeated after failures that pass, but a POST, PATCH or DELETE is not.
+func (c *Client) Call(ctx context.Context, method, path string, value, answer any) error {
+	x := call{method: method, path: path, once: method != http.MethodGet && method != http.MethodHead && method != http.MethodPut}
+	if value != nil {
+		body, err := jsonBody(value)
+		if err != nil {
+			return err
+		}
+		x.body = body
+	}
+	return c.do(ctx, x, answer)
+}
+
 // ask sends value, if it is not nil, and returns the JSON answer.
 func ask[T any](ctx context.Context, c *Client, method, path string, value any) (*T, error) {
 	x := call{method: method, path: path}

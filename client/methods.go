@@ -83,6 +83,18 @@ func (c *Client) Proof(ctx context.Context, jobID string) (*Proof, error) {
 	return ask[Proof](ctx, c, "GET", c.jobPath(jobID, "/proof"), nil)
 }
 
+// Upload reads an inspected upload with its newest quote; one that has expired is replaced.
+// It spends nothing. Error: *Error with upload_not_found.
+func (c *Client) Upload(ctx context.Context, uploadID string) (*Quote, error) {
+	return ask[Quote](ctx, c, "GET", c.uploadPath(uploadID, ""), nil)
+}
+
+// DeleteUpload deletes an upload that no running job needs, which frees its storage at once.
+// Error: *Error with upload_not_found or upload_in_use.
+func (c *Client) DeleteUpload(ctx context.Context, uploadID string) error {
+	return c.do(ctx, call{method: "DELETE", path: c.uploadPath(uploadID, ""), once: true}, new(struct{}))
+}
+
 // SigningKeys lists the public keys with which receipts are or were signed. The route is
 // public. Keep the keys that you trust: those from the server that you check prove less.
 func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {

@@ -156,13 +156,18 @@ func (c *Client) PreviewImage(ctx context.Context, p *UploadPreview) (picture []
 
 // previewPath is where the client's kind of key finds the previews of an upload.
 func (c *Client) previewPath(uploadID string, frame int) string {
-	uploads := "/node/v1/uploads/"
-	if c.AccountKey() {
-		uploads = "/v1/uploads/"
-	}
-	path := uploads + url.PathEscape(uploadID) + "/preview"
+	path := c.uploadPath(uploadID, "/preview")
 	if frame > 0 {
 		path += "?frame=" + strconv.Itoa(frame)
 	}
 	return path
+}
+
+// uploadPath is where the client's kind of key finds an upload.
+func (c *Client) uploadPath(uploadID, rest string) string {
+	uploads := "/node/v1/uploads/"
+	if c.AccountKey() {
+		uploads = "/v1/uploads/"
+	}
+	return uploads + url.PathEscape(uploadID) + rest
 }

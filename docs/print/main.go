@@ -3,7 +3,7 @@
 // warnings and findings, docs/webhook-events.md from the table of webhook events,
 // docs/states.md from the table of job states, docs/internal/gpu-names.md from the tables of GPU
 // names, docs/openapi.json from the API's routes, docs/internal/interface-coverage.md from the table of rules and tests, docs/sdk-python.md and
-// docs/sdk-typescript.md from the source of the SDKs.
+// docs/sdk-typescript.md from the source of the SDKs, docs/sdk-operations.md from their table.
 package main
 
 //go:generate go run .
@@ -44,6 +44,7 @@ func main() {
 		"webhook-events.md":              contract.EventsMarkdown(),
 		"warnings.md":                    quote.WarningsMarkdown(),
 		"internal/interface-coverage.md": coverage.Markdown(),
+		"sdk-operations.md":              sdk.OperationsMarkdown(),
 		"openapi.json":                   string(api.Document("https://svc.example")),
 	} {
 		if err := os.WriteFile(filepath.Join("..", name), []byte(text), 0o644); err != nil {

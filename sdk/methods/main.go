@@ -93,8 +93,8 @@ import "context"
 func goMethod(m method) string {
 	name := camel("_" + m.name)
 	path, params, value := fmt.Sprintf("%q", m.path), "", "nil"
-	if m.ofJob {
-		path, params = fmt.Sprintf("c.jobPath(jobID, %q)", m.path), ", jobID string"
+	if m.of != "" {
+		path, params = fmt.Sprintf("c.%[1]sPath(%[1]sID, %[2]q)", m.of, m.path), fmt.Sprintf(", %sID string", m.of)
 	}
 	if p := m.body; p != nil {
 		params += fmt.Sprintf(", %s %s", camel(p.name), p.inGo)
@@ -102,6 +102,9 @@ func goMethod(m method) string {
 	}
 	call := fmt.Sprintf("ctx, c, %q, %s, %s", m.verb, path, value)
 	result, body := "*"+m.inGo, fmt.Sprintf("return ask[%s](%s)", m.inGo, call)
+	if m.inGo == "" { // the answer says nothing
+		result, body = "error", fmt.Sprintf("return c.do(ctx, call{method: %q, path: %s, once: true}, new(struct{}))", m.verb, path)
+	}
 	if m.member != "" {
 		if strings.HasPrefix(m.inGo, "[]") {
 			result = m.inGo
@@ -111,25 +114,31 @@ func goMethod(m method) string {
 			body = strings.Replace(body, "&answer", "answer", 1)
 		}
 	}
+	if m.inGo != "" {
+		result = "(" + result + ", error)"
+	}
 	doc := m.docGo
 	if doc == "" {
 		doc = m.doc
 	}
-	return fmt.Sprintf("// %s\nfunc (c *Client) %s(ctx context.Context%s) (%s, error) {\n%s\n}\n",
+	return fmt.Sprintf("// %s\nfunc (c *Client) %s(ctx context.Context%s) %s {\n%s\n}\n",
 		strings.Join(wrapped(doc, 90), "\n// "), name, params, result, body)
 }
 
 func pythonMethod(m method) string {
 	path, params, value := fmt.Sprintf("%q", m.path), "", ""
-	if m.ofJob {
-		path, params = fmt.Sprintf("self._job(job_id, %q)", m.path), ", job_id: str"
+	if m.of != "" {
+		path, params = fmt.Sprintf("self._%[1]s(%[1]s_id, %[2]q)", m.of, m.path), fmt.Sprintf(", %s_id: str", m.of)
 		if m.path == "" {
-			path = "self._job(job_id)"
+			path = fmt.Sprintf("self._%[1]s(%[1]s_id)", m.of)
 		}
 	}
 	if p := m.body; p != nil {
 		params += fmt.Sprintf(", %s: %s", p.name, p.inPython)
 		value = fmt.Sprintf(", {%q: %s}", p.member, p.name)
+	}
+	if m.verb == "DELETE" { // a repetition finds nothing to delete
+		value += ", once=True"
 	}
 	answer := fmt.Sprintf("self._transport.json(%q, %s%s)", m.verb, path, value)
 	if m.member != "" {
@@ -148,15 +157,18 @@ func pythonMethod(m method) string {
 
 func typescriptMethod(m method) string {
 	path, params, options := fmt.Sprintf("%q", m.path), "", "{ signal }"
-	if m.ofJob {
-		path, params = fmt.Sprintf("this.jobPath(jobId, %q)", m.path), "jobId: string, "
+	if m.of != "" {
+		path, params = fmt.Sprintf("this.%[1]sPath(%[1]sId, %[2]q)", m.of, m.path), fmt.Sprintf("%sId: string, ", m.of)
 		if m.path == "" {
-			path = "this.jobPath(jobId)"
+			path = fmt.Sprintf("this.%[1]sPath(%[1]sId)", m.of)
 		}
 	}
 	if p := m.body; p != nil {
 		params += fmt.Sprintf("%s: %s, ", camel(p.name), p.inTypescript)
 		options = fmt.Sprintf("{ value: { %s: %s }, signal }", p.member, camel(p.name))
+	}
+	if m.verb == "DELETE" { // a repetition finds nothing to delete
+		options = "{ once: true, signal }"
 	}
 	answer := fmt.Sprintf("return this.transport.json(%q, %s, %s);", m.verb, path, options)
 	if m.member != "" {

@@ -17,13 +17,13 @@ type value struct {
 type method struct {
 	name       string // in snake_case
 	verb, path string
-	ofJob      bool   // path is below that of a job
+	of         string // "job" or "upload": path is below that of the one with this id; "" for neither
 	body       *value // nil for none
 	member     string // of the answer, that is returned; "" for the whole answer
 	schema     string // of the answer in the OpenAPI document, where member is set
-	types
-	doc   string
-	docGo string // "" for doc
+	types             // inGo is "" for a method of Go that returns an error alone
+	doc        string
+	docGo      string // "" for doc
 }
 
 // setting is what a start says besides its quote and the terms. All settings are texts.
@@ -43,29 +43,35 @@ func table() []method {
 	job := types{"Job", "Job", "Job"}
 	wallet := types{"Wallet", "Wallet", "Wallet"}
 	return []method{
-		{name: "job", verb: "GET", ofJob: true, types: job, doc: "The job as it is now.",
+		{name: "job", verb: "GET", of: "job", types: job, doc: "The job as it is now.",
 			docGo: "Job reads a job. Error: *Error with render_not_found, also for another workspace's job."},
-		{name: "cancel", verb: "POST", path: "/cancel", ofJob: true, types: job, doc: "Ends a job that no worker has claimed yet. It costs nothing.",
+		{name: "cancel", verb: "POST", path: "/cancel", of: "job", types: job, doc: "Ends a job that no worker has claimed yet. It costs nothing.",
 			docGo: "Cancel ends a job that no worker has claimed yet; later it is refused with render_not_cancellable. A cancelled job costs nothing: its whole reserve is released."},
-		{name: "pause", verb: "POST", path: "/pause", ofJob: true, types: job, doc: "Keeps workers from taking more frames of the job. Frames that they have are finished.",
+		{name: "pause", verb: "POST", path: "/pause", of: "job", types: job, doc: "Keeps workers from taking more frames of the job. Frames that they have are finished.",
 			docGo: "Pause keeps workers from taking more frames of a queued or rendering job; frames that they have are finished. Error: *Error with render_not_pausable."},
-		{name: "resume", verb: "POST", path: "/resume", ofJob: true, types: job, doc: "Lets workers take frames of a paused job again.",
+		{name: "resume", verb: "POST", path: "/resume", of: "job", types: job, doc: "Lets workers take frames of a paused job again.",
 			docGo: "Resume lets workers take frames of a paused job again. Errors: *Error with render_not_pausable or paused_by_operator."},
-		{name: "set_priority", verb: "PUT", path: "/priority", ofJob: true, body: &value{"priority", "priority", types{"int", "int", "number"}}, types: job,
+		{name: "set_priority", verb: "PUT", path: "/priority", of: "job", body: &value{"priority", "priority", types{"int", "int", "number"}}, types: job,
 			doc:   "Orders the job among those of its workspace: a higher priority, 1 to 100, comes first.",
 			docGo: "SetPriority orders a queued or rendering job among those of its workspace: a higher priority, 1 to 100, comes first. A new job has 50. Error: *Error with render_not_pausable."},
-		{name: "frames", verb: "GET", path: "/frames", ofJob: true, member: "frames", schema: "RenderFrames", types: types{"[]Frame", "List[Dict[str, Any]]", "Frame[]"},
+		{name: "frames", verb: "GET", path: "/frames", of: "job", member: "frames", schema: "RenderFrames", types: types{"[]Frame", "List[Dict[str, Any]]", "Frame[]"},
 			doc:   "The frames that are accepted so far, by number.",
 			docGo: "Frames lists the frames of a job that are accepted so far, by number. Error: *Error with render_not_found."},
-		{name: "artifact", verb: "GET", path: "/download", ofJob: true, member: "download", schema: "RenderDownload", types: types{"Artifact", "Artifact", "Artifact"},
+		{name: "artifact", verb: "GET", path: "/download", of: "job", member: "download", schema: "RenderDownload", types: types{"Artifact", "Artifact", "Artifact"},
 			doc:   "Where the ZIP of a completed job is. Each call makes a new link.",
 			docGo: "Artifact returns where the ZIP of a completed job can be fetched. Each call makes a new link, which works for a while only. Error: *Error with render_not_completed or artifact_expired."},
-		{name: "receipt", verb: "GET", path: "/receipt", ofJob: true, types: types{"Receipt", anything, "ReceiptAnswer"},
+		{name: "receipt", verb: "GET", path: "/receipt", of: "job", types: types{"Receipt", anything, "ReceiptAnswer"},
 			doc:   "The receipt of a completed job. Believe it once it is verified.",
 			docGo: "Receipt reads the receipt of a completed job, which [Verify] checks."},
-		{name: "proof", verb: "GET", path: "/proof", ofJob: true, types: types{"Proof", anything, "Proof"},
+		{name: "proof", verb: "GET", path: "/proof", of: "job", types: types{"Proof", anything, "Proof"},
 			doc:   "The proof that the receipt is in the service's log.",
 			docGo: "Proof reads the proof that a completed job's receipt is in the log; [VerifyLog] checks it."},
+		{name: "upload", verb: "GET", of: "upload", types: types{"Quote", "Quote", "Quote"},
+			doc:   "An inspected upload with its newest quote; one that has expired is replaced. It spends nothing.",
+			docGo: "Upload reads an inspected upload with its newest quote; one that has expired is replaced. It spends nothing. Error: *Error with upload_not_found."},
+		{name: "delete_upload", verb: "DELETE", of: "upload", types: types{"", anything, `Schemas["UploadDeleted"]`},
+			doc:   "Deletes an upload that no running job needs, which frees its storage at once.",
+			docGo: "DeleteUpload deletes an upload that no running job needs, which frees its storage at once. Error: *Error with upload_not_found or upload_in_use."},
 		{name: "signing_keys", verb: "GET", path: "/v1/signing-keys", member: "keys", schema: "SigningKeys", types: types{"[]SigningKey", "List[SigningKey]", "SigningKey[]"},
 			doc:   "The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less.",
 			docGo: "SigningKeys lists the public keys with which receipts are or were signed. The route is public. Keep the keys that you trust: those from the server that you check prove less."},

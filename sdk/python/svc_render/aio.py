@@ -117,6 +117,18 @@ class AsyncClient:
         """Client.log."""
         return await self._run(lambda client: client.log(job_id))
 
+    async def contact_sheet(self, job_id: str) -> bytes:
+        """Client.contact_sheet."""
+        return await self._run(lambda client: client.contact_sheet(job_id))
+
+    async def loop(self, job_id: str) -> bytes:
+        """Client.loop."""
+        return await self._run(lambda client: client.loop(job_id))
+
+    async def movie(self, job_id: str, path: transfer.Path) -> None:
+        """Client.movie."""
+        return await self._run(lambda client: client.movie(job_id, path))
+
     async def artifact(self, job_id: str) -> Artifact:
         """Client.artifact."""
         return await self._run(lambda client: client.artifact(job_id))
@@ -124,6 +136,14 @@ class AsyncClient:
     async def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
         """Client.download."""
         return await self._run(lambda client: client.download(job_id, path, progress=progress))
+
+    async def upload(self, upload_id: str) -> Quote:
+        """Client.upload."""
+        return await self._run(lambda client: client.upload(upload_id))
+
+    async def delete_upload(self, upload_id: str) -> Dict[str, Any]:
+        """Client.delete_upload."""
+        return await self._run(lambda client: client.delete_upload(upload_id))
 
     async def receipt(self, job_id: str) -> Dict[str, Any]:
         """Client.receipt."""
@@ -159,6 +179,14 @@ class AsyncClient:
         """Client.transactions."""
         async for item in self._each(lambda client: client.transactions(limit=limit)):
             yield item
+
+    async def agent_keys(self) -> List[Dict[str, Any]]:
+        """Client.agent_keys."""
+        return await self._run(lambda client: client.agent_keys())
+
+    async def revoke_agent_key(self, key_id: str) -> None:
+        """Client.revoke_agent_key."""
+        return await self._run(lambda client: client.revoke_agent_key(key_id))
 
     async def health(self) -> Dict[str, Any]:
         """Client.health."""

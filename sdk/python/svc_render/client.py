@@ -100,7 +100,7 @@ class Client:
         """A free preview of a frame; without one, the middle of the quoted range. With
         ``wait`` it returns once the preview is "ready", "failed" or "expired"."""
         upload_id = upload if isinstance(upload, str) else upload["upload_id"]
-        path = "%s/%s/preview" % (self._uploads, quoted(upload_id, safe=""))
+        path = self._upload(upload_id, "/preview")
         look = self._transport.json("POST", path, {} if frame is None else {"frame": frame})
         pause = 0.25
         while wait and look.get("status") not in ("ready", "failed", "expired"):
@@ -164,7 +164,22 @@ class Client:
         """Blender's log of the frames accepted so far and of attempts that failed."""
         return self._transport.bytes(self._job(job_id, "/log"))
 
+    def contact_sheet(self, job_id: str) -> bytes:
+        """A JPEG with the frames accepted so far, each with its number; of a long job, an even
+        choice of them."""
+        return self._transport.bytes(self._job(job_id, "/contact-sheet"))
+
+    def loop(self, job_id: str) -> bytes:
+        """An animated WebP that plays the frames, small and at the scene's speed."""
+        return self._transport.bytes(self._job(job_id, "/loop"))
+
     # What is delivered.
+
+    def movie(self, job_id: str, path: transfer.Path) -> None:
+        """Saves an MP4 of a completed job's frames at ``path``, where it appears whole or not at
+        all. It waits while the service has the movie encoded. ApiError movie_unavailable is for
+        frames that cannot become one."""
+        transfer.save_movie(self._transport, self._job(job_id, "/movie"), path)
 
     def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
         """Fetches the ZIP to ``path``, where it appears whole, with the promised SHA-256, or
@@ -191,6 +206,15 @@ class Client:
     def transactions(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
         """The workspace's ledger, newest first."""
         return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)
+
+    def agent_keys(self) -> List[Dict[str, Any]]:
+        """The workspace's agent keys with what each has spent this month, newest first, revoked
+        ones too. It takes an account key."""
+        return cast("List[Dict[str, Any]]", self._transport.json("GET", "/v1/agent-keys")["keys"])
+
+    def revoke_agent_key(self, key_id: str) -> None:
+        """Ends an agent key at once. It takes an account key."""
+        self._transport.json("DELETE", "/v1/agent-keys/%s" % quoted(key_id, safe=""), once=True)
 
     # Printed from sdk/methods by go generate; do not edit.
 
@@ -250,6 +274,15 @@ class Client:
         """The proof that the receipt is in the service's log."""
         return self._transport.json("GET", self._job(job_id, "/proof"))
 
+    def upload(self, upload_id: str) -> Quote:
+        """An inspected upload with its newest quote; one that has expired is replaced. It
+        spends nothing."""
+        return cast(Quote, self._transport.json("GET", self._upload(upload_id)))
+
+    def delete_upload(self, upload_id: str) -> Dict[str, Any]:
+        """Deletes an upload that no running job needs, which frees its storage at once."""
+        return self._transport.json("DELETE", self._upload(upload_id), once=True)
+
     def signing_keys(self) -> List[SigningKey]:
         """The keys with which receipts are or were signed. Keep them: keys from the server
         that you check prove less."""
@@ -298,6 +331,9 @@ class Client:
     def _job(self, job_id: str, rest: str = "") -> str:
         jobs = self._jobs
         return "%s/%s%s" % (jobs, quoted(job_id, safe=""), rest)
+
+    def _upload(self, upload_id: str, rest: str = "") -> str:
+        return "%s/%s%s" % (self._uploads, quoted(upload_id, safe=""), rest)
 
     def _pages(self, path: str, member: str, key: str, filters: Dict[str, str], limit: int) -> Iterator[Dict[str, Any]]:
         before, left = "", limit

@@ -80,7 +80,7 @@ def _save(transport: Transport, path: str, folder: str, frame: Dict[str, Any], s
     at = os.path.join(folder, name)
     if not (os.path.exists(at) and transfer.sha256_of(at) == want):
         part = at + ".part"
-        transport.repeat(lambda: transfer.fetch_frame(transport, "%s/frames/%d/file" % (path, number), part, want))
+        transport.repeat(lambda: transfer.fetch_whole(transport, "%s/frames/%d/file" % (path, number), part, want))
         os.replace(part, at)
     saved[number] = want
     return SavedFrame(number, at)

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Callable, Dict, Iterable, Iterator, List, Mapp
 from urllib.parse import urljoin
 
 from .errors import ApiError, ConnectionFailed, DownloadChanged, FileChanged, SvcError
-from .transport import Answer, Body, Transport, passing
+from .transport import FIRST_WAIT, Answer, Body, Transport, passing
 
 CHUNK = 256 << 10
 #: The largest part of a project's file, bytes.
@@ -200,8 +200,23 @@ def fetch(transport: Transport, link: str, file: BinaryIO, size: int, progress: 
                 progress(have, size)
 
 
-def fetch_frame(transport: Transport, url: str, part: str, want: str) -> None:
-    """One try to fetch a frame, whose SHA-256 must be ``want``, into ``part``."""
+def save_movie(transport: Transport, url: str, path: Path) -> None:
+    """Fetches a movie to ``path``, where it appears whole or not at all."""
+    part = os.fspath(path) + ".part"
+    while True:
+        try:
+            transport.repeat(lambda: fetch_whole(transport, url, part))
+            break
+        except ApiError as error:
+            if error.code != "movie_not_ready":
+                raise
+            transport.sleep(max(error.retry_after, FIRST_WAIT))
+    os.replace(part, path)
+
+
+def fetch_whole(transport: Transport, url: str, part: str, want: str = "") -> None:
+    """One try to fetch a frame or a movie whole into ``part``. Its SHA-256 must be ``want``, if
+    that is known."""
     digest = hashlib.sha256()
     try:
         with transport.open("GET", url, {"Accept": "*/*"}) as answer, open(part, "wb") as file:
@@ -210,7 +225,10 @@ def fetch_frame(transport: Transport, url: str, part: str, want: str) -> None:
             for chunk in iter(lambda: answer.read(CHUNK), b""):
                 digest.update(chunk)
                 file.write(chunk)
-        if digest.hexdigest() != want:
+            declared = answer.headers.get("Content-Length", "")
+            if declared.isdecimal() and file.tell() < int(declared):
+                raise ConnectionFailed(answer.call, EOFError("the answer was cut off"), True)
+        if want and digest.hexdigest() != want:
             raise DownloadChanged("the frame has the SHA-256 %s, the service promised %s" % (digest.hexdigest(), want))
     except BaseException:
         if os.path.exists(part):

@@ -189,6 +189,45 @@ class Waits(unittest.TestCase):
             self.assertLessEqual(tries, len(retries))
 
 
+class Movies(unittest.TestCase):
+    def test_a_movie_is_waited_for_and_saved_whole_or_not_at_all(self):
+        answers = [(409, b'{"ok":false,"error":{"code":"movie_not_ready"}}', 3), (503, b"", 0), (200, b"half", 8), (200, b"a movie", 7)]
+        waits = []
+        client = svc_render.Client(serving(self, answers), "k", sleep=waits.append)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "shot.mp4")
+            client.movie("JOB-1", path)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), b"a movie")
+            answers.append((409, b'{"ok":false,"error":{"code":"movie_unavailable"}}', 0))
+            with self.assertRaises(svc_render.ApiError):
+                client.movie("JOB-1", os.path.join(folder, "other.mp4"))
+            self.assertEqual(os.listdir(folder), ["shot.mp4"])
+        self.assertEqual((waits[0], len(waits)), (3, 3))
+
+
+def serving(test, answers):
+    """The address of a server that gives these answers: status, body, and the Retry-After of a
+    refusal or the Content-Length of a success."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            status, body, number = answers.pop(0)
+            self.send_response(status)
+            self.send_header("Retry-After" if status != 200 else "Content-Length", str(number))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    test.addCleanup(lambda: (server.shutdown(), thread.join(), server.server_close()))
+    return "http://127.0.0.1:%d" % server.server_port
+
+
 class Proxies(unittest.TestCase):
     def setUp(self):
         self.asked = asked = []

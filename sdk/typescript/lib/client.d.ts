@@ -76,6 +76,12 @@ export declare class Client {
     framePreview(jobId: string, frame: number, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Blender's log of the frames accepted so far and of attempts that failed. */
     log(jobId: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** A JPEG with the frames accepted so far, each with its number; of a long job, an even choice of them. */
+    contactSheet(jobId: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** An animated WebP that plays the frames, small and at the scene's speed. */
+    loop(jobId: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
+    /** Saves an MP4 of a completed job's frames at `path`, where it appears whole or not at all. It waits while the service has the movie encoded. ApiError movie_unavailable is for frames that cannot become one. */
+    movie(jobId: string, path: string, { signal }?: Call): Promise<void>;
     /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A
     broken download leaves its bytes next to it, in a file with ".part" at its end, from which a later
     call resumes. */
@@ -100,6 +106,10 @@ export declare class Client {
     transactions({ limit, signal }?: Call & {
         limit?: number;
     }): AsyncGenerator<Transaction, void>;
+    /** The workspace's agent keys with what each has spent this month, newest first, revoked ones too. It takes an account key. */
+    agentKeys({ signal }?: Call): Promise<Schemas["AgentKeyMetadata"][]>;
+    /** Ends an agent key at once. It takes an account key. */
+    revokeAgentKey(keyId: string, { signal }?: Call): Promise<void>;
     /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
     start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
         legalAcceptance: string;
@@ -126,6 +136,10 @@ export declare class Client {
     receipt(jobId: string, { signal }?: Call): Promise<ReceiptAnswer>;
     /** The proof that the receipt is in the service's log. */
     proof(jobId: string, { signal }?: Call): Promise<Proof>;
+    /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
+    upload(uploadId: string, { signal }?: Call): Promise<Quote>;
+    /** Deletes an upload that no running job needs, which frees its storage at once. */
+    deleteUpload(uploadId: string, { signal }?: Call): Promise<Schemas["UploadDeleted"]>;
     /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
     signingKeys({ signal }?: Call): Promise<SigningKey[]>;
     /** The balance. */
@@ -146,5 +160,6 @@ export declare class Client {
     /** The answer of any GET as it came, of 64 MiB at most. Save a receipt so: other writers of JSON give a number another form, in which it is not what was signed. */
     read(path: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     private jobPath;
+    private uploadPath;
     private pages;
 }

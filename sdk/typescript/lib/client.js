@@ -1,6 +1,6 @@
 /** The client. Start reading at {@link Client}. */
 import { SvcError } from "./errors.js";
-import { downloadBlob, downloadFile } from "./download.js";
+import { downloadBlob, downloadFile, saveMovie } from "./download.js";
 import { blobOf } from "./files.js";
 import { Follower } from "./follow.js";
 import { framesText } from "./frames.js";
@@ -75,7 +75,7 @@ export class Client {
     /** A free preview of a frame; without one, the middle of the quoted range. It returns once the
     preview is "ready", "failed" or "expired", or at once with `wait: false`. */
     async preview(upload, { frame, wait = true, signal } = {}) {
-        const path = `${this.uploadsPath}/${idOf(upload)}/preview`;
+        const path = this.uploadPath(typeof upload === "string" ? upload : upload.upload_id, "/preview");
         let look = await this.transport.json("POST", path, { value: frame === undefined ? {} : { frame }, signal });
         for (let pause = 0.25; wait && !["ready", "failed", "expired"].includes(look.status); pause = Math.min(pause * 1.5, 2)) {
             await this.transport.sleep(pause, signal);
@@ -126,6 +126,19 @@ export class Client {
     async log(jobId, { signal } = {}) {
         return this.transport.bytes(this.jobPath(jobId, "/log"), { signal });
     }
+    /** A JPEG with the frames accepted so far, each with its number; of a long job, an even choice of them. */
+    async contactSheet(jobId, { signal } = {}) {
+        return this.transport.bytes(this.jobPath(jobId, "/contact-sheet"), { signal });
+    }
+    /** An animated WebP that plays the frames, small and at the scene's speed. */
+    async loop(jobId, { signal } = {}) {
+        return this.transport.bytes(this.jobPath(jobId, "/loop"), { signal });
+    }
+    // What is delivered.
+    /** Saves an MP4 of a completed job's frames at `path`, where it appears whole or not at all. It waits while the service has the movie encoded. ApiError movie_unavailable is for frames that cannot become one. */
+    async movie(jobId, path, { signal } = {}) {
+        return saveMovie(this.transport, this.jobPath(jobId, "/movie"), path, signal);
+    }
     async download(jobId, path, { progress, signal } = {}) {
         const artifactOf = () => this.artifact(jobId, signal ? { signal } : {});
         if (path === undefined)
@@ -146,6 +159,14 @@ export class Client {
     /** The workspace's ledger, newest first. */
     transactions({ limit, signal } = {}) {
         return this.pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
+    }
+    /** The workspace's agent keys with what each has spent this month, newest first, revoked ones too. It takes an account key. */
+    async agentKeys({ signal } = {}) {
+        return (await this.transport.json("GET", "/v1/agent-keys", { signal })).keys;
+    }
+    /** Ends an agent key at once. It takes an account key. */
+    async revokeAgentKey(keyId, { signal } = {}) {
+        await this.transport.json("DELETE", `/v1/agent-keys/${encodeURIComponent(keyId)}`, { once: true, signal });
     }
     // Printed from sdk/methods by go generate; do not edit.
     /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
@@ -192,6 +213,14 @@ export class Client {
     async proof(jobId, { signal } = {}) {
         return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
     }
+    /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
+    async upload(uploadId, { signal } = {}) {
+        return this.transport.json("GET", this.uploadPath(uploadId), { signal });
+    }
+    /** Deletes an upload that no running job needs, which frees its storage at once. */
+    async deleteUpload(uploadId, { signal } = {}) {
+        return this.transport.json("DELETE", this.uploadPath(uploadId), { once: true, signal });
+    }
     /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
     async signingKeys({ signal } = {}) {
         return (await this.transport.json("GET", "/v1/signing-keys", { signal })).keys;
@@ -228,6 +257,9 @@ export class Client {
     }
     jobPath(jobId, rest = "") {
         return `${this.jobsPath}/${encodeURIComponent(jobId)}${rest}`;
+    }
+    uploadPath(uploadId, rest = "") {
+        return `${this.uploadsPath}/${encodeURIComponent(uploadId)}${rest}`;
     }
     async *pages(path, member, key, filters, limit = Infinity, signal) {
         let before = "";

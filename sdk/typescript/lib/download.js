@@ -60,6 +60,43 @@ export async function downloadFile(transport, artifactOf, path, progress, signal
     await promises.rename(part, path);
     return artifact;
 }
+/** Fetches a movie to a path, where it appears whole or not at all. */
+export async function saveMovie(transport, url, path, signal) {
+    const { promises } = await disk();
+    const part = path + ".part";
+    const attempt = async () => {
+        const answer = await transport.open("GET", url, { headers: { Accept: "*/*" }, signal });
+        if (answer.status !== 200)
+            throw await answer.refusal();
+        const file = await promises.open(part, "w");
+        try {
+            for await (const bytes of answer.chunks())
+                await file.write(bytes);
+            await file.sync();
+        }
+        finally {
+            await file.close();
+        }
+    };
+    try {
+        for (let ready = false; !ready;) {
+            try {
+                await transport.repeat(attempt, signal);
+                ready = true;
+            }
+            catch (error) {
+                if (!(error instanceof ApiError && error.code === "movie_not_ready"))
+                    throw error;
+                await transport.sleep(Math.max(error.retryAfter, 0.25), signal);
+            }
+        }
+        await promises.rename(part, path);
+    }
+    catch (error) {
+        await promises.rm(part, { force: true });
+        throw error;
+    }
+}
 function promised(artifact) {
     if (!/^[0-9a-f]{64}$/.test(artifact.sha256))
         throw new SvcError("the service gave no SHA-256 of the download");

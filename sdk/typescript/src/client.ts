@@ -1,6 +1,6 @@
 /** The client. Start reading at {@link Client}. */
 import { SvcError } from "./errors.js";
-import { downloadBlob, downloadFile } from "./download.js";
+import { downloadBlob, downloadFile, saveMovie } from "./download.js";
 import { blobOf, type Source } from "./files.js";
 import { Follower } from "./follow.js";
 import { framesText, type Frames } from "./frames.js";
@@ -86,7 +86,7 @@ export class Client {
   /** A free preview of a frame; without one, the middle of the quoted range. It returns once the
   preview is "ready", "failed" or "expired", or at once with `wait: false`. */
   async preview(upload: string | Quote, { frame, wait = true, signal }: Call & { frame?: number; wait?: boolean } = {}): Promise<Preview> {
-    const path = `${this.uploadsPath}/${idOf(upload)}/preview`;
+    const path = this.uploadPath(typeof upload === "string" ? upload : upload.upload_id, "/preview");
     let look = await this.transport.json<Preview>("POST", path, { value: frame === undefined ? {} : { frame }, signal });
     for (let pause = 0.25; wait && !["ready", "failed", "expired"].includes(look.status); pause = Math.min(pause * 1.5, 2)) {
       await this.transport.sleep(pause, signal);
@@ -146,7 +146,22 @@ export class Client {
     return this.transport.bytes(this.jobPath(jobId, "/log"), { signal });
   }
 
+  /** A JPEG with the frames accepted so far, each with its number; of a long job, an even choice of them. */
+  async contactSheet(jobId: string, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(this.jobPath(jobId, "/contact-sheet"), { signal });
+  }
+
+  /** An animated WebP that plays the frames, small and at the scene's speed. */
+  async loop(jobId: string, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(this.jobPath(jobId, "/loop"), { signal });
+  }
+
   // What is delivered.
+
+  /** Saves an MP4 of a completed job's frames at `path`, where it appears whole or not at all. It waits while the service has the movie encoded. ApiError movie_unavailable is for frames that cannot become one. */
+  async movie(jobId: string, path: string, { signal }: Call = {}): Promise<void> {
+    return saveMovie(this.transport, this.jobPath(jobId, "/movie"), path, signal);
+  }
 
   /** Fetches the ZIP to `path`, where it appears whole, with the promised SHA-256, or not at all. A
   broken download leaves its bytes next to it, in a file with ".part" at its end, from which a later
@@ -178,6 +193,16 @@ export class Client {
   /** The workspace's ledger, newest first. */
   transactions({ limit, signal }: Call & { limit?: number } = {}): AsyncGenerator<Transaction, void> {
     return this.pages<"transaction_id", Transaction>("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit, signal);
+  }
+
+  /** The workspace's agent keys with what each has spent this month, newest first, revoked ones too. It takes an account key. */
+  async agentKeys({ signal }: Call = {}): Promise<Schemas["AgentKeyMetadata"][]> {
+    return (await this.transport.json<Schemas["AgentKeyList"]>("GET", "/v1/agent-keys", { signal })).keys;
+  }
+
+  /** Ends an agent key at once. It takes an account key. */
+  async revokeAgentKey(keyId: string, { signal }: Call = {}): Promise<void> {
+    await this.transport.json("DELETE", `/v1/agent-keys/${encodeURIComponent(keyId)}`, { once: true, signal });
   }
 
   // Printed from sdk/methods by go generate; do not edit.
@@ -238,6 +263,16 @@ export class Client {
     return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
   }
 
+  /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
+  async upload(uploadId: string, { signal }: Call = {}): Promise<Quote> {
+    return this.transport.json("GET", this.uploadPath(uploadId), { signal });
+  }
+
+  /** Deletes an upload that no running job needs, which frees its storage at once. */
+  async deleteUpload(uploadId: string, { signal }: Call = {}): Promise<Schemas["UploadDeleted"]> {
+    return this.transport.json("DELETE", this.uploadPath(uploadId), { once: true, signal });
+  }
+
   /** The keys with which receipts are or were signed. Keep them: keys from the server that you check prove less. */
   async signingKeys({ signal }: Call = {}): Promise<SigningKey[]> {
     return (await this.transport.json<Schemas["SigningKeys"]>("GET", "/v1/signing-keys", { signal })).keys;
@@ -283,6 +318,10 @@ export class Client {
 
   private jobPath(jobId: string, rest = ""): string {
     return `${this.jobsPath}/${encodeURIComponent(jobId)}${rest}`;
+  }
+
+  private uploadPath(uploadId: string, rest = ""): string {
+    return `${this.uploadsPath}/${encodeURIComponent(uploadId)}${rest}`;
   }
 
   private async *pages<K extends string, T extends { [key in K]: string }>(path: string, member: string, key: K,

@@ -3,6 +3,9 @@ import assert from "node:assert/strict";
 import { createHmac } from "node:crypto";
 import { createServer } from "node:http";
 import { once } from "node:events";
+import { mkdtemp, readFile, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inspect } from "node:util";
 import test from "node:test";
 import { ApiError, Client, ConnectionFailed, FollowTimeout, ForeignAnswer, SvcError, WebhookError, verify, verifyWebhook } from "../lib/index.js";
@@ -165,6 +168,23 @@ test("the key follows no redirect, and a success of another server is none", asy
   await assert.rejects(client.health(), ForeignAnswer);
   await assert.rejects(client.limits(), ForeignAnswer);
   assert.deepEqual(keys, []);
+});
+
+test("a movie is waited for and saved whole or not at all", async (t) => {
+  const answers = [[409, '{"ok":false,"error":{"code":"movie_not_ready"}}', { "Retry-After": "3" }], [503, "", {}],
+    [200, "half", { "Content-Length": "8" }], [200, "a movie", {}], [409, '{"ok":false,"error":{"code":"movie_unavailable"}}', {}]];
+  const url = await serving(t, (request, response) => {
+    const [status, text, headers] = answers.shift();
+    response.writeHead(status, headers).write(text, () => (headers["Content-Length"] ? response.destroy() : response.end()));
+  });
+  const folder = await mkdtemp(join(tmpdir(), "movie-")), waits = [];
+  t.after(() => rm(folder, { recursive: true }));
+  const client = new Client(url, "", { sleep: async (seconds) => void waits.push(seconds) });
+  await client.movie("JOB-1", join(folder, "shot.mp4"));
+  assert.equal(await readFile(join(folder, "shot.mp4"), "utf8"), "a movie");
+  await assert.rejects(client.movie("JOB-1", join(folder, "other.mp4")), { code: "movie_unavailable" });
+  assert.deepEqual(await readdir(folder), ["shot.mp4"]);
+  assert.deepEqual([waits[0], waits.length], [3, 3]);
 });
 
 test("a server that falls silent is given up, and a caller's own signal is its own reason", async (t) => {

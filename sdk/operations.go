@@ -1,0 +1,125 @@
+package sdk
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Operation is what the SDKs offer of operations of the OpenAPI document.
+type Operation struct {
+	IDs    []string
+	Method string   // in snake_case; "" for none
+	Why    string   // why the SDKs have no method, or only some of them
+	Not    []string // the languages without the method
+}
+
+// Operations is the table of operations by SDK. Each operation of the OpenAPI document is in one
+// row. To add one: name its method here, or say why it has none.
+func Operations() []Operation {
+	const (
+		browser = "It belongs to a person who has signed in, in a browser."
+		steps   = "`inspect` and `start` do the same in fewer steps."
+		call    = "Rarely called by programs: ask them with `call`."
+	)
+	both := func(name string) []string {
+		return []string{"get" + name, "getRender" + strings.TrimPrefix(name, "Job")}
+	}
+	rows := []Operation{
+		{IDs: []string{"inspectUpload"}, Method: "inspect"},
+		{IDs: []string{"createProject", "sendPart"}, Method: "inspect_project"},
+		{IDs: []string{"quoteUpload"}, Method: "quote"},
+		{IDs: []string{"rerenderJob", "rerenderRender"}, Method: "rerender"},
+		{IDs: []string{"previewInspectedUpload", "getInspectedUploadPreview", "previewUpload", "getUploadPreview"}, Method: "preview"},
+		{IDs: []string{"getPreviewImage"}, Method: "preview_image"},
+		{IDs: []string{"getInspectedUpload", "getUpload"}, Method: "upload"},
+		{IDs: []string{"deleteInspectedUpload", "deleteUpload"}, Method: "delete_upload"},
+		{IDs: []string{"startUpload"}, Method: "start"},
+		{IDs: []string{"getJob", "getRender"}, Method: "job"},
+		{IDs: []string{"listJobs", "listRenders"}, Method: "jobs"},
+		{IDs: []string{"cancelJob", "cancelRender"}, Method: "cancel"},
+		{IDs: []string{"pauseJob", "pauseRender"}, Method: "pause"},
+		{IDs: []string{"resumeJob", "resumeRender"}, Method: "resume"},
+		{IDs: []string{"setJobPriority", "setRenderPriority"}, Method: "set_priority"},
+		{IDs: []string{"watchJob", "watchRender"}, Method: "follow"},
+		{IDs: []string{"listJobFrames", "listRenderFrames"}, Method: "frames"},
+		{IDs: both("JobFrameFile"), Method: "frame_file"},
+		{IDs: both("JobFramePreview"), Method: "frame_preview"},
+		{IDs: both("JobLog"), Method: "log"},
+		{IDs: both("JobContactSheet"), Method: "contact_sheet"},
+		{IDs: both("JobLoop"), Method: "loop"},
+		{IDs: both("JobMovie"), Method: "movie"},
+		{IDs: both("JobDownload"), Method: "artifact"},
+		{IDs: []string{"downloadArtifact"}, Method: "download"},
+		{IDs: both("JobReceipt"), Method: "receipt"},
+		{IDs: both("JobProof"), Method: "proof"},
+		{IDs: []string{"listSigningKeys"}, Method: "signing_keys"},
+		{IDs: []string{"getWallet"}, Method: "wallet"},
+		{IDs: []string{"setWalletAlert"}, Method: "set_wallet_alert"},
+		{IDs: []string{"listTransactions"}, Method: "transactions"},
+		{IDs: []string{"listAgentKeys"}, Method: "agent_keys"},
+		{IDs: []string{"revokeAgentKey"}, Method: "revoke_agent_key"},
+		{IDs: []string{"watchNodeWorkspace", "watchWorkspace"}, Method: "webhook_events", Not: []string{"Python", "TypeScript"},
+			Why: "For development, as in `svc webhooks listen`; in production, receive the calls and check them with `verify_webhook`."},
+		{IDs: []string{"getHealth"}, Method: "health"},
+		{IDs: []string{"getCapabilities"}, Method: "capabilities"},
+		{IDs: []string{"getLimits"}, Method: "limits"},
+	}
+	for _, r := range []struct{ why, ids string }{
+		{steps, "createUpload createRender submitRender preflightRender"},
+		{call, "shareJob getJobShare unshareJob listJobShares shareRender getRenderShare unshareRender listRenderShares"},
+		{call, "listTopUps createTopUp getTopUp getPricing getTestClock moveTestClock"},
+		{call, "listWebhookEndpoints createWebhookEndpoint getWebhookEndpoint changeWebhookEndpoint deleteWebhookEndpoint rotateWebhookSecret testWebhookEndpoint"},
+		{call, "listEndpointDeliveries redeliverSince listWebhookDeliveries redeliverWebhook"},
+		{call, "getRootOpenAPI getOpenAPI"},
+		{call, "compareLeaderboardGPUs getLeaderboardGPU listLeaderboardGPUs getLeaderboardLatest getLeaderboardRank getLeaderboardResult searchLeaderboard getLeaderboardStats getLeaderboardTop"},
+		{browser, "createAgentKey listApiKeys createApiKey revokeApiKey setProofPages"},
+		{browser, "showLink signIn askForLink finishOpenID startOpenID getSession signOut"},
+		{"Stripe calls it.", "receiveStripeEvent"},
+	} {
+		rows = append(rows, Operation{IDs: strings.Fields(r.ids), Why: r.why})
+	}
+	return rows
+}
+
+// Name is a method's name in a language, as its callers write it.
+func Name(language, method string) string {
+	if language == "Python" {
+		return method
+	}
+	words := strings.Split(method, "_")
+	for i, w := range words {
+		if i > 0 || language == "Go" {
+			words[i] = strings.ToUpper(w[:1]) + w[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// OperationsMarkdown is the table as a page.
+func OperationsMarkdown() string {
+	var b strings.Builder
+	b.WriteString("# Operations by SDK\n\nMade of the code by `make generate`: every operation of [the OpenAPI document](openapi.json), and its method in each [SDK](sdk.md). `AsyncClient` of Python has the methods of `Client`. Every SDK has `call` (`Call` in Go) for routes without a method of their own.\n\n" +
+		"| operation | Go | Python | TypeScript |\n|---|---|---|---|\n")
+	var without strings.Builder
+	for _, o := range Operations() {
+		ids := "`" + strings.Join(o.IDs, "`, `") + "`"
+		if o.Method == "" {
+			fmt.Fprintf(&without, "| %s | %s |\n", ids, o.Why)
+			continue
+		}
+		fmt.Fprintf(&b, "| %s |", ids)
+		for _, language := range []string{"Go", "Python", "TypeScript"} {
+			if slices.Contains(o.Not, language) {
+				b.WriteString(" – |")
+			} else {
+				fmt.Fprintf(&b, " `%s` |", Name(language, o.Method))
+			}
+		}
+		b.WriteString("\n")
+		if o.Why != "" {
+			fmt.Fprintf(&without, "| %s, in %s | %s |\n", ids, strings.Join(o.Not, " and "), o.Why)
+		}
+	}
+	return b.String() + "\n## Without a method\n\n| operation | why |\n|---|---|\n" + without.String()
+}
