@@ -30,12 +30,30 @@ type Check struct {
 	Text   string // the finding, in one line
 }
 
-// VerifyOption changes what [Verify] and [VerifyLog] take.
-type VerifyOption func(*receipt.Report)
+// VerifyOption changes what [Verify], [VerifyLog] and [VerifyFolder] take.
+type VerifyOption func(*verifying)
+
+// verifying is what the options say.
+type verifying struct {
+	test    bool
+	origins [][]byte
+}
 
 // AcceptTest takes a receipt of test mode for what it is: its first check, "test", says so
 // and does not fail.
-func AcceptTest() VerifyOption { return (*receipt.Report).TakeTest }
+func AcceptTest() VerifyOption { return func(v *verifying) { v.test = true } }
+
+// Origins gives the receipts of earlier jobs from which the job took frames over, for the check
+// "reused". Without them the check is skipped.
+func Origins(receipts ...*Receipt) VerifyOption {
+	return func(v *verifying) {
+		for _, r := range receipts {
+			if document, err := json.Marshal(r); err == nil { // what is no receipt does no harm
+				v.origins = append(v.origins, document)
+			}
+		}
+	}
+}
 
 // Verify checks a receipt against the service's keys, and the artifact, its ZIP of
 // size bytes, against the receipt. It uses no network. A nil artifact skips the ZIP.
@@ -47,11 +65,11 @@ func Verify(r *Receipt, keys []SigningKey, artifact io.ReaderAt, size int64, opt
 	if artifact != nil {
 		zip = io.NewSectionReader(artifact, 0, size)
 	}
-	report, _, err := verify(r, keys, zip)
+	report, public, err := verify(r, keys, zip)
 	if err != nil {
 		return nil, err
 	}
-	return checksOf(report, options)
+	return checksOf(report, public, options)
 }
 
 // VerifyLog checks that a receipt is signed, and that the proof leads from it to a
@@ -65,7 +83,7 @@ func VerifyLog(r *Receipt, p *Proof, keys []SigningKey, known []byte, options ..
 		return nil, err
 	}
 	report.InLog(&receipt.Inclusion{LogIndex: p.LogIndex, InclusionProof: p.InclusionProof, Checkpoint: p.Checkpoint}, public, known)
-	return checksOf(report, options)
+	return checksOf(report, public, options)
 }
 
 // VerifyFolder checks a folder that a render filled: the receipt with its key and its place
@@ -94,7 +112,7 @@ func VerifyFolder(folder string, keys []SigningKey, options ...VerifyOption) ([]
 		report.InTime(history, &inclusion)
 		report.InPictures(receipt.FramesIn(os.DirFS(folder), *r))
 	}
-	checks, err := checksOf(report, options)
+	checks, err := checksOf(report, history.Keys(), options)
 	for _, c := range checks {
 		if err == nil && c.Name == "artifact" && c.Status == string(receipt.Skipped) {
 			err = fmt.Errorf("%w: neither the ZIP nor all frames are in %s", ErrBadArtifact, folder)
@@ -147,10 +165,15 @@ func verify(r *Receipt, keys []SigningKey, zip receipt.Artifact) (receipt.Report
 }
 
 // checksOf translates a report; the error is that of the first failed check.
-func checksOf(report receipt.Report, options []VerifyOption) ([]Check, error) {
+func checksOf(report receipt.Report, keys []receipt.PublicKey, options []VerifyOption) ([]Check, error) {
+	var v verifying
 	for _, option := range options {
-		option(&report)
+		option(&v)
 	}
+	if v.test {
+		report.TakeTest()
+	}
+	report.FromOrigins(v.origins, keys)
 	var checks []Check
 	for _, c := range report.Checks {
 		checks = append(checks, Check{c.Name, string(c.Status), c.Text})

@@ -59,6 +59,51 @@ func TestVerifyDistinguishesAnHonestJobFromAChangedOne(t *testing.T) {
 	}
 }
 
+func TestFramesThatWereTakenOverAreComparedWithTheirOrigins(t *testing.T) {
+	t.Parallel()
+	key, err := receipt.NewKey(strings.NewReader(strings.Repeat("k", 32)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	public, err := key.Public().PEM()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []client.SigningKey{{PublicKeyPEM: string(public)}}
+	signed := func(id string, index int64, change func(*receipt.Receipt)) *client.Receipt {
+		job, err := receipttest.Complete(2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.Receipt.ReceiptID, job.Receipt.LogIndex = id, &index
+		change(&job.Receipt)
+		envelope, err := receipt.Sign(job.Receipt, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members, err := json.Marshal(job.Receipt)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &client.Receipt{Members: members, Envelope: envelope}
+	}
+	later := signed("RCT-2", 7, func(r *receipt.Receipt) {
+		f := &r.Frames[1]
+		f.Reused, f.RenderSeconds, f.Times = receipt.Origin{ReceiptID: "RCT-1", LogIndex: 3}, 0, receipt.Times{}
+	})
+	honest := signed("RCT-1", 3, func(*receipt.Receipt) {})
+	other := signed("RCT-1", 3, func(r *receipt.Receipt) { r.Frames[1].SHA256 = r.Frames[0].SHA256 })
+	for name, c := range map[string]struct {
+		origins []*client.Receipt
+		status  string
+	}{"no origin": {nil, "skipped"}, "its origin": {[]*client.Receipt{honest}, "ok"}, "another picture": {[]*client.Receipt{other}, "failed"}} {
+		checks, err := client.Verify(later, keys, nil, 0, client.Origins(c.origins...))
+		if last := checks[len(checks)-1]; last.Name != "reused" || last.Status != c.status || (err != nil) != (c.status == "failed") {
+			t.Errorf("%s: %+v, %v", name, last, err)
+		}
+	}
+}
+
 // A folder proves itself by the ZIP or by its frames; one frame of another job is found.
 func TestAFolderProvesItself(t *testing.T) {
 	t.Parallel()

@@ -27,6 +27,7 @@ type judged struct {
 	Proof   []byte           `json:"proof,omitempty"`
 	Pinned  string           `json:"checkpoint,omitempty"`
 	Test    bool             `json:"test,omitempty"` // receipts of test mode are taken
+	Origins [][]byte         `json:"origins,omitempty"`
 }
 
 // verdict is the name of the check that fails first in this package's verifier; "" when
@@ -62,6 +63,7 @@ func (c judged) verdict(t *testing.T) string {
 	}
 	report.InLog(proof, history.Keys(), pinned)
 	report.InTime(history, proof)
+	report.FromOrigins(c.Origins, history.Keys())
 	for _, check := range report.Checks {
 		if check.Status == receipt.Failed {
 			return check.Name
@@ -202,7 +204,7 @@ func forgeries(t *testing.T) (cases []judged) {
 		changed.Receipt = retyped(t, changed.Receipt, from, to)
 		cases = append(cases, changed)
 	}
-	return cases
+	return append(cases, partsAndOrigins(t)...)
 }
 
 // retyped is an envelope whose content is signed again under another type.
@@ -212,6 +214,9 @@ func retyped(t *testing.T, envelope []byte, from, to string) []byte {
 	payload, err := receipt.Unseal(envelope, []receipt.PublicKey{key.Public()})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !bytes.Contains(payload, []byte(from)) {
+		t.Fatalf("the receipt has no %s", from)
 	}
 	sealed, err := receipt.Seal(bytes.Replace(payload, []byte(from), []byte(to), 1), key)
 	if err != nil {
@@ -275,7 +280,7 @@ func TestTheSDKsJudgeReceiptsAsThisPackageDoes(t *testing.T) {
 		verdicts[i] = c.verdict(t)
 	}
 	// Every check fails somewhere, or the comparison says little.
-	for _, check := range []string{"", "test", "signature", "members", "artifact", "contents", "frames", "manifest", "log", "key"} {
+	for _, check := range []string{"", "test", "signature", "statement", "members", "artifact", "contents", "frames", "manifest", "log", "key", "reused"} {
 		if !slices.Contains(verdicts, check) {
 			t.Errorf("no case fails first at %q", check)
 		}

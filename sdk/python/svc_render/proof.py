@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional
 
 from . import ed25519
 from .errors import VerificationError
-from .receipt import Contradiction, check_receipt, manifest_of, same
+from .receipt import Contradiction, check_receipt, manifest_of, reused_of, same, strips_of
 from .tree import Checkpoint, b64, open_checkpoint, path_root, tree_root
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -67,12 +67,14 @@ class _Failed(Exception):
 def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
            artifact: Union[None, str, "os.PathLike[str]", BinaryIO] = None,
            proof: Union[None, str, bytes, Dict[str, Any]] = None, checkpoint: str = "",
-           require: Sequence[str] = (), test: bool = False) -> Report:
+           require: Sequence[str] = (), test: bool = False,
+           origins: Iterable[Union[str, bytes, Dict[str, Any]]] = ()) -> Report:
     """Verifies a receipt: an answer of the receipt's route, or a bare envelope.
 
     ``keys`` are those that the caller trusts: entries of /v1/signing-keys, which say when a key
     ended, or PEM texts. ``artifact`` is the ZIP, ``proof`` the answer of the proof's route,
-    ``checkpoint`` one of the same size from another source. ``require`` names checks that must
+    ``checkpoint`` one of the same size from another source. ``origins`` are the receipts of
+    earlier jobs from which the job took frames over, for the check "reused". ``require`` names checks that must
     have been made. A receipt of test mode fails at the check "test", since nothing was rendered
     or paid; ``test`` accepts it as such. VerificationError has the whole report.
     """
@@ -92,7 +94,7 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
     document = _read(receipt)
     proven = _read(proof) if proof is not None else None
     if (made("signature", lambda: _signature(document, known, state)) and made("statement", lambda: _statement(state, known))
-            and ("envelope" not in document or made("members", lambda: _members(document, state)))):
+            and _explained(checks, state["receipt"]) and ("envelope" not in document or made("members", lambda: _members(document, state)))):
         if state["test"]:
             checks.insert(0, Check("test", "ok" if test else "failed", "THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid"))
         if artifact is None:
@@ -101,6 +103,8 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
             _check_artifact(made, artifact, state["receipt"])
         made("log", lambda: _log(proven, known, state, checkpoint))
         made("key", lambda: _in_time(proven, known, state, checks))
+        if any("reused" in frame for frame in state["receipt"]["frames"]):
+            made("reused", lambda: reused_of(state["receipt"], _earlier(origins, known)))
     report = Report(state["receipt"], state["key_id"], checks)
     for check in checks:
         if check.status == "failed":
@@ -110,6 +114,28 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
         if name not in done:
             raise VerificationError(name, "this check was required and was not made", report)
     return report
+
+
+def _explained(checks: List[Check], receipt: Dict[str, Any]) -> bool:
+    """Adds the check of strips, which :func:`check_receipt` has made."""
+    told = strips_of(receipt)
+    if told:
+        checks.append(Check("strips", "ok", told))
+    return True
+
+
+def _earlier(origins: Iterable[Union[str, bytes, Dict[str, Any]]], known: List[_Key]) -> Dict[str, Dict[str, Any]]:
+    """The receipts among documents by their ids; what is none does no harm."""
+    found: Dict[str, Dict[str, Any]] = {}
+    for origin in origins:
+        state: Dict[str, Any] = {}
+        try:
+            _signature(_read(origin), known, state)
+            _statement(state, known)
+        except (VerificationError, _Failed, Contradiction, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            continue
+        found[state["receipt"]["receipt_id"]] = state["receipt"]
+    return found
 
 
 def _read(document: Union[str, bytes, Dict[str, Any]]) -> Dict[str, Any]:

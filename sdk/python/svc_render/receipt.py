@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any, Callable, Dict, List, Set
+from typing import Any, Callable, Dict, List, Set, Tuple
 
 MEMBERS = frozenset((
     "receipt_id job_id workspace_id input artifact frames frame_start frame_end frame_step frame_count renderer render_device "
@@ -53,6 +53,8 @@ def check_receipt(r: Dict[str, Any]) -> None:
         if not name or name in (".", "..") or re.search(r"[/\\\x00]", name) or name in names:
             raise Contradiction("frame %d has the unusable file name %r" % (frame["frame"], name))
         names.add(name)
+        _origin(r, frame)
+        _strips(frame)
     last = frames[-1]["frame"]
     if not last <= _number(r["frame_end"]) < last + step or frames[0]["frame"] != r["frame_start"]:
         raise Contradiction("its range does not end with its frames")
@@ -68,6 +70,63 @@ def manifest_of(receipt: Dict[str, Any], found: Dict[str, Any]) -> Dict[str, Any
     manifest["frames"] = [dict({name: frame[name] for name in FRAME}, width=size["width"], height=size["height"])
                           for frame, size in zip(receipt["frames"], found["frames"])]
     return manifest
+
+
+def strips_of(receipt: Dict[str, Any]) -> str:
+    """Explains the frames that several workers rendered; "" where there are none."""
+    cuts = [len(frame["strips"]) - 1 for frame in receipt["frames"] if frame.get("strips")]
+    return "several workers rendered %s in strips; neighbours showed the same rows at %s" % (
+        _counted(len(cuts), "frame"), _counted(sum(cuts), "cut")) if cuts else ""
+
+
+def reused_of(receipt: Dict[str, Any], earlier: Dict[str, Dict[str, Any]]) -> Tuple[str, str]:
+    """Compares the frames that were taken over with the receipts that they come from, by their
+    ids: the status and text of the check; two empty texts where there are none."""
+    taken = [frame for frame in receipt["frames"] if "reused" in frame]
+    missing = {frame["reused"]["receipt_id"] for frame in taken} - set(earlier)
+    for frame in taken:
+        origin, number = earlier.get(frame["reused"]["receipt_id"]), frame["frame"]
+        if origin is None:
+            continue
+        if origin["log_index"] != frame["reused"]["log_index"] or origin["workspace_id"] != receipt["workspace_id"]:
+            raise Contradiction("frame %d comes from leaf %d, which is not that of receipt %s" % (number, frame["reused"]["log_index"], origin["receipt_id"]))
+        old = [one for one in origin["frames"] if one["frame"] == number]
+        if not old:
+            raise Contradiction("receipt %s states no frame %d" % (origin["receipt_id"], number))
+        if any(old[0][name] != frame[name] for name in ("sha256", "pixel_sha256", "size_bytes")):
+            raise Contradiction("frame %d is not the picture that receipt %s states" % (number, origin["receipt_id"]))
+    told = "%s of %d " % (_counted(len(taken), "frame"), receipt["frame_count"])
+    if missing:
+        return "skipped", told + "come from earlier receipts, of which %d were not given or are not signed by these keys" % len(missing)
+    return ("ok", told + "are those of earlier receipts and cost nothing") if taken else ("", "")
+
+
+def _counted(number: int, thing: str) -> str:
+    return "%d %s%s" % (number, thing, "" if number == 1 else "s")
+
+
+def _origin(r: Dict[str, Any], frame: Dict[str, Any]) -> None:
+    """A frame that was taken over was logged before this receipt, and nobody rendered it for it."""
+    if "reused" not in frame:
+        return
+    name, leaf = frame["reused"]["receipt_id"], _number(frame["reused"]["log_index"])
+    if not name.startswith("RCT-") or name == r["receipt_id"] or leaf < 0 or r["log_index"] is not None and leaf >= _number(r["log_index"]):
+        raise Contradiction("frame %d comes from receipt %r at leaf %d, which is no earlier one" % (frame["frame"], name, leaf))
+    if frame["render_seconds"] != 0 or "times" in frame:
+        raise Contradiction("frame %d was taken over and took %r seconds" % (frame["frame"], frame["render_seconds"]))
+
+
+def _strips(frame: Dict[str, Any]) -> None:
+    """The strips of a frame make it up, and neighbours show the same rows at their cut."""
+    strips = frame.get("strips", [])
+    row, above = 0, None
+    for index, strip in enumerate(strips):
+        last = index == len(strips) - 1
+        if len(strips) == 1 or _number(strip["from"]) != row or _number(strip["to"]) <= row:
+            raise Contradiction("frame %d has a strip of the rows %d to %d, which is no part of it" % (frame["frame"], strip["from"], strip["to"]))
+        if (not _is_digest(strip["sha256"]) or strip.get("above") != above or _is_digest(strip.get("below")) is last):
+            raise Contradiction("the strips of frame %d do not agree at row %d" % (frame["frame"], row))
+        row, above = strip["to"], strip.get("below")
 
 
 def _members(value: Any, required: "frozenset[str]", what: str) -> None:

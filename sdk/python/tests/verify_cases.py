@@ -16,7 +16,8 @@ for line in open(sys.argv[1], encoding="utf-8"):
             base64.b64decode(case["receipt"]), case["keys"],
             artifact=io.BytesIO(base64.b64decode(zipped)) if zipped else None,
             proof=base64.b64decode(case["proof"]) if case.get("proof") else None,
-            checkpoint=case.get("checkpoint", ""), test=case.get("test", False))
+            checkpoint=case.get("checkpoint", ""), test=case.get("test", False),
+            origins=[base64.b64decode(one) for one in case.get("origins", [])])
         print("")
     except svc_render.VerificationError as error:
         print(error.check)

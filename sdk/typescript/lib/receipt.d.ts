@@ -17,11 +17,25 @@ export interface CheckedReceipt extends Members {
             path: string;
         })[];
     };
-    frames: (CheckedFile & {
-        frame: number;
-        file: string;
-        pixel_sha256: string;
-    })[];
+    workspace_id: string;
+    frames: CheckedFrame[];
+}
+export interface CheckedFrame extends CheckedFile {
+    frame: number;
+    file: string;
+    pixel_sha256: string;
+    render_seconds: number;
+    reused?: {
+        receipt_id: string;
+        log_index: number;
+    };
+    strips?: {
+        from: number;
+        to: number;
+        sha256: string;
+        above?: string;
+        below?: string;
+    }[];
 }
 export interface CheckedFile extends Members {
     filename: string;
@@ -32,4 +46,10 @@ export interface CheckedFile extends Members {
 export declare function checkReceipt(value: unknown): Promise<CheckedReceipt>;
 /** The manifest that fits a receipt, which has no sizes in pixels: those are the found one's. */
 export declare function manifestOf(r: CheckedReceipt, found: unknown): Members;
+/** Explains the frames that several workers rendered; "" where there are none. */
+export declare function stripsOf(r: CheckedReceipt): string;
+/** Compares the frames that were taken over with the receipts that they come from, by their ids: the text of the check "reused", or of a skipped one. */
+export declare function reusedOf(r: CheckedReceipt, earlier: Map<string, CheckedReceipt>): string | {
+    skipped: string;
+};
 export {};

@@ -32,6 +32,8 @@ export async function checkReceipt(value) {
             throw new Error(`frame ${frame.frame} has the unusable file name ${JSON.stringify(name)}`);
         }
         names.add(name);
+        checkOrigin(r, frame);
+        checkStrips(frame);
     });
     const last = r.frames[r.frames.length - 1].frame;
     if (!(last <= whole(r.frame_end) && r.frame_end < last + r.frame_step) || r.frames[0].frame !== r.frame_start) {
@@ -49,6 +51,61 @@ export function manifestOf(r, found) {
         input: pick(r.input, FILE),
         frames: r.frames.map((frame, at) => ({ ...pick(frame, FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
     };
+}
+/** Explains the frames that several workers rendered; "" where there are none. */
+export function stripsOf(r) {
+    const cuts = r.frames.flatMap(({ strips }) => (strips?.length ? [strips.length - 1] : []));
+    return cuts.length === 0 ? "" : `several workers rendered ${counted(cuts.length, "frame")} in strips; neighbours showed the same rows at ${counted(cuts.reduce((a, b) => a + b), "cut")}`;
+}
+/** Compares the frames that were taken over with the receipts that they come from, by their ids: the text of the check "reused", or of a skipped one. */
+export function reusedOf(r, earlier) {
+    const taken = r.frames.filter(({ reused }) => reused), missing = new Set();
+    for (const { frame, reused, sha256, pixel_sha256, size_bytes } of taken) {
+        const { receipt_id, log_index } = reused, origin = earlier.get(receipt_id);
+        if (!origin) {
+            missing.add(receipt_id);
+            continue;
+        }
+        if (origin.log_index !== log_index || origin.workspace_id !== r.workspace_id)
+            throw new Error(`frame ${frame} comes from leaf ${log_index}, which is not that of receipt ${receipt_id}`);
+        const old = origin.frames.find((one) => one.frame === frame);
+        if (!old)
+            throw new Error(`receipt ${receipt_id} states no frame ${frame}`);
+        if (old.sha256 !== sha256 || old.pixel_sha256 !== pixel_sha256 || old.size_bytes !== size_bytes)
+            throw new Error(`frame ${frame} is not the picture that receipt ${receipt_id} states`);
+    }
+    const told = `${counted(taken.length, "frame")} of ${r.frame_count}`;
+    if (missing.size > 0)
+        return { skipped: `${told} come from earlier receipts, of which ${missing.size} were not given or are not signed by these keys` };
+    return `${told} are those of earlier receipts and cost nothing`;
+}
+function counted(number, thing) {
+    return `${number} ${thing}${number === 1 ? "" : "s"}`;
+}
+/** A frame that was taken over was logged before this receipt, and nobody rendered it for it. */
+function checkOrigin(r, frame) {
+    if (!("reused" in frame))
+        return;
+    const { receipt_id, log_index } = members(frame.reused, ["receipt_id", "log_index"], "the origin of a frame");
+    const leaf = whole(log_index), own = r.log_index;
+    if (!String(receipt_id).startsWith("RCT-") || receipt_id === r.receipt_id || leaf < 0 || (own !== null && leaf >= whole(own))) {
+        throw new Error(`frame ${frame.frame} comes from receipt ${String(receipt_id)} at leaf ${leaf}, which is no earlier one`);
+    }
+    if (frame.render_seconds !== 0 || "times" in frame)
+        throw new Error(`frame ${frame.frame} was taken over and took ${frame.render_seconds} seconds`);
+}
+/** The strips of a frame make it up, and neighbours show the same rows at their cut. */
+function checkStrips({ frame, strips = [] }) {
+    let row = 0, seam;
+    strips.forEach(({ from, to, sha256, above, below }, index) => {
+        if (strips.length === 1 || whole(from) !== row || whole(to) <= row)
+            throw new Error(`frame ${frame} has a strip of the rows ${from} to ${to}, which is no part of it`);
+        if (!isDigest(sha256) || above !== seam || isDigest(below) === (index === strips.length - 1)) {
+            throw new Error(`the strips of frame ${frame} do not agree at row ${row}`);
+        }
+        row = to;
+        seam = below;
+    });
 }
 function members(value, required, what) {
     if (typeof value !== "object" || value === null || !required.every((name) => name in value))

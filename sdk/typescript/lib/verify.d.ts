@@ -1,7 +1,7 @@
 import { type Source } from "./files.js";
 import type { Receipt, SigningKey } from "./wire.js";
 /** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "pictures";
+export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "reused" | "pictures";
 /** One step of a verification. */
 export interface Check {
     name: CheckName;
@@ -29,6 +29,8 @@ export interface VerifyOptions {
     proof?: Document;
     /** A checkpoint of the same size from another source. */
     checkpoint?: string;
+    /** The receipts of earlier jobs from which the job took frames over, for the check "reused". */
+    origins?: Iterable<Document>;
     /** Checks that must have been made. */
     require?: readonly CheckName[];
     /** Accepts a receipt of test mode as such. Without it one fails at the check "test": nothing was

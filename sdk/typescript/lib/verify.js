@@ -8,7 +8,7 @@
  */
 import { VerificationError } from "./errors.js";
 import { blobOf, digest, hex, sha256 } from "./files.js";
-import { checkReceipt, manifestOf } from "./receipt.js";
+import { checkReceipt, manifestOf, reusedOf, stripsOf } from "./receipt.js";
 import { parseStrictly, same } from "./strictjson.js";
 import { b64, equal, join, openCheckpoint, pathRoot, signedBy, toB64, treeRoot, utf8 } from "./tree.js";
 import { entriesOf } from "./zip.js";
@@ -57,7 +57,9 @@ class Verification {
             return;
         if (!(await this.made("statement", () => this.stated())))
             return;
-        const receipt = this.receipt;
+        const receipt = this.receipt, strips = stripsOf(receipt);
+        if (strips)
+            this.checks.push({ name: "strips", status: "ok", text: strips });
         if ("envelope" in document && !(await this.made("members", () => this.members(document))))
             return;
         if (this.test) {
@@ -71,6 +73,24 @@ class Verification {
         }
         await this.made("log", () => this.inLog(receipt, proof, options.checkpoint));
         await this.made("key", async () => this.inTime(receipt));
+        if (receipt.frames.some(({ reused }) => reused))
+            await this.made("reused", async () => reusedOf(receipt, await this.earlier(options.origins ?? [])));
+    }
+    /** The receipts among documents by their ids; what is none does no harm. */
+    async earlier(origins) {
+        const found = new Map();
+        for (const origin of origins) {
+            const one = new Verification(this.known);
+            try {
+                await one.signature(read(origin));
+                await one.stated();
+                found.set(one.receipt["receipt_id"], one.receipt);
+            }
+            catch {
+                continue;
+            }
+        }
+        return found;
     }
     /** Makes a check, and says whether it did not fail. */
     async made(name, check) {

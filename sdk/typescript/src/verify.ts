@@ -8,7 +8,7 @@
  */
 import { VerificationError } from "./errors.js";
 import { blobOf, digest, hex, sha256, type Source } from "./files.js";
-import { checkReceipt, manifestOf, type CheckedFile, type CheckedReceipt } from "./receipt.js";
+import { checkReceipt, manifestOf, reusedOf, stripsOf, type CheckedFile, type CheckedReceipt } from "./receipt.js";
 import { parseStrictly, same, type Parsed } from "./strictjson.js";
 import { b64, equal, join, openCheckpoint, pathRoot, signedBy, toB64, treeRoot, utf8, type Bytes, type Checkpoint } from "./tree.js";
 import type { Receipt, SigningKey } from "./wire.js";
@@ -24,7 +24,7 @@ const SPKI = "302a300506032b6570032100"; // of Ed25519 (RFC 8410), before the ke
 const MOST_MANIFEST = 16 << 20;
 
 /** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "pictures";
+export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "reused" | "pictures";
 
 /** One step of a verification. */
 export interface Check {
@@ -56,6 +56,8 @@ export interface VerifyOptions {
   proof?: Document;
   /** A checkpoint of the same size from another source. */
   checkpoint?: string;
+  /** The receipts of earlier jobs from which the job took frames over, for the check "reused". */
+  origins?: Iterable<Document>;
   /** Checks that must have been made. */
   require?: readonly CheckName[];
   /** Accepts a receipt of test mode as such. Without it one fails at the check "test": nothing was
@@ -108,7 +110,8 @@ class Verification {
   async all(document: Members, proof: Members | undefined, options: VerifyOptions): Promise<void> {
     if (!(await this.made("signature", () => this.signature(document)))) return;
     if (!(await this.made("statement", () => this.stated()))) return;
-    const receipt = this.receipt as CheckedReceipt;
+    const receipt = this.receipt as CheckedReceipt, strips = stripsOf(receipt);
+    if (strips) this.checks.push({ name: "strips", status: "ok", text: strips });
     if ("envelope" in document && !(await this.made("members", () => this.members(document)))) return;
     if (this.test) {
       this.checks.unshift({ name: "test", status: options.test ? "ok" : "failed", text: "THIS IS A TEST RECEIPT: nothing was rendered, and nobody has paid" });
@@ -120,6 +123,23 @@ class Verification {
     }
     await this.made("log", () => this.inLog(receipt, proof, options.checkpoint));
     await this.made("key", async () => this.inTime(receipt));
+    if (receipt.frames.some(({ reused }) => reused)) await this.made("reused", async () => reusedOf(receipt, await this.earlier(options.origins ?? [])));
+  }
+
+  /** The receipts among documents by their ids; what is none does no harm. */
+  private async earlier(origins: Iterable<Document>): Promise<Map<string, CheckedReceipt>> {
+    const found = new Map<string, CheckedReceipt>();
+    for (const origin of origins) {
+      const one = new Verification(this.known);
+      try {
+        await one.signature(read(origin));
+        await one.stated();
+        found.set(one.receipt["receipt_id"] as string, one.receipt as CheckedReceipt);
+      } catch {
+        continue;
+      }
+    }
+    return found;
   }
 
   /** Makes a check, and says whether it did not fail. */

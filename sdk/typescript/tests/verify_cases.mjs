@@ -5,9 +5,9 @@ import { VerificationError, verify } from "../lib/index.js";
 
 const bytes = (text) => new Uint8Array(Buffer.from(text, "base64"));
 for (const line of readFileSync(process.argv[2], "utf8").trim().split("\n")) {
-  const { receipt, keys, zip, proof, checkpoint, test } = JSON.parse(line);
+  const { receipt, keys, zip, proof, checkpoint, test, origins = [] } = JSON.parse(line);
   try {
-    await verify(bytes(receipt), keys, { ...(zip && { artifact: bytes(zip) }), ...(proof && { proof: bytes(proof) }), checkpoint, test });
+    await verify(bytes(receipt), keys, { ...(zip && { artifact: bytes(zip) }), ...(proof && { proof: bytes(proof) }), checkpoint, test, origins: origins.map(bytes) });
     console.log("");
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;

@@ -1,0 +1,83 @@
+package receipt_test
+
+import (
+	"bytes"
+	"testing"
+
+	"svc.example/internal/test/receipttest"
+	"svc.example/internal/work/receipt"
+)
+
+// partsAndOrigins are receipts with frames that several workers rendered or that were taken
+// over, honest ones and such that lie.
+func partsAndOrigins(t *testing.T) (cases []judged) {
+	t.Helper()
+	earlier := honest(t, 3, 2, 11, func(j *receipttest.Job) { j.Receipt.ReceiptID = "RCT-earlier" })
+	strips := func(j *receipttest.Job) { j.Receipt.Frames[1].Strips = cut() }
+	taken := func(j *receipttest.Job) {
+		f := &j.Receipt.Frames[1]
+		f.Reused, f.RenderSeconds, f.Times = receipt.Origin{ReceiptID: "RCT-earlier", LogIndex: 2}, 0, receipt.Times{}
+		j.Manifest.Frames[1].RenderSeconds = 0
+		pack(t, j)
+	}
+	add := func(name string, c judged, origins ...[]byte) {
+		c.name, c.Origins = name, origins
+		cases = append(cases, c)
+	}
+	add("strips", honest(t, 3, 5, 11, strips))
+	add("a frame taken over, without its origin", honest(t, 3, 5, 11, taken), []byte("{}"), []byte("no receipt"))
+	add("a frame taken over, with its origin", honest(t, 3, 5, 11, taken), earlier.Receipt)
+	add("another leaf of the origin", honest(t, 3, 5, 11, func(j *receipttest.Job) { taken(j); j.Receipt.Frames[1].Reused.LogIndex = 1 }), earlier.Receipt)
+	add("an origin of another workspace", honest(t, 3, 5, 11, func(j *receipttest.Job) { taken(j); j.Receipt.WorkspaceID = "WSP-other" }), earlier.Receipt)
+	for name, change := range map[string]func(*receipttest.Job){
+		"another picture of the origin": func(j *receipttest.Job) { j.Receipt.Frames[1].PixelSHA256 = j.Receipt.Frames[0].PixelSHA256 },
+		"an origin of fewer frames":     func(j *receipttest.Job) { *j = job(t, 1) },
+	} {
+		other := honest(t, 3, 2, 11, func(j *receipttest.Job) { change(j); j.Receipt.ReceiptID = "RCT-earlier" })
+		add(name, honest(t, 3, 5, 11, taken), other.Receipt)
+	}
+	hash := func(digit string) string { return string(bytes.Repeat([]byte(digit), 64)) }
+	for name, lie := range map[string]struct {
+		change   func(*receipttest.Job)
+		from, to string
+	}{
+		"strips that do not meet":               {strips, `"from":20`, `"from":21`},
+		"a strip without rows":                  {strips, `"to":54`, `"to":20`},
+		"a strip before the picture":            {strips, `"from":0`, `"from":-1`},
+		"strips that disagree at the cut":       {strips, `"above":"` + hash("c"), `"above":"` + hash("d")},
+		"a cut at the edge of the picture":      {strips, `"above":"` + hash("c") + `"`, `"above":"` + hash("c") + `","below":"` + hash("c") + `"`},
+		"a strip without a hash":                {strips, hash("b"), hash("B")},
+		"one strip alone":                       {strips, `{"from":0,"to":20,"sha256":"` + hash("a") + `","below":"` + hash("c") + `"},`, ""},
+		"a frame of a later receipt":            {taken, `"log_index":2}`, `"log_index":5}`},
+		"a frame before the log":                {taken, `"log_index":2}`, `"log_index":-2}`},
+		"a frame of what is no receipt":         {taken, `"RCT-earlier"`, `"earlier"`},
+		"a frame that was taken over and timed": {taken, `"render_seconds":0,"reused"`, `"render_seconds":1,"reused"`},
+	} {
+		c := honest(t, 3, 5, 11, lie.change)
+		c.Receipt = unset(t, c.Receipt)
+		add(name+", before the lie", judged{Receipt: c.Receipt, Keys: c.Keys})
+		add(name, judged{Receipt: retyped(t, c.Receipt, lie.from, lie.to), Keys: c.Keys})
+	}
+	return cases
+}
+
+// job is a complete one of n frames.
+func job(t *testing.T, n int) receipttest.Job {
+	t.Helper()
+	j, err := receipttest.Complete(n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return j
+}
+
+// unset is a receipt without the tree over its frames, which would tell each change of them.
+func unset(t *testing.T, envelope []byte) []byte {
+	t.Helper()
+	r, err := receipt.Open(envelope, []receipt.PublicKey{testKey(t, "a").Public()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.FrameSet = nil
+	return sign(t, r)
+}
