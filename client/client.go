@@ -75,7 +75,8 @@ func WithWait(wait func(context.Context, time.Duration) error) Option {
 }
 
 // WithAttempts sets how often a call is tried, 1 or more; 1 never repeats, and
-// [WithoutEnd] is no bound. The default is 6, which spans about 6 seconds where the
+// [WithoutEnd] is no bound, except that an upload is inspected at most 6 times when the
+// service answers 500. A rate limit that is waited out, for two minutes at most, is no try. The default is 6, which spans about 6 seconds where the
 // failures come at once. A download that makes progress starts to count again.
 func WithAttempts(n int) Option { return func(c *Client) { c.retry.attempts = n } }
 
@@ -159,6 +160,7 @@ type call struct {
 	path   string
 	body   func() (body, error)
 	once   bool   // the body cannot be made a second time
+	heavy  bool   // the service works for long: after a few answers of 500 it is not asked again
 	key    string // the Idempotency-Key of all tries; "" = none
 }
 
@@ -229,7 +231,16 @@ func ask[T any](ctx context.Context, c *Client, method, path string, value any) 
 // do runs the exchange with retries and decodes the answer. Its errors are
 // *CallErrors; what they wrap is an *Error when the server refused.
 func (c *Client) do(ctx context.Context, x call, answer any) error {
-	err := c.retry.run(ctx, !x.once, func() error { return c.try(ctx, x, answer) })
+	failures := 0
+	err := c.retry.run(ctx, !x.once, func() error {
+		err := c.try(ctx, x, answer)
+		if refusal, ok := errors.AsType[*Error](err); ok && x.heavy && refusal.Status == http.StatusInternalServerError {
+			if failures++; failures == tries { // what the service failed on, it is likely to fail on again
+				return &unreadable{err}
+			}
+		}
+		return err
+	})
 	if err != nil {
 		return &CallError{Server: c.base.String(), Call: x.method + " " + x.path, cause: err}
 	}

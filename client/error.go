@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/plaintext"
@@ -86,7 +88,11 @@ func errorFrom(res *http.Response, body []byte, now time.Time) *Error {
 	if e.RequestID == "" {
 		e.RequestID = res.Header.Get("X-Request-Id")
 	}
-	e.RetryAfter = min(longestAfter, max(e.RetryAfter, retryAfter(res.Header, now)))
+	e.RetryAfter = max(e.RetryAfter, retryAfter(res.Header, now))
+	if e.RetryAfter == 0 && e.Status == http.StatusTooManyRequests {
+		e.RetryAfter = limitReset(res.Header)
+	}
+	e.RetryAfter = min(longestAfter, e.RetryAfter)
 	return e
 }
 
@@ -97,6 +103,21 @@ const longestAfter = 24 * time.Hour
 // temporary reports statuses that a later try can overcome without a change.
 func temporary(status int) bool {
 	return status == http.StatusTooManyRequests || status >= 500
+}
+
+// usedUp is an item of the RateLimit header with nothing left, and the seconds until all is
+// left again.
+var usedUp = regexp.MustCompile(`;\s*r=0\s*;\s*t=(\d{1,9})`)
+
+// limitReset reads the RateLimit headers: how long until no limit refuses; 0 where they do not
+// tell.
+func limitReset(header http.Header) (wait time.Duration) {
+	for _, item := range usedUp.FindAllStringSubmatch(strings.Join(header.Values("RateLimit"), ","), -1) {
+		if seconds, err := strconv.Atoi(item[1]); err == nil {
+			wait = max(wait, time.Duration(seconds)*time.Second)
+		}
+	}
+	return wait
 }
 
 // retryAfter reads the header's two forms, seconds and a date (RFC 9110 10.2.3); 0 for

@@ -177,7 +177,7 @@ func (c *Client) InspectProject(ctx context.Context, r ProjectRequest) (*Quote, 
 	// A part can go while others are sent: it was there for a day, and its time is over.
 	for rounds := 1; ; rounds++ {
 		var quote Quote
-		err := c.do(ctx, call{method: http.MethodPost, path: "/node/v1/projects", body: listing}, &quote)
+		err := c.do(ctx, call{method: http.MethodPost, path: "/node/v1/projects", body: listing, heavy: true}, &quote)
 		if err == nil {
 			return &quote, nil
 		}

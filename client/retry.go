@@ -11,8 +11,10 @@ import (
 	"time"
 )
 
-// The waits between tries double from the first to the longest.
+// The waits between tries double from the first to the longest. What a rate limit asks for is
+// waited out for up to patience in one call, without counting as a try.
 const (
+	patience    = 2 * time.Minute
 	firstWait   = 250 * time.Millisecond
 	longestWait = 10 * time.Second
 	tries       = 6
@@ -40,10 +42,19 @@ func defaultRetry() retry {
 }
 
 // run calls try until it succeeds, fails for good, or has been called attempts
-// times; once only when it is not repeatable.
+// times; once only when it is not repeatable. It waits rate limits out silently, within
+// patience, unless there is one attempt only.
 func (r retry) run(ctx context.Context, repeatable bool, try func() error) error {
+	var limited time.Duration
 	for attempt := 1; ; attempt++ {
 		err := try()
+		for d := limitOf(err); d > 0 && repeatable && r.attempts > 1 && limited+d <= patience; d = limitOf(err) {
+			if r.wait(ctx, d) != nil {
+				return err
+			}
+			limited += d
+			err = try()
+		}
 		if err == nil || !repeatable || attempt >= r.attempts || !passing(ctx, err) {
 			return err
 		}
@@ -51,6 +62,14 @@ func (r retry) run(ctx context.Context, repeatable bool, try func() error) error
 			return err // the caller gave up: what went wrong says more than that
 		}
 	}
+}
+
+// limitOf is how long a rate limit asks to wait; 0 for other failures.
+func limitOf(err error) time.Duration {
+	if refusal := (*Error)(nil); errors.As(err, &refusal) && refusal.Status == http.StatusTooManyRequests {
+		return refusal.RetryAfter
+	}
+	return 0
 }
 
 // pause waits before the next try, at least as long as the server asked for. Half
@@ -82,17 +101,14 @@ const inProgress = "idempotency_in_progress"
 // and inProgress. A certificate that does not verify stays wrong, and so does an unknown
 // name, or a server that speaks another protocol: trying again only hides that.
 func passing(ctx context.Context, err error) bool {
-	if ctx.Err() != nil {
+	if broken := (*unreadable)(nil); ctx.Err() != nil || errors.As(err, &broken) {
 		return false
 	}
 	if refusal := (*Error)(nil); errors.As(err, &refusal) {
 		return temporary(refusal.Status) || refusal.Code == inProgress
 	}
-	if redirected := (*RedirectError)(nil); errors.As(err, &redirected) || unknownHost(err) || otherProtocol(err) {
-		return false
-	}
-	var broken *unreadable
-	return !errors.As(err, &broken)
+	redirected := (*RedirectError)(nil)
+	return !errors.As(err, &redirected) && !unknownHost(err) && !otherProtocol(err)
 }
 
 // unknownHost reports that the name of the server is unknown. A machine that has just

@@ -46,7 +46,7 @@ func (c *Client) Inspect(ctx context.Context, r InspectRequest) (*Quote, error) 
 		return nil, err
 	}
 	var quote Quote
-	x := call{method: "POST", path: "/node/v1/uploads/inspect", body: upload.open, once: upload.seeker == nil}
+	x := call{method: "POST", path: "/node/v1/uploads/inspect", body: upload.open, once: upload.seeker == nil, heavy: true}
 	if err := c.do(ctx, x, &quote); err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import http.client
 import ipaddress
 import json
 import random
+import re
 import socket
 import ssl
 import threading
@@ -26,6 +27,8 @@ VERSION = "0.1.0"
 MAX_ANSWER = 64 << 20
 CONNECT_SECONDS = 10.0
 FIRST_WAIT, LONGEST_WAIT = 0.25, 10.0
+#: For how long one call waits for a rate limit without counting that as a try, seconds.
+PATIENCE = 120.0
 
 T = TypeVar("T")
 
@@ -140,7 +143,8 @@ class Answer:
         except (ValueError, ConnectionFailed):
             body = None  # the status alone says enough
         return ApiError(self.call, self.status, body, self.headers.get("X-Request-Id", ""),
-                        retry_after(self.headers.get("Retry-After"), self.headers.get("Date")))
+                        retry_after(self.headers.get("Retry-After"), self.headers.get("Date"))
+                        or (limit_reset(self.headers.get_all("RateLimit", [])) if self.status == 429 else 0.0))
 
 
 class Transport:
@@ -261,12 +265,18 @@ class Transport:
         return self.repeat(attempt)
 
     def repeat(self, attempt: Callable[[], T], once: bool = False) -> T:
-        """Calls ``attempt`` until it succeeds, fails for good, or was called often enough."""
-        number = 1
+        """Calls ``attempt`` until it succeeds, fails for good, or was called often enough. It
+        waits rate limits out silently, within PATIENCE, unless there is one attempt only."""
+        number, limited = 1, 0.0
         while True:
             try:
                 return attempt()
             except SvcError as error:
+                wait = error.retry_after if isinstance(error, ApiError) and error.status == 429 else 0.0
+                if 0 < wait <= PATIENCE - limited and not once and self.attempts > 1:
+                    limited += wait
+                    self.sleep(wait)
+                    continue
                 if once or number >= self.attempts or not passing(error):
                     raise
                 self.pause(number, error)
@@ -338,6 +348,11 @@ def retry_after(value: Optional[str], sent: Optional[str] = None) -> float:
         return seconds(value)
     until = instant(value)
     return 0.0 if until is None else seconds(until - (instant(sent) or time.time()))
+
+
+def limit_reset(headers: Iterable[str]) -> float:
+    """How many seconds until no limit of the RateLimit headers refuses; 0 where they do not tell."""
+    return max((seconds(t) for t in re.findall(r";\s*r=0\s*;\s*t=(\d{1,9})", ",".join(headers))), default=0.0)
 
 
 def instant(date: Optional[str]) -> Optional[float]:

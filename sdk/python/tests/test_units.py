@@ -175,6 +175,19 @@ class Waits(unittest.TestCase):
         self.assertTrue(50 < retry_after(soon) <= 60)
         self.assertEqual(retry_after("Wed, 21 Oct 2015 07:28:02 GMT", "Wed, 21 Oct 2015 07:28:00 GMT"), 2)  # a clock of 2015
 
+    def test_a_rate_limit_is_waited_out_silently_and_within_a_bound(self):
+        for header in ({"Retry-After": "3", "RateLimit": '"api";r=0;t=60'}, {"RateLimit": '"parts";r=5;t=90, "api";r=0;t=2, "workspace";r=0;t=3'}):
+            for refusals, attempts, waited, told in ((20, 6, 20, 0), (99, 6, 45, 5), (99, 1, 0, 0)):
+                waits, retries, answers = [], [], [(429, b"", header)] * refusals + [(200, b"{}", {})]
+                client = svc_render.Client(serving(self, answers), "k", attempts=attempts, sleep=waits.append, on_retry=retries.append)
+                try:
+                    client.wallet()
+                    self.assertEqual(refusals, 20)
+                except svc_render.ApiError as error:
+                    self.assertEqual((error.status, refusals), (429, 99))
+                self.assertEqual((len(waits), len(retries)), (waited, told))
+                self.assertTrue(all(3 <= wait <= 10 for wait in waits))
+
     def test_an_address_is_taken_alone(self):
         for address in ("renders.example", "ftp://renders.example", "https://user:word@renders.example", "https://renders.example/?a", "https://"):
             with self.assertRaises(ValueError):
@@ -191,7 +204,8 @@ class Waits(unittest.TestCase):
 
 class Movies(unittest.TestCase):
     def test_a_movie_is_waited_for_and_saved_whole_or_not_at_all(self):
-        answers = [(409, b'{"ok":false,"error":{"code":"movie_not_ready"}}', 3), (503, b"", 0), (200, b"half", 8), (200, b"a movie", 7)]
+        answers = [(409, b'{"ok":false,"error":{"code":"movie_not_ready"}}', {"Retry-After": "3"}), (503, b"", {}),
+                   (200, b"half", {"Content-Length": "8"}), (200, b"a movie", {"Content-Length": "7"})]
         waits = []
         client = svc_render.Client(serving(self, answers), "k", sleep=waits.append)
         with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +213,7 @@ class Movies(unittest.TestCase):
             client.movie("JOB-1", path)
             with open(path, "rb") as file:
                 self.assertEqual(file.read(), b"a movie")
-            answers.append((409, b'{"ok":false,"error":{"code":"movie_unavailable"}}', 0))
+            answers.append((409, b'{"ok":false,"error":{"code":"movie_unavailable"}}', {}))
             with self.assertRaises(svc_render.ApiError):
                 client.movie("JOB-1", os.path.join(folder, "other.mp4"))
             self.assertEqual(os.listdir(folder), ["shot.mp4"])
@@ -207,14 +221,14 @@ class Movies(unittest.TestCase):
 
 
 def serving(test, answers):
-    """The address of a server that gives these answers: status, body, and the Retry-After of a
-    refusal or the Content-Length of a success."""
+    """The address of a server that gives these answers: status, body and headers."""
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            status, body, number = answers.pop(0)
+            status, body, headers = answers.pop(0)
             self.send_response(status)
-            self.send_header("Retry-After" if status != 200 else "Content-Length", str(number))
+            for name, value in headers.items():
+                self.send_header(name, value)
             self.end_headers()
             self.wfile.write(body)
 

@@ -96,7 +96,7 @@ export declare class Transport {
     json<T>(method: string, path: string, asked?: Parameters<Transport["exchange"]>[2]): Promise<T>;
     /** The bytes of a GET, of 64 MiB at most, with retries. */
     bytes(url: string, asked?: Asked): Promise<Uint8Array<ArrayBuffer>>;
-    /** Calls `attempt` until it succeeds, fails for good, or was called often enough. */
+    /** Calls `attempt` until it succeeds, fails for good, or was called often enough. It waits rate limits out silently, within PATIENCE, unless there is one attempt only. */
     repeat<T>(attempt: () => Promise<T>, signal?: AbortSignal, once?: boolean): Promise<T>;
     /** Waits before the next try, at least as long as the server asked for. Half of each wait is random, so that many clients of a restarted server do not return at once. */
     pause(attempt: number, error: SvcError | undefined, signal?: AbortSignal): Promise<void>;
@@ -109,4 +109,6 @@ export declare function passing(error: unknown): boolean;
  * server's: it counts from the answer's own date, `sent`, not from this clock.
  */
 export declare function retryAfter(value: string | null, sent?: string | null): number;
+/** How many seconds until no limit of a RateLimit header refuses; 0 where it does not tell. */
+export declare function limitReset(value: string | null): number;
 export {};

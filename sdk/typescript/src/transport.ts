@@ -6,6 +6,8 @@ export const VERSION = "0.1.0";
 /** Bounds an answer that is read into memory, bytes. */
 const MAX_ANSWER = 64 << 20;
 const FIRST_WAIT = 0.25, LONGEST_WAIT = 10; // seconds
+/** For how long one call waits for a rate limit without counting that as a try, seconds. */
+const PATIENCE = 120;
 
 /** A try that failed and will be repeated. */
 export interface Retry {
@@ -104,7 +106,8 @@ export class Answer {
     } catch {
       body = null; // the status alone says enough
     }
-    return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", retryAfter(this.headers.get("Retry-After"), this.headers.get("Date")));
+    const wait = retryAfter(this.headers.get("Retry-After"), this.headers.get("Date")) || (this.status === 429 ? limitReset(this.headers.get("RateLimit")) : 0);
+    return new ApiError(this.call, this.status, body, this.headers.get("X-Request-Id") ?? "", wait);
   }
 }
 
@@ -240,12 +243,19 @@ export class Transport {
     }, asked.signal);
   }
 
-  /** Calls `attempt` until it succeeds, fails for good, or was called often enough. */
+  /** Calls `attempt` until it succeeds, fails for good, or was called often enough. It waits rate limits out silently, within PATIENCE, unless there is one attempt only. */
   async repeat<T>(attempt: () => Promise<T>, signal?: AbortSignal, once = false): Promise<T> {
-    for (let number = 1; ; number++) {
+    for (let number = 1, limited = 0; ; number++) {
       try {
         return await attempt();
       } catch (error) {
+        const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : 0;
+        if (wait > 0 && limited + wait <= PATIENCE && !once && this.attempts > 1) {
+          limited += wait;
+          number--;
+          await this.sleep(wait, signal);
+          continue;
+        }
         if (once || number >= this.attempts || !passing(error)) throw error;
         await this.pause(number, error as SvcError, signal);
       }
@@ -301,6 +311,11 @@ export function retryAfter(value: string | null, sent: string | null = null): nu
   if (!value) return 0;
   if (/^\s*\d+\s*$/.test(value)) return seconds(value);
   return seconds((instant(value) - (instant(sent ?? "") || Date.now())) / 1000);
+}
+
+/** How many seconds until no limit of a RateLimit header refuses; 0 where it does not tell. */
+export function limitReset(value: string | null): number {
+  return Math.max(0, ...Array.from((value ?? "").matchAll(/;\s*r=0\s*;\s*t=(\d{1,9})/g), ([, t]) => seconds(t)));
 }
 
 /** The milliseconds of a date in a header; NaN for anything else. */

@@ -170,6 +170,20 @@ test("the key follows no redirect, and a success of another server is none", asy
   assert.deepEqual(keys, []);
 });
 
+test("a rate limit is waited out silently and within a bound", async (t) => {
+  for (const headers of [{ "Retry-After": "3", RateLimit: '"api";r=0;t=60' }, { RateLimit: ['"parts";r=5;t=90, "api";r=0;t=2', '"workspace";r=0;t=3'] }]) {
+    for (const [refusals, attempts, waited, told] of [[20, 6, 20, 0], [99, 6, 45, 5], [99, 1, 0, 0]]) {
+      const waits = [];
+      let asked = 0, retries = 0;
+      const url = await serving(t, (request, response) => (++asked > refusals ? response.end("{}") : response.writeHead(429, headers).end()));
+      const client = new Client(url, "", { attempts, sleep: async (seconds) => void waits.push(seconds), onRetry: () => retries++ });
+      const ended = await client.wallet().then(() => 200, ({ status }) => status);
+      assert.deepEqual([ended, waits.length, retries], [refusals === 20 ? 200 : 429, waited, told]);
+      assert.ok(waits.every((wait) => 3 <= wait && wait <= 10), String(waits));
+    }
+  }
+});
+
 test("a movie is waited for and saved whole or not at all", async (t) => {
   const answers = [[409, '{"ok":false,"error":{"code":"movie_not_ready"}}', { "Retry-After": "3" }], [503, "", {}],
     [200, "half", { "Content-Length": "8" }], [200, "a movie", {}], [409, '{"ok":false,"error":{"code":"movie_unavailable"}}', {}]];
