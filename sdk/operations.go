@@ -60,7 +60,7 @@ func Operations() []Operation {
 		{IDs: []string{"listAgentKeys"}, Method: "agent_keys"},
 		{IDs: []string{"revokeAgentKey"}, Method: "revoke_agent_key"},
 		{IDs: []string{"watchNodeWorkspace", "watchWorkspace"}, Method: "webhook_events", Not: []string{"Python", "TypeScript"},
-			Why: "For development, as in `svc webhooks listen`; in production, receive the calls and check them with `verify_webhook`."},
+			Why: "For development, as in `svc listen`; in production, receive the calls and check them with `verify_webhook`."},
 		{IDs: []string{"getHealth"}, Method: "health"},
 		{IDs: []string{"getCapabilities"}, Method: "capabilities"},
 		{IDs: []string{"getLimits"}, Method: "limits"},

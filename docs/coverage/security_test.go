@@ -18,11 +18,11 @@ var testName = regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9]+)`")
 // attackTest is one in the table of attacks, with the package where it is not obvious.
 var attackTest = regexp.MustCompile("`(?:[a-z]+\\.)?((?:Test|Fuzz)[A-Za-z0-9]+)`")
 
-// TestEveryThreatHasARuleAndATest reads the table of docs/security.md: each number has a
+// TestEveryThreatHasARuleAndATest reads the table of docs/internal/attacks.md: each number has a
 // row, and each row a rule and tests that exist.
 func TestEveryThreatHasARuleAndATest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "attacks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,12 +58,12 @@ func guideDoors() []guideDoor {
 		{
 			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
 			Guides:    named("keys-and-spending", "sdk", "agents", "webhooks", "test-mode", "oauth", "verify", "versions"),
-			Reference: named("interface", "errors", "states", "webhook-events", "cli", "sdk-python", "sdk-typescript"),
+			Reference: named("interface", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
 		},
 		{
 			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
 			Guides:    named("operate", "ports-and-tls", "backups", "change-price", "payments", "farm", "gpu", "deploy", "scale", "audit", "keys", "witness", "leaderboard"),
-			Reference: named("metrics", "runbook", "security", "sandbox"),
+			Reference: named("metrics", "runbook", "security", "sandbox", "service-limits"),
 		},
 	}
 }
