@@ -21,13 +21,40 @@ const (
 	StatusCancelled      = "cancelled"
 )
 
+// Reasons why no worker renders a frame of a job or a preview.
+const (
+	WaitingNoWorker   = "no_worker_online"
+	WaitingUnable     = "workers_unable"
+	WaitingNoCapable  = "no_capable_worker"
+	WaitingNoMatching = "no_matching_blender"
+	WaitingBusy       = "workers_busy"
+	WaitingPaused     = "paused"
+)
+
+// Statuses of a quote.
+const (
+	QuoteOpen     = "open"
+	QuoteAccepted = "accepted"
+	QuoteExpired  = "expired"
+)
+
+// Findings of the frame check that let a frame pass.
+const (
+	FindingNotFinite = "not_finite"
+	FindingBlack     = "black"
+	FindingPink      = "pink"
+	FindingUniform   = "uniform"
+	FindingBlank     = "blank"
+	FindingRepeated  = "repeated"
+)
+
 // Quote is a locked price for an uploaded file and a range of its frames. It costs
 // nothing until it is started, which must be before ExpiresAt.
 type Quote struct {
 	// UploadID is the inspected upload: quoting other frames and starting need it.
 	UploadID string `json:"upload_id"`
 	QuoteID  string `json:"quote_id"`
-	Status   string `json:"status"` // "open", "accepted" or "expired"
+	Status   string `json:"status"` // one of the Quote constants
 	// The frames that were priced: those that the request named, otherwise the
 	// scene's own.
 	FrameStart int `json:"frame_start"`

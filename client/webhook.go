@@ -13,12 +13,13 @@ import (
 	"time"
 )
 
-// Types of events that end a job, and of a test; docs/webhook-events.md lists all.
+// Types of webhook events; docs/webhook-events.md says what they are.
 const (
 	EventCompleted = "render.completed"
 	EventFailed    = "render.failed"
 	EventCancelled = "render.cancelled"
-	EventTest      = "webhook.test" // of an endpoint; it is about no job
+	EventWalletLow = "wallet.low"   // it is about no job, nor is
+	EventTest      = "webhook.test" // the test of an endpoint
 )
 
 // WebhookEvent is the content of a verified webhook. A receiver may get one event

@@ -44,9 +44,22 @@ func (c *Client) Jobs(ctx context.Context, r JobsRequest) iter.Seq2[*Job, error]
 	})
 }
 
-// Transaction is an entry of the workspace's ledger. AmountCents is positive; Kind says
-// where it went: "credit", "reserve", "capture", "release" or "refund"; of payments
-// "top_up", "top_up_refund", "chargeback", "chargeback_won" or "settlement".
+// Kinds of entries of the ledger; those after KindRefund are of payments.
+const (
+	KindCredit        = "credit"
+	KindReserve       = "reserve"
+	KindCapture       = "capture"
+	KindRelease       = "release"
+	KindRefund        = "refund"
+	KindTopUp         = "top_up"
+	KindTopUpRefund   = "top_up_refund"
+	KindChargeback    = "chargeback"
+	KindChargebackWon = "chargeback_won"
+	KindSettlement    = "settlement"
+)
+
+// Transaction is an entry of the workspace's ledger. AmountCents is positive; Kind, one of the
+// Kind constants, says where it went.
 type Transaction struct {
 	TransactionID string    `json:"transaction_id"`
 	Kind          string    `json:"kind"`
@@ -145,7 +158,7 @@ type Frame struct {
 	AcceptedAt    time.Time `json:"accepted_at"`
 	Checked       string    `json:"checked"` // what the service checked itself: "pixels" or "structure"; "" where that is not known
 	Strips        int       `json:"strips"`  // in how many strips several workers rendered it; 0 where one did
-	Finding       string    `json:"finding"` // what the frame check found and let pass; "" for nothing
+	Finding       string    `json:"finding"` // one of the Finding constants; "" for nothing
 }
 
 // maxPreview bounds a preview, in bytes; one of 480 pixels has some tens of KiB.

@@ -15,7 +15,7 @@ func Reference(language string) (string, error) {
 		module, name                   *regexp.Regexp
 		text                           func(declaration []string) []string
 	}{
-		{"Python", "python", "python/svc_render", "__init__.py", regexp.MustCompile(`(?m)^from \.(\w+) import`), regexp.MustCompile(`^(?:class|def) (\w+)`), pythonOutline},
+		{"Python", "python", "python/svc_render", "__init__.py", regexp.MustCompile(`(?m)^from \.(\w+) import`), regexp.MustCompile(`^(?:(?:class|def) (\w+)|([A-Z]\w*) = (?:Literal|Union)\[)`), pythonOutline},
 		{"TypeScript", "ts", "typescript/lib", "index.d.ts", regexp.MustCompile(`from "\./(\w+)\.js"`), regexp.MustCompile(`^export (?:declare )?(?:class|interface|type|function|const) (\w+)`), typescriptOutline},
 	} {
 		if r.language != language {
@@ -59,9 +59,9 @@ func declarations(text string, name *regexp.Regexp) (all []declaration) {
 	for line := range strings.SplitSeq(text, "\n") {
 		switch found := name.FindStringSubmatch(line); {
 		case found != nil:
-			all = append(all, declaration{found[1], append(comment, line)})
+			all = append(all, declaration{strings.Join(found[1:], ""), append(comment, line)})
 			comment, within = nil, true
-		case line != "" && line[0] == '/':
+		case line != "" && line[0] == '/', strings.HasPrefix(line, "#: "):
 			comment, within = []string{line}, false
 		case strings.HasPrefix(line, " *") && !within:
 			comment = append(comment, line)

@@ -54,7 +54,7 @@ func table() []method {
 		{name: "set_priority", verb: "PUT", path: "/priority", of: "job", body: &value{"priority", "priority", types{"int", "int", "number"}}, types: job,
 			doc:   "Orders the job among those of its workspace: a higher priority, 1 to 100, comes first.",
 			docGo: "SetPriority orders a queued or rendering job among those of its workspace: a higher priority, 1 to 100, comes first. A new job has 50. Error: *Error with render_not_pausable."},
-		{name: "frames", verb: "GET", path: "/frames", of: "job", member: "frames", schema: "RenderFrames", types: types{"[]Frame", "List[Dict[str, Any]]", "Frame[]"},
+		{name: "frames", verb: "GET", path: "/frames", of: "job", member: "frames", schema: "RenderFrames", types: types{"[]Frame", "List[Frame]", "Frame[]"},
 			doc:   "The frames that are accepted so far, by number.",
 			docGo: "Frames lists the frames of a job that are accepted so far, by number. Error: *Error with render_not_found."},
 		{name: "artifact", verb: "GET", path: "/download", of: "job", member: "download", schema: "RenderDownload", types: types{"Artifact", "Artifact", "Artifact"},

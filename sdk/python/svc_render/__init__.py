@@ -22,12 +22,15 @@ from .proof import Check, Report, verify
 from .save import Rendering, SavedFrame
 from .transport import VERSION as __version__, Retry
 from .webhook import WebhookEvent, verify_webhook
-from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, Settings, SigningKey, Wallet
+from .wire import (LEGAL_V1, TERMINAL, AcceptedFrame, Artifact, Event, Finding, Frame, FrameEvent, Job, JobEvent, JobStatus,
+                   Preview, PreviewStatus, Quote, QuoteStatus, Settings, SigningKey, Transaction, TransactionKind,
+                   WaitingReason, Wallet, WebhookType)
 
 __all__ = [
-    "ApiError", "Artifact", "AsyncClient", "AsyncRendering", "Cancelled", "Check", "Client", "ConnectionFailed",
-    "DownloadChanged", "Event", "FileChanged", "FollowTimeout", "ForeignAnswer", "Job", "JobEnded", "LEGAL_V1",
-    "Preview", "Quote", "Rendering", "Report", "Retry", "SavedFrame", "Settings", "SigningKey", "SvcError", "TERMINAL",
-    "VerificationError", "Wallet", "WebhookError", "WebhookEvent", "__version__", "verify", "verify_folder",
+    "AcceptedFrame", "ApiError", "Artifact", "AsyncClient", "AsyncRendering", "Cancelled", "Check", "Client", "ConnectionFailed",
+    "DownloadChanged", "Event", "FileChanged", "Finding", "FollowTimeout", "ForeignAnswer", "Frame", "FrameEvent", "Job",
+    "JobEnded", "JobEvent", "JobStatus", "LEGAL_V1", "Preview", "PreviewStatus", "Quote", "QuoteStatus", "Rendering",
+    "Report", "Retry", "SavedFrame", "Settings", "SigningKey", "SvcError", "TERMINAL", "Transaction", "TransactionKind",
+    "VerificationError", "WaitingReason", "Wallet", "WebhookError", "WebhookEvent", "WebhookType", "__version__", "verify", "verify_folder",
     "verify_webhook",
 ]

@@ -15,7 +15,7 @@ from .frames import Frames
 from .proof import Report
 from .save import SavedFrame
 from .transport import Cancellation, Retry
-from .wire import Artifact, Event, Job, Preview, Quote, Settings, SigningKey, Wallet
+from .wire import Artifact, Event, Frame, Job, JobStatus, Preview, Quote, Settings, SigningKey, Transaction, Wallet
 
 T = TypeVar("T")
 _END: Any = object()
@@ -101,7 +101,7 @@ class AsyncClient:
         """Client.wait."""
         return await self._run(lambda client: client.wait(job_id, timeout=timeout))
 
-    async def frames(self, job_id: str) -> List[Dict[str, Any]]:
+    async def frames(self, job_id: str) -> List[Frame]:
         """Client.frames."""
         return await self._run(lambda client: client.frames(job_id))
 
@@ -162,7 +162,7 @@ class AsyncClient:
         """Client.verify."""
         return await self._run(lambda client: client.verify(job_id, path, keys=keys, test=test))
 
-    async def jobs(self, *, status: str = "", limit: int = 0) -> AsyncIterator[Job]:
+    async def jobs(self, *, status: Optional[JobStatus] = None, limit: int = 0) -> AsyncIterator[Job]:
         """Client.jobs."""
         async for item in self._each(lambda client: client.jobs(status=status, limit=limit)):
             yield item
@@ -175,7 +175,7 @@ class AsyncClient:
         """Client.set_wallet_alert."""
         return await self._run(lambda client: client.set_wallet_alert(cents))
 
-    async def transactions(self, *, limit: int = 0) -> AsyncIterator[Dict[str, Any]]:
+    async def transactions(self, *, limit: int = 0) -> AsyncIterator[Transaction]:
         """Client.transactions."""
         async for item in self._each(lambda client: client.transactions(limit=limit)):
             yield item

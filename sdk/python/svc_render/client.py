@@ -19,7 +19,7 @@ from .proof import Report, verify
 from .stream import Follower
 from .save import Rendering, SavedFrame
 from .transport import Cancellation, Retry, Transport
-from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Job, Preview, Quote, Settings, SigningKey, Wallet
+from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Frame, Job, JobStatus, Preview, Quote, Settings, SigningKey, Transaction, Wallet
 
 #: The most that one page of a list has.
 PAGE = 200
@@ -147,10 +147,11 @@ class Client:
 
     def wait(self, job_id: str, *, timeout: Optional[float] = None) -> Job:
         """The job once it has ended. A failed or cancelled job is no error: see its status."""
-        last: Dict[str, Any] = {}
+        last: Job = {}
         for event in self.follow(job_id, timeout=timeout):
-            last = event.data if event.type == "job" else last
-        return cast(Job, last)
+            if event.type == "job":
+                last = event.data
+        return last
 
     def frame_file(self, job_id: str, frame: int) -> bytes:
         """A frame as it was rendered, from when it is accepted."""
@@ -198,14 +199,14 @@ class Client:
 
     # The workspace.
 
-    def jobs(self, *, status: str = "", limit: int = 0) -> Iterator[Job]:
+    def jobs(self, *, status: Optional[JobStatus] = None, limit: int = 0) -> Iterator[Job]:
         """The workspace's jobs, newest first; page after page, as far as the caller goes."""
-        filters = {"status": status} if status else {}
+        filters: Dict[str, str] = {"status": status} if status else {}
         return cast("Iterator[Job]", self._pages(self._list, "renders", "job_id", filters, limit))
 
-    def transactions(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
+    def transactions(self, *, limit: int = 0) -> Iterator[Transaction]:
         """The workspace's ledger, newest first."""
-        return self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit)
+        return cast("Iterator[Transaction]", self._pages("/v1/wallet/transactions", "transactions", "transaction_id", {}, limit))
 
     def agent_keys(self) -> List[Dict[str, Any]]:
         """The workspace's agent keys with what each has spent this month, newest first, revoked
@@ -258,9 +259,9 @@ class Client:
         first."""
         return cast(Job, self._transport.json("PUT", self._job(job_id, "/priority"), {"priority": priority}))
 
-    def frames(self, job_id: str) -> List[Dict[str, Any]]:
+    def frames(self, job_id: str) -> List[Frame]:
         """The frames that are accepted so far, by number."""
-        return cast("List[Dict[str, Any]]", self._transport.json("GET", self._job(job_id, "/frames"))["frames"])
+        return cast("List[Frame]", self._transport.json("GET", self._job(job_id, "/frames"))["frames"])
 
     def artifact(self, job_id: str) -> Artifact:
         """Where the ZIP of a completed job is. Each call makes a new link."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Iterator, NamedTuple, Optional
+from typing import TYPE_CHECKING, Any, Dict, Iterator, NamedTuple, Optional, Union
 
 from . import transfer
 from .errors import DownloadChanged, JobEnded, SvcError
@@ -13,7 +13,7 @@ from .transport import Transport
 
 if TYPE_CHECKING:
     from .client import Client
-    from .wire import Job
+    from .wire import AcceptedFrame, Frame, Job
 
 
 class SavedFrame(NamedTuple):
@@ -45,7 +45,7 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
     folder = os.fspath(folder)
     os.makedirs(folder, exist_ok=True)
     saved: Dict[int, str] = {}
-    job: Dict[str, Any] = {}
+    job: Job = {}
     for event in client.follow(job_id):
         if event.type == "job":
             job = event.data
@@ -70,7 +70,7 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
         raise SvcError("the service sent the receipt of job %s" % report.receipt["job_id"])
 
 
-def _save(transport: Transport, path: str, folder: str, frame: Dict[str, Any], saved: Dict[int, str]) -> Optional[SavedFrame]:
+def _save(transport: Transport, path: str, folder: str, frame: Union[Frame, AcceptedFrame], saved: Dict[int, str]) -> Optional[SavedFrame]:
     """Fetches a frame unless it is there; None for one that was told before."""
     number, name, want = int(frame["frame"]), str(frame["file"]), str(frame["sha256"])
     if saved.get(number) == want:

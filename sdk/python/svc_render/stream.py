@@ -9,7 +9,7 @@ from typing import Dict, Iterator, List, NamedTuple, Optional
 
 from .errors import ApiError, ConnectionFailed, FollowTimeout, SvcError
 from .transport import Answer, Transport, passing
-from .wire import TERMINAL, Event
+from .wire import TERMINAL, Event, FrameEvent, JobEvent
 
 MAX_LINE = 4 << 20
 #: How long a connection may say nothing, not even a keep-alive, before it counts as lost.
@@ -141,9 +141,9 @@ class Follower:
             self.seen += 1
         if message.type == "frame":
             self.frame = number
-        else:
-            self.read = data
-        return Event(message.id, message.type, data)
+            return FrameEvent(message.id, "frame", data)
+        self.read = data
+        return JobEvent(message.id, "job", data)
 
     def poll(self) -> Iterator[Event]:
         """The job, when it has changed. It makes one try: events is the loop around it."""
@@ -157,7 +157,7 @@ class Follower:
         old = self.read
         if old is None or (job.get("status"), job.get("updated_at")) != (old.get("status"), old.get("updated_at")):
             self.read = job
-            yield Event("", "job", job)
+            yield JobEvent("", "job", job)
 
 
 def number_of(identity: str) -> int:

@@ -7,9 +7,10 @@ import binascii
 import hmac
 import json
 import time
-from typing import Any, Dict, Mapping, NamedTuple, Optional
+from typing import Mapping, NamedTuple, Optional
 
 from .errors import WebhookError
+from .wire import Job, WebhookType
 
 #: How far a call's time may be from now, seconds: it bounds how long a recorded call can be
 #: sent again, and how wrong the receiver's clock may be.
@@ -21,9 +22,9 @@ class WebhookEvent(NamedTuple):
     once. ``job`` is the job as it was then; None for an event that is not about a job."""
 
     id: str
-    type: str
+    type: WebhookType
     timestamp: str
-    job: Optional[Dict[str, Any]]
+    job: Optional[Job]
 
 
 def verify_webhook(secret: str, headers: Mapping[str, str], body: bytes, now: Optional[float] = None) -> WebhookEvent:

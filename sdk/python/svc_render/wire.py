@@ -4,13 +4,36 @@ seconds, sizes bytes, times RFC 3339 texts. docs/interface.md has every member."
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, NamedTuple, Optional, TypedDict
+from typing import Any, Dict, List, Literal, NamedTuple, Optional, TypedDict, Union
 
 #: Accepts the service's terms at start. Send it only when whoever pays has read them.
 LEGAL_V1 = "SVC_LEGAL_V1"
 
 #: The states that a job never leaves.
 TERMINAL = frozenset(("completed", "failed", "cancelled"))
+
+
+#: What a job is doing. A job never leaves the last three.
+JobStatus = Literal["awaiting_submit", "queued", "rendering", "packaging", "completed", "failed", "cancelled"]
+
+#: Why no worker renders a frame of a job.
+WaitingReason = Literal["no_worker_online", "workers_unable", "no_capable_worker", "no_matching_blender", "workers_busy", "paused"]
+
+#: What has become of a quote.
+QuoteStatus = Literal["open", "accepted", "expired"]
+
+#: What has become of a preview. The last three end it.
+PreviewStatus = Literal["queued", "rendering", "ready", "failed", "expired"]
+
+#: What an entry of the ledger is.
+TransactionKind = Literal["credit", "reserve", "capture", "release", "refund", "top_up", "top_up_refund", "chargeback",
+                          "chargeback_won", "settlement"]
+
+#: What the frame check noticed and let pass.
+Finding = Literal["not_finite", "black", "pink", "uniform", "blank", "repeated"]
+
+#: The types of webhook events.
+WebhookType = Literal["render.completed", "render.failed", "render.cancelled", "wallet.low", "webhook.test"]
 
 
 class Warning_(TypedDict, total=False):
@@ -42,7 +65,7 @@ class Quote(TypedDict, total=False):
 
     upload_id: str
     quote_id: str
-    status: str
+    status: QuoteStatus
     frame_start: int
     frame_end: int
     frame_step: int
@@ -79,10 +102,10 @@ class Job(TypedDict, total=False):
 
     job_id: str
     workspace_id: str
-    status: str
-    waiting_reason: Optional[str]
+    status: JobStatus
+    waiting_reason: Optional[WaitingReason]
     queue_position: Optional[int]
-    paused_by: Optional[str]
+    paused_by: Optional[Literal["workspace", "operator"]]
     priority: Optional[int]
     renderer: str
     filename: str
@@ -94,7 +117,7 @@ class Job(TypedDict, total=False):
     frames_completed: int
     progress_percent: float
     eta_seconds: Optional[float]
-    render_device: Optional[str]
+    render_device: Optional[Literal["GPU", "CPU"]]
     render_seconds: float
     quote_id: str
     upload_id: str
@@ -130,13 +153,58 @@ class Preview(TypedDict, total=False):
 
     preview_id: str
     upload_id: str
-    status: str
+    status: PreviewStatus
     frame: int
-    waiting_reason: Optional[str]
+    waiting_reason: Optional[WaitingReason]
     image_url: Optional[str]
     findings: List[Warning_]
     estimate: Optional[Dict[str, Any]]
     failure: Optional[Failure]
+
+
+class Frame(TypedDict, total=False):
+    """A frame that was accepted."""
+
+    frame: int
+    file: str
+    sha256: str
+    pixel_sha256: str
+    size_bytes: int
+    width: int
+    height: int
+    render_seconds: float
+    render_device: Literal["GPU", "CPU"]
+    device_name: str
+    accepted_at: str
+    checked: Optional[Literal["pixels", "structure"]]
+    finding: Optional[Finding]
+    strips: int
+    file_url: str
+    preview_url: str
+
+
+class AcceptedFrame(TypedDict, total=False):
+    """What a stream reports about an accepted frame."""
+
+    job_id: str
+    frame: int
+    file: str
+    sha256: str
+    size_bytes: int
+    render_seconds: float
+    frames_completed: int
+
+
+class Transaction(TypedDict, total=False):
+    """One entry of a workspace's ledger. The amount is positive; the kind says where it went."""
+
+    transaction_id: str
+    kind: TransactionKind
+    reference: str
+    job_id: Optional[str]
+    amount_cents: int
+    currency: str
+    created_at: str
 
 
 class Wallet(TypedDict, total=False):
@@ -165,10 +233,21 @@ class SigningKey(TypedDict, total=False):
     end_checkpoint: Optional[str]
 
 
-class Event(NamedTuple):
-    """One thing that happened to a job. ``type`` is "job", with the whole job as data, or
-    "frame", with a frame that was accepted. ``id`` is empty when the job was read instead."""
+class JobEvent(NamedTuple):
+    """The whole job as it is now. ``id`` is empty when the job was read instead of its stream."""
 
     id: str
-    type: str
-    data: Dict[str, Any]
+    type: Literal["job"]
+    data: Job
+
+
+class FrameEvent(NamedTuple):
+    """A frame that was accepted."""
+
+    id: str
+    type: Literal["frame"]
+    data: AcceptedFrame
+
+
+#: One thing that happened to a job; ``type`` tells which.
+Event = Union[JobEvent, FrameEvent]

@@ -1,19 +1,24 @@
 /** Calls of the service to your server (docs/webhooks.md). */
 import { WebhookError, member } from "./errors.js";
 import { b64 } from "./tree.js";
-import type { Job } from "./wire.js";
+import type { Job, JobWebhook, WebhookType } from "./wire.js";
 
 /** How far a call's time may be from now, seconds: it bounds how long a recorded call can be sent again, and how wrong the receiver's clock may be. */
 const TOLERANCE = 300;
 
 /** A verified call. The same event can come several times, with the same id: act on it once. */
-export interface WebhookEvent {
+export type WebhookEvent = {
   id: string;
-  type: string;
   timestamp: string;
-  /** The job as it was then; null for an event that is not about a job. */
-  job: Job | null;
-}
+} & ({
+  type: JobWebhook;
+  /** The job as it was then. */
+  job: Job;
+} | {
+  /** An event that is not about a job. */
+  type: Exclude<WebhookType, JobWebhook>;
+  job: null;
+});
 
 /** The headers of a call, as a server gives them. */
 export type CallHeaders = Headers | Record<string, string | readonly string[] | undefined>;
@@ -55,5 +60,5 @@ export async function verifyWebhook(secret: string, headers: CallHeaders, body: 
   }
   const { type, timestamp, data } = told;
   if (typeof type !== "string" || typeof timestamp !== "string" || data === undefined) throw new WebhookError("its body is not that of a webhook");
-  return { id, type, timestamp, job: type.startsWith("render.") ? (data as Job) : null };
+  return { id, type, timestamp, job: type.startsWith("render.") ? data : null } as WebhookEvent;
 }

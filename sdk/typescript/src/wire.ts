@@ -20,6 +20,22 @@ export type Quote = Schemas["LockedQuote"];
 export type Settings = Schemas["Settings"] & { reuse?: boolean };
 /** A render as the service sees it at one moment. */
 export type Job = Schemas["RenderObject"];
+/** What a job is doing. */
+export type JobStatus = Job["status"];
+/** Why no worker renders a frame of a job. */
+export type WaitingReason = NonNullable<Job["waiting_reason"]>;
+/** What has become of a quote. */
+export type QuoteStatus = Quote["status"];
+/** What has become of a preview. */
+export type PreviewStatus = Preview["status"];
+/** What an entry of the ledger is. */
+export type TransactionKind = Transaction["kind"];
+/** What the frame check noticed and let pass. */
+export type Finding = NonNullable<Frame["finding"]>;
+/** The types of webhook events. */
+export type WebhookType = JobWebhook | "wallet.low" | "webhook.test";
+/** Those that are about a job. */
+export type JobWebhook = "render.completed" | "render.failed" | "render.cancelled";
 /** Where the ZIP of a completed job is, for anyone who holds the URL: do not log it. */
 export type Artifact = Schemas["Download"];
 /** A free preview of a frame of an upload: small and coarse. */

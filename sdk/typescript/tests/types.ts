@@ -40,6 +40,9 @@ export async function caller(): Promise<void> {
   const most: { maximum_upload_size_bytes: number } = await svc.limits();
   const event = await verifyWebhook("secret", { "webhook-id": ["a"] }, "body");
   event.job?.receipt_url;
+  if (event.type === "render.failed") event.job.failure?.code;
+  // @ts-expect-error no event has this type
+  event.type === "render.done";
   // @ts-expect-error a test has no job
   event.job.receipt_url;
   try {
