@@ -170,7 +170,7 @@ check-release: ## Make the release twice and compare every byte; install the pac
 	@scripts/check-release
 
 .PHONY: check-operate
-check-operate: ## Follow docs/operate.md word by word on bare Debians with systemd: install, render, lose, restore
+check-operate: ## Follow the pages for operators word by word on bare Debians with systemd: install, render, lose, restore
 	@scripts/check-operate
 
 .PHONY: deploy-test

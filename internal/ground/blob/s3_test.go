@@ -303,7 +303,7 @@ func TestLinksLeadWhereClientsReachTheStore(t *testing.T) {
 	}
 }
 
-// TestTheDocumentedCORSRuleLetsBrowsersFollowLinks gives a bucket the rule of docs/operate.md
+// TestTheDocumentedCORSRuleLetsBrowsersFollowLinks gives a bucket the rule of docs/configure.md
 // and follows a link as a page of another origin does.
 func TestTheDocumentedCORSRuleLetsBrowsersFollowLinks(t *testing.T) {
 	t.Parallel()
@@ -312,7 +312,7 @@ func TestTheDocumentedCORSRuleLetsBrowsersFollowLinks(t *testing.T) {
 	if lacks, err := s.ForBrowsers(t.Context()); err != nil || lacks != "the bucket has no CORS rules" {
 		t.Errorf("a new bucket: %q, %v", lacks, err)
 	}
-	page, err := os.ReadFile("../../../docs/operate.md")
+	page, err := os.ReadFile("../../../docs/configure.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -322,7 +322,7 @@ func TestTheDocumentedCORSRuleLetsBrowsersFollowLinks(t *testing.T) {
 	_, text, _ := strings.Cut(string(page), "{\"CORSRules\"")
 	text, _, _ = strings.Cut(text, "```")
 	if err := json.Unmarshal([]byte("{\"CORSRules\""+text), &documented); err != nil || len(documented.CORSRules) != 1 {
-		t.Fatalf("the rule of docs/operate.md: %+v, %v", documented, err)
+		t.Fatalf("the rule of docs/configure.md: %+v, %v", documented, err)
 	}
 	r := documented.CORSRules[0]
 	bucket, _, _ := strings.Cut(strings.TrimPrefix(address, "s3://"), "/")

@@ -38,7 +38,7 @@ type proxy struct {
 	lets int64
 }
 
-// proxies are in the order of docs/operate.md. The nginx of that page is tested by the
+// proxies are in the order of docs/ports-and-tls.md. The nginx of docs/install.md is tested by the
 // stories; this one has nginx's defaults.
 var proxies = []proxy{
 	{name: "nginx", lets: 1 << 20, config: `daemon off;

@@ -96,7 +96,7 @@ request.end(body)
 // TestPlainClientsReadEveryRefusal has ten outside clients send a large upload that is
 // refused before it is read: for its key, its sender's storage and its sender's limit; and
 // smaller bodies for their address and their size. They call directly, and through nginx
-// as docs/operate.md configures it.
+// as docs/install.md configures it.
 func TestPlainClientsReadEveryRefusal(t *testing.T) {
 	t.Parallel()
 	config := app.Config{Listen: story.FreeAddress(t), Data: t.TempDir(), Log: story.LogOf(t), TrustedHops: 1}
@@ -241,17 +241,17 @@ func goClient(t *testing.T, url, key, file string) string {
 	return fmt.Sprint(answer.StatusCode)
 }
 
-// nginx starts an nginx with the location that docs/operate.md names, in front of the
+// nginx starts an nginx with the location that docs/install.md names, in front of the
 // service at url, and returns its own URL. It speaks plain HTTP here.
 func nginx(t *testing.T, url string) string {
 	t.Helper()
-	document, err := os.ReadFile("../../../../docs/operate.md")
+	document, err := os.ReadFile("../../../../docs/install.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	location := regexp.MustCompile(`(?s)    (client_max_body_size.*?\n    }\n)}`).FindSubmatch(document)
 	if location == nil {
-		t.Fatal("docs/operate.md has no configuration of nginx")
+		t.Fatal("docs/install.md has no configuration of nginx")
 	}
 	folder, address := t.TempDir(), story.FreeAddress(t)
 	text := fmt.Sprintf(`daemon off;
