@@ -26,6 +26,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/testmode"
 )
 
@@ -130,6 +131,26 @@ func crashed(r *take) {
 				return err
 			}
 			return tx.ProcessSeen(context.Background(), query.ProcessSeenParams{ProcessID: id.New(id.Process), Host: "rack-1", Version: "v1.2.3", Schema: 60, Now: tx.Now})
+		}), d.Close())
+	}
+	if err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// differing is ownStore where a reused frame was rendered again and showed something else.
+func differing(r *take) {
+	ownStore(r)
+	class := reuse.Class{Renderer: "blender", Device: "GPU", DeviceName: "NVIDIA L4", BlenderVersion: "4.1.1", BuildHash: "e1743a0317bc"}
+	r.names["CLASS"] = class.ID()
+	d, err := db.Open(context.Background(), db.Config{URL: r.env["SVC_DATA"] + "/svc.db"})
+	if err == nil {
+		err = errors.Join(d.Write(context.Background(), func(tx *db.Tx) error {
+			_, err := reuse.Compared(context.Background(), tx, class, true)
+			if err == nil {
+				_, err = reuse.Compared(context.Background(), tx, class, false)
+			}
+			return err
 		}), d.Close())
 	}
 	if err != nil {

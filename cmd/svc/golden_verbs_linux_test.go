@@ -312,6 +312,8 @@ var verbs = []verb{
 		{with: crashed},
 		{with: noStore, exit: 2},
 	}},
+	{words: "admin reuse list", lines: []line{{with: differing}, {with: ownStore, plain: true}, {exit: 2, with: noStore}}},
+	{words: "admin reuse reset", lines: []line{{args: "{CLASS}", with: differing, types: asked}, {args: "123456 --yes", exit: 1, with: ownStore}, {exit: 2, with: ownStore}}},
 	{words: "admin act list", lines: []line{
 		{with: operated},
 		{with: noStore, exit: 2},

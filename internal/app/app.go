@@ -54,6 +54,7 @@ import (
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/receipt/witness"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/reuse/source"
 	"svc.example/internal/work/share"
@@ -210,7 +211,7 @@ func (a *App) Jobs(at links.Links) *job.Jobs {
 		Cosigned: a.witnesses.Latest,
 		DB:       a.DB, Links: at, Keys: a.Keys, ArtifactLife: a.Config.ArtifactLife, Log: a.Config.Log, Queue: &dispatch.Forecasts{Life: forecastLife},
 		Accepting: func() bool { return !a.Config.Refuse }, NoticePause: *a.Config.JobMail,
-		Taken: frames.Take, MostReused: *a.Config.ReusedFrames,
+		Taken: frames.Take, MostReused: *a.Config.ReusedFrames, Sampled: recheck.Sampling{Sample: frames.Sample{Percent: *a.Config.VerifyReuse, Key: a.linkKey}}.Queue,
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
 	"svc.example/internal/work/receipt/witness"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/split"
 	"svc.example/internal/work/worker"
@@ -102,6 +103,9 @@ type Config struct {
 	// ReusedFrames is how many frames that a workspace has taken over are kept at once; nil means
 	// job.UsualReused, 0 takes none over.
 	ReusedFrames *int64
+	// VerifyReuse is the percentage of reused frames that are rendered again and compared; nil
+	// means recheck.UsualPercent.
+	VerifyReuse *int
 	// Shares is how many share links of a workspace work at once; nil means
 	// share.UsualMost, 0 switches sharing off.
 	Shares *int
@@ -292,6 +296,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.JobMail == nil {
 		c.JobMail = new(notice.UsualPause)
 	}
+	c.VerifyReuse = cmp.Or(c.VerifyReuse, new(recheck.UsualPercent))
 	c.ReusedFrames = cmp.Or(c.ReusedFrames, new(int64(job.UsualReused)))
 	if c.SplitAbove == nil {
 		c.SplitAbove = new(split.UsualAbove)

@@ -39,6 +39,7 @@ var pools = map[string]string{
 	"queue dispatch.FrameQueue":  "workspaces take turns",
 	"queue dispatch.StripQueue":  "a frame has one turn, and at most 8 strips, for workers that are idle",
 	"queue Queue (work/movie)":   "a workspace has 4 at once, and a movie one in its job",
+	"queue Queue (work/recheck)": "a workspace has 200 waiting, for workers that are idle",
 	"queue Queue (work/preview)": "the first preview of each workspace comes before the second of any",
 	"queue job.PackageQueue":     "a job has one ZIP, and is paid for or within --reused-frames",
 	"queue ReferenceQueue":       "one for each result of a node key, and a key submits few a day",

@@ -31,6 +31,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 		p.previews.Leases(),
 		p.movies.Leases(),
 		p.board.ReferenceLeases(),
+		p.rechecks.Leases(),
 		artifact.Queue(),
 		lease.Queue{Name: lease.ExpireQueue, LongestPause: time.Hour, MaxFailures: patience},
 		lease.Queue{Name: intake.FetchQueue, LongestPause: longestPause, MaxFailures: patience},

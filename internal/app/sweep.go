@@ -45,20 +45,16 @@ func (a *App) reaper(queues map[string]lease.Queue, heard func() bool) func(cont
 func (a *App) judge(p parts) func(context.Context) {
 	return func(ctx context.Context) {
 		for pause(ctx, judgeEvery) {
-			if err := p.frames.DecideFailures(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot decide failed attempts", "err", err)
-			}
-			if err := p.frames.TakeBackOverdue(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot take back overdue frames", "err", err)
-			}
-			if err := p.frames.SettleCompared(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot settle compared pictures", "err", err)
-			}
-			if err := p.cuts.Tend(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot look after frames that are cut into strips", "err", err)
-			}
-			if err := p.workers.PauseKeys(ctx); err != nil && ctx.Err() == nil {
-				a.Config.Log.Error("cannot compare node keys", "err", err)
+			for _, part := range []struct {
+				does string
+				do   func(context.Context) error
+			}{
+				{"decide failed attempts", p.frames.DecideFailures}, {"take back overdue frames", p.frames.TakeBackOverdue}, {"settle compared pictures", p.frames.SettleCompared},
+				{"look after frames that are cut into strips", p.cuts.Tend}, {"look after reused frames to render again", p.rechecks.Tend}, {"compare node keys", p.workers.PauseKeys},
+			} {
+				if err := part.do(ctx); err != nil && ctx.Err() == nil {
+					a.Config.Log.Error("cannot "+part.does, "err", err)
+				}
 			}
 		}
 	}

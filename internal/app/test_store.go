@@ -42,7 +42,7 @@ func testConfig(cfg Config, workspaceID, public string) Config {
 	world.Log = cfg.Log.With("test_world", workspaceID)
 	world.AllowSynthetic, world.LeaseLife, world.DatabaseConnections = true, testLeaseLife, db.LeastConnections
 	world.Unstarted = min(cmp.Or(cfg.Unstarted, cfg.TestMode.Storage), cfg.TestMode.Storage)
-	world.DoubleRender, world.MetricsListen, world.LogOrigin = 0, "", ""
+	world.DoubleRender, world.VerifyReuse, world.MetricsListen, world.LogOrigin = 0, new(0), "", ""
 	world.Embedded, world.Mail, world.OpenID, world.Stripe, world.Witnesses, world.Announce, world.AnnounceMetrics = nil, nil, nil, nil, nil, nil, nil
 	return world
 }

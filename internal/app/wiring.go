@@ -43,6 +43,7 @@ import (
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/reuse/source"
 	"svc.example/internal/work/share"
 	"svc.example/internal/work/split"
@@ -62,6 +63,7 @@ type parts struct {
 	movies    *movie.Movies
 	workers   *dispatch.Workers
 	cuts      *split.Cuts
+	rechecks  *recheck.Rechecks
 	board     *leaderboard.Board
 	payments  *payment.Payments
 	shares    *share.Shares
@@ -77,9 +79,12 @@ func (a *App) parts(at links.Links) parts {
 		Accepted: a.metrics.FrameAccepted, Failed: a.metrics.FrameFailed,
 		DoubleRender: frames.Sample{Percent: a.Config.DoubleRender, Key: a.linkKey},
 	}
+	rechecks := &recheck.Rechecks{
+		DB: a.DB, Frames: frames, Blobs: a.Blobs, Whole: &a.whole, LeaseLife: a.Config.LeaseLife, FrameTime: a.Config.FrameTime, Compared: a.metrics.ReuseCompared, Log: a.Config.Log,
+	}
 	watch := a.Watch(jobs)
 	return parts{
-		at: at, jobs: jobs, watch: watch, workers: workers, cuts: cuts, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
+		at: at, jobs: jobs, watch: watch, workers: workers, cuts: cuts, rechecks: rechecks, board: a.Board(at), payments: a.payments(at), shares: a.shares(at),
 		overviews: &overview.Overviews{DB: a.DB, Blobs: a.Blobs, Pictures: watch, Limits: a.Config.Overviews, Making: sharing.Maker[string]{Most: overview.AtOnce()}, Log: a.Config.Log},
 		movies:    &movie.Movies{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, LeaseLife: a.Config.LeaseLife, Log: a.Config.Log},
 		artifacts: &artifact.Artifacts{DB: a.DB, Blobs: a.Blobs, Whole: &a.whole, Links: at, Jobs: jobs, Frames: frames, Reuse: a.comparer()}, frames: frames,
@@ -101,8 +106,8 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 		a.Config.Log.Warn("synthetic renderers are let in, as --allow-synthetic says: this is no service to buy from")
 	}
 	desk := delivery.New(p.frames, a.Blobs)
-	p.cuts.Hold = desk.Hold
-	return &farm.Server{DB: a.DB, Cuts: p.cuts, Frames: p.frames, Previews: p.previews, Movies: p.movies, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
+	p.cuts.Hold, p.rechecks.Hold = desk.Hold, desk.Hold
+	return &farm.Server{DB: a.DB, Cuts: p.cuts, Rechecks: p.rechecks, Frames: p.frames, Previews: p.previews, Movies: p.movies, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
 }
 
 // connectionShare is how many connections one address may have open: a tenth of all. With

@@ -74,6 +74,10 @@ type Admin struct {
 	Process struct {
 		List processList `cmd:"" help:"List the processes that serve: host, version, and when each was last heard."`
 	} `cmd:"" help:"Inspect the processes of the service."`
+	Reuse struct {
+		List  reuseList  `cmd:"" help:"List the kinds of workers whose reused frames were rendered again: how many showed the same, and where reuse is off."`
+		Reset reuseReset `cmd:"" help:"Let frames of a kind of workers be reused again, after a difference was explained."`
+	} `cmd:"" help:"Inspect the comparison of reused frames, and switch reuse on again."`
 	Act struct {
 		List actList `cmd:"" help:"List what operators did in the browser and with svc admin: when, who, what and why."`
 	} `cmd:"" help:"Read the record of operators' actions."`

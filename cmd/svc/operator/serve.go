@@ -65,6 +65,7 @@ type Serve struct {
 	PlayTime          time.Duration `group:"Rendering" env:"SVC_PLAY_TIME" default:"2h" help:"Most time for computing the earlier frames of a simulation before a frame. If that is not enough, the frame fails with frame_time_exceeded."`
 	SplitAbove        time.Duration `group:"Rendering" name:"split-above" env:"SVC_SPLIT_ABOVE" default:"0s" placeholder:"TIME" help:"Render a frame on several workers, in strips, if it is expected to take longer than this on one and others are idle, such as 2m. 0 means never."`
 	Double            int           `group:"Rendering" name:"double-render" env:"SVC_DOUBLE_RENDER" default:"0" placeholder:"PERCENT" help:"Percentage of frames that two workers with different node keys render, to compare their pixels."`
+	VerifyReuse       int           `group:"Rendering" env:"SVC_VERIFY_REUSE" default:"2" placeholder:"PERCENT" help:"Percentage of reused frames that idle workers render again, at nobody's cost, to compare both. A difference switches reuse off for that kind of worker."`
 	References        int           `group:"Rendering" name:"benchmark-references" env:"SVC_BENCHMARK_REFERENCES" default:"10" placeholder:"PERCENT" help:"Percentage of benchmark results that a worker with another node key must confirm. Results in the top ten are always confirmed."`
 	RateFlags         `embed:"" group:"Limits"`
 	openFlags         `embed:"" group:"Limits"`
@@ -173,7 +174,7 @@ func (c *Serve) service() (app.Config, error) {
 	cfg.DrainDelay, cfg.Downloads, cfg.MigrateAnyway = c.DrainDelay, c.Downloads, c.MigrateAnyway
 	cfg.Refuse, cfg.StopTimeout, cfg.Unstarted, cfg.Unpaid, cfg.InspectMemory, cfg.ProjectSize = !c.AcceptJobs, c.StopTimeout, int64(c.Unstarted), int64(c.Unpaid), int64(c.Inspecting), int64(c.ProjectSize)
 	cfg.DoubleRender, cfg.References, cfg.FrameTime, cfg.PlayTime, cfg.CheckPublicURL = c.Double, c.References, c.FrameTime, c.PlayTime, true
-	cfg.FreePreviews, cfg.ReusedFrames = (*preview.Limits)(&c.Previews), &c.ReusedFrames
+	cfg.FreePreviews, cfg.ReusedFrames, cfg.VerifyReuse = (*preview.Limits)(&c.Previews), &c.ReusedFrames, &c.VerifyReuse
 	cfg.Overviews = overview.Limits{ContactSheet: c.SheetFrames, Loop: c.LoopFrames}
 	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {
 		return cfg, terminal.WrongUsagef("--contact-sheet-frames must be 1 to %d, and --loop-frames 1 to %d", overview.MostContactSheetFrames, overview.MostLoopFrames)
@@ -184,6 +185,9 @@ func (c *Serve) service() (app.Config, error) {
 	cfg.SplitAbove = &c.SplitAbove
 	if c.Double < 0 || c.Double > 100 {
 		return cfg, terminal.WrongUsagef("--double-render must be 0 to 100")
+	}
+	if c.VerifyReuse < 0 || c.VerifyReuse > 100 {
+		return cfg, terminal.WrongUsagef("--verify-reuse must be 0 to 100")
 	}
 	if c.References < 0 || c.References > 100 {
 		return cfg, terminal.WrongUsagef("--benchmark-references must be 0 to 100")

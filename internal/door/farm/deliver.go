@@ -27,6 +27,7 @@ import (
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/split"
 )
 
@@ -81,6 +82,10 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		err = fault.Field("body.meta.staged", "is for frames of jobs, not for reference renders")
 	case leaderboard.OwnsReference(meta.LeaseID):
 		err = s.deliverReference(ctx, meta, file)
+	case recheck.Owns(meta.LeaseID) && staged:
+		err = fault.Field("body.meta.staged", "is for frames of jobs, not for reused frames")
+	case recheck.Owns(meta.LeaseID):
+		err = s.Desk.For(s.Rechecks).Receive(ctx, pictureOf(meta, worker), file)
 	case split.Owns(meta.LeaseID) && staged:
 		err = fault.Field("body.meta.staged", "is for frames of jobs, not for strips")
 	case split.Owns(meta.LeaseID):
@@ -211,6 +216,9 @@ func isLeaseOf(meta farmapi.FrameResult) bool {
 	}
 	if split.Owns(meta.LeaseID) {
 		return split.IsOf(meta.LeaseID, meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
+	}
+	if recheck.Owns(meta.LeaseID) {
+		return meta.LeaseID == recheck.LeaseID(meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
 	}
 	return meta.LeaseID == frames.LeaseID(meta.JobID, meta.Frame) && id.Valid(id.Job, meta.JobID)
 }

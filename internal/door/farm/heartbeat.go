@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/split"
 )
 
@@ -29,7 +30,7 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 		leases []farmapi.Held
 		beat   func(ctx context.Context, refs []lease.Ref, progress []float64) (lost []string, err error)
 	}{
-		{held.references, s.Board.BeatReferences}, {held.strips, s.Cuts.Heartbeat}, {held.movies, s.Movies.Heartbeat},
+		{held.references, s.Board.BeatReferences}, {held.strips, s.Cuts.Heartbeat}, {held.movies, s.Movies.Heartbeat}, {held.rechecks, s.Rechecks.Heartbeat},
 		{held.previews, func(ctx context.Context, refs []lease.Ref, progress []float64) ([]string, error) {
 			return s.Previews.Heartbeat(ctx, req.WorkerID, refs, progress)
 		}},
@@ -44,7 +45,7 @@ func (s *Server) heartbeat(_ http.ResponseWriter, r *http.Request, node identity
 }
 
 // heldByKind are the leases of a report by the package that they belong to.
-type heldByKind struct{ frames, strips, previews, references, movies []farmapi.Held }
+type heldByKind struct{ frames, strips, previews, references, movies, rechecks []farmapi.Held }
 
 func byKind(held []farmapi.Held) (of heldByKind) {
 	for _, h := range held {
@@ -57,6 +58,8 @@ func byKind(held []farmapi.Held) (of heldByKind) {
 			of.movies = append(of.movies, h)
 		case leaderboard.OwnsReference(h.LeaseID):
 			of.references = append(of.references, h)
+		case recheck.Owns(h.LeaseID):
+			of.rechecks = append(of.rechecks, h)
 		default:
 			of.frames = append(of.frames, h)
 		}

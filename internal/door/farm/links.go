@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/split"
 )
 
@@ -43,7 +44,7 @@ func (s *Server) stage(_ http.ResponseWriter, r *http.Request, node identity.Nod
 		return nil, err
 	}
 	store := blob.ToWorkers(s.Blobs)
-	if store == nil || movie.Owns(meta.LeaseID) || preview.Owns(meta.LeaseID) || split.Owns(meta.LeaseID) || leaderboard.OwnsReference(meta.LeaseID) {
+	if store == nil || movie.Owns(meta.LeaseID) || preview.Owns(meta.LeaseID) || split.Owns(meta.LeaseID) || leaderboard.OwnsReference(meta.LeaseID) || recheck.Owns(meta.LeaseID) {
 		return farmapi.StageReply{OK: true}, nil
 	}
 	if _, err := s.Frames.Upload(ctx, meta.WorkerID, meta.JobID); err != nil {

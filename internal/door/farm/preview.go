@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/recheck"
 )
 
 // previewBytes is what a delivery of a preview takes of the decoding memory: its bytes and
@@ -29,6 +30,18 @@ func previewReply(w preview.Work) farmapi.LeaseReply {
 	}
 }
 
+// recheckReply writes a claimed frame that is rendered again as the wire has it.
+func recheckReply(w recheck.Work) farmapi.LeaseReply {
+	if w.Lease.ID == "" {
+		return farmapi.LeaseReply{}
+	}
+	return farmapi.LeaseReply{
+		OK:     true,
+		Job:    &farmapi.Job{JobID: w.Job.JobID, InputSHA256: w.Job.InputSha256, Settings: w.Settings, Scene: w.Scene, Again: true},
+		Leases: []farmapi.Lease{{LeaseID: w.Lease.ID, Attempt: int(w.Lease.Attempt), Frame: int(w.Lease.Item)}},
+	}
+}
+
 // claimAside claims unpaid work for a worker for which no frame waits. ok is false when there is
 // none that it takes.
 func (s *Server) claimAside(ctx context.Context, req farmapi.LeaseRequest) (reply farmapi.LeaseReply, ok bool, err error) {
@@ -38,6 +51,9 @@ func (s *Server) claimAside(ctx context.Context, req farmapi.LeaseRequest) (repl
 		}
 		if work, ok, err := s.Board.ClaimReference(ctx, req.WorkerID); err != nil || ok {
 			return referenceReply(work), ok, err
+		}
+		if work, ok, err := s.Rechecks.Claim(ctx, req.WorkerID); err != nil || ok {
+			return recheckReply(work), ok, err
 		}
 	}
 	if req.Movies {

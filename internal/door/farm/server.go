@@ -19,14 +19,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"maps"
-	"mime"
 	"net/http"
-	"path"
 	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -51,6 +47,7 @@ import (
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/project"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/split"
 )
 
@@ -66,10 +63,12 @@ type Server struct {
 	Movies  *movie.Movies
 	Workers *dispatch.Workers
 	Cuts    *split.Cuts // has several workers render a frame
-	Board   *leaderboard.Board
-	Desk    *delivery.Desk // takes pictures in
-	Blobs   blob.Store
-	Whole   *blob.Whole // what of Blobs was hashed, one for the process
+	// Rechecks has such workers render a sample of the reused frames again.
+	Rechecks *recheck.Rechecks
+	Board    *leaderboard.Board
+	Desk     *delivery.Desk // takes pictures in
+	Blobs    blob.Store
+	Whole    *blob.Whole // what of Blobs was hashed, one for the process
 	// AllowSynthetic admits workers that render without Blender, for tests of
 	// the service. It is checked at every report, not only when a worker
 	// registers.
@@ -333,6 +332,9 @@ func (s *Server) fail(_ http.ResponseWriter, r *http.Request, node identity.Node
 	if leaderboard.OwnsReference(ref.ID) {
 		return farmapi.OKReply{OK: true}, s.Board.FailReference(r.Context(), ref, failure)
 	}
+	if recheck.Owns(ref.ID) {
+		return farmapi.OKReply{OK: true}, s.Rechecks.Fail(r.Context(), ref, failure)
+	}
 	if code == fault.InputDamaged {
 		var err error
 		if failure, err = s.inputReported(r.Context(), ref); err != nil {
@@ -360,6 +362,9 @@ func (s *Server) release(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	if err := s.Board.ReleaseReferences(r.Context(), refs(req.WorkerID, held.references)); err != nil {
+		return nil, err
+	}
+	if err := s.Rechecks.Release(r.Context(), refs(req.WorkerID, held.rechecks)); err != nil {
 		return nil, err
 	}
 	if err := s.Previews.Release(r.Context(), refs(req.WorkerID, held.previews)); err != nil {
@@ -465,31 +470,4 @@ func (s *Server) uploadOf(r *http.Request, node identity.NodeKey) (uploadID stri
 		return s.Previews.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
 	}
 	return s.Frames.Upload(r.Context(), worker.WorkerID, r.PathValue("job_id"))
-}
-
-// decode reads a JSON body. It refuses unknown members, which are the sign of a
-// worker of another version. Errors: unsupported_media_type, invalid_request.
-func decode(r *http.Request, into any) error { return decodeAtMost(r, into, maxMeta*4) }
-
-// decodeAtMost is decode of a body of so many bytes.
-func decodeAtMost(r *http.Request, into any, most int64) error {
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return fault.New(fault.UnsupportedMedia, "%s accepts application/json only.", path.Base(r.URL.Path))
-	}
-	d := json.NewDecoder(io.LimitReader(r.Body, most))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return fault.New(fault.InvalidRequest, "The body could not be read: %v.", err)
-	}
-	return nil
-}
-
-// clip bounds a worker's text to maxText bytes. It removes NUL and what is not
-// UTF-8, since PostgreSQL stores neither: a report must not fail because of a
-// log.
-func clip(text string) string {
-	if len(text) > maxText {
-		text = text[:maxText]
-	}
-	return strings.ToValidUTF8(strings.ReplaceAll(text, "\x00", ""), "")
 }

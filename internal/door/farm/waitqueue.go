@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/preview"
+	"svc.example/internal/work/recheck"
 )
 
 // waitQueue holds the long polls of this process. When frames arrive it wakes
@@ -204,6 +205,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 	defer stopReferences()
 	wanted, stopMovies := s.DB.Listen(lease.Topic(movie.Queue))
 	defer stopMovies()
+	doubted, stopRechecks := s.DB.Listen(lease.Topic(recheck.Queue))
+	defer stopRechecks()
 	tick := time.NewTicker(recheckEvery)
 	defer tick.Stop()
 	for {
@@ -219,6 +222,8 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 		case <-asked:
 			s.waiters.newRound()
 		case <-wanted:
+			s.waiters.newRound()
+		case <-doubted:
 			s.waiters.newRound()
 		case <-tick.C:
 			s.waiters.newRound()
@@ -246,7 +251,11 @@ func (s *Server) WakeWorkers(ctx context.Context) {
 				return err
 			}
 			movies, err := lease.CountDue(ctx, tx, movie.Queue, free-due-previews)
-			previews += references + movies // they wake the same waiters
+			if err != nil {
+				return err
+			}
+			again, err := lease.CountDue(ctx, tx, recheck.Queue, free-due-previews)
+			previews += references + movies + again // they wake the same waiters
 			return err
 		})
 		if err != nil && ctx.Err() == nil {

@@ -127,6 +127,7 @@ const (
 	MoneyReserved      Code = "money_reserved"
 	PersonNotFound     Code = "person_not_found"
 	WorkerNotFound     Code = "worker_not_found"
+	ReuseClassNotFound Code = "reuse_class_not_found"
 	WorkerInUse        Code = "worker_in_use"
 	DeadLetterNotFound Code = "dead_letter_not_found"
 	LastSigningKey     Code = "last_signing_key"
@@ -335,6 +336,7 @@ func operating() []Entry {
 		{JobsNotEnded, 0, false, "End the jobs first. See svc admin job list --workspace.", DoorOperator},
 		{MoneyReserved, 0, false, "Wait until the jobs have ended, or end them. See svc admin job list --workspace.", DoorOperator},
 		{PersonNotFound, 0, false, "Create a link with svc admin sign-in-link and have the person sign in once.", DoorOperator},
+		{ReuseClassNotFound, 0, false, "Use a class id from svc admin reuse list.", DoorOperator},
 		{WorkerNotFound, 0, false, "Use a worker id from svc admin worker list.", DoorOperator},
 		{WorkerInUse, 0, false, "Drain the worker and wait until it is offline. A worker that has submitted a benchmark cannot be removed.", DoorOperator},
 		{DeadLetterNotFound, 0, false, "Use an id from svc admin dead-letter list.", DoorOperator},

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"svc.example/client"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/id"
@@ -30,6 +31,7 @@ import (
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/synthetic"
 )
 
@@ -242,6 +244,12 @@ func (s *store) reuse(scene []byte) (take func(last int) string) {
 		}
 		return started.JobID
 	}
+	class := reuse.Class{Renderer: contract.RendererID, Device: contract.RenderDevice, DeviceName: "a card", BlenderVersion: "4.1.1", BuildHash: "e1743a0317bc"}
+	s.write(func(ctx context.Context, tx *db.Tx) error {
+		_, same := reuse.Compared(ctx, tx, class, true)
+		_, different := reuse.Compared(ctx, tx, class, false)
+		return errors.Join(same, different)
+	})
 	for last := 3; last < 5; last++ { // one frame of its own each
 		job := take(last)
 		as.render(job, 1)

@@ -27,6 +27,7 @@ import (
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/framecheck"
 	"svc.example/internal/work/frames"
@@ -48,17 +49,28 @@ func lookTime(size int64) time.Duration {
 	return 10*time.Second + time.Duration(size>>23)*time.Second
 }
 
+// Taker decides what becomes of pictures. frames.Frames is the usual one, which documents it.
+type Taker interface {
+	Admit(ctx context.Context, p frames.Picture) (scene framecheck.Scene, known bool, err error)
+	Compares(p frames.Picture) bool
+	Accept(ctx context.Context, p frames.Picture) (kept bool, err error)
+	Refuse(ctx context.Context, ref lease.Ref, failure framecheck.Failure) error
+}
+
 // Desk takes pictures in. Its methods are safe for concurrent use.
 type Desk struct {
-	frames   *frames.Frames
+	taker    Taker
 	blobs    blob.Store
 	decoding *semaphore.Weighted
 }
 
 // New makes the desk of a process.
 func New(f *frames.Frames, blobs blob.Store) *Desk {
-	return &Desk{frames: f, blobs: blobs, decoding: semaphore.NewWeighted(decodingBytes)}
+	return &Desk{taker: f, blobs: blobs, decoding: semaphore.NewWeighted(decodingBytes)}
 }
+
+// For is the same desk, with the same memory, for pictures that another taker decides on.
+func (d *Desk) For(t Taker) *Desk { return &Desk{taker: t, blobs: d.blobs, decoding: d.decoding} }
 
 // Hold waits for so many bytes of the decoding memory. The caller calls done when it is
 // through with them. Errors: those of ctx.
@@ -92,7 +104,7 @@ func (d *Desk) ReceiveStaged(ctx context.Context, p frames.Picture, take func() 
 // of the transaction is unknown (db.ErrUnknown), since the row may then exist. The hourly
 // sweep removes what a crash leaves.
 func (d *Desk) receive(ctx context.Context, p frames.Picture, staged bool, bring func(*frames.Picture) error) error {
-	scene, known, err := d.frames.Admit(ctx, p)
+	scene, known, err := d.taker.Admit(ctx, p)
 	if err != nil || known {
 		return err
 	}
@@ -100,11 +112,11 @@ func (d *Desk) receive(ctx context.Context, p frames.Picture, staged bool, bring
 		return err
 	}
 	kept := false
-	if err = d.look(ctx, &p, scene, staged); err == nil && p.Seen != nil && d.frames.Compares(p) {
+	if err = d.look(ctx, &p, scene, staged); err == nil && p.Seen != nil && d.taker.Compares(p) {
 		p.Small, err = d.small(ctx, p)
 	}
 	if err == nil {
-		kept, err = d.frames.Accept(ctx, p)
+		kept, err = d.taker.Accept(ctx, p)
 	}
 	if !kept && !errors.Is(err, db.ErrUnknown) {
 		// The sweep removes what a failed delete leaves.
@@ -149,7 +161,7 @@ func (d *Desk) compare(ctx context.Context, p frames.Picture, n int64, sum strin
 	if n == p.SizeBytes && sum == p.SHA256 {
 		return nil
 	}
-	return d.frames.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
+	return d.taker.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
 		"The picture has %d bytes and the hash %s, not the described %d and %s.", n, sum, p.SizeBytes, p.SHA256)})
 }
 

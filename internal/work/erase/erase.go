@@ -33,6 +33,7 @@ import (
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/result"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/share"
@@ -89,7 +90,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
-		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, share.Erase, notice.Erase, reuse.Erase, identity.Erase, testmode.End,
+		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, share.Erase, notice.Erase, reuse.Erase, recheck.Erase, identity.Erase, testmode.End,
 	} {
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err

@@ -131,13 +131,17 @@ type Job struct {
 	// Reference is set for the reference render of a benchmark's challenge, which is
 	// reported as a frame of a job is. The worker has the scene, and ends it for a frame.
 	Reference *Challenge `json:"reference,omitempty"`
+	// Again says that the job is complete, and that one of the frames that it has taken over is
+	// rendered again to compare both. It is reported as a frame of a job is. The worker ends it
+	// for a paid frame.
+	Again bool `json:"again,omitempty"`
 	// Movie is set for a movie of a job's frames, which is reported as a frame of a job is. Its
 	// project is the ZIP alone. The worker ends it for a frame.
 	Movie *Movie `json:"movie,omitempty"`
 }
 
 // Aside reports whether this is unpaid work, which is interrupted for a frame.
-func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil || j.Movie != nil }
+func (j Job) Aside() bool { return j.Preview != nil || j.Reference != nil || j.Movie != nil || j.Again }
 
 // Challenge is a picture that the service drew: a scene of the benchmark with other noise
 // and from a moved camera.

@@ -55,7 +55,7 @@ type Picture struct {
 // the answer was lost on the way. Errors: lease_lost; frame_rejected, after which the
 // attempt has failed.
 func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, known bool, err error) {
-	if scene, err = f.sceneOf(ctx, p.JobID); err != nil {
+	if scene, err = f.SceneOf(ctx, p.JobID); err != nil {
 		return scene, false, err
 	}
 	err = f.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -112,7 +112,7 @@ func isRepeated(ctx context.Context, tx *db.Tx, p Picture) (bool, error) {
 // loses only the answer: the worker repeats its report and gets a success. The scene is
 // read before the transaction, because it never changes.
 func (f *Frames) Accept(ctx context.Context, p Picture) (kept bool, err error) {
-	scene, err := f.sceneOf(ctx, p.JobID)
+	scene, err := f.SceneOf(ctx, p.JobID)
 	if err != nil {
 		return false, err
 	}
@@ -267,7 +267,7 @@ func nameOf(ctx context.Context, tx *db.Tx, record job.Record, p Picture) (strin
 	if err != nil || chosen.OutputName != settings.NameScene {
 		return p.File, err
 	}
-	scene, _, err := pricedScene(ctx, tx, record.JobID)
+	scene, _, err := PricedScene(ctx, tx, record.JobID)
 	return framename.Of(scene.OutputName).File(p.Frame, path.Ext(p.File)), err
 }
 
@@ -321,13 +321,13 @@ func (f *Frames) credit(ctx context.Context, tx *db.Tx, p Picture, finding strin
 	return nil
 }
 
-// sceneOf reads the facts of a job's scene that its pictures must match. Error:
+// SceneOf reads the facts of a job's scene that its pictures must match. Error:
 // lease_lost if there is no such job.
-func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, error) {
+func (f *Frames) SceneOf(ctx context.Context, jobID string) (framecheck.Scene, error) {
 	var scene quote.Scene
 	var chosen settings.Settings
 	err := f.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		scene, chosen, err = pricedScene(ctx, tx, jobID)
+		scene, chosen, err = PricedScene(ctx, tx, jobID)
 		return err
 	})
 	if db.IsNotFound(err) {
@@ -342,8 +342,8 @@ func (f *Frames) sceneOf(ctx context.Context, jobID string) (framecheck.Scene, e
 	}, nil
 }
 
-// pricedScene reads the scene that a job's price is for, and what was chosen of the file.
-func pricedScene(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, chosen settings.Settings, err error) {
+// PricedScene reads the scene that a job's price is for, and what was chosen of the file.
+func PricedScene(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, chosen settings.Settings, err error) {
 	row, err := tx.JobScene(ctx, jobID)
 	if err == nil {
 		err = json.Unmarshal([]byte(row.Scene), &scene)

@@ -89,7 +89,7 @@ func (f *Frames) claim(ctx context.Context, tx *db.Tx, holder string, found disp
 	}
 	var scene quote.Scene
 	if !found.Open {
-		if scene, _, err = pricedScene(ctx, tx, record.JobID); err != nil {
+		if scene, _, err = PricedScene(ctx, tx, record.JobID); err != nil {
 			return Work{}, err
 		}
 	}

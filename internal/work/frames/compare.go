@@ -26,13 +26,14 @@ type Sample struct {
 	Key     []byte
 }
 
-// has reports whether a frame is in the sample: the same for every process and attempt.
-func (s Sample) has(jobID string, frame int) bool {
+// Has reports whether a frame is in the sample for a purpose: the same for every process and
+// attempt.
+func (s Sample) Has(purpose, jobID string, frame int) bool {
 	if s.Percent == 0 {
 		return false
 	}
 	h := hmac.New(sha256.New, s.Key)
-	fmt.Fprintf(h, "double-render %s %d", jobID, frame)
+	fmt.Fprintf(h, "%s %s %d", purpose, jobID, frame)
 	return binary.BigEndian.Uint64(h.Sum(nil))%100 < uint64(s.Percent)
 }
 
@@ -43,7 +44,7 @@ const SmallSide = 64
 // Compares reports whether a picture is compared with another worker's, and by what it
 // shows: those of one GPU differ in a few pixels each time (pixels.GPUNoise).
 func (f *Frames) Compares(p Picture) bool {
-	return p.Device == contract.RenderDevice && f.DoubleRender.has(p.JobID, p.Frame)
+	return p.Device == contract.RenderDevice && f.DoubleRender.Has("double-render", p.JobID, p.Frame)
 }
 
 // mostCandidates is how many pictures decide: of three, two may agree.
@@ -56,12 +57,15 @@ type candidate struct {
 	keyID, class string
 }
 
-// shows reports whether two pictures of one class of workers show the same.
-func (c candidate) shows(o candidate) bool {
-	if c.Small != nil && o.Small != nil {
-		return pixels.Difference(c.Small, o.Small) <= pixels.GPUNoise
+// shows reports whether two candidates of one class of workers show the same.
+func (c candidate) shows(o candidate) bool { return c.Shows(o.Picture) }
+
+// Shows reports whether two pictures that workers of one class rendered show the same.
+func (p Picture) Shows(o Picture) bool {
+	if p.Small != nil && o.Small != nil {
+		return pixels.Difference(p.Small, o.Small) <= pixels.GPUNoise
 	}
-	return c.PixelSHA256 == o.PixelSHA256
+	return p.PixelSHA256 == o.PixelSHA256
 }
 
 // compare accepts a sound picture, unless its frame is in the sample and a worker is
@@ -71,10 +75,10 @@ func (c candidate) shows(o candidate) bool {
 // still needed.
 func (f *Frames) compare(ctx context.Context, tx *db.Tx, p Picture, finding string, earlier []framecheck.Attempt) (kept bool, err error) {
 	// A GPU's picture in a format that is not decoded here cannot be compared.
-	if !f.DoubleRender.has(p.JobID, p.Frame) || (p.Device == contract.RenderDevice && p.Small == nil) {
+	if !f.DoubleRender.Has("double-render", p.JobID, p.Frame) || (p.Device == contract.RenderDevice && p.Small == nil) {
 		return true, f.accept(ctx, tx, p.Lease, p, finding, earlier)
 	}
-	scene, _, err := pricedScene(ctx, tx, p.JobID)
+	scene, _, err := PricedScene(ctx, tx, p.JobID)
 	if err != nil {
 		return false, err
 	}

@@ -23,6 +23,10 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 	if err != nil {
 		return err
 	}
+	off, err := reuse.Off(ctx, tx)
+	if err != nil {
+		return err
+	}
 	rows := map[int64]query.FramesToTakeRow{}
 	for _, from := range found.From {
 		accepted, err := tx.FramesToTake(ctx, from.JobID)
@@ -30,7 +34,7 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 			return fmt.Errorf("read the frames of %s: %w", from.JobID, err)
 		}
 		for _, row := range accepted {
-			if jobs[int(row.Frame)] == from.JobID {
+			if jobs[int(row.Frame)] == from.JobID && !off[reuse.Class{Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName, BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash}] {
 				rows[row.Frame] = row
 			}
 		}
@@ -62,7 +66,7 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 
 // namer names the frames of a job as nameOf does.
 func namer(ctx context.Context, tx *db.Tx, record job.Record) (func(frame int, extension string) string, error) {
-	scene, chosen, err := pricedScene(ctx, tx, record.JobID)
+	scene, chosen, err := PricedScene(ctx, tx, record.JobID)
 	if err != nil {
 		return nil, err
 	}

@@ -92,6 +92,9 @@ func (j *Jobs) Complete(ctx context.Context, l lease.Lease, a Artifact) error {
 		if err := reuse.Keep(ctx, tx, job.WorkspaceID, job.JobID, a.Keys); err != nil {
 			return err
 		}
+		if err := j.sample(ctx, tx, job); err != nil {
+			return err
+		}
 		if err := j.publishEnd(ctx, tx, job.JobID); err != nil {
 			return err
 		}

@@ -56,6 +56,8 @@ type Jobs struct {
 	// Taken puts frames of earlier jobs into one that is made of a quote with reuse, which is
 	// not on a queue yet; nil where no quote has such.
 	Taken func(ctx context.Context, tx *db.Tx, job Record, found reuse.Found) error
+	// Sampled is told of a job with reused frames that completes; nil tells nobody.
+	Sampled func(ctx context.Context, tx *db.Tx, record Record) error
 	// MostReused bounds the frames that a workspace has taken over and that are kept: they cost
 	// storage, and their job nothing.
 	MostReused int64

@@ -70,6 +70,14 @@ func (j *Jobs) takeOver(ctx context.Context, tx *db.Tx, jobID string, found *reu
 	return j.Taken(ctx, tx, record, *found)
 }
 
+// sample has some of the frames rendered again that a job has taken over.
+func (j *Jobs) sample(ctx context.Context, tx *db.Tx, record Record) error {
+	if j.Sampled == nil || record.FramesReused == 0 {
+		return nil
+	}
+	return j.Sampled(ctx, tx, record)
+}
+
 // unlessFree is a movement of a job's money. A job that takes over all its frames costs
 // nothing: it moves none, and the ledger has no entries of it.
 func unlessFree(move func(ctx context.Context, tx *db.Tx, workspaceID, jobID string, cents int64) error) func(context.Context, *db.Tx, string, string, int64) error {

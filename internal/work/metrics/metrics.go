@@ -57,6 +57,7 @@ type Metrics struct {
 	accepted    prometheus.Counter
 	failures    *prometheus.CounterVec
 	attempts    *prometheus.CounterVec
+	compared    *prometheus.CounterVec
 	certificate prometheus.Gauge
 
 	// mu guards known, the lines of requests: finding one there takes a quarter of the time
@@ -104,6 +105,9 @@ func New(c Config) *Metrics {
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "svc_webhook_attempts_total", Help: "Calls of webhook endpoints that this process made: delivered (2xx), refused (any other answer) or unanswered.",
 		}, []string{"outcome"}),
+		compared: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "svc_reuse_compared_total", Help: "Reused frames that were rendered again for this process, by whether they showed the same or something else (different).",
+		}, []string{"outcome"}),
 		certificate: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "svc_certificate_end_timestamp_seconds", Help: "When the first certificate ends that the public URL shows, as seconds since 1970; +Inf when it was not seen.",
 		}),
@@ -114,9 +118,11 @@ func New(c Config) *Metrics {
 	for _, p := range (receipt.Times{}).Parts() {
 		m.parts.WithLabelValues(p.Name)
 	}
+	m.compared.WithLabelValues("same")
+	m.compared.WithLabelValues("different")
 	m.SetCertificateEnd(time.Time{})
 	m.failures.WithLabelValues(string(fault.WorkerLost)) // so that a rate has a beginning
-	m.registry.MustRegister(m.store, m.requests, m.renders, m.parts, m.accepted, m.failures, m.attempts, m.certificate,
+	m.registry.MustRegister(m.store, m.requests, m.renders, m.parts, m.accepted, m.failures, m.attempts, m.compared, m.certificate,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -186,6 +192,18 @@ func (m *Metrics) WebhookAttempt(v webhook.Verdict) {
 	if m != nil {
 		m.attempts.WithLabelValues(string(v)).Inc()
 	}
+}
+
+// ReuseCompared counts a reused frame that was rendered again.
+func (m *Metrics) ReuseCompared(same bool) {
+	if m == nil {
+		return
+	}
+	outcome := "different"
+	if same {
+		outcome = "same"
+	}
+	m.compared.WithLabelValues(outcome).Inc()
 }
 
 // SetCertificateEnd keeps when the certificate of the public URL ends; the zero time means

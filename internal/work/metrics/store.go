@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/process"
+	"svc.example/internal/work/reuse"
 )
 
 const (
@@ -43,6 +44,7 @@ var (
 	auditBreaches   = figure("svc_audit_breaches", "Breaches that the last audit found.")
 	auditEnd        = figure("svc_audit_end_timestamp_seconds", "When the last audit ended, as seconds since 1970; 0 when there was none.")
 	keyEnd          = figure("svc_signing_key_end_timestamp_seconds", "When this process can no longer sign receipts, as seconds since 1970; +Inf when its key has no end, 0 when it has none.")
+	reuseOff        = figure("svc_reuse_off", "Classes of workers whose frames are not reused, because one showed something else when it was rendered again.")
 	processesAlive  = figure("svc_processes", "Processes that serve this store, by the version of their program and the newest schema that it knows.", "version", "schema")
 	diskFree        = figure("svc_disk_free_bytes", "Bytes that are free for this process in the data folder.")
 )
@@ -50,7 +52,7 @@ var (
 // storeFigures lists them, for Describe.
 var storeFigures = []*prometheus.Desc{
 	storeUp, blobsUp, framesReady, framesLeased, framesOldest, workersOnline, jobsLive, jobsStranded, ledgerCents, reservedOldest,
-	webhooksPending, webhooksLate, deadLetters, auditBreaches, auditEnd, keyEnd, processesAlive, diskFree,
+	webhooksPending, webhooksLate, deadLetters, auditBreaches, auditEnd, keyEnd, reuseOff, processesAlive, diskFree,
 }
 
 // figure describes a gauge.
@@ -164,7 +166,7 @@ func read(ctx context.Context, c Config) (found []prometheus.Metric, err error) 
 	}
 	err = c.DB.Read(ctx, func(tx *db.Tx) error {
 		found = []prometheus.Metric{gauge(diskFree, float64(free))}
-		for _, part := range []func(context.Context, *db.Tx) ([]prometheus.Metric, error){readFrames, readWorkers, readProcesses, readJobs, readMoney, readWebhooks, readAudit, c.readKey} {
+		for _, part := range []func(context.Context, *db.Tx) ([]prometheus.Metric, error){readFrames, readWorkers, readProcesses, readJobs, readMoney, readWebhooks, readAudit, readReuse, c.readKey} {
 			these, err := part(ctx, tx)
 			if err != nil {
 				return err
@@ -184,6 +186,11 @@ func readFrames(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, error) {
 	return []prometheus.Metric{
 		gauge(framesReady, float64(row.Ready)), gauge(framesLeased, float64(row.Leased)), gauge(framesOldest, age(tx, row.Oldest)),
 	}, nil
+}
+
+func readReuse(ctx context.Context, tx *db.Tx) ([]prometheus.Metric, error) {
+	off, err := reuse.Off(ctx, tx)
+	return []prometheus.Metric{gauge(reuseOff, float64(len(off)))}, err
 }
 
 func readWorkers(ctx context.Context, tx *db.Tx) (found []prometheus.Metric, err error) {

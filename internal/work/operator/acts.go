@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt/signing"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/testmode"
 	"svc.example/internal/work/wallet"
 )
@@ -38,6 +39,15 @@ func ForgetWorker(ctx context.Context, tx *db.Tx, workerID string) (Act, error) 
 	return Act{
 		What: fmt.Sprintf("remove the worker %s (%s) from the list; if it comes back, it registers again", w.WorkerID, w.Name),
 		Do:   func(ctx context.Context, tx *db.Tx) error { return dispatch.Forget(ctx, tx, workerID) },
+	}, err
+}
+
+// ResetReuse lets frames of a class of workers be reused again. Error: reuse_class_not_found.
+func ResetReuse(ctx context.Context, tx *db.Tx, classID string) (Act, error) {
+	s, err := reuse.StandingOf(ctx, tx, classID)
+	return Act{
+		What: fmt.Sprintf("reuse frames of %s with Blender %s again (%s), of which %d showed the same when they were rendered again, and %d something else", s.DeviceName, s.BlenderVersion, classID, s.Agreed, s.Differed),
+		Do:   func(ctx context.Context, tx *db.Tx) error { return reuse.Reset(ctx, tx, classID) },
 	}, err
 }
 

@@ -49,6 +49,10 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 	if err != nil {
 		return found, fmt.Errorf("look for frames of earlier jobs: %w", err)
 	}
+	off, err := Off(ctx, tx)
+	if err != nil {
+		return found, err
+	}
 	jobs := map[string]string{} // by the frame and its key; the newest job has it
 	for _, k := range kept {
 		for line := range strings.Lines(k.Keys) {
@@ -60,12 +64,15 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 	most := 0
 	byKind := map[string]map[int]string{}
 	for _, c := range classes {
+		class := Class{c.Renderer, c.Device, c.DeviceName, c.BlenderVersion, c.BuildHash}
+		if off[class] {
+			continue
+		}
 		own := byKind[c.Kind]
 		if own == nil {
 			own = map[int]string{}
 			byKind[c.Kind] = own
 		}
-		class := Class{c.Renderer, c.Device, c.DeviceName, c.BlenderVersion, c.BuildHash}
 		for _, frame := range frames {
 			if job := jobs[line(frame, p.key(frame, class))]; job > own[frame] {
 				own[frame] = job
@@ -200,7 +207,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 var keyRows = rowsum.Table[query.ContentKey]{Name: "content_key", Key: 1}
 
 // Sums lists the tables of this package whose rows carry checksums.
-var Sums = rowsum.Tables{keyRows}
+var Sums = rowsum.Tables{keyRows, classRows}
 
 // Audit reports keys that are not as they were written, or of jobs that have no ZIP. An error
 // means that the audit did not finish.
@@ -212,6 +219,9 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	const rule = "keys are of frames that are kept"
 	for _, jobID := range stray {
 		breach(rule, jobID, "the job has no ZIP, or is of another workspace")
+	}
+	if err := auditClasses(ctx, tx, breach); err != nil {
+		return err
 	}
 	return keyRows.Audit(ctx, tx, breach, func(row query.ContentKey) error {
 		for line := range strings.Lines(row.Keys) {

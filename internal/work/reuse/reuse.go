@@ -4,7 +4,9 @@
 // What always holds: a frame is found only if everything that its picture comes from is the
 // same: the content of the scene, the settings of the order, and the class of the worker.
 // Nothing is found in another workspace, nor in a job whose files may be gone before the
-// quote ends. In doubt nothing is found, and the frame is rendered.
+// quote ends. In doubt nothing is found, and the frame is rendered. A class of workers of which
+// a reused frame was rendered again and showed something else has none until an operator resets
+// it (package recheck).
 //
 // Package source reads what pictures come from. The price is quote's, and frames takes them
 // over. Start reading at Pictures, Find and Keep.
@@ -33,7 +35,13 @@ func PicturesOf(content map[int][sha256.Size]byte, order string) Pictures {
 }
 
 // Class is what renders a frame: workers of one class paint the same pixels.
-type Class struct{ Renderer, Device, DeviceName, BlenderVersion, BuildHash string }
+type Class struct {
+	Renderer       string `json:"renderer"`
+	Device         string `json:"device"`
+	DeviceName     string `json:"device_name"`
+	BlenderVersion string `json:"blender_version"`
+	BuildHash      string `json:"build_hash"`
+}
 
 // keySize is how many bytes of a key are kept. A workspace that made two equal ones would
 // harm only itself.

@@ -168,13 +168,18 @@ func (l *slot) continueScene(a *openJob, job farmapi.Job) *openJob {
 	return &next
 }
 
+// framesOf are the frames of a job as Blender is told; nil where the service does not tell.
+func framesOf(job farmapi.Job) *blender.Frames {
+	if f := job.Frames; f.Step > 0 {
+		return &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
+	}
+	return nil
+}
+
 // openScene has a spare process open a job's files. It removes them after an error.
 func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
 	job := t.job
-	files.input.Plays, files.input.Scene, files.input.Settings = job.Plays, job.Scene, job.Settings
-	if f := job.Frames; f.Step > 0 {
-		files.input.Frames = &blender.Frames{First: f.First, Last: f.Last, Step: f.Step}
-	}
+	files.input.Plays, files.input.Scene, files.input.Settings, files.input.Frames = job.Plays, job.Scene, job.Settings, framesOf(job)
 	session, err := l.pool.take(ctx)
 	if err != nil {
 		files.remove()

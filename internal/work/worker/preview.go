@@ -16,8 +16,8 @@ import (
 // errFrameCame ends a preview: frames are paid for.
 var errFrameCame = errors.New("a frame has come")
 
-// preview renders a free preview or the reference of a benchmark's challenge, or encodes a movie. Meanwhile the worker asks for frames as an idle one
-// does, and gives the preview back at once when some come. The process of an open job
+// preview renders a free preview, the reference of a benchmark's challenge or a reused frame, or
+// encodes a movie. Meanwhile the worker asks for frames as an idle one does, and gives the preview back at once when some come. The process of an open job
 // ends first: none of its frames is in sight, and two scenes need not fit into the memory.
 // Before it returns an error, it has reported or given back the lease.
 func (l *slot) preview(ctx, drainCtx context.Context, q *frameQueue, t *task) error {
@@ -102,13 +102,18 @@ func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 // referenceTime bounds a reference render: 8 samples, on the slowest processor.
 const referenceTime = 10 * time.Minute
 
-// layAside gets what a preview or a reference render needs, and how long it may take. The
+// layAside gets what a preview, a reference render or a reused frame needs, and how long it may take. The
 // caller removes the files.
 func (l *slot) layAside(ctx context.Context, job farmapi.Job) (f files, limit time.Duration, err error) {
 	if p := job.Preview; p != nil {
 		f, err = l.fetch(ctx, job)
 		f.input.Preview, f.input.Settings = &blender.Preview{Side: p.Side, Samples: p.Samples}, job.Settings
 		return f, time.Duration(p.Seconds * float64(time.Second)), err
+	}
+	if job.Again {
+		f, err = l.fetch(ctx, job)
+		f.input.Scene, f.input.Settings, f.input.Frames = job.Scene, job.Settings, framesOf(job)
+		return f, l.frameTime(), err
 	}
 	if f.dir, err = os.MkdirTemp(l.dirs.projects, "reference-"); err != nil {
 		return f, 0, errors.Join(errUnable, err)

@@ -27,6 +27,7 @@ import (
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/process"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/wallet"
 )
 
@@ -134,7 +135,9 @@ type overviewView struct {
 	Parties                   []dispatch.Waiting
 	Workers                   []stateCount
 	Paused                    []dispatch.PausedKey
-	DeadLetters               int64
+	// Reuse is what comparing reused frames has shown, by class of workers.
+	Reuse       []reuse.Standing
+	DeadLetters int64
 	// Spenders cost this process the most in this hour.
 	Spenders []ratelimit.Spent
 	// Rendering are the jobs that workers render, the newest.
@@ -165,6 +168,9 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		}
 		v.countWorkers(workers)
 		if v.Paused, err = dispatch.PausedKeys(ctx, tx); err != nil {
+			return err
+		}
+		if v.Reuse, err = reuse.Standings(ctx, tx); err != nil {
 			return err
 		}
 		if v.DeadLetters, err = tx.DeadLetterCount(ctx); err != nil {

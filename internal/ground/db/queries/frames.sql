@@ -41,7 +41,7 @@ UPDATE frame SET log = '' WHERE (job_id, frame) IN (
 SELECT * FROM frame WHERE job_id = @job_id AND frame = @frame;
 
 -- name: WorkerHolds :one
-SELECT count(*) FROM lease WHERE queue IN ('frame', 'strip') AND subject = @job_id AND state = 'held' AND holder = @worker_id;
+SELECT count(*) FROM lease WHERE queue IN ('frame', 'strip', 'recheck') AND subject = @job_id AND state = 'held' AND holder = @worker_id;
 
 -- name: WorkerLapsed :one
 -- Frames of a job that lapsed in a worker's hands and that nobody else has: their pictures

@@ -31,3 +31,27 @@ ORDER BY w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w
 -- Keys of jobs that have no ZIP, or are of another workspace.
 SELECT k.job_id FROM content_key k LEFT JOIN job j ON j.job_id = k.job_id
 WHERE j.job_id IS NULL OR j.workspace_id <> k.workspace_id OR j.status <> 'completed' OR j.artifact_removed_at <> 0;
+
+-- name: ReuseClassAdd :exec
+INSERT INTO reuse_class (class_id, renderer, device, device_name, blender_version, build_hash, row_sum)
+VALUES (@class_id, @renderer, @device, @device_name, @blender_version, @build_hash, @row_sum)
+ON CONFLICT (class_id) DO NOTHING;
+
+-- name: ReuseClassCompared :one
+-- The first difference switches the class off.
+UPDATE reuse_class SET agreed = agreed + CAST(@agreed AS bigint), differed = differed + CAST(@differed AS bigint),
+  off_at = CASE WHEN off_at = 0 AND CAST(@differed AS bigint) > 0 THEN CAST(@now AS bigint) ELSE off_at END
+WHERE class_id = @class_id
+RETURNING *;
+
+-- name: ReuseClasses :many
+SELECT * FROM reuse_class ORDER BY off_at DESC, device_name, class_id;
+
+-- name: ReuseClassGet :one
+SELECT * FROM reuse_class WHERE class_id = @class_id;
+
+-- name: ReuseClassesOff :many
+SELECT * FROM reuse_class WHERE off_at <> 0;
+
+-- name: ReuseClassReset :one
+UPDATE reuse_class SET off_at = 0 WHERE class_id = @class_id RETURNING *;

@@ -922,7 +922,7 @@ func (q *Queries) JobScene(ctx context.Context, jobID string) (JobSceneRow, erro
 }
 
 const workerHolds = `-- name: WorkerHolds :one
-SELECT count(*) FROM lease WHERE queue IN ('frame', 'strip') AND subject = $1 AND state = 'held' AND holder = $2
+SELECT count(*) FROM lease WHERE queue IN ('frame', 'strip', 'recheck') AND subject = $1 AND state = 'held' AND holder = $2
 `
 
 type WorkerHoldsParams struct {

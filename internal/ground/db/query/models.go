@@ -618,6 +618,19 @@ type ReceiptLogNode struct {
 	Hash      string
 }
 
+type ReuseClass struct {
+	ClassID        string
+	Renderer       string
+	Device         string
+	DeviceName     string
+	BlenderVersion string
+	BuildHash      string
+	Agreed         int64
+	Differed       int64
+	OffAt          int64
+	RowSum         string
+}
+
 type Session struct {
 	TokenSha256 string
 	PersonID    string

@@ -141,6 +141,193 @@ func (q *Queries) ContentKeysOfAny(ctx context.Context, arg ContentKeysOfAnyPara
 	return column_1, err
 }
 
+const reuseClassAdd = `-- name: ReuseClassAdd :exec
+INSERT INTO reuse_class (class_id, renderer, device, device_name, blender_version, build_hash, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (class_id) DO NOTHING
+`
+
+type ReuseClassAddParams struct {
+	ClassID        string
+	Renderer       string
+	Device         string
+	DeviceName     string
+	BlenderVersion string
+	BuildHash      string
+	RowSum         string
+}
+
+func (q *Queries) ReuseClassAdd(ctx context.Context, arg ReuseClassAddParams) error {
+	_, err := q.db.ExecContext(ctx, reuseClassAdd,
+		arg.ClassID,
+		arg.Renderer,
+		arg.Device,
+		arg.DeviceName,
+		arg.BlenderVersion,
+		arg.BuildHash,
+		arg.RowSum,
+	)
+	return err
+}
+
+const reuseClassCompared = `-- name: ReuseClassCompared :one
+UPDATE reuse_class SET agreed = agreed + CAST($1 AS bigint), differed = differed + CAST($2 AS bigint),
+  off_at = CASE WHEN off_at = 0 AND CAST($2 AS bigint) > 0 THEN CAST($3 AS bigint) ELSE off_at END
+WHERE class_id = $4
+RETURNING class_id, renderer, device, device_name, blender_version, build_hash, agreed, differed, off_at, row_sum
+`
+
+type ReuseClassComparedParams struct {
+	Agreed   int64
+	Differed int64
+	Now      int64
+	ClassID  string
+}
+
+// The first difference switches the class off.
+func (q *Queries) ReuseClassCompared(ctx context.Context, arg ReuseClassComparedParams) (ReuseClass, error) {
+	row := q.db.QueryRowContext(ctx, reuseClassCompared,
+		arg.Agreed,
+		arg.Differed,
+		arg.Now,
+		arg.ClassID,
+	)
+	var i ReuseClass
+	err := row.Scan(
+		&i.ClassID,
+		&i.Renderer,
+		&i.Device,
+		&i.DeviceName,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Agreed,
+		&i.Differed,
+		&i.OffAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const reuseClassGet = `-- name: ReuseClassGet :one
+SELECT class_id, renderer, device, device_name, blender_version, build_hash, agreed, differed, off_at, row_sum FROM reuse_class WHERE class_id = $1
+`
+
+func (q *Queries) ReuseClassGet(ctx context.Context, classID string) (ReuseClass, error) {
+	row := q.db.QueryRowContext(ctx, reuseClassGet, classID)
+	var i ReuseClass
+	err := row.Scan(
+		&i.ClassID,
+		&i.Renderer,
+		&i.Device,
+		&i.DeviceName,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Agreed,
+		&i.Differed,
+		&i.OffAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const reuseClassReset = `-- name: ReuseClassReset :one
+UPDATE reuse_class SET off_at = 0 WHERE class_id = $1 RETURNING class_id, renderer, device, device_name, blender_version, build_hash, agreed, differed, off_at, row_sum
+`
+
+func (q *Queries) ReuseClassReset(ctx context.Context, classID string) (ReuseClass, error) {
+	row := q.db.QueryRowContext(ctx, reuseClassReset, classID)
+	var i ReuseClass
+	err := row.Scan(
+		&i.ClassID,
+		&i.Renderer,
+		&i.Device,
+		&i.DeviceName,
+		&i.BlenderVersion,
+		&i.BuildHash,
+		&i.Agreed,
+		&i.Differed,
+		&i.OffAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const reuseClasses = `-- name: ReuseClasses :many
+SELECT class_id, renderer, device, device_name, blender_version, build_hash, agreed, differed, off_at, row_sum FROM reuse_class ORDER BY off_at DESC, device_name, class_id
+`
+
+func (q *Queries) ReuseClasses(ctx context.Context) ([]ReuseClass, error) {
+	rows, err := q.db.QueryContext(ctx, reuseClasses)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReuseClass
+	for rows.Next() {
+		var i ReuseClass
+		if err := rows.Scan(
+			&i.ClassID,
+			&i.Renderer,
+			&i.Device,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Agreed,
+			&i.Differed,
+			&i.OffAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const reuseClassesOff = `-- name: ReuseClassesOff :many
+SELECT class_id, renderer, device, device_name, blender_version, build_hash, agreed, differed, off_at, row_sum FROM reuse_class WHERE off_at <> 0
+`
+
+func (q *Queries) ReuseClassesOff(ctx context.Context) ([]ReuseClass, error) {
+	rows, err := q.db.QueryContext(ctx, reuseClassesOff)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ReuseClass
+	for rows.Next() {
+		var i ReuseClass
+		if err := rows.Scan(
+			&i.ClassID,
+			&i.Renderer,
+			&i.Device,
+			&i.DeviceName,
+			&i.BlenderVersion,
+			&i.BuildHash,
+			&i.Agreed,
+			&i.Differed,
+			&i.OffAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const workerClasses = `-- name: WorkerClasses :many
 SELECT DISTINCT w.renderer, w.device, w.device_name, w.blender_version, w.build_hash, w.kind FROM worker w
 WHERE w.seen_at >= (SELECT max(n.seen_at) FROM worker n) - CAST($1 AS bigint)

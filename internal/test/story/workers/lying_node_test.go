@@ -1,14 +1,11 @@
 package workers_test
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
-	"strings"
-	"sync"
 	"testing"
 
 	"svc.example/client"
@@ -21,35 +18,6 @@ import (
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/farmapi"
 )
-
-// logged keeps what a service logs.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(line []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(line)
-}
-
-func (l *logged) has(words ...string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
-		found := 0
-		for _, word := range words {
-			if strings.Contains(line, word) {
-				found++
-			}
-		}
-		if found == len(words) {
-			return true
-		}
-	}
-	return false
-}
 
 // A worker cannot say that the service's own store is at fault: that needs no second key.
 func TestNoWorkerReportsAFaultOfTheStore(t *testing.T) {
@@ -100,7 +68,7 @@ func (l *liar) lie(ctx context.Context) (bool, error) {
 func TestALyingNodeFailsNoJobAndIsPaused(t *testing.T) {
 	const jobs = 25
 	story.Each(t, func(t *testing.T, config app.Config) {
-		var log logged
+		var log story.Logged
 		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
@@ -131,7 +99,7 @@ func TestALyingNodeFailsNoJobAndIsPaused(t *testing.T) {
 		for _, job := range started {
 			c.Await(job.JobID, client.StatusCompleted)
 		}
-		await.Until(t, "the pause of the liar's key", func() bool { return log.has("level=WARN", "node key paused", key.KeyID) })
+		await.Until(t, "the pause of the liar's key", func() bool { return log.Has("level=WARN", "node key paused", key.KeyID) })
 		svc.Read(func(ctx context.Context, tx *db.Tx) error {
 			paused, err := dispatch.PausedKeys(ctx, tx)
 			if err == nil && (len(paused) != 1 || paused[0].KeyID != key.KeyID || paused[0].Until.Before(tx.Time())) {
@@ -154,7 +122,7 @@ func TestALyingNodeFailsNoJobAndIsPaused(t *testing.T) {
 func TestAWorkerThatPaintsOtherPixelsIsFoundOut(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		config.DoubleRender = 100
-		var log logged
+		var log story.Logged
 		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
@@ -184,7 +152,7 @@ func TestAWorkerThatPaintsOtherPixelsIsFoundOut(t *testing.T) {
 		g.Open()
 		c.Fetch(c.Await(job.JobID, client.StatusCompleted), 5)
 		svc.SettledOnce(c, 5) // the second rendering costs nothing
-		if !log.has("level=WARN", "painted other pixels than two others") {
+		if !log.Has("level=WARN", "painted other pixels than two others") {
 			t.Error("the operator is not told")
 		}
 	})

@@ -81,7 +81,7 @@ func TestOneStillIsRenderedByAllIdleWorkers(t *testing.T) {
 
 func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
-		var log logged
+		var log story.Logged
 		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
 		config.AllowSynthetic, config.SplitAbove = true, new(100*time.Millisecond)
 		svc := story.Start(t, config)
@@ -95,7 +95,7 @@ func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 			t.Errorf("it was rendered in %d strips", len(strips))
 		}
 		wantPainted(t, svc.Frames(job.JobID)[0])
-		if !log.has("level=WARN", "do not agree at a cut") {
+		if !log.Has("level=WARN", "do not agree at a cut") {
 			t.Error("the operator is not told")
 		}
 		svc.SettledOnce(c, 1)

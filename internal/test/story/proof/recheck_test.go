@@ -1,0 +1,79 @@
+package proof_test
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"svc.example/internal/app"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/test/apptest"
+	"svc.example/internal/test/await"
+	"svc.example/internal/test/story"
+	"svc.example/internal/work/operator"
+	"svc.example/internal/work/reuse"
+	"svc.example/internal/work/synthetic"
+	"svc.example/internal/work/wallet"
+)
+
+// awaitCompared waits until so many reused frames of the only class were compared.
+func awaitCompared(svc *story.Service, frames int64) (s reuse.Standing) {
+	svc.T.Helper()
+	await.Until(svc.T, "the comparison of reused frames", func() bool {
+		svc.Read(func(ctx context.Context, tx *db.Tx) error {
+			all, err := reuse.Standings(ctx, tx)
+			if err == nil && len(all) > 0 {
+				s = all[0]
+			}
+			return err
+		})
+		return s.Agreed+s.Differed >= frames
+	})
+	return s
+}
+
+// Reused frames are rendered again at the service's cost, after their job. While they show the
+// same, frames are reused; a worker that paints something else ends that for its class, also for
+// quotes that were made before, until an operator resets it.
+func TestADifferenceSwitchesReuseOff(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic, config.VerifyReuse = true, new(100)
+		var log story.Logged
+		config.Log = slog.New(slog.NewTextHandler(apptest.LogWriter(t, &log), nil))
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		old := renderQuote(c, quoteRevision(c, "scene", "95-97", small))
+		next := renderQuote(c, quoteRevision(c, "interface", "95-97", small))
+		wantOrigins(c, old, next, 95, 96, 97)
+		if s := awaitCompared(svc, 3); s.Agreed != 3 || s.OffAt != nil {
+			t.Errorf("a sound worker's frames stand as %+v", s)
+		}
+		stop()
+
+		// The job is complete without a worker; then one comes that paints something else.
+		before := quoteRevision(c, "interface", "95-97", small)
+		renderQuote(c, quoteRevision(c, "interface", "95-96", small))
+		svc.Worker(synthetic.Renderer{Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}})
+		s := awaitCompared(svc, 5)
+		if s.Agreed != 3 || s.Differed != 2 || s.OffAt == nil {
+			t.Fatalf("a wrong worker's frames stand as %+v", s)
+		}
+		if !log.Has("level=WARN", "shows something else", s.ClassID) {
+			t.Error("the operator is not told")
+		}
+		_, err := c.Take(before)
+		story.WantRefusal(t, err, 409, "quote_expired")
+		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 0, "", "95-97", 3)
+
+		svc.Write(func(ctx context.Context, tx *db.Tx) error {
+			act, err := operator.ResetReuse(ctx, tx, s.ClassID)
+			if err != nil {
+				return err
+			}
+			return act.Perform(ctx, tx, operator.Account("somebody"))
+		})
+		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 3, "95-97", "", 0)
+		svc.WantMoney(c.Workspace, story.Credit-3, wallet.Credited, wallet.Reserved, wallet.Captured)
+	})
+}
