@@ -34,6 +34,7 @@ type Render struct {
 	FileFlags
 	SettingFlags
 	Scene        string    `arg:"" optional:"" type:"path" help:"The .blend file, or a folder with one."`
+	OpenJD       string    `name:"openjd" env:"-" type:"existingdir" placeholder:"DIR" help:"Render what an Open Job Description bundle orders, as the Blender submitter of AWS Deadline Cloud writes it. Other flags win over the bundle."`
 	Frames       FrameList `env:"SVC_FRAMES" placeholder:"LIST" help:"Frames to render, as in 7, 1-20, 10-100x5 or 1,3,5-9. Without it, the scene's frame range."`
 	Out          string    `env:"SVC_OUT" type:"path" placeholder:"DIR" help:"Folder for the frames, the ZIP and the receipt. Default: named after the file. It holds one job; another job goes to DIR/JOB-…"`
 	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without asking."`
@@ -56,8 +57,16 @@ func (Render) Help() string {
 
 // Run renders a file, or follows a job.
 func (c *Render) Run(app *kong.Context) error {
+	if c.OpenJD != "" {
+		if c.Scene != "" || c.Job != "" {
+			return terminal.WrongUsage(errors.New("--openjd names the scene: give neither a scene nor --job with it"))
+		}
+		if err := c.takeBundle(app.Stderr); err != nil {
+			return err
+		}
+	}
 	if (c.Scene == "") == (c.Job == "") {
-		return terminal.WrongUsage(errors.New("give either a scene to render or a --job to follow"))
+		return terminal.WrongUsage(errors.New("give a scene to render, a bundle with --openjd, or a --job to follow"))
 	}
 	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.Reuse || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
 		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --reuse, --max-price, --project-root, --no-files and settings such as --camera cannot be used with --job: a started job keeps its price, frames, settings and files"))

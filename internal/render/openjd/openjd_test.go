@@ -1,0 +1,169 @@
+package openjd_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"svc.example/internal/render/openjd"
+	"svc.example/internal/render/settings"
+)
+
+// submitted is a bundle of the form that the Blender submitter writes: a step for each view
+// layer, and the cameras as a parameter of the tasks.
+const submitted = `
+specificationVersion: jobtemplate-2023-09
+name: shot
+parameterDefinitions:
+- {name: BlenderFile, type: PATH, objectType: FILE, dataFlow: IN}
+- {name: RenderScene, type: STRING, default: Scene}
+- {name: RenderEngine, type: STRING, default: cycles}
+- {name: Frames, type: STRING, default: 1-1}
+- {name: OutputDir, type: PATH}
+- {name: OutputFileName, type: STRING, default: output_####}
+- {name: OutputFormat, type: STRING, default: PNG}
+- {name: ResolutionX, type: INT}
+steps:
+- &first
+  name: Front
+  parameterSpace:
+    taskParameterDefinitions:
+    - {name: Frame, type: INT, range: '{{Param.Frames}}'}
+    - {name: Camera, type: STRING, range: &cameras [Near, Far]}
+  stepEnvironments:
+  - name: Blender
+    script:
+      embeddedFiles:
+      - name: initData
+        type: TEXT
+        data: |-
+          scene_file: {{Param.BlenderFile}}
+          render_engine: {{Param.RenderEngine}}
+          render_scene: {{Param.RenderScene}}
+          view_layer: Front
+          output_dir: {{ Param.OutputDir }}
+          output_file_name: {{Param.OutputFileName}}
+          output_format: {{Param.OutputFormat}}
+          image_width: {{Param.ResolutionX}}
+          image_height: 480
+      actions:
+        onEnter: {command: blender-openjd, args: [daemon, start]}
+  script:
+    actions:
+      onRun: {command: blender-openjd, args: [daemon, run, 'file://{{ Task.File.runData }}']}
+    embeddedFiles:
+    - name: runData
+      data: |
+        frame: {{Task.Param.Frame}}
+        camera: '{{Task.Param.Camera}}'
+`
+
+const given = `
+parameterValues:
+- {name: BlenderFile, value: 'shot''s file.blend'}
+- {name: OutputDir, value: /renders}
+- {name: Frames, value: '1-10,15,20-100:2'}
+- {name: ResolutionX, value: 640}
+- {name: 'deadline:priority', value: 50}
+`
+
+// plain is a bundle that runs Blender's command line.
+const plain = `{"specificationVersion": "jobtemplate-2023-09", "name": "plain",
+ "parameterDefinitions": [{"name": "File", "type": "PATH", "default": "my scene.blend"}, {"name": "Frames", "type": "STRING", "default": "3"}],
+ "steps": [{"name": "Render",
+  "parameterSpace": {"taskParameterDefinitions": [{"name": "Frame", "type": "CHUNK[INT]", "range": "{{Param.Frames}}"}]},
+  "script": {"actions": {"onRun": {"command": "bash", "args": ["{{Task.File.Run}}"]}},
+   "embeddedFiles": [{"name": "Run", "data": "set -eu\nmkdir -p out\nFRAMES=\"$(python x)\"\n\nblender --background '{{Param.File}}' \\\n  --render-output 'out/f_####' --render-format EXR \\\n  -S {{ Param.Name }} --render-frame \"$FRAMES\"\n"}]}}]}`
+
+// bundle writes a bundle and returns its folder.
+func bundle(t *testing.T, files map[string]string) string {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return folder
+}
+
+func TestABundleOfTheSubmitterIsAnOrder(t *testing.T) {
+	t.Parallel()
+	folder := bundle(t, map[string]string{"template.yaml": submitted, "parameter_values.yaml": given})
+	got, err := openjd.Read(folder, openjd.Choice{Camera: "Far"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := openjd.Order{
+		Scene: filepath.Join(folder, "shot's file.blend"), Frames: "1-10,15,20-100:2", Out: "/renders", Name: "output_####", Format: "PNG", Engine: "CYCLES",
+		Settings: settings.Settings{Scene: "Scene", Camera: "Far", ViewLayer: "Front", ResolutionX: 640, ResolutionY: 480},
+	}
+	if *got != want {
+		t.Errorf("got\n%+v, want\n%+v", *got, want)
+	}
+}
+
+func TestABundleOfBlendersCommandLineIsAnOrder(t *testing.T) {
+	t.Parallel()
+	folder := bundle(t, map[string]string{"template.json": strings.Replace(plain, "{{ Param.Name }}", "Main", 1)})
+	got, err := openjd.Read(folder, openjd.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := openjd.Order{Scene: filepath.Join(folder, "my scene.blend"), Frames: "3", Out: filepath.Join(folder, "out"), Name: "f_####", Format: "OPEN_EXR", Settings: settings.Settings{Scene: "Main"}}
+	if *got != want {
+		t.Errorf("got\n%+v, want\n%+v", *got, want)
+	}
+}
+
+func TestWhatAnOrderCannotDoIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	two := strings.Replace(submitted, "- &first\n", "- name: Back\n  parameterSpace: {taskParameterDefinitions: [{name: Frame, type: INT, range: '1'}]}\n  stepEnvironments:\n  - script: {embeddedFiles: [{name: i, data: \"scene_file: a.blend\\nview_layer: Back\"}]}\n- &first\n", 1)
+	for name, c := range map[string]struct {
+		template, old, with, values, want string
+		choice                            openjd.Choice
+	}{
+		"no template":        {want: "no template.yaml"},
+		"another revision":   {template: submitted, old: "2023-09", with: "2031-01", want: "jobtemplate-2031-01"},
+		"two cameras":        {template: submitted, want: "--camera: Near, Far"},
+		"another camera":     {template: submitted, choice: openjd.Choice{Camera: "Top"}, want: "does not render the camera Top"},
+		"two layers":         {template: two, choice: openjd.Choice{Camera: "Near"}, want: "--view-layer: Back, Front"},
+		"another layer":      {template: two, choice: openjd.Choice{Camera: "Near", ViewLayer: "Side"}, want: "does not render the view layer Side"},
+		"an unknown member":  {template: submitted, old: "view_layer: Front", with: "denoise: on", want: "sets denoise"},
+		"another parameter":  {template: submitted, old: "name: Camera, type", with: "name: Seed, type", want: "varies Seed"},
+		"a combination":      {template: submitted, old: "  parameterSpace:\n", with: "  parameterSpace:\n    combination: (Frame, Camera)\n", want: "combines"},
+		"no value":           {template: submitted, values: "parameterValues: []", choice: openjd.Choice{Camera: "Near"}, want: "no value for the parameter"},
+		"an unknown value":   {template: submitted, values: "parameterValues: [{name: Sample, value: 3}]", want: "does not define"},
+		"an expression":      {template: submitted, old: "{{Param.OutputFileName}}", with: "{{Param.OutputDir / 3}}", want: "no value for the parameter OutputDir / 3"},
+		"another program":    {template: plain, old: "mkdir -p out", with: "convert a b", want: `runs "convert"`},
+		"Python":             {template: plain, old: "-S {{ Param.Name }}", with: "--python x.py", want: `runs Blender with "--python"`},
+		"Blender twice":      {template: plain, old: "-S {{ Param.Name }}", with: `\nblender -b x.blend -f 3`, want: "several times"},
+		"no Blender":         {template: plain, old: "blender --background", with: "echo", want: "does not run Blender"},
+		"broken YAML":        {template: "steps: [", want: "cannot be read"},
+		"a parameter unset":  {template: plain, want: "parameter Name"},
+		"an option's value":  {template: plain, old: "-S {{ Param.Name }} --render-frame \\\"$FRAMES\\\"", with: "-S", want: "-S and no value"},
+		"a step without any": {template: "specificationVersion: jobtemplate-2023-09\nsteps: []", values: "parameterValues: []", want: "has no step"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			files := map[string]string{"parameter_values.yaml": given}
+			if c.old != "" && !strings.Contains(c.template, c.old) {
+				t.Fatalf("the template has no %q", c.old)
+			}
+			if text := strings.Replace(c.template, c.old, c.with, 1); text != "" {
+				files["template.yaml"] = text
+			}
+			if c.template == plain {
+				delete(files, "parameter_values.yaml")
+			}
+			if c.values != "" {
+				files["parameter_values.yaml"] = c.values
+			}
+			_, err := openjd.Read(bundle(t, files), c.choice)
+			if err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q in it", err, c.want)
+			}
+		})
+	}
+}
