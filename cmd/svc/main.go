@@ -14,7 +14,7 @@
 // command line. Start reading at program.
 package main
 
-//go:generate go run . docs cli ../../docs/cli.md
+//go:generate go run . docs cli ../../docs
 
 import (
 	"cmp"

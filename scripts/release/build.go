@@ -119,7 +119,7 @@ func (r *publication) describe() error {
 
 // contents are the files of an archive.
 func (r *publication) contents(binary string, p platform) (files []file, err error) {
-	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/cli.md"} {
+	for _, name := range []string{"LICENSE", "README.md", "CHANGELOG.md", "docs/cli.md", "docs/cli-operators.md"} {
 		text, err := os.ReadFile(filepath.Join(r.source, filepath.FromSlash(name)))
 		if err != nil {
 			return nil, err

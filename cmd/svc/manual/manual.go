@@ -1,4 +1,4 @@
-// Package manual prints the reference of the command line, docs/cli.md, the manual pages
+// Package manual prints the reference of the command line (docs/cli.md and docs/cli-operators.md), the manual pages
 // and what --help shows, from the same structs that parse it.
 //
 // What always holds: every command, flag, environment name, default and exit code that
@@ -18,21 +18,26 @@ import (
 // Command writes the reference. It is hidden from help because it is for building and
 // packaging svc.
 type Command struct {
-	CLI markdownCommand `cmd:"" name:"cli" help:"Write the reference of the command line, Markdown, into a file."`
+	CLI markdownCommand `cmd:"" name:"cli" help:"Write the reference of the command line, Markdown, into a folder."`
 	Man manCommand      `cmd:"" name:"man" help:"Write the manual pages into a folder."`
 }
 
 type markdownCommand struct {
-	File string `arg:"" type:"path" help:"The file to write."`
+	Folder string `arg:"" type:"existingdir" help:"The folder to write into."`
 }
 
 type manCommand struct {
 	Folder string `arg:"" type:"path" help:"The folder to write into."`
 }
 
-// Run writes the file.
+// Run writes both pages.
 func (c *markdownCommand) Run(k *kong.Context) error {
-	return os.WriteFile(c.File, []byte(Markdown(k.Model)), 0o644)
+	for name, text := range Documents(k.Model) {
+		if err := os.WriteFile(filepath.Join(c.Folder, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Run writes svc.1, and for each command that does something svc-COMMAND.1.

@@ -63,7 +63,7 @@ func guideDoors() []guideDoor {
 		{
 			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
 			Guides:    named("install", "configure", "operate", "observe", "upgrade", "ports-and-tls", "backups", "change-price", "payments", "farm", "gpu", "deploy", "scale", "audit", "keys", "witness", "leaderboard"),
-			Reference: named("metrics", "runbook", "security", "sandbox", "service-limits"),
+			Reference: named("metrics", "runbook", "security", "sandbox", "service-limits", "cli-operators"),
 		},
 	}
 }
