@@ -2,6 +2,7 @@ package frames
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"path"
@@ -47,21 +48,53 @@ func Take(ctx context.Context, tx *db.Tx, record job.Record, found reuse.Found) 
 		return err
 	}
 	newest := job.RenderedFrame{}
+	batches := map[string][]takenFrame{}
 	for i, frame := range slices.Sorted(maps.Keys(rows)) {
-		row := rows[frame]
+		row, origin := rows[frame], jobs[int(frame)]
 		newest = job.RenderedFrame{Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName, BlenderVersion: row.BlenderVersion}
 		ordinal := int64(i + 1)
-		taken := query.FrameCreateParams{
+		taken := query.Frame{
 			JobID: record.JobID, Frame: frame, Seq: record.Seq + ordinal, Ordinal: ordinal, File: name(int(frame), path.Ext(row.File)), Sha256: row.Sha256, PixelSha256: row.PixelSha256,
 			SizeBytes: row.SizeBytes, Width: row.Width, Height: row.Height, Renderer: row.Renderer, Device: row.Device, DeviceName: row.DeviceName,
-			BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash, AcceptedAt: tx.Now, Blank: row.Blank, Checked: row.Checked, Origin: jobs[int(frame)],
+			BlenderVersion: row.BlenderVersion, BuildHash: row.BuildHash, AcceptedAt: tx.Now, Blank: row.Blank, Checked: row.Checked, Origin: origin,
 		}
-		taken.RowSum = frameRows.Of(taken)
-		if _, err := tx.FrameCreate(ctx, taken); err != nil {
-			return fmt.Errorf("take frame %d over: %w", frame, err)
+		batches[origin] = append(batches[origin], takenFrame{Frame: frame, Ordinal: ordinal, File: taken.File, RowSum: frameRows.Of(taken)})
+	}
+	for origin, all := range batches {
+		for batch := range slices.Chunk(all, mostAtOnce) {
+			if err := takeBatch(ctx, tx, record, origin, batch); err != nil {
+				return err
+			}
 		}
 	}
 	return job.CountTaken(ctx, tx, record.JobID, len(rows), newest)
+}
+
+// mostAtOnce is how many frames one statement takes over.
+const mostAtOnce = 1000
+
+// takenFrame is what a frame that is taken over does not have from its origin.
+type takenFrame struct {
+	Frame   int64  `json:"frame"`
+	Ordinal int64  `json:"ordinal"`
+	File    string `json:"file"`
+	RowSum  string `json:"row_sum"`
+}
+
+// takeBatch puts accepted frames of one job into another.
+func takeBatch(ctx context.Context, tx *db.Tx, record job.Record, origin string, batch []takenFrame) error {
+	text, err := json.Marshal(batch)
+	if err != nil {
+		return fmt.Errorf("take frames over: %w", err)
+	}
+	n, err := tx.FramesTake(ctx, query.FramesTakeParams{JobID: record.JobID, Seq: record.Seq, AcceptedAt: tx.Now, Rows: string(text), Origin: origin})
+	if err == nil && n != int64(len(batch)) {
+		err = fmt.Errorf("%d of %d are there", n, len(batch))
+	}
+	if err != nil {
+		return fmt.Errorf("take frames of %s over: %w", origin, err)
+	}
+	return nil
 }
 
 // namer names the frames of a job as nameOf does.

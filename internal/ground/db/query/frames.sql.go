@@ -842,6 +842,40 @@ func (q *Queries) FramesPartlyBlank(ctx context.Context, arg FramesPartlyBlankPa
 	return items, nil
 }
 
+const framesTake = `-- name: FramesTake :execrows
+INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt,
+  renderer, device, device_name, blender_version, build_hash, switched, log, accepted_at, finding, blank, times, checked, origin, row_sum)
+SELECT CAST($1 AS text), f.frame, CAST($2 AS bigint) + CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'ordinal' AS bigint), CAST(r.value ->> 'file' AS text),
+  '', f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, 0, '', 0,
+  f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, '', '', CAST($3 AS bigint), '', f.blank, '', f.checked, f.job_id, CAST(r.value ->> 'row_sum' AS text)
+FROM json_array_elements(CAST(CAST($4 AS text) AS json)) AS r (value)
+JOIN frame f ON f.job_id = $5 AND f.frame = CAST(r.value ->> 'frame' AS bigint)
+`
+
+type FramesTakeParams struct {
+	JobID      string
+	Seq        int64
+	AcceptedAt int64
+	Rows       string
+	Origin     string
+}
+
+// Accepted frames of one job for another. rows is a JSON array of objects with frame, ordinal, file
+// and row_sum.
+func (q *Queries) FramesTake(ctx context.Context, arg FramesTakeParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, framesTake,
+		arg.JobID,
+		arg.Seq,
+		arg.AcceptedAt,
+		arg.Rows,
+		arg.Origin,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const framesToTake = `-- name: FramesToTake :many
 SELECT frame, file, sha256, pixel_sha256, size_bytes, width, height, device, device_name, blender_version, build_hash, renderer, blank, checked
 FROM frame WHERE job_id = $1 AND finding = '' AND switched = '' ORDER BY frame

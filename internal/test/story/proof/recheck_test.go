@@ -7,6 +7,7 @@ import (
 
 	"svc.example/internal/app"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
@@ -75,5 +76,47 @@ func TestADifferenceSwitchesReuseOff(t *testing.T) {
 		})
 		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 3, "95-97", "", 0)
 		svc.WantMoney(c.Workspace, story.Credit-3, wallet.Credited, wallet.Reserved, wallet.Captured)
+	})
+}
+
+// An erased workspace leaves neither keys of its frames nor any frame to render again, also while a
+// quote would take frames over from it.
+func TestAnErasedOriginIsNeitherReusedNorRenderedAgain(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic, config.VerifyReuse = true, new(100)
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		stop := svc.Worker(synthetic.Renderer{})
+		renderQuote(c, quoteRevision(c, "scene", "95-97", small))
+		stop()
+		renderQuote(c, quoteRevision(c, "interface", "95-97", small))
+		open := quoteRevision(c, "interface", "95-97", small)
+		wantReuse(t, open, 3, "95-97", "", 0)
+		wantLeft(svc, c.Workspace, 2, 3)
+		if err := eraseWorkspace(svc, c.Workspace); err != nil {
+			t.Fatal(err)
+		}
+		wantLeft(svc, c.Workspace, 0, 0)
+		_, err := c.Take(open)
+		story.WantRefusal(t, err, 401, "unauthenticated")
+		svc.Worker(synthetic.Renderer{})
+		other := svc.Caller(story.Credit)
+		wantReuse(t, quoteRevision(other, "scene", "95-97", small), 0, "", "95-97", 3)
+	})
+}
+
+// wantLeft counts the jobs of a workspace whose frames can be reused, and its frames to render again.
+func wantLeft(svc *story.Service, workspace string, jobs, again int64) {
+	svc.T.Helper()
+	svc.Read(func(ctx context.Context, tx *db.Tx) error {
+		kept, err := tx.ContentKeysKept(ctx, query.ContentKeysKeptParams{WorkspaceID: workspace, Max: 10})
+		if err != nil {
+			return err
+		}
+		waiting, err := tx.RechecksOf(ctx, workspace)
+		if int64(len(kept)) != jobs || waiting != again {
+			svc.T.Errorf("frames of %d jobs are kept for reuse, and %d wait for a second rendering; want %d and %d", len(kept), waiting, jobs, again)
+		}
+		return err
 	})
 }
