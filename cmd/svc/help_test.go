@@ -11,7 +11,7 @@ import (
 )
 
 // TestHelpFitsEveryTerminal for the program, each command and each word before one. Only
-// a word that is copied whole, such as an address, may be wider.
+// what is copied whole may be wider: a word such as an address, and below 80 columns an example.
 func TestHelpFitsEveryTerminal(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&program{}, defaults(""))
@@ -28,6 +28,9 @@ func TestHelpFitsEveryTerminal(t *testing.T) {
 			}
 			for line := range strings.Lines(text.String()) {
 				line = strings.TrimSuffix(line, "\n")
+				if columns < 80 && strings.HasPrefix(line, "  svc ") {
+					continue
+				}
 				if n := utf8.RuneCountInString(line); columns > 0 && n > columns && strings.Contains(strings.TrimSpace(line), " ") {
 					t.Errorf("a line has %d columns, the terminal %d: %s", n, columns, line)
 				}
@@ -40,6 +43,39 @@ func TestHelpFitsEveryTerminal(t *testing.T) {
 		}
 	}
 	check(parser.Model.Node)
+}
+
+// TestEveryCommandOfCallersHasAnExample that its help shows, with flags that the command has.
+func TestEveryCommandOfCallersHasAnExample(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&program{}, defaults(""), kong.Name("svc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := manual.Examples()
+	for _, n := range parser.Model.Leaves(true) {
+		words := strings.TrimPrefix(n.FullPath(), "svc ")
+		lines := left[words]
+		delete(left, words)
+		if len(lines) == 0 && manual.ForCallers(n) {
+			t.Errorf("svc %s has no example", words)
+		}
+		var help strings.Builder
+		manual.PrintHelp(&help, parser.Model, n, 80)
+		for _, line := range lines {
+			if !strings.HasPrefix(line+" ", "svc "+words+" ") || !strings.Contains(help.String(), "\n  "+line+"\n") {
+				t.Errorf("the help of svc %s does not show %q", words, line)
+			}
+			for word := range strings.FieldsSeq(line) {
+				if strings.HasPrefix(word, "--") && !strings.Contains(help.String(), word) {
+					t.Errorf("svc %s has no %s", words, word)
+				}
+			}
+		}
+	}
+	if len(left) > 0 {
+		t.Errorf("examples of no command: %v", left)
+	}
 }
 
 // TestHelpSaysWhatAFlagIs: what may be given, what it is without it, and where else it can

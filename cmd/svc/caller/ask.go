@@ -40,7 +40,7 @@ func (t terms) accept(ctx context.Context, offer Offer) error {
 	}
 	terminal.Printf(t.out, "look shows a frame first, for free")
 	for {
-		terminal.Askf(t.out, "Render %s for %s and accept the terms? [y/N/look]", terminal.CountOf(offer.Frames, "frame"), price)
+		terminal.Askf(t.out, "Render %s for %s and accept the terms? [y/N/look]", paidFrames(offer.Frames, offer.Reused), price)
 		word, err := terminal.Answer(ctx, t.in, t.out)
 		switch {
 		case err != nil || terminal.IsYes(word):

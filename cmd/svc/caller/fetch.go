@@ -56,10 +56,14 @@ func (r *Result) take(signed *receipt.Receipt) {
 	r.ElapsedSeconds = signed.CompletedAt.Sub(signed.StartedAt).Seconds()
 	r.Renderer, r.Test = signed.Renderer.Application, signed.Test
 	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
-	looks := make([]framecheck.AcceptedFrame, len(signed.Frames))
+	looks, reused := make([]framecheck.AcceptedFrame, len(signed.Frames)), 0
 	for i, f := range signed.Frames {
 		looks[i] = framecheck.AcceptedFrame{Frame: f.Frame, Finding: f.Finding, PixelSHA256: f.PixelSHA256}
+		if f.Reused != (receipt.Origin{}) {
+			reused++
+		}
 	}
+	r.ReusedCount = reused
 	r.Findings = framecheck.Find(looks, true)
 }
 

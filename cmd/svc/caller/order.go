@@ -158,6 +158,9 @@ func (r *run) consent(ctx context.Context, q *client.Quote, out string, j *jobFi
 		Frames: q.FrameCount, PriceCents: q.PriceCents, Currency: q.Currency, TermsURL: q.TermsURL,
 		Look: func(ctx context.Context) error { return r.look(ctx, q) },
 	}
+	if q.ReusedFrameCount != nil {
+		offer.Reused = *q.ReusedFrameCount
+	}
 	wallet, err := r.Client.Wallet(ctx)
 	if refused, ok := errors.AsType[*client.Error](err); err != nil && (!ok || refused.Status != http.StatusNotFound) {
 		return err

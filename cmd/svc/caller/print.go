@@ -93,6 +93,15 @@ func unchanged(n int, q *client.Quote) string {
 	return fmt.Sprintf("%d of %s, which cost nothing: %s; rendered are %s", n, terminal.CountOf(q.FrameCount, "frame"), q.ReusedFrames, q.FramesToRender)
 }
 
+// paidFrames counts the frames of a price, and says which of them it does not pay.
+func paidFrames(n, reused int) string {
+	text := terminal.CountOf(n, "frame")
+	if reused > 0 {
+		text += fmt.Sprintf(", %d taken over at no cost", reused)
+	}
+	return text
+}
+
 // Print shows a person what they have, on one screen: where the frames are, what they
 // cost, how long they took, and how to verify them. Call it after a Run without an error.
 func (r *Result) Print(w io.Writer) {
@@ -111,7 +120,7 @@ func (r *Result) Print(w io.Writer) {
 		row("look at", terminal.Finding(f.Frames, f.FrameCount, f.Message, f.Code))
 		row("", f.SuggestedAction)
 	}
-	price := fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), terminal.CountOf(len(r.Frames), "frame"))
+	price := fmt.Sprintf("%s for %s", terminal.Money(r.ChargedCents, r.Currency), paidFrames(len(r.Frames), r.ReusedCount))
 	if r.Test {
 		price += ", of test mode: nobody has paid"
 	}

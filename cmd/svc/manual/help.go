@@ -37,6 +37,7 @@ func PrintHelp(w io.Writer, app *kong.Application, n *kong.Node, columns int) {
 		h.paragraph("")
 		h.paragraph(n.Detail)
 	}
+	h.examples(n)
 	args := len(n.Positional)
 	all := values(n)
 	h.list("Arguments:", terms(all[:args]))
@@ -54,6 +55,16 @@ func PrintHelp(w io.Writer, app *kong.Application, n *kong.Node, columns int) {
 	if !n.Leaf() {
 		h.paragraph("")
 		h.paragraph("For more about a command: svc help COMMAND")
+	}
+}
+
+// examples are command lines to copy, so none is broken.
+func (h help) examples(n *kong.Node) {
+	for i, line := range examplesOf(n) {
+		if i == 0 {
+			h.paragraph("\nExamples:")
+		}
+		fmt.Fprintln(h.w, "  "+line)
 	}
 }
 

@@ -42,6 +42,9 @@ func manPage(n *kong.Node) string {
 		fmt.Fprintf(&b, ".SH DESCRIPTION\n%s\n", roff(n.Detail))
 	}
 	list(&b, "OPTIONS", values(n))
+	if lines := examplesOf(n); len(lines) > 0 {
+		fmt.Fprintf(&b, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(strings.Join(lines, "\n")))
+	}
 	b.WriteString(".SH SEE ALSO\n.BR svc (1),\nwhich has the exit codes and the flags of every command\n")
 	return b.String()
 }

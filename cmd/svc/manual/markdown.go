@@ -29,14 +29,10 @@ var (
 func Documents(app *kong.Application) map[string]string {
 	var callers, operators []*kong.Node
 	for _, n := range commands(app.Node) {
-		top := n
-		for top.Parent.Type != kong.ApplicationNode {
-			top = top.Parent
-		}
-		if top.Group != nil && top.Group.Title == forOperators {
-			operators = append(operators, n)
-		} else {
+		if ForCallers(n) {
 			callers = append(callers, n)
+		} else {
+			operators = append(operators, n)
 		}
 	}
 	var b strings.Builder
@@ -110,6 +106,9 @@ func section(b *strings.Builder, n *kong.Node, usual, shared []value, first map[
 	}
 	if n.Detail != "" {
 		fmt.Fprintf(b, "\n%s\n", generatedCodes.ReplaceAllStringFunc(strings.TrimSpace(n.Detail), shortCodes))
+	}
+	if lines := examplesOf(n); len(lines) > 0 {
+		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.Join(lines, "\n"))
 	}
 	var own []value
 	var also, earlier []string

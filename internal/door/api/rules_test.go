@@ -3,6 +3,7 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"svc.example/internal/app"
@@ -46,6 +47,9 @@ func TestResultsAreForCompletedJobs(t *testing.T) {
 				a := s.call("GET", door+jobID+"/"+result, key, body{})
 				if a.status != 409 || a.code() != fault.RenderNotCompleted || a.body["error"].(map[string]any)["retryable"] != retryable {
 					t.Errorf("%s of %s: %d %v, want it retryable: %v", result, jobID, a.status, a.body, retryable)
+				}
+				if action, _ := a.body["error"].(map[string]any)["suggested_action"].(string); strings.Contains(action, "failure") {
+					t.Errorf("%s of a job that has not failed: %s", result, action)
 				}
 			}
 		}

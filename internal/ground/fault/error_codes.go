@@ -191,7 +191,7 @@ func malformed() []Entry {
 		{UnsupportedRenderer, 400, false, "Set renderer to blender, or leave it out.", DoorAPI},
 		{UnsupportedFile, 400, false, "Upload a .blend file saved by Blender.", DoorAPI},
 		{FileDamaged, 400, false, "Open the file in Blender, save it again, and upload the new copy.", DoorAPI},
-		{FileTooNew, 400, false, "Save the file with Blender 4.1 and upload it again.", DoorAPI},
+		{FileTooNew, 400, false, "Save the file with the service's version of Blender, which the message names, and upload it again.", DoorAPI},
 		{NoScene, 400, false, "Save a file that contains a scene and upload it again.", DoorAPI},
 		{NoCamera, 400, false, "Add a camera to the active scene, save, and upload again; or choose a camera or another scene of the file.", DoorAPI},
 		{PictureTooSmall, 400, false, "Raise the scene's resolution or percentage, or widen its render border, save, and upload again; or choose a resolution.", DoorAPI},
@@ -314,10 +314,10 @@ func farm() []Entry {
 // failure member, by a request that itself succeeds.
 func failures() []Entry {
 	return []Entry{
-		{BlenderCrashed, 0, false, "Open the scene in Blender 4.1.1 and render one frame to see whether it crashes there.", DoorJob},
+		{BlenderCrashed, 0, false, "Render one frame in the service's version of Blender to see whether it crashes there.", DoorJob},
 		{OutOfMemory, 0, false, "Lower texture sizes, subdivision or resolution, then upload again.", DoorJob},
 		{NoProgress, 0, true, "Start the job again. If it fails again, simplify the scene.", DoorJob},
-		{FrameCheckFailed, 0, true, "Start the job again. If it fails again, render that frame in Blender 4.1.1 and compare.", DoorJob},
+		{FrameCheckFailed, 0, true, "Start the job again. If it fails again, render that frame in the service's version of Blender and compare.", DoorJob},
 		{DenoiserUnavailable, 0, false, "Switch denoising off in the scene and upload again, or ask the operator for workers that can denoise.", DoorJob},
 		{MissingExternalFiles, 0, false, "Pack all external files into the .blend (File > External Data > Pack Resources) and upload again.", DoorJob},
 		{GPUUnavailable, 0, true, "No GPU was usable. Start the job again later.", DoorJob},

@@ -151,7 +151,11 @@ func FindCompleted(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (R
 	if err == nil && Status(job.Status) != Completed {
 		refused := fault.New(fault.RenderNotCompleted, "The render is %s.", job.Status)
 		if Status(job.Status).Terminal() {
-			refused = refused.NotRetryable().WithAction("Read the job's failure; this render will not complete.")
+			action := "Read the job's failure; this render will not complete."
+			if Status(job.Status) == Cancelled {
+				action = "Start a new render; a cancelled one has no result."
+			}
+			refused = refused.NotRetryable().WithAction(action)
 		}
 		return job, refused
 	}
