@@ -32,7 +32,7 @@ func (c *Render) takeBundle(to io.Writer) error {
 	return c.compareBundle(to, order, facts.Scene)
 }
 
-// compareBundle holds the bundle against the scene that it renders.
+// compareBundle compares the bundle with the scene that it renders.
 func (c *Render) compareBundle(to io.Writer, order *openjd.Order, scene *blendfile.Scene) error {
 	if scene == nil { // refused when it is read for the order
 		return nil

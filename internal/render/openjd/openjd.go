@@ -26,7 +26,7 @@ import (
 	"svc.example/internal/render/settings"
 )
 
-// version is the only revision of the specification that there is.
+// version is the only revision of the specification so far.
 const version = "jobtemplate-2023-09"
 
 // maxBytes bounds a file of a bundle; the specification's own bound of templates is less.
