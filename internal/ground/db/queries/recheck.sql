@@ -13,7 +13,7 @@ JOIN frame f ON f.job_id = l.subject AND f.frame = l.item
 JOIN job j ON j.job_id = l.subject
 JOIN upload u ON u.upload_id = j.upload_id
 JOIN worker w ON w.renderer = f.renderer AND w.device = f.device AND w.device_name = f.device_name AND w.blender_version = f.blender_version AND w.build_hash = f.build_hash
-WHERE l.queue = 'recheck' AND l.state = 'waiting' AND l.due_at <= @now AND w.worker_id = @worker_id AND w.denoise <> 'off'
+WHERE l.queue = 'recheck' AND l.state = 'waiting' AND l.due_at <= @now AND w.worker_id = @worker_id
   AND u.removed_at = 0 AND j.artifact_removed_at = 0
 ORDER BY l.due_at, l.subject, l.item LIMIT 1;
 
