@@ -1,6 +1,7 @@
 package main
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -135,5 +136,46 @@ func TestTheFlagsOfServeAreGrouped(t *testing.T) {
 	}
 	if strings.Contains(help, "\nOther flags:\n") {
 		t.Errorf("a flag of serve has no group:\n%s", help)
+	}
+}
+
+// TestTheReferenceExplainsEveryFlagOfEveryCommand reads both pages: the section of a command
+// names each of its flags, unless the flag is usual on the page and the section does not deny it.
+func TestTheReferenceExplainsEveryFlagOfEveryCommand(t *testing.T) {
+	t.Parallel()
+	parser, err := kong.New(&program{}, defaults(""), kong.Name("svc"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sections, usual := map[string]string{}, map[string]string{}
+	for name, page := range manual.Documents(parser.Model) {
+		_, rest, _ := strings.Cut(page, "\n## Usual flags\n")
+		common, _, _ := strings.Cut(rest, "\n## ")
+		for _, section := range strings.Split(page, "\n## svc ")[1:] {
+			command, text, _ := strings.Cut(section, "\n")
+			if sections[command] != "" {
+				t.Errorf("%s explains svc %s again", name, command)
+			}
+			sections[command], usual[command] = text, common
+		}
+	}
+	for _, n := range parser.Model.Leaves(true) {
+		command, _, _ := strings.Cut(strings.TrimPrefix(n.FullPath(), "svc "), " (") // without aliases
+		if sections[command] == "" {
+			t.Errorf("no page explains svc %s", command)
+		}
+		text, not, _ := strings.Cut(sections[command], "\nNot: ")
+		for at := n; at.Type != kong.ApplicationNode; at = at.Parent {
+			for _, f := range at.Flags {
+				named := regexp.MustCompile("--(\\[no-\\])?" + f.Name + "[` ]").MatchString
+				if !f.Hidden && !named(text) && (!named(usual[command]) || named(not)) {
+					t.Errorf("svc %s: --%s is not explained", command, f.Name)
+				}
+			}
+		}
+		delete(sections, command)
+	}
+	for command := range sections {
+		t.Errorf("svc %s is explained, and does not exist", command)
 	}
 }

@@ -1,8 +1,9 @@
-// Package manual prints the reference of the command line (docs/cli.md and docs/cli-operators.md), the manual pages
-// and what --help shows, from the same structs that parse it.
+// Package manual prints the reference of the command line (docs/cli.md for callers and
+// docs/cli-operators.md), the manual pages and what --help shows, from the same structs that
+// parse it.
 //
-// What always holds: every command, flag, environment name, default and exit code that
-// is not hidden is in both; the same program prints the same bytes on every machine. It
+// What always holds: every command, flag, default and exit code that is not hidden is in
+// all of them; the same program prints the same bytes on every machine. It
 // leaves the words to the structs' tags and to terminal. Start reading at Command.
 package manual
 
