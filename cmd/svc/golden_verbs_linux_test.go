@@ -287,6 +287,11 @@ var verbs = []verb{
 		{args: "WSP-none --days 7 --yes", exit: 1, with: ownStore},
 		{args: "{WORKSPACE}", exit: 2, with: ownStore},
 	}},
+	{words: "admin workspace limit", lines: []line{
+		{args: "{WORKSPACE} --daily-cents 5000", with: ownStore, types: asked},
+		{args: "WSP-none --daily-cents 5000 --yes", exit: 1, with: ownStore},
+		{args: "{WORKSPACE}", exit: 2, with: ownStore},
+	}},
 	{words: "admin workspace freeze", lines: []line{
 		{args: "{WORKSPACE} --reason 'a payment is disputed'", with: ownStore, types: asked},
 		{args: "WSP-none --reason late --yes", exit: 1, with: ownStore},

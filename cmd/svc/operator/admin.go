@@ -27,6 +27,7 @@ type Admin struct {
 		Freeze    workspaceFreeze    `cmd:"" help:"Stop a workspace from starting jobs, with a reason that it is shown. Running jobs continue."`
 		Unfreeze  workspaceUnfreeze  `cmd:"" help:"Let a frozen workspace start jobs again."`
 		Retention workspaceRetention `cmd:"" help:"Set for how many days the ZIPs of a workspace are kept."`
+		Limit     workspaceLimit     `cmd:"" help:"Set what a workspace may spend in a day."`
 		ProofPage proofPage          `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
 	Job struct {

@@ -118,12 +118,15 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	}
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{
-			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "artifact_days": w.ArtifactDays, "people": people, "erased_at": db.OptionalTime(w.ErasedAt),
+			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "artifact_days": w.ArtifactDays, "daily_cents": w.DailyCents, "people": people, "erased_at": db.OptionalTime(w.ErasedAt),
 			"available_cents": b.AvailableCents, "reserved_cents": b.ReservedCents, "owed_cents": b.OwedCents, "keys": keys, "jobs": jobs, "entries": entries, "frozen": frozen,
 		})
 	}
 	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, db.Time(w.CreatedAt).Format(time.DateTime))
 	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(b.AvailableCents), wallet.Money(b.ReservedCents), w.ProofPage == 1)
+	if w.DailyCents > 0 {
+		terminal.Printf(k.Stdout, "spends at most %s in a day (UTC)", wallet.Money(w.DailyCents))
+	}
 	if w.ArtifactDays > 0 {
 		terminal.Printf(k.Stdout, "ZIPs are kept for %s", terminal.CountOf(int(w.ArtifactDays), "day"))
 	}

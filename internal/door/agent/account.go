@@ -148,7 +148,7 @@ func (s *server) actionFor(code fault.Code) string {
 	case fault.LegalRequired:
 		return "Ask the person you work for whether they accept the price and the terms (" + s.Links.Terms() + "). Call svc_start again only after their yes; never accept for them."
 	case fault.InsufficientFunds, fault.SpendLimitReached:
-		return "Tell the person what is missing. They add credit or raise the key's limit at " + s.Links.Wallet() + "; or quote fewer frames."
+		return "Tell the person what is missing. They add credit or raise the key's limit at " + s.Links.Wallet() + ", or ask the operator for a higher limit of the workspace; or quote fewer frames."
 	}
 	return ""
 }

@@ -188,6 +188,9 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if err := unlessFree(wallet.Reserve)(ctx, tx, r.Principal.WorkspaceID, jobID, q.PriceCents); err != nil {
 		return "", "", err
 	}
+	if err := withinDay(ctx, tx, r.Principal.WorkspaceID, q.PriceCents); err != nil {
+		return "", "", err
+	}
 	j.tell(tx, slog.LevelInfo, "job created", jobID, r.Principal.WorkspaceID, "status", status, "frames", q.FrameCount, "price_cents", q.PriceCents)
 	if err := quote.Accept(ctx, tx, q.QuoteID, jobID); err != nil {
 		return "", "", err
@@ -298,6 +301,33 @@ func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 			With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit})
 	}
 	return nil
+}
+
+// withinDay refuses a job, already written and paid for in this transaction, that takes its
+// workspace above the operator's daily limit. It follows the reservation, which locks the
+// wallet: with two starts at once the second sees what the first has spent. Jobs count as
+// they do for a key's limit; the day is the calendar day in UTC by the database's clock.
+func withinDay(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) error {
+	workspace, err := tx.WorkspaceGet(ctx, workspaceID)
+	if err != nil {
+		return fmt.Errorf("read workspace %s: %w", workspaceID, err)
+	}
+	limit := workspace.DailyCents
+	if limit == 0 || cents == 0 {
+		return nil
+	}
+	spent, err := tx.JobSpentByWorkspace(ctx, query.JobSpentByWorkspaceParams{WorkspaceID: workspaceID, Since: db.Micros(identity.Day(tx.Time()))})
+	if err != nil {
+		return fmt.Errorf("add up the day's spending: %w", err)
+	}
+	if spent <= limit {
+		return nil
+	}
+	spent -= cents
+	return fault.New(fault.SpendLimitReached, "This job costs %s, but the workspace has only %s of its daily %s left.",
+		wallet.Money(cents), wallet.Money(max(0, limit-spent)), wallet.Money(limit)).
+		With(map[string]int64{"required_cents": cents, "spent_cents": spent, "spend_limit_cents": limit}).
+		WithAction("Render fewer frames, wait for the next day (UTC), or ask the operator of the service for a higher limit.")
 }
 
 // spendLimit is the most that a principal may spend in a calendar month, in cents:

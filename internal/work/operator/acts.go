@@ -224,6 +224,25 @@ func KeepArtifacts(ctx context.Context, tx *db.Tx, workspaceID string, days int)
 	}, err
 }
 
+// LimitSpending sets what a workspace may spend in a calendar day (UTC), in cents; 0 means no
+// limit. Errors: workspace_not_found, invalid_request.
+func LimitSpending(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) (Act, error) {
+	if cents < 0 || cents > wallet.MaxCents {
+		return Act{}, fault.Field("daily_cents", "is %d; it must be 1 to %d, or 0 for no limit", cents, int64(wallet.MaxCents))
+	}
+	_, err := wallet.Get(ctx, tx, workspaceID)
+	what := fmt.Sprintf("let %s spend at most %s in a day (UTC); jobs of today count", workspaceID, wallet.Money(cents))
+	if cents == 0 {
+		what = fmt.Sprintf("let %s spend without a daily limit", workspaceID)
+	}
+	return Act{
+		What: what, WorkspaceID: workspaceID,
+		Do: func(ctx context.Context, tx *db.Tx) error {
+			return identity.SetDailyCents(ctx, tx, workspaceID, cents)
+		},
+	}, err
+}
+
 // UnfreezeWorkspace lets a workspace start jobs again. Error: workspace_not_found.
 func UnfreezeWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) (Act, error) {
 	_, err := wallet.Get(ctx, tx, workspaceID)

@@ -224,6 +224,12 @@ func TestAnActIsRefusedBeforeItIsAskedFor(t *testing.T) {
 			"keep": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.KeepArtifacts(ctx, tx, "WSP-1", 7)
 			}},
+			"limit": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.LimitSpending(ctx, tx, "WSP-1", 500)
+			}},
+			"daily cents": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.LimitSpending(ctx, tx, "WSP-1", -1)
+			}},
 			"days": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.KeepArtifacts(ctx, tx, "WSP-1", identity.MostArtifactDays+1)
 			}},

@@ -43,7 +43,7 @@ func operationCodes() map[string][]fault.Code {
 	}, frames)
 	archive := all(file, codes{fault.InvalidSettings, fault.InvalidArchive, fault.InvalidProjectPath, fault.MainFileAmbiguous})
 	group := codes{fault.IdempotencyHeadersIncomplete, fault.FingerprintMismatch, fault.SizeMismatch, fault.ContentHashMismatch, fault.HeaderMismatch}
-	money := codes{fault.InsufficientFunds, fault.PriceAboveMax, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
+	money := codes{fault.InsufficientFunds, fault.SpendLimitReached, fault.PriceAboveMax, fault.WorkspaceFrozen, fault.QuoteNotQualified, fault.NotAcceptingJobs}
 	job := all(key, codes{fault.RenderNotFound})
 	result := all(job, codes{fault.RenderNotCompleted})
 	rerender := all(result, json, once, frames, codes{fault.UploadNotFound, fault.StorageLimitReached})
@@ -66,7 +66,7 @@ func operationCodes() map[string][]fault.Code {
 			fault.InvalidSettings, fault.UploadNotFound, fault.StorageLimitReached, fault.NoCamera, fault.PictureTooSmall, fault.EngineNotSupported, fault.FileDamaged, fault.UnsupportedFile, fault.FileTooNew,
 		}),
 		"startUpload": all(session, json, once, money, hook, codes{
-			fault.PriceNotAccepted, fault.LegalRequired, fault.SpendLimitReached, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
+			fault.PriceNotAccepted, fault.LegalRequired, fault.UploadNotFound, fault.QuoteNotFound, fault.QuoteExpired,
 		}),
 		"getInspectedUpload": all(session, codes{fault.UploadNotFound}), "deleteInspectedUpload": all(session, codes{fault.UploadNotFound, fault.UploadInUse}),
 		"getUpload": all(key, codes{fault.UploadNotFound}), "deleteUpload": all(key, codes{fault.UploadNotFound, fault.UploadInUse}),

@@ -301,7 +301,7 @@ func adminBack(path string) string {
 }
 
 // acts are the acts of operators by the name that forms give them. Each makes its act of
-// the form's fields subject, reason, amount (in dollars, days, or a priority) and reference.
+// the form's fields subject, reason, amount (in dollars, cents, days, or a priority) and reference.
 var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error){
 	"drain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.DrainWorker(ctx, tx, form.Get("subject"), false)
@@ -334,6 +334,13 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 	"credit": moved(operator.Credit), "refund": moved(operator.Refund),
 	"freeze": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.FreezeWorkspace(ctx, tx, form.Get("subject"), form.Get("reason"))
+	},
+	"limit": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		cents, err := strconv.ParseInt(strings.TrimSpace(form.Get("amount")), 10, 64)
+		if err != nil {
+			return operator.Act{}, fault.Field("daily_cents", "must be a whole number of cents")
+		}
+		return operator.LimitSpending(ctx, tx, form.Get("subject"), cents)
 	},
 	"retention": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		days, err := strconv.Atoi(strings.TrimSpace(form.Get("amount")))

@@ -219,6 +219,7 @@ type workspaceView struct {
 	CreatedAt         time.Time
 	ErasedAt          *time.Time
 	ArtifactDays      int64 // 0: as the service's setting
+	DailyCents        int64 // 0: no limit
 	People            []string
 	Balance           wallet.Balance
 	Frozen            *freeze.Frozen
@@ -239,7 +240,7 @@ func (s *Site) adminWorkspace(r *http.Request, _ identity.Principal) (page.Page,
 			return err
 		}
 		v.WorkspaceID, v.Name, v.CreatedAt, v.ErasedAt, v.People = row.WorkspaceID, row.Name, db.Time(row.CreatedAt), db.OptionalTime(row.ErasedAt), people
-		v.ArtifactDays = row.ArtifactDays
+		v.ArtifactDays, v.DailyCents = row.ArtifactDays, row.DailyCents
 		if v.Balance, err = wallet.Get(ctx, tx, id); err != nil {
 			return err
 		}

@@ -1,6 +1,6 @@
 -- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days)
-VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at, @artifact_days);
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents)
+VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at, @artifact_days, @daily_cents);
 
 -- name: WorkspaceGet :one
 SELECT * FROM workspace WHERE workspace_id = @workspace_id;
@@ -105,6 +105,9 @@ UPDATE agent_key SET revoked_at = @now WHERE key_id = @key_id AND workspace_id =
 
 -- name: WorkspaceRename :one
 UPDATE workspace SET name = @name WHERE workspace_id = @workspace_id AND erased_at = 0 RETURNING *;
+
+-- name: WorkspaceDailyCents :one
+UPDATE workspace SET daily_cents = @daily_cents WHERE workspace_id = @workspace_id RETURNING *;
 
 -- name: WorkspaceArtifactDays :one
 UPDATE workspace SET artifact_days = @artifact_days WHERE workspace_id = @workspace_id RETURNING *;

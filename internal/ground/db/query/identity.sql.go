@@ -1215,7 +1215,7 @@ func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (i
 }
 
 const workspaceArtifactDays = `-- name: WorkspaceArtifactDays :one
-UPDATE workspace SET artifact_days = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
+UPDATE workspace SET artifact_days = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
 `
 
 type WorkspaceArtifactDaysParams struct {
@@ -1234,6 +1234,7 @@ func (q *Queries) WorkspaceArtifactDays(ctx context.Context, arg WorkspaceArtifa
 		&i.RowSum,
 		&i.ErasedAt,
 		&i.ArtifactDays,
+		&i.DailyCents,
 	)
 	return i, err
 }
@@ -1250,8 +1251,8 @@ func (q *Queries) WorkspaceCount(ctx context.Context) (int64, error) {
 }
 
 const workspaceCreate = `-- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days)
-VALUES ($1, $2, $3, $4, $5, $6, $7)
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 `
 
 type WorkspaceCreateParams struct {
@@ -1262,6 +1263,7 @@ type WorkspaceCreateParams struct {
 	RowSum       string
 	ErasedAt     int64
 	ArtifactDays int64
+	DailyCents   int64
 }
 
 func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams) error {
@@ -1273,13 +1275,39 @@ func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams
 		arg.RowSum,
 		arg.ErasedAt,
 		arg.ArtifactDays,
+		arg.DailyCents,
 	)
 	return err
 }
 
+const workspaceDailyCents = `-- name: WorkspaceDailyCents :one
+UPDATE workspace SET daily_cents = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
+`
+
+type WorkspaceDailyCentsParams struct {
+	DailyCents  int64
+	WorkspaceID string
+}
+
+func (q *Queries) WorkspaceDailyCents(ctx context.Context, arg WorkspaceDailyCentsParams) (Workspace, error) {
+	row := q.db.QueryRowContext(ctx, workspaceDailyCents, arg.DailyCents, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+		&i.ErasedAt,
+		&i.ArtifactDays,
+		&i.DailyCents,
+	)
+	return i, err
+}
+
 const workspaceErase = `-- name: WorkspaceErase :one
 UPDATE workspace SET name = '', proof_page = 0, erased_at = CASE WHEN erased_at = 0 THEN CAST($1 AS bigint) ELSE erased_at END
-WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
+WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
 `
 
 type WorkspaceEraseParams struct {
@@ -1299,12 +1327,13 @@ func (q *Queries) WorkspaceErase(ctx context.Context, arg WorkspaceEraseParams) 
 		&i.RowSum,
 		&i.ErasedAt,
 		&i.ArtifactDays,
+		&i.DailyCents,
 	)
 	return i, err
 }
 
 const workspaceGet = `-- name: WorkspaceGet :one
-SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days FROM workspace WHERE workspace_id = $1
+SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents FROM workspace WHERE workspace_id = $1
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
@@ -1318,6 +1347,7 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 		&i.RowSum,
 		&i.ErasedAt,
 		&i.ArtifactDays,
+		&i.DailyCents,
 	)
 	return i, err
 }
@@ -1336,7 +1366,7 @@ func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (int64,
 }
 
 const workspaceProofPage = `-- name: WorkspaceProofPage :one
-UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
+UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
 `
 
 type WorkspaceProofPageParams struct {
@@ -1355,12 +1385,13 @@ func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPage
 		&i.RowSum,
 		&i.ErasedAt,
 		&i.ArtifactDays,
+		&i.DailyCents,
 	)
 	return i, err
 }
 
 const workspaceRename = `-- name: WorkspaceRename :one
-UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days
+UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
 `
 
 type WorkspaceRenameParams struct {
@@ -1379,6 +1410,7 @@ func (q *Queries) WorkspaceRename(ctx context.Context, arg WorkspaceRenameParams
 		&i.RowSum,
 		&i.ErasedAt,
 		&i.ArtifactDays,
+		&i.DailyCents,
 	)
 	return i, err
 }

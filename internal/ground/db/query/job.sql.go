@@ -1685,6 +1685,23 @@ func (q *Queries) JobSpentByKey(ctx context.Context, arg JobSpentByKeyParams) (i
 	return column_1, err
 }
 
+const jobSpentByWorkspace = `-- name: JobSpentByWorkspace :one
+SELECT CAST(coalesce(sum(CASE WHEN status IN ('failed', 'cancelled') THEN 0 ELSE price_cents END), 0) AS bigint) FROM job
+WHERE workspace_id = $1 AND created_at >= $2
+`
+
+type JobSpentByWorkspaceParams struct {
+	WorkspaceID string
+	Since       int64
+}
+
+func (q *Queries) JobSpentByWorkspace(ctx context.Context, arg JobSpentByWorkspaceParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, jobSpentByWorkspace, arg.WorkspaceID, arg.Since)
+	var column_1 int64
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const jobStates = `-- name: JobStates :many
 SELECT status, count(*) AS jobs FROM job WHERE workspace_id = $1 GROUP BY status ORDER BY status
 `

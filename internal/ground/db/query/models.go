@@ -874,6 +874,7 @@ type Workspace struct {
 	RowSum       string
 	ErasedAt     int64
 	ArtifactDays int64
+	DailyCents   int64
 }
 
 type WorkspaceFreeze struct {
