@@ -1,11 +1,13 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"testing"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/operator"
 )
@@ -50,6 +52,35 @@ func TestAWorkspaceSpendsNoMoreThanItsLimitOfADay(t *testing.T) {
 		limit(0)
 		if a := s.put(nil, nil); a.status >= 300 {
 			t.Errorf("without a limit: %d %v", a.status, a.body)
+		}
+	})
+}
+
+// TestStartsAtOnceDoNotShareWhatIsLeftOfADay: of four starts at once, a limit that covers two
+// jobs, one of them made before, admits one.
+func TestStartsAtOnceDoNotShareWhatIsLeftOfADay(t *testing.T) {
+	t.Parallel()
+	eachAlone(t, func(t *testing.T, s *service) {
+		first := s.put(nil, nil)
+		price := int64(first.body["price_cents"].(float64))
+		s.act(func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+			return operator.LimitSpending(ctx, tx, s.workspaceOf(first.text("job_id")), 2*price)
+		})
+		const starts = 4
+		statuses := make(chan int, starts)
+		for range starts {
+			form := s.form(nil, "scene.blend", demo.Scene())
+			go func() {
+				res, _ := s.send("POST", "/v1/renders", s.account, nil, bytes.NewReader(form.data), form.kind)
+				statuses <- res.StatusCode
+			}()
+		}
+		got := map[int]int{}
+		for range starts {
+			got[<-statuses]++
+		}
+		if got[402] != starts-1 || len(got) != 2 {
+			t.Errorf("statuses %v, want %d of 402 and one start", got, starts-1)
 		}
 	})
 }
