@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/cdp"
 	cdplog "github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -106,6 +107,24 @@ func (p *Console) Until(what, expression string) {
 	p.Mu.Lock()
 	defer p.Mu.Unlock()
 	p.T.Fatalf("%s: it never holds: %s; the browser says %q", what, Look[string](p.Tab, p.T, "location.href + ' ' + document.visibilityState + ' ' + document.body.innerText"), p.Said)
+}
+
+// AsksToBeNotified grants the page of a running job to notify, asks for it with the page's
+// button, and hides the page. What is notified then is in the page's variable notified.
+func (p *Console) AsksToBeNotified() {
+	p.T.Helper()
+	p.Do(chromedp.Func(func(ctx context.Context, tab *chromedp.Target) error {
+		_, err := cdp.Call(ctx, tab, browser.SetPermission, browser.SetPermissionParams{
+			Permission: &browser.PermissionDescriptor{Name: string(browser.PermissionTypeNotifications)}, Setting: browser.PermissionSettingGranted, Origin: p.Base,
+		})
+		return err
+	}))
+	p.Run(`notified = []; Notification = class extends Notification {
+		constructor(title, more) { super(title, more); notified.push(title + ", " + more.body); }
+	}; document.querySelector("#tell button").click()`)
+	p.Until("the page says that it notifies", `document.querySelector("#tell span").textContent.includes("notifies you")`)
+	p.Run(`Object.defineProperty(document, "hidden", {get: () => true}); document.dispatchEvent(new Event("visibilitychange"));
+		const now = Date.now; Date.now = () => now() + (later += 60_000); var later = 0`)
 }
 
 // Says waits until the page shows a text.

@@ -136,12 +136,14 @@ func TestAJobThatFailsSaysWhatToDoWhileItsPageIsOpen(t *testing.T) {
 		p.Open("/console/jobs/" + job.JobID)
 		p.Says("queued", "0 of 3 frames", "reserved")
 		p.Until("its progress in the tab", `document.title === "0 % · demo.blend · svc"`)
+		p.AsksToBeNotified()
 		svc.Write(func(ctx context.Context, tx *db.Tx) error {
 			_, err := svc.App.Jobs(svc.App.Links(svc.URL)).FailByOperator(ctx, tx, job.JobID, "The power is cut on Sunday.")
 			return err
 		})
 		p.Says("failed", "The power is cut on Sunday.", "You paid nothing", "not charged", "keeps no frames", "Render frames again", "Try all 3 frames again")
 		p.Until("its end in the tab", `document.title === "failed · demo.blend · svc"`)
+		p.Until("the notification", `notified.length === 1 && notified[0] === "demo.blend: failed, 0 of 3 frames" && document.querySelector("#tell") === null`)
 		for _, path := range []string{"/console/live", "/console/jobs/" + job.JobID + "/live"} { // an unread stream ends
 			p.Until("HEAD "+path, fmt.Sprintf(`fetch(%q, {method: "HEAD"}).then(r => r.status === 200)`, path))
 		}

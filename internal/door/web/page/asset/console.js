@@ -38,13 +38,15 @@ document.addEventListener("htmx:after:swap", localTimes);
 // -- staying true ---------------------------------------------------------------
 
 // A live page is fetched again every few seconds even if its stream works, because
-// requests, notices and answers get lost. The answer is short if nothing has changed,
-// and hidden pages are not fetched.
-let version = null;
+// requests, notices and answers get lost. The answer is short if nothing has changed.
+// A hidden page has no stream: it is fetched less often, and only while its job is running.
+const hiddenEvery = 20_000;
+let version = null, fetched = 0;
 document.addEventListener("htmx:config:request", (event) => {
   if (!event.target.matches?.("[data-reread]")) return;
-  if (document.hidden) event.preventDefault();
-  else if (version) event.detail.ctx.request.headers["If-None-Match"] = version;
+  if (document.hidden && !(document.querySelector("#live progress") && Date.now() - fetched >= hiddenEvery)) return event.preventDefault();
+  fetched = Date.now();
+  if (version) event.detail.ctx.request.headers["If-None-Match"] = version;
 });
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
   if (ctx.sourceElement?.matches?.("[data-reread]") && ctx.response?.status === 200) version = ctx.response.headers.get("ETag");
@@ -55,9 +57,42 @@ const title = document.title, followed = document.querySelector("#live progress"
 const progress = () => {
   const bar = document.querySelector("#live progress"), state = document.querySelector("#live .state");
   if (followed && state) document.title = `${bar ? Math.floor(bar.value) + " %" : state.textContent} · ${title}`;
+  if (followed && state && !bar) tell(state.textContent);
 };
+
+// The browser notifies people when the job of an open page ends, if they have asked for it on
+// such a page. Their choice holds for all jobs in this browser.
+const offer = document.querySelector("#tell");
+const choice = "svc-notify";
+const wanted = () => window.Notification?.permission === "granted" && localStorage.getItem(choice) === "on";
+let told = false;
+const tell = (state) => {
+  if (told || !offer) return;
+  told = true;
+  offer.remove();
+  if (!wanted()) return;
+  const shown = new Notification(`${document.querySelector("h1").textContent}: ${state}`, {
+    body: document.querySelector("#live .status .state + span")?.textContent, icon: document.querySelector("link[rel=icon]")?.href, tag: location.pathname,
+  });
+  shown.addEventListener("click", () => { window.focus(); shown.close(); });
+};
+if (offer && followed && window.Notification && Notification.permission !== "denied") {
+  const button = offer.querySelector("button");
+  const draw = () => {
+    button.textContent = wanted() ? "Do not notify me" : "Notify me when it ends";
+    offer.querySelector("span").textContent = wanted() ? "This browser notifies you when the job ends, while this page is open." : "";
+  };
+  button.addEventListener("click", async () => {
+    const on = !wanted();
+    if (on && await Notification.requestPermission() !== "granted") return offer.remove();
+    localStorage.setItem(choice, on ? "on" : "off");
+    draw();
+  });
+  draw();
+  offer.hidden = false;
+}
 progress();
-document.addEventListener("htmx:after:swap", progress);
+document.addEventListener("htmx:finally:swap", progress); // after htmx has set the title of the answer
 
 // While the service is away, a page says that it shows what was true before.
 document.addEventListener("htmx:finally:request", ({ target, detail: { ctx } }) => {
