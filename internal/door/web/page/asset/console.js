@@ -41,11 +41,11 @@ document.addEventListener("htmx:after:swap", localTimes);
 // requests, notices and answers get lost. The answer is short if nothing has changed.
 // A hidden page has no stream: it is fetched less often, and only while its job is running.
 const hiddenEvery = 20_000;
-let version = null, fetched = 0;
+let version = null, reread = 0;
 document.addEventListener("htmx:config:request", (event) => {
   if (!event.target.matches?.("[data-reread]")) return;
-  if (document.hidden && !(document.querySelector("#live progress") && Date.now() - fetched >= hiddenEvery)) return event.preventDefault();
-  fetched = Date.now();
+  if (document.hidden && !(document.querySelector("#live progress") && Date.now() - reread >= hiddenEvery)) return event.preventDefault();
+  reread = Date.now();
   if (version) event.detail.ctx.request.headers["If-None-Match"] = version;
 });
 document.addEventListener("htmx:after:swap", ({ detail: { ctx } }) => {
