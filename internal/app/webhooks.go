@@ -16,6 +16,9 @@ func (a *App) openWebhooks() *webhook.Hooks {
 		DB: a.DB, LockWorkspace: identity.LockWorkspace, Keys: a.sealed, Guard: outbound.New(a.Config.Webhooks),
 		Random: rand.Reader, Jitter: mathrand.Float64, Life: a.Config.WebhookLife, LeaseLife: a.Config.LeaseLife, Followers: a.Config.Watchers, Attempted: a.metrics.WebhookAttempt, TestMode: a.test, Log: a.Config.Log,
 	}
+	if public := a.Config.PublicURL; public != "" && !a.test {
+		c.JobPage = func(jobID string) string { return public + "/console/jobs/" + jobID }
+	}
 	if a.test {
 		c.SignedAt = func(time.Time) time.Time { return time.Now() } // receivers have no moved clock
 	}

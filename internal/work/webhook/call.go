@@ -77,17 +77,14 @@ func (h *Hooks) call(ctx context.Context, a attempt) outcome {
 	return o
 }
 
-// post signs with the time of the attempt, so that a receiver can refuse a replayed old
-// request. A try therefore never reuses the signature of the one before; only id and
-// body stay the same. On success the caller closes the body.
+// post makes the call: of a message where the address is a chat's, otherwise of the signed
+// event. On success the caller closes the body.
 func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
-	at := a.at
-	if h.SignedAt != nil {
-		at = h.SignedAt(at)
-	}
-	signature, err := sign(a.secrets, a.delivery.EventID, at, a.body)
-	if err != nil {
-		return nil, err
+	chat, err := h.chatOf(a.endpoint.Url), error(nil)
+	if chat != NoChat {
+		if a.body, err = chat.message(a.body, h.JobPage); err != nil {
+			return nil, err
+		}
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, a.endpoint.Url, strings.NewReader(a.body))
 	if err != nil {
@@ -95,11 +92,31 @@ func (h *Hooks) post(ctx context.Context, a attempt) (*http.Response, error) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("User-Agent", userAgent)
-	r.Header.Set(standardwebhooks.HeaderWebhookID, a.delivery.EventID)
-	r.Header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
-	r.Header.Set(standardwebhooks.HeaderWebhookSignature, signature)
-	tracing.Tell(ctx, r.Header)
+	if chat == NoChat {
+		if err := h.sign(r.Header, a); err != nil {
+			return nil, err
+		}
+		tracing.Tell(ctx, r.Header)
+	}
 	return h.client.Do(r)
+}
+
+// sign adds the headers of Standard Webhooks. It signs with the time of the attempt, so that a
+// receiver can refuse a replayed old request. A try therefore never reuses the signature of the
+// one before; only id and body stay the same.
+func (h *Hooks) sign(header http.Header, a attempt) error {
+	at := a.at
+	if h.SignedAt != nil {
+		at = h.SignedAt(at)
+	}
+	signature, err := sign(a.secrets, a.delivery.EventID, at, a.body)
+	if err != nil {
+		return err
+	}
+	header.Set(standardwebhooks.HeaderWebhookID, a.delivery.EventID)
+	header.Set(standardwebhooks.HeaderWebhookTimestamp, strconv.FormatInt(at.Unix(), 10))
+	header.Set(standardwebhooks.HeaderWebhookSignature, signature)
+	return nil
 }
 
 // readAnswer returns the start of an answer as text that both databases store:

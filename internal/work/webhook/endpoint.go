@@ -50,8 +50,8 @@ type NewEndpoint struct {
 }
 
 // Create adds an endpoint to a workspace. The endpoint receives every job that ends
-// from now on. secret is empty unless the service generated it; it is shown once and
-// never again. A repeated call creates a second endpoint. Errors: invalid_webhook_url,
+// from now on. secret is empty unless the service generated it for an endpoint that is no
+// chat; it is shown once and never again. A repeated call creates a second endpoint. Errors: invalid_webhook_url,
 // webhook_secret_too_short, invalid_request, webhook_endpoint_limit_reached.
 func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (e Endpoint, secret string, err error) {
 	chosen, made, err := h.chosenSecret(n.Secret)
@@ -88,7 +88,7 @@ func (h *Hooks) Create(ctx context.Context, workspaceID string, n NewEndpoint) (
 		e, err = read(ctx, tx, endpointID)
 		return err
 	})
-	if !made {
+	if !made || h.chatOf(n.URL) != NoChat {
 		chosen = ""
 	}
 	return e, chosen, err

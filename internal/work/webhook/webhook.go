@@ -1,5 +1,5 @@
 // Package webhook calls a customer's server when a job has ended: signed, over HTTPS,
-// with retries until the server accepts.
+// with retries until the server accepts. Chats, such as Slack, get a message instead (Chat).
 //
 // A job's end writes an event, and a delivery for each endpoint, in the transaction that
 // ends the job (Publish). The deliveries to one endpoint form a delivery queue. A
@@ -27,6 +27,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -87,6 +88,10 @@ type Config struct {
 	// database; nil is that time itself. Receivers compare it with their own clocks, so
 	// where the database's clock is moved, it must be another.
 	SignedAt func(attempt time.Time) time.Time
+	// JobPage is where people see a job, for messages to chats; nil leaves it out.
+	JobPage func(jobID string) string
+	// Chat tells which addresses are those of chats; nil is ChatAt.
+	Chat func(address *url.URL) Chat
 	// TestMode marks events that this package makes itself as those of test mode.
 	TestMode bool
 	// Attempted is called after each attempt that is stored; nil is allowed.
@@ -113,6 +118,9 @@ type Hooks struct {
 // client that it builds is the guard's: it follows no redirect and connects to public
 // addresses only (spec 6 rule 2).
 func New(c Config) *Hooks {
+	if c.Chat == nil {
+		c.Chat = ChatAt
+	}
 	return &Hooks{
 		Config:  c,
 		client:  c.Guard.Client(outbound.Limits{Timeout: contract.WebhookTimeout, Body: maxAnswerRead}),
