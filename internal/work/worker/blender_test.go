@@ -59,7 +59,7 @@ func TestWorkerRendersWithARealBlender(t *testing.T) {
 	b.until(func() bool { return len(s.workers) == 1 })
 	begun := time.Now()
 	s.add("JOB-1", 20)
-	b.untilDelivered(20)
+	b.untilHas(20)
 	t.Logf("20 frames, from the job's arrival at a warm worker to the last delivery: %s", time.Since(begun))
 	if err := stop(); err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestSeveralRealBlendersPaintWhatOneDoes(t *testing.T) {
 		b.config.Device, b.config.AllowBlenderVersion = blender.CPU, true
 		s.add("JOB-1", 12)
 		stop := b.run()
-		b.untilDelivered(12)
+		b.untilHas(12)
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}
@@ -127,7 +127,7 @@ func TestRealSimulationIsPlayedToTheFrame(t *testing.T) {
 		b.config.Renderer = worker.Blender{Path: path}
 		b.config.Device, b.config.AllowBlenderVersion = blender.CPU, true
 		stop := b.run()
-		b.untilDelivered(len(frames))
+		b.untilHas(len(frames))
 		if err := stop(); err != nil {
 			t.Fatal(err)
 		}

@@ -167,15 +167,15 @@ func TestRealBlenderGoesOnWithTheNextJob(t *testing.T) {
 	b.config.Renderer, b.config.Device, b.config.AllowBlenderVersion = c, blender.CPU, true
 	stop := b.run()
 	s.addOf("scene", "JOB-1", 4)
-	b.untilDelivered(4)
+	b.untilHas(4)
 	for starts := 0; starts < 3; starts, _ = c.counts() { // one more compares, and an idle worker has a spare
 		await.Next(t, c.changed, "a spare process")
 	}
 	s.addOf("scene", "JOB-2", 4)
-	b.untilDelivered(8)
+	b.untilHas(8)
 	starts, opens := c.counts()
 	s.addOf("other", "JOB-3", 4)
-	b.untilDelivered(12)
+	b.untilHas(12)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -165,7 +165,7 @@ func TestBlendersOfCardsStayApart(t *testing.T) {
 		seen[name] = blenderOf(t, filepath.Join(b.config.WorkDir, name))
 	}
 	s.add("JOB-1", 12)
-	b.untilDelivered(12)
+	b.untilHas(12)
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}

@@ -57,9 +57,18 @@ func (b *bench) until(what func() bool) {
 	}
 }
 
-func (b *bench) untilDelivered(n int) {
+// untilHas waits for the server to have n frames.
+func (b *bench) untilHas(n int) {
 	b.t.Helper()
 	b.until(func() bool { return len(b.server.delivered()) >= n })
+}
+
+// untilDelivered waits for n frames in a bubble, and then until the worker has nothing to do
+// but wait: what the painters recorded may be read.
+func (b *bench) untilDelivered(n int) {
+	b.t.Helper()
+	b.untilHas(n)
+	synctest.Wait()
 }
 
 // inBubble runs a test on a clock of its own; at its end nothing may be left running.
