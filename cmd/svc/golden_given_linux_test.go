@@ -72,14 +72,19 @@ func ownAccount(r *take) {
 	r.env["SVC_KEY"] = r.names["ACCOUNT"]
 }
 
-// testReceipt gives the run the receipt of a job of test mode, in the folder tested.
-func testReceipt(r *take) {
+// testKey has the run use an agent key of test mode.
+func testKey(r *take) {
 	ownAccount(r)
 	r.write(func(ctx context.Context, tx *db.Tx) error {
 		made, err := identity.CreateAgentKey(ctx, tx, r.names["OWN-WORKSPACE"], identity.AgentTerms{Name: "tests", Test: true})
 		r.env["SVC_KEY"] = made.Secret
 		return err
 	})
+}
+
+// testReceipt gives the run the receipt of a job of test mode, in the folder tested.
+func testReceipt(r *take) {
+	testKey(r)
 	r.must("render scene.blend --frames 1-2 --out tested --yes")
 }
 

@@ -161,6 +161,13 @@ var callerVerbs = []verb{
 		{args: "--forward-to http://127.0.0.1:9/hooks --after msg_unknown", exit: 1, plain: true},
 		{args: "--forward-to http://8.8.8.8/hooks", exit: 2},
 	}},
+	{words: "trigger", lines: []line{
+		{args: "completed --frames 2", with: testKey},
+		{args: "out_of_memory", with: testKey, plain: true},
+		{args: "insufficient_funds", with: testKey, plain: true},
+		{args: "completed", exit: 2},
+		{args: "explosion", exit: 2},
+	}},
 	{words: "status", lines: []line{
 		{},
 		{with: noKey},

@@ -82,6 +82,7 @@ type program struct {
 
 	MCP     mcpbridge.Command `cmd:"" group:"Build on the service" name:"mcp" help:"Serve the tools of a service to an agent on this machine, over standard input and output."`
 	Listen  account.Listen    `cmd:"" group:"Build on the service" help:"Forward the workspace's webhooks to a receiver on this machine."`
+	Trigger account.Trigger   `cmd:"" group:"Build on the service" help:"Bring about an outcome in test mode, with the events that a real job would send."`
 	OpenAPI operator.OpenAPI  `cmd:"" group:"Build on the service" name:"openapi" help:"Print the OpenAPI document that the service serves."`
 
 	Demo      demo.Command   `cmd:"" group:"Run a service" help:"Run one job from price to verified receipt on this machine, without any setup."`

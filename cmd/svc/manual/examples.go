@@ -43,6 +43,7 @@ func Examples() map[string][]string {
 		"log keys":     {"svc log keys https://render.example.com"},
 		"mcp":          {"svc mcp --server https://render.example.com"},
 		"listen":       {"svc listen --forward-to http://127.0.0.1:8000/webhooks"},
+		"trigger":      {"svc trigger completed --key svc_agent_test_…", "svc trigger out_of_memory"},
 		"openapi":      {"svc openapi > openapi.json"},
 		"help":         {"svc help render"},
 		"completion":   {"svc completion bash"},
