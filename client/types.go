@@ -71,9 +71,11 @@ type Quote struct {
 	ReusedFrameCount *int   `json:"reused_frame_count"`
 	ReusedFrames     string `json:"reused_frames"`
 	FramesToRender   string `json:"frames_to_render"`
-	PriceCents       int64  `json:"price_cents"` // of the whole job
-	Currency         string `json:"currency"`
-	PricingVersion   string `json:"pricing_version"`
+	// Changes says why the others are rendered; nil where no earlier job was compared.
+	Changes        *Changes `json:"changes"`
+	PriceCents     int64    `json:"price_cents"` // of the whole job
+	Currency       string   `json:"currency"`
+	PricingVersion string   `json:"pricing_version"`
 	// Qualified1C is false when the scene is too heavy for this price; start is
 	// then refused with quote_not_qualified.
 	Qualified1C bool      `json:"qualified_1c"` // false: too heavy to start at this price
@@ -90,6 +92,25 @@ type Quote struct {
 	// MaximumFrameSeconds is how long a worker may render a frame. One that takes
 	// longer fails with frame_time_exceeded; a job that fails costs nothing.
 	MaximumFrameSeconds int `json:"maximum_frame_seconds"`
+}
+
+// Changes says why frames are rendered although an earlier job rendered the scene.
+type Changes struct {
+	JobID         string   `json:"job_id"` // the job that the frames are compared with
+	Filename      string   `json:"filename"`
+	Causes        []Change `json:"causes"`          // at most 20
+	CausesLeftOut int      `json:"causes_left_out"` // how many more there are
+	// Inseparable says why a change of any key counts for all frames; empty where it does not.
+	Inseparable string `json:"inseparable"`
+}
+
+// Change is something that differs between two revisions of a scene.
+type Change struct {
+	Frames    string `json:"frames"` // that it can change
+	AllFrames bool   `json:"all_frames"`
+	What      string `json:"what"` // such as "material Floor"
+	How       string `json:"how"`  // "changed", "added", "removed", "perhaps changed", "new" or "unusable"
+	Keys      int    `json:"keys"` // of an action: how many differ; 0 for others
 }
 
 // Warning describes something in the file from which the picture may suffer. They

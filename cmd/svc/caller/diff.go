@@ -16,6 +16,8 @@ import (
 	"svc.example/internal/render/framelist"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/reuse"
+	"svc.example/internal/work/reuse/source"
 )
 
 // Diff says which frames of a scene changed from one revision to another, without a service
@@ -36,27 +38,18 @@ func (Diff) Help() string {
 
 // difference is what diff found, in the form of --json.
 type difference struct {
-	OK                  bool    `json:"ok"`
-	Old                 string  `json:"old"`
-	New                 string  `json:"new"`
-	Frames              string  `json:"frames"`
-	FrameCount          int     `json:"frame_count"`
-	ChangedFrames       string  `json:"changed_frames"` // "" for none
-	ChangedFrameCount   int     `json:"changed_frame_count"`
-	UnchangedFrames     string  `json:"unchanged_frames"` // "" for none
-	UnchangedFrameCount int     `json:"unchanged_frame_count"`
-	Causes              []cause `json:"causes"`
+	OK                  bool           `json:"ok"`
+	Old                 string         `json:"old"`
+	New                 string         `json:"new"`
+	Frames              string         `json:"frames"`
+	FrameCount          int            `json:"frame_count"`
+	ChangedFrames       string         `json:"changed_frames"` // "" for none
+	ChangedFrameCount   int            `json:"changed_frame_count"`
+	UnchangedFrames     string         `json:"unchanged_frames"` // "" for none
+	UnchangedFrameCount int            `json:"unchanged_frame_count"`
+	Causes              []reuse.Change `json:"causes"`
 	// Inseparable says why a change of any key counts for all frames; "" where it does not.
 	Inseparable string `json:"inseparable"`
-}
-
-// cause is something that differs.
-type cause struct {
-	Frames    string `json:"frames"` // that it can change
-	AllFrames bool   `json:"all_frames"`
-	What      string `json:"what"`
-	How       string `json:"how"`  // "changed", "added", "removed" or "perhaps changed"
-	Keys      int    `json:"keys"` // of an action: how many differ; 0 for others
 }
 
 // Run reads both files and prints what differs.
@@ -97,14 +90,7 @@ func (c *Diff) compare(ctx context.Context) (*difference, error) {
 		OK: true, Old: filepath.Base(c.Old), New: filepath.Base(c.New), Frames: frames.String(), FrameCount: len(frames),
 		ChangedFrames: found.Changed.String(), ChangedFrameCount: len(found.Changed),
 		UnchangedFrames: found.Unchanged.String(), UnchangedFrameCount: len(found.Unchanged),
-		Causes: []cause{}, Inseparable: after.Whole,
-	}
-	for _, one := range found.Causes {
-		said := cause{Frames: one.Frames.String(), What: one.What, How: one.How, Keys: one.Keys}
-		if one.Frames == nil {
-			said.Frames, said.AllFrames = d.Frames, true
-		}
-		d.Causes = append(d.Causes, said)
+		Causes: source.CausesOf(found, frames), Inseparable: after.Whole,
 	}
 	return d, nil
 }
@@ -138,7 +124,7 @@ func (d *difference) print(w io.Writer) error {
 		table.Row()
 	}
 	for _, c := range d.Causes {
-		table.Row(c.when(), c.words())
+		table.Row(c.When(), c.Words())
 	}
 	return table.Flush()
 }
@@ -148,25 +134,4 @@ func ofFrames(n, all int, list string) string {
 		return fmt.Sprintf("0 of %s", terminal.CountOf(all, "frame"))
 	}
 	return fmt.Sprintf("%d of %s: %s", n, terminal.CountOf(all, "frame"), list)
-}
-
-func (c *cause) when() string {
-	list, err := framelist.Parse(c.Frames, len(c.Frames)<<20)
-	switch {
-	case c.AllFrames:
-		return "all frames"
-	case err == nil && len(list) == 1:
-		return "frame " + c.Frames
-	}
-	return "frames " + c.Frames
-}
-
-func (c *cause) words() string {
-	switch {
-	case c.Keys > 0:
-		return c.What + ", " + terminal.CountOf(c.Keys, "key")
-	case c.How != "changed":
-		return c.What + " " + c.How
-	}
-	return c.What
 }

@@ -16,6 +16,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/reuse"
 )
 
 // missingFiles are the files that the scene uses and the upload does not contain, one
@@ -55,6 +56,7 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 	row("frames", "%s (%s)", cmp.Or(q.FrameList, rangeText(q.FrameStart, q.FrameEnd, q.FrameStep)), terminal.CountOf(q.FrameCount, "frame"))
 	if n := q.ReusedFrameCount; n != nil {
 		row("unchanged", "%s", unchanged(*n, q))
+		printChanges(table, q.Changes)
 	}
 	if most := time.Duration(q.MaximumFrameSeconds) * time.Second; most > 0 { // an older service does not say
 		row("limit", "%s for each frame; one that takes longer fails, and a job that fails costs nothing", terminal.Span(most))
@@ -80,6 +82,28 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 		}
 	}
 	table.Say(to)
+}
+
+// mostCauses is how many causes a person reads before the price; the rest only counts.
+const mostCauses = 8
+
+// printChanges says why the other frames are rendered.
+func printChanges(table *terminal.Table, c *client.Changes) {
+	if c == nil {
+		return
+	}
+	table.Rowf("changed", "since %s (%s)", c.JobID, c.Filename)
+	for i, cause := range c.Causes {
+		if i == mostCauses {
+			table.Rowf("", "and %d more", len(c.Causes)-i+c.CausesLeftOut)
+			break
+		}
+		said := reuse.Change(cause)
+		table.Rowf("", "%s: %s", said.When(), said.Words())
+	}
+	if c.Inseparable != "" {
+		table.Rowf("", "a changed key changes all frames, because %s", c.Inseparable)
+	}
 }
 
 // unchanged says which frames a quote takes over from earlier jobs.

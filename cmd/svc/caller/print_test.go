@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"svc.example/client"
+	"svc.example/cmd/svc/terminal"
 	"svc.example/internal/work/receipt"
 )
 
@@ -20,6 +22,30 @@ func TestThePriceSaysWhichFramesItDoesNotPay(t *testing.T) {
 	r.Print(&said)
 	if !strings.Contains(said.String(), "0.03 USD for 6 frames, 3 taken over at no cost\n") {
 		t.Error(said.String())
+	}
+}
+
+// TestThePriceSaysWhyFramesAreRendered, with the first reasons only.
+func TestThePriceSaysWhyFramesAreRendered(t *testing.T) {
+	t.Parallel()
+	c := client.Changes{JobID: "JOB-1", Filename: "shot_v1.blend", Inseparable: "it uses a particle system", CausesLeftOut: 3, Causes: []client.Change{
+		{Frames: "97-139", What: "action Walk", How: "changed", Keys: 2}, {Frames: "1-9", AllFrames: true, What: "camera B", How: "added"},
+	}}
+	for range mostCauses {
+		c.Causes = append(c.Causes, client.Change{Frames: "5", What: "material Floor", How: "changed"})
+	}
+	var said strings.Builder
+	table := terminal.NewTable(&said)
+	printChanges(table, &c)
+	printChanges(table, nil)
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	want := "changed  since JOB-1 (shot_v1.blend)\n         frames 97-139: action Walk, 2 keys\n         all frames: camera B added\n" +
+		strings.Repeat("         frame 5: material Floor\n", mostCauses-2) +
+		"         and 5 more\n         a changed key changes all frames, because it uses a particle system\n"
+	if said.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", &said, want)
 	}
 }
 

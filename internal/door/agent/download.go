@@ -20,7 +20,7 @@ func downloadDef() def {
 type download struct {
 	OK          yes       `json:"ok"`
 	JobID       jobID     `json:"job_id"`
-	URL         string    `json:"url" jsonschema:"Fetch it with GET; it authorises itself. Whoever has it can fetch the ZIP until expires_at."`
+	URL         string    `json:"url" jsonschema:"Needs no key: anyone with the link can fetch the ZIP until expires_at."`
 	Filename    string    `json:"filename" jsonschema:"A name to save it by."`
 	ContentType string    `json:"content_type"`
 	SizeBytes   count     `json:"size_bytes"`

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/quote"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/wallet"
 )
 
@@ -264,7 +265,7 @@ func (s *server) uploadState(ctx context.Context, workspace, upload string) (ins
 // inspectedOf returns an inspection as a tool result, with its next call.
 func (s *server) inspectedOf(i intake.Inspection) inspected {
 	q, found := i.Quote, i.Scene
-	text := fileText(q.Filename, found)
+	text := fileText(q.Filename, found, q.Changes)
 	out := inspected{
 		OK: true, Status: here, UploadID: uploadID(i.UploadID),
 		Quote: &lockedQuote{
@@ -323,22 +324,34 @@ func framesOf(n int) string {
 
 // fileText returns the untrusted texts of an inspected file, escaped. Cut is
 // set when any of them lost something.
-func fileText(filename string, s quote.Scene) fromFile {
+func fileText(filename string, s quote.Scene, changes *reuse.Changes) fromFile {
 	missing := make([]string, 0, len(s.MissingFiles))
 	for _, m := range s.MissingFiles {
 		missing = append(missing, m.Path)
 	}
 	var f fromFile
-	var cut [5]bool
+	var cut [6]bool
 	f.Filename, cut[0] = escapeText(filename, longName)
 	f.SceneName, cut[1] = escapeText(s.Name, longName)
 	f.MissingFiles, cut[2] = escapeNames(missing)
 	f.LinkedLibraries, cut[3] = escapeNames(s.LinkedLibraries)
 	f.Scripts, cut[4] = escapeNames(s.Scripts)
+	f.Changes, cut[5] = escapeNames(causesOf(changes))
 	for _, c := range cut {
 		f.Cut = f.Cut || c
 	}
 	return f
+}
+
+// causesOf says why frames are rendered that reuse did not find.
+func causesOf(changes *reuse.Changes) (causes []string) {
+	if changes == nil {
+		return nil
+	}
+	for _, c := range changes.Causes {
+		causes = append(causes, c.When()+": "+c.Words())
+	}
+	return causes
 }
 
 // at returns a time as the schema wants it: RFC 3339 in UTC, whole seconds.

@@ -16,7 +16,7 @@ func receiptDef() def {
 	return def{
 		name: receiptTool, title: "Read the signed receipt", idempotent: true,
 		description: "Tells what a completed job rendered, from which file into which ZIP, on what, and what it cost; signed by the service and kept in a public log. " +
-			"The receipt identifies files by SHA-256; it is no judgement of how the pictures look.",
+			"The receipt identifies files by SHA-256; it does not judge the pictures.",
 	}
 }
 

@@ -35,7 +35,7 @@ type jobIn struct {
 // statusIn names a job to follow.
 type statusIn struct {
 	jobIn
-	WaitSeconds *waitTime `json:"wait_seconds,omitempty" jsonschema:"Answer when the job has ended, or after so many seconds. Only if your client lets a tool take that long."`
+	WaitSeconds *waitTime `json:"wait_seconds,omitempty" jsonschema:"Answer at the job's end or after so many seconds, if your client lets a tool wait."`
 }
 
 // jobStatus is a job as an agent needs it: the RenderObject of decisions 5
@@ -58,7 +58,7 @@ type jobStatus struct {
 	Currency          string             `json:"currency"`
 	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job; svc_cancel ends it."`
 	WebhookConfigured bool               `json:"webhook_configured"`
-	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"What the webhook's events are signed with; shown by the start that made the job, and for 24 hours by the same call again. Give it to whoever runs the receiver."`
+	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"Signs the webhook's events; shown by the start that made the job, and for 24 hours by the same call. Give it to the receiver."`
 	Preview           *string            `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
 	Failure           *failure           `json:"failure" jsonschema:"Why the job failed; null unless it did."`
 	Sheet             bool               `json:"contact_sheet" jsonschema:"This answer shows all frames in one picture."`

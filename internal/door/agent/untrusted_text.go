@@ -32,6 +32,7 @@ type fromFile struct {
 	MissingFiles    []string `json:"missing_files" jsonschema:"Paths of files that the scene wants and that are not packed into it; at most 10."`
 	LinkedLibraries []string `json:"linked_libraries" jsonschema:"Paths of linked .blend files that are not part of the upload; at most 10."`
 	Scripts         []string `json:"scripts" jsonschema:"Names of scripts in the file, none of which is run; at most 10."`
+	Changes         []string `json:"changes" jsonschema:"With reuse: why frames are rendered."`
 	Cut             bool     `json:"cut" jsonschema:"True when a text was shortened or names were left out."`
 }
 

@@ -49,20 +49,22 @@ type Quote struct {
 	// Settings is what the order chose of the file.
 	Settings   settings.Settings `json:"settings" doc:"What was chosen of the file for these frames; a member that is absent is as in the file. scene is the scene with these settings."`
 	RerenderOf *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
-	// The next three are of a quote that was asked for reuse, and absent in others.
-	ReusedFrameCount *int      `json:"reused_frame_count,omitempty" doc:"With reuse: how many frames are taken over from earlier jobs, at no cost."`
-	ReusedFrames     *string   `json:"reused_frames,omitempty" doc:"With reuse: those frames, such as 1-96,140-250; empty for none."`
-	FramesToRender   *string   `json:"frames_to_render,omitempty" doc:"With reuse: the frames that are rendered and paid; empty for none."`
-	PriceCents       int64     `json:"price_cents" doc:"Locked price in cents."`
-	Currency         string    `json:"currency"`
-	PricingVersion   string    `json:"pricing_version"`
-	Qualified1C      bool      `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
-	CreatedAt        time.Time `json:"created_at"`
-	ExpiresAt        time.Time `json:"expires_at"`
-	InputSHA256      string    `json:"input_sha256"`
-	InputSizeBytes   int64     `json:"input_size_bytes"`
-	Filename         string    `json:"filename"`
-	Warnings         []Warning `json:"warnings"`
+	// The next four are of a quote that was asked for reuse, and absent in others.
+	ReusedFrameCount *int    `json:"reused_frame_count,omitempty" doc:"With reuse: how many frames are taken over from earlier jobs, at no cost."`
+	ReusedFrames     *string `json:"reused_frames,omitempty" doc:"With reuse: those frames, such as 1-96,140-250; empty for none."`
+	FramesToRender   *string `json:"frames_to_render,omitempty" doc:"With reuse: the frames that are rendered and paid; empty for none."`
+	// Changes is absent too where no earlier job was compared, or nothing is rendered.
+	Changes        *reuse.Changes `json:"changes,omitempty" doc:"With reuse: why the other frames are rendered."`
+	PriceCents     int64          `json:"price_cents" doc:"Locked price in cents."`
+	Currency       string         `json:"currency"`
+	PricingVersion string         `json:"pricing_version"`
+	Qualified1C    bool           `json:"qualified_1c" doc:"True when a frame's work is within the operator's envelope; only then can the quote be started."`
+	CreatedAt      time.Time      `json:"created_at"`
+	ExpiresAt      time.Time      `json:"expires_at"`
+	InputSHA256    string         `json:"input_sha256"`
+	InputSizeBytes int64          `json:"input_size_bytes"`
+	Filename       string         `json:"filename"`
+	Warnings       []Warning      `json:"warnings"`
 
 	// JobID is the job that accepted the quote; "" before.
 	JobID string `json:"-"`

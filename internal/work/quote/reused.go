@@ -55,6 +55,7 @@ func (q *Quote) readReused(text string) (err error) {
 		}
 	}
 	q.ReusedFrameCount, q.ReusedFrames, q.FramesToRender = new(len(taken)), new(taken.String()), new(rendered.String())
+	q.Changes = q.Reused.Changes
 	return nil
 }
 

@@ -26,6 +26,8 @@ const (
 type Found struct {
 	Kind string   `json:"kind,omitempty"` // of workers that render the rest
 	From []Origin `json:"from"`           // by job, none twice
+	// Changes says why the other frames are rendered; nil where nothing was compared.
+	Changes *Changes `json:"changes,omitempty"`
 }
 
 // Origin is a job of the workspace and the frames that are taken from it.
@@ -83,13 +85,27 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 		}
 	}
 	found.From = origins(byKind[found.Kind])
+	found.Changes = p.earlier.rest(frames, byKind[found.Kind])
 	return found, nil
+}
+
+// Jobs are the orders of the jobs of a workspace that Find looks at now, the newest first.
+func Jobs(ctx context.Context, tx *db.Tx, workspaceID string) ([]query.JobsWithContentKeysRow, error) {
+	jobs, err := tx.JobsWithContentKeys(ctx, query.JobsWithContentKeysParams{WorkspaceID: workspaceID, Until: quoteEnd(tx), Max: mostJobs})
+	if err != nil {
+		return nil, fmt.Errorf("look for earlier jobs: %w", err)
+	}
+	return jobs, nil
+}
+
+// quoteEnd is the end of a quote of now.
+func quoteEnd(tx *db.Tx) int64 {
+	return db.Micros(tx.Time().Add(contract.Published().Current().QuoteLifetime))
 }
 
 // Possible reports whether a workspace has frames that a quote of now could take over.
 func Possible(ctx context.Context, tx *db.Tx, workspaceID string) (bool, error) {
-	until := tx.Time().Add(contract.Published().Current().QuoteLifetime)
-	kept, err := tx.ContentKeysOfAny(ctx, query.ContentKeysOfAnyParams{WorkspaceID: workspaceID, Until: db.Micros(until)})
+	kept, err := tx.ContentKeysOfAny(ctx, query.ContentKeysOfAnyParams{WorkspaceID: workspaceID, Until: quoteEnd(tx)})
 	if err != nil {
 		return false, fmt.Errorf("look for frames of earlier jobs: %w", err)
 	}

@@ -24,14 +24,21 @@ const generation = "1"
 
 // Pictures says what the pictures of an order's frames come from.
 type Pictures struct {
-	frames map[int][sha256.Size]byte
-	order  string
+	frames  map[int][sha256.Size]byte
+	order   string
+	earlier *Earlier
 }
 
 // PicturesOf are the pictures of frames that come from content, by frame. order is what else
 // of the order counts.
 func PicturesOf(content map[int][sha256.Size]byte, order string) Pictures {
-	return Pictures{content, generation + "\n" + order}
+	return Pictures{frames: content, order: generation + "\n" + order}
+}
+
+// With adds what differs from an earlier job; nil for none.
+func (p Pictures) With(e *Earlier) Pictures {
+	p.earlier = e
+	return p
 }
 
 // Class is what renders a frame: workers of one class paint the same pixels.

@@ -60,6 +60,26 @@ class Settings(TypedDict, total=False):
     reuse: bool  # take over frames of earlier jobs that show the same, at no cost
 
 
+class Change(TypedDict):
+    """Something that differs between two revisions of a scene."""
+
+    frames: str  # that it can change
+    all_frames: bool
+    what: str  # such as "material Floor"
+    how: str  # "changed", "added", "removed", "perhaps changed", "new" or "unusable"
+    keys: int  # of an action: how many differ
+
+
+class Changes(TypedDict):
+    """Why frames are rendered although an earlier job rendered the scene."""
+
+    job_id: str
+    filename: str
+    causes: List[Change]  # at most 20
+    causes_left_out: int
+    inseparable: str  # why a change of any key counts for all frames
+
+
 class Quote(TypedDict, total=False):
     """A locked price for an uploaded file and frames of it. It costs nothing until started."""
 
@@ -75,6 +95,7 @@ class Quote(TypedDict, total=False):
     reused_frame_count: int
     reused_frames: str
     frames_to_render: str
+    changes: Changes
     price_cents: int
     currency: str
     qualified_1c: bool

@@ -235,6 +235,39 @@ export interface Schemas {
         /** @description A caller's steps, in order. */
         workflow: string[];
     };
+    Change: {
+        /** @description True for what every frame comes from. */
+        all_frames: boolean;
+        /** @description The frames that it can change, such as 96-140. */
+        frames: string;
+        /**
+         * @description new: the earlier job does not have these frames. unusable: they show the same, but cannot be taken over.
+         * @enum {string}
+         */
+        how: "changed" | "added" | "removed" | "perhaps changed" | "new" | "unusable";
+        /**
+         * Format: int64
+         * @description Of an action: how many of its keys differ; 0 for others.
+         */
+        keys: number;
+        /** @description Such as material Floor, or action CubeAction. Names come from the file. */
+        what: string;
+    };
+    Changes: {
+        /** @description What differs, at most 20. */
+        causes: Schemas["Change"][];
+        /**
+         * Format: int64
+         * @description How many more there are.
+         */
+        causes_left_out: number;
+        /** @description Name of that job's file. */
+        filename: string;
+        /** @description Why a change of any key counts for all frames, such as: it uses a particle system. Empty where it does not. */
+        inseparable: string;
+        /** @description The job of the workspace that the frames are compared with: the newest of a file with the same name, not counting the number of its version; of any file if there is none. */
+        job_id: string;
+    };
     ColorManagement: {
         /** @description Display device; absent where the output is linear. */
         display?: string;
@@ -1152,6 +1185,8 @@ export interface Schemas {
         email: string;
     };
     LockedQuote: {
+        /** @description With reuse: why the other frames are rendered. */
+        changes?: Schemas["Changes"];
         /** Format: date-time */
         created_at: string;
         currency: string;
@@ -1585,6 +1620,8 @@ export interface Schemas {
         shown: boolean;
     };
     Quote: {
+        /** @description With reuse: why the other frames are rendered. */
+        changes?: Schemas["Changes"];
         /** Format: date-time */
         created_at: string;
         currency: string;

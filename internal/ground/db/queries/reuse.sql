@@ -9,6 +9,15 @@ WHERE k.workspace_id = @workspace_id AND j.workspace_id = k.workspace_id AND j.s
   AND l.due_at > CAST(@until AS bigint)
 ORDER BY k.job_id DESC LIMIT CAST(@max AS bigint);
 
+-- name: JobsWithContentKeys :many
+-- The orders of the jobs of ContentKeysKept.
+SELECT j.job_id, j.upload_id, j.filename, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames, j.settings
+FROM content_key k JOIN job j ON j.job_id = k.job_id
+JOIN lease l ON l.lease_id = 'expire:artifact/' || k.job_id || ':0'
+WHERE k.workspace_id = @workspace_id AND j.workspace_id = k.workspace_id AND j.status = 'completed' AND j.artifact_removed_at = 0
+  AND l.due_at > CAST(@until AS bigint)
+ORDER BY k.job_id DESC LIMIT CAST(@max AS bigint);
+
 -- name: ContentKeysOfAny :one
 -- Whether ContentKeysKept has a row.
 SELECT CAST(EXISTS (SELECT 1 FROM content_key k JOIN job j ON j.job_id = k.job_id

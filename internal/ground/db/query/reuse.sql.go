@@ -141,6 +141,67 @@ func (q *Queries) ContentKeysOfAny(ctx context.Context, arg ContentKeysOfAnyPara
 	return column_1, err
 }
 
+const jobsWithContentKeys = `-- name: JobsWithContentKeys :many
+SELECT j.job_id, j.upload_id, j.filename, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames, j.settings
+FROM content_key k JOIN job j ON j.job_id = k.job_id
+JOIN lease l ON l.lease_id = 'expire:artifact/' || k.job_id || ':0'
+WHERE k.workspace_id = $1 AND j.workspace_id = k.workspace_id AND j.status = 'completed' AND j.artifact_removed_at = 0
+  AND l.due_at > CAST($2 AS bigint)
+ORDER BY k.job_id DESC LIMIT CAST($3 AS bigint)
+`
+
+type JobsWithContentKeysParams struct {
+	WorkspaceID string
+	Until       int64
+	Max         int64
+}
+
+type JobsWithContentKeysRow struct {
+	JobID      string
+	UploadID   string
+	Filename   string
+	FrameStart int64
+	FrameEnd   int64
+	FrameStep  int64
+	FrameCount int64
+	Frames     string
+	Settings   string
+}
+
+// The orders of the jobs of ContentKeysKept.
+func (q *Queries) JobsWithContentKeys(ctx context.Context, arg JobsWithContentKeysParams) ([]JobsWithContentKeysRow, error) {
+	rows, err := q.db.QueryContext(ctx, jobsWithContentKeys, arg.WorkspaceID, arg.Until, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobsWithContentKeysRow
+	for rows.Next() {
+		var i JobsWithContentKeysRow
+		if err := rows.Scan(
+			&i.JobID,
+			&i.UploadID,
+			&i.Filename,
+			&i.FrameStart,
+			&i.FrameEnd,
+			&i.FrameStep,
+			&i.FrameCount,
+			&i.Frames,
+			&i.Settings,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const reuseClassAdd = `-- name: ReuseClassAdd :exec
 INSERT INTO reuse_class (class_id, renderer, device, device_name, blender_version, build_hash, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7)

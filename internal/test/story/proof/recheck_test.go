@@ -54,7 +54,7 @@ func TestADifferenceSwitchesReuseOff(t *testing.T) {
 
 		// The job is complete without a worker; then one comes that paints something else.
 		before := quoteRevision(c, "interface", "95-97", small)
-		renderQuote(c, quoteRevision(c, "interface", "95-96", small))
+		last := renderQuote(c, quoteRevision(c, "interface", "95-96", small))
 		svc.Worker(synthetic.Renderer{Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}})
 		s := awaitCompared(svc, 5)
 		if s.Agreed != 3 || s.Differed != 2 || s.OffAt == nil {
@@ -65,7 +65,10 @@ func TestADifferenceSwitchesReuseOff(t *testing.T) {
 		}
 		_, err := c.Take(before)
 		story.WantRefusal(t, err, 409, "quote_expired")
-		wantReuse(t, quoteRevision(c, "interface", "95-97", small), 0, "", "95-97", 3)
+		off := quoteRevision(c, "interface", "95-97", small)
+		wantReuse(t, off, 0, "", "95-97", 3)
+		wantChanges(t, off, last, "frame 97: not in the earlier job",
+			"frames 95-96: the same picture, but from a kind of worker that is not here or not trusted now, or with a finding")
 
 		svc.Write(func(ctx context.Context, tx *db.Tx) error {
 			act, err := operator.ResetReuse(ctx, tx, s.ClassID)

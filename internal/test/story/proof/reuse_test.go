@@ -19,6 +19,7 @@ import (
 	"svc.example/internal/test/story"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/wallet"
 )
@@ -49,7 +50,13 @@ var small = client.Settings{ResolutionX: 32, ResolutionY: 18}
 // quoteRevision inspects a revision and asks to reuse what is the same.
 func quoteRevision(c story.Caller, name, frames string, chosen client.Settings) *client.Quote {
 	c.T.Helper()
-	q, err := c.Inspect(story.Patient(c.T), client.InspectRequest{Filename: name + ".blend", Body: bytes.NewReader(revision(c.T, name)), Frames: frames, Settings: chosen, Reuse: true})
+	return quoteNamed(c, name, name+".blend", frames, chosen)
+}
+
+// quoteNamed is quoteRevision of a file with another name.
+func quoteNamed(c story.Caller, name, filename, frames string, chosen client.Settings) *client.Quote {
+	c.T.Helper()
+	q, err := c.Inspect(story.Patient(c.T), client.InspectRequest{Filename: filename, Body: bytes.NewReader(revision(c.T, name)), Frames: frames, Settings: chosen, Reuse: true})
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -132,6 +139,56 @@ func TestARevisionPaysOnlyForFramesThatChanged(t *testing.T) {
 		wantReuse(t, quoteRevision(c, "material", "94-99", small), 0, "", "94-99", 6)
 		wantReuse(t, quoteRevision(svc.Caller(story.Credit), "scene", "94-99", small), 0, "", "94-99", 6)
 		svc.WantMoney(c.Workspace, story.Credit-9, wallet.Credited, wallet.Reserved, wallet.Captured, wallet.Reserved, wallet.Captured)
+	})
+}
+
+// wantChanges compares what a quote says of its frames, as "when: what", with what it should say.
+func wantChanges(t *testing.T, q *client.Quote, since *client.Job, want ...string) {
+	t.Helper()
+	if q.Changes == nil || q.Changes.JobID != since.JobID {
+		t.Fatalf("the quote is compared with %+v, want %s", q.Changes, since.JobID)
+	}
+	var got []string
+	for _, c := range q.Changes.Causes {
+		said := reuse.Change(c)
+		got = append(got, said.When()+": "+said.Words())
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("the quote says %q, want %q", got, want)
+	}
+}
+
+// A quote says of each frame that it does not take over why it is rendered. Nobody learns it
+// of another workspace's jobs.
+func TestAQuoteSaysWhyFramesAreRendered(t *testing.T) {
+	story.Each(t, func(t *testing.T, config app.Config) {
+		config.AllowSynthetic = true
+		svc := story.Start(t, config)
+		c := svc.Caller(story.Credit)
+		svc.Worker(synthetic.Renderer{})
+		first := quoteNamed(c, "scene", "shot_v1.blend", "94-99", small)
+		if first.Changes != nil {
+			t.Errorf("without an earlier job the quote says %+v", first.Changes)
+		}
+		shot := renderQuote(c, first)
+		renderQuote(c, quoteNamed(c, "material", "other.blend", "94-95", small))
+
+		wantChanges(t, quoteNamed(c, "moved", "shot_v2.blend", "94-101", small), shot,
+			"frames 100-101: not in the earlier job", "frames 97-99: action CubeAction, 1 key")
+		wantChanges(t, quoteNamed(c, "material", "shot_v1.blend", "96-97", small), shot, "all frames: material Floor")
+		wantChanges(t, quoteNamed(c, "scene", "shot.blend", "94-99", client.Settings{ResolutionX: 34, ResolutionY: 18}), shot, "all frames: resolution x of the order")
+
+		// There is nothing to explain where all is taken over, where the newest job is of another scene,
+		// and to strangers.
+		if q := quoteNamed(c, "interface", "shot_v3.blend", "94-99", small); q.Changes != nil {
+			t.Errorf("with all frames unchanged the quote says %+v", q.Changes)
+		}
+		if q := quoteNamed(c, "moved", "renamed.blend", "94-99", small); q.Changes != nil {
+			t.Errorf("compared with another scene the quote says %+v", q.Changes)
+		}
+		if q := quoteNamed(svc.Caller(story.Credit), "moved", "shot_v2.blend", "94-99", small); q.Changes != nil {
+			t.Errorf("another workspace learns %+v", q.Changes)
+		}
 	})
 }
 

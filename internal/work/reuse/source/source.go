@@ -1,4 +1,5 @@
-// Package source reads what the pictures of an order come from, for package reuse.
+// Package source reads what the pictures of an order come from, for package reuse, and
+// compares them with the job before it.
 //
 // What always holds: what is read takes bounded memory, and one workspace does not keep others
 // waiting. A scene that cannot be compared in parts counts as a whole. Start reading at
@@ -70,14 +71,15 @@ func (r *Reader) Of(ctx context.Context, workspaceID string, m project.Manifest,
 		return p, fmt.Errorf("read what frames come from: %w", err)
 	}
 	defer leave()
-	content, order := make(map[int][sha256.Size]byte, len(frames)), s.Picture().Text()
-	scene, err := r.scene(ctx, m, keys, s)
+	content := make(map[int][sha256.Size]byte, len(frames))
+	o := order{workspaceID, m, keys, s, frames}
+	scene, err := r.scene(ctx, o)
 	switch {
 	case err == nil:
 		for i, key := range scene.Keys(frames) {
 			content[frames[i]] = key
 		}
-		return reuse.PicturesOf(content, order), nil
+		return reuse.PicturesOf(content, s.Picture().Text()).With(r.earlier(ctx, o, scene)), nil
 	case errors.Is(err, blendfile.ErrBusy), errors.Is(err, fs.ErrNotExist), errors.Is(err, blob.ErrNotFound), ctx.Err() != nil:
 		return p, err
 	}
@@ -86,18 +88,18 @@ func (r *Reader) Of(ctx context.Context, workspaceID string, m project.Manifest,
 	for _, frame := range frames {
 		content[frame] = sha256.Sum256(fmt.Appendf(nil, "%s %d", whole, frame))
 	}
-	return reuse.PicturesOf(content, order), nil
+	return reuse.PicturesOf(content, s.Picture().Text()), nil
 }
 
 // errOtherScene reports a scene that package contentkey does not read.
 var errOtherScene = errors.New("an order that chooses a scene is compared as a whole")
 
-func (r *Reader) scene(ctx context.Context, m project.Manifest, keys map[string]string, s settings.Settings) (*contentkey.Scene, error) {
-	if s.Scene != "" {
+func (r *Reader) scene(ctx context.Context, o order) (*contentkey.Scene, error) {
+	if o.settings.Scene != "" {
 		return nil, errOtherScene
 	}
-	sums := make(map[string]string, len(m.Files))
-	for _, f := range m.Files {
+	sums := make(map[string]string, len(o.project.Files))
+	for _, f := range o.project.Files {
 		sums[f.Path] = f.SHA256
 	}
 	hash := func(path string) (string, error) {
@@ -106,7 +108,7 @@ func (r *Reader) scene(ctx context.Context, m project.Manifest, keys map[string]
 		}
 		return "", &fs.PathError{Op: "hash", Path: path, Err: errors.New("it is no file of the project")}
 	}
-	return contentkey.InTree(ctx, project.NewTree(ctx, r.Blobs, m, keys), m.Main, hash, blendfile.Options{Memory: r.Memory})
+	return contentkey.InTree(ctx, project.NewTree(ctx, r.Blobs, o.project, o.keys), o.project.Main, hash, blendfile.Options{Memory: r.Memory})
 }
 
 // wholeOf is a hash of all files of a project.
