@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +52,25 @@ func (v uploadView) Missing() int64 { return max(0, v.Quote.PriceCents-v.Money.A
 // Startable reports whether the order can be placed.
 func (v uploadView) Startable() bool {
 	return v.Quote.Status == quote.Open && v.Quote.Qualified1C && v.Missing() == 0 && v.Frozen == nil
+}
+
+// mostKept is how many pictures of frames that are taken over the price shows.
+const mostKept = 8
+
+// Kept are frames that the order takes over, with their pictures in earlier jobs: all, or some
+// from the first to the last.
+func (v uploadView) Kept() (kept []cell) {
+	jobs, err := v.Quote.Reused.Jobs()
+	if err != nil {
+		return nil
+	}
+	frames := slices.Sorted(maps.Keys(jobs))
+	n := min(len(frames), mostKept)
+	for i := range n {
+		frame := frames[i*(len(frames)-1)/max(1, n-1)]
+		kept = append(kept, cell{JobID: jobs[frame], Frame: frame})
+	}
+	return kept
 }
 
 // confirmation is a question that an order answers: its field, and the answer in words.

@@ -44,7 +44,7 @@ func screenshot(ctx context.Context, t *testing.T) {
 	}
 	picture, err := chromedp.Run(ctx, chromedp.FullScreenshot(100))
 	if err == nil {
-		err = os.WriteFile(filepath.Join(folder, "proof-page.png"), picture, 0o600)
+		err = os.WriteFile(filepath.Join(folder, strings.ReplaceAll(t.Name(), "/", "-")+".png"), picture, 0o600)
 	}
 	if err != nil {
 		t.Error(err)

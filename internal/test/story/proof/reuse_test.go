@@ -5,12 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 	"time"
-
-	"github.com/klauspost/compress/zstd"
 
 	"svc.example/client"
 	"svc.example/internal/app"
@@ -24,26 +21,6 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// revision is a file of package contentkey: "scene" as it was, "interface" with the same
-// pictures, "moved" with other pictures in the frames 97 to 139, "material" in all.
-func revision(t *testing.T, name string) []byte {
-	t.Helper()
-	packed, err := os.ReadFile("../../../render/contentkey/testdata/" + name + ".blend")
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	plain, err := decoder.DecodeAll(packed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
-}
-
 // small is the size in which the test's pictures are painted.
 var small = client.Settings{ResolutionX: 32, ResolutionY: 18}
 
@@ -56,7 +33,7 @@ func quoteRevision(c story.Caller, name, frames string, chosen client.Settings) 
 // quoteNamed is quoteRevision of a file with another name.
 func quoteNamed(c story.Caller, name, filename, frames string, chosen client.Settings) *client.Quote {
 	c.T.Helper()
-	q, err := c.Inspect(story.Patient(c.T), client.InspectRequest{Filename: filename, Body: bytes.NewReader(revision(c.T, name)), Frames: frames, Settings: chosen, Reuse: true})
+	q, err := c.Inspect(story.Patient(c.T), client.InspectRequest{Filename: filename, Body: bytes.NewReader(story.Revision(c.T, name)), Frames: frames, Settings: chosen, Reuse: true})
 	if err != nil {
 		c.T.Fatal(err)
 	}
