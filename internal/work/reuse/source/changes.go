@@ -100,8 +100,8 @@ func (r *Reader) before(ctx context.Context, o order) (before order, job query.J
 	return before, job, frames, related, err
 }
 
-// newest is the newest of jobs, which are sorted, whose file has a name; else the newest whose file
-// has it without the number of a version; else the newest.
+// newest is the newest job of a file with a name; if there is none, the newest of another version
+// of it, and if there is none, the newest of all. jobs are sorted, the newest first.
 func newest(jobs []query.JobsWithContentKeysRow, filename string) (job query.JobsWithContentKeysRow, related bool) {
 	for _, same := range []func(name string) bool{
 		func(name string) bool { return name == filename },
