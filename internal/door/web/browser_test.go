@@ -333,8 +333,8 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 	own, scripts := `css|svg|jpg`, 0
 	if svc.signed && (strings.HasPrefix(path, "/console") || strings.HasPrefix(path, "/admin")) {
 		own, scripts = `css|svg|jpg|js`, 2
-		if strings.Contains(path, "/frames/") {
-			scripts = 3 // the viewer
+		if strings.HasPrefix(path, "/console/jobs/") && !strings.HasSuffix(path, "/compare") {
+			scripts = 3 // the timeline or the viewer
 		}
 	}
 	if loaded := look[string](tab, t, `performance.getEntriesByType("resource").map(e => e.name.replace(location.origin, "")).filter(n => !/^\/assets\/[a-z-]+\.[0-9a-f]{16}\.(`+own+`)$/.test(n) && !/^\/console\/(live|jobs|uploads)/.test(n)).join(" ")`); loaded != "" {

@@ -211,7 +211,7 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job’s file name contains")
 		}
 		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04")
-		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "not charged", "Render frames again")
+		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "not charged", "Render again")
 		p.open("/console/wallet").want(t, http.StatusOK, "$5.00", "Given back by a job", ">demo.blend</a>")
 		ledger := p.open("/console/wallet/ledger.csv").want(t, http.StatusOK, "transaction_id,created_at,kind,job_id,amount_cents,available_after_cents,currency,amount,filename", ",release,", ",4,500,USD,0.04,demo.blend", ",reserve,", ",4,496,USD,-0.04,demo.blend", ",credit,,500,500,USD,5.00,\n")
 		if kind := ledger.header.Get("Content-Type"); kind != "text/csv; charset=utf-8" {
@@ -253,7 +253,7 @@ func TestAPageOfAWorkspaceIsNobodyElses(t *testing.T) {
 	begun := owner.submit(priced.path+"/start", "quote_id", priced.hidden(t, "quote_id"), "terms", contract.LegalAcceptance)
 	keys := owner.open("/console/keys")
 	keyID := regexp.MustCompile(`/console/keys/(key_[0-9a-f]{32})/revoke`).FindStringSubmatch(keys.text)[1]
-	for _, path := range []string{begun.path, begun.path + "/frames/1", begun.path + "/frames/1/small", begun.path + "/frames/1/file", begun.path + "/sheet", begun.path + "/loop", begun.path + "/log", begun.path + "/download", begun.path + "/receipt", begun.path + "/live", priced.path, priced.path + "/look"} {
+	for _, path := range []string{begun.path, begun.path + "/frames/1", begun.path + "/frames/1/small", begun.path + "/frames/1/file", begun.path + "/sheet", begun.path + "/loop", begun.path + "/log", begun.path + "/frames.zip?frames=1", begun.path + "/frames/1/compare", begun.path + "/download", begun.path + "/receipt", begun.path + "/live", priced.path, priced.path + "/look"} {
 		if got := other.open(path); got.status != http.StatusNotFound && !(strings.HasSuffix(path, "/look") && !strings.Contains(got.text, "<img")) {
 			t.Errorf("%s of another workspace: %d", path, got.status)
 		}

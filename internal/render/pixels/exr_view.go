@@ -7,6 +7,7 @@ import (
 	"image/color"
 	"io"
 	"math"
+	"slices"
 )
 
 // Bounds of views.
@@ -19,11 +20,55 @@ const (
 	viewMost = 56 << 20
 )
 
+// Transform makes a screen's colours of light.
+type Transform string
+
+// The transforms. None is that of the scene, which is not known here.
+const (
+	// Standard clips what is brighter than a screen, as Blender's Standard does.
+	Standard Transform = "standard"
+	// Filmic lets highlights roll off instead, by a curve that is close to Blender's Filmic.
+	Filmic Transform = "filmic"
+	// Raw shows light as if it were a screen's code.
+	Raw Transform = "raw"
+)
+
+// Transforms lists them, the first for those who choose none.
+func Transforms() []Transform { return []Transform{Standard, Filmic, Raw} }
+
+// TransformOf reads a transform; Standard for any other text.
+func TransformOf(text string) Transform {
+	if t := Transform(text); slices.Contains(Transforms(), t) {
+		return t
+	}
+	return Standard
+}
+
+// Label names the transform for people.
+func (t Transform) Label() string {
+	return map[Transform]string{Standard: "Standard", Filmic: "Filmic-like", Raw: "Raw"}[t]
+}
+
+// of gives what a screen shows of light: from 0 up, to 0 to 1.
+func (t Transform) of(light float64) float64 {
+	switch t {
+	case Filmic: // the fit of the ACES curve by Krzysztof Narkowicz
+		x := 0.6 * light
+		if x > 1e3 {
+			return 1 // where the squares could overflow
+		}
+		return onScreen(min(1, x*(2.51*x+0.03)/(x*(2.43*x+0.59)+0.14)))
+	case Raw:
+		return min(1, light)
+	}
+	return onScreen(min(1, light))
+}
+
 // View reads an OpenEXR picture to its end and returns it at its full size, with so many
-// stops more light, as sRGB and without the view of its scene. It takes less than 64 MiB.
+// stops more light, by a transform and without the view of its scene. It takes less than 64 MiB.
 // Errors: ErrUnsupported (also for all other formats, and for OpenEXR without a thumbnail),
 // ErrTooLarge, and those of a file that is damaged.
-func View(r io.Reader, exposure float64) (*image.YCbCr, error) {
+func View(r io.Reader, exposure float64, by Transform) (*image.YCbCr, error) {
 	in := bufio.NewReader(r)
 	if head, err := in.Peek(len(exrMagic)); err != nil || [4]byte(head) != exrMagic {
 		return nil, ErrUnsupported
@@ -35,10 +80,10 @@ func View(r io.Reader, exposure float64) (*image.YCbCr, error) {
 	if size := int64(f.width) * int64(f.height); size > ViewMost || 3*f.chunkBytes()+size*3/2 > viewMost {
 		return nil, fmt.Errorf("%d x %d pixels: %w", f.width, f.height, ErrTooLarge)
 	}
-	to, gain, codes := image.NewYCbCr(image.Rect(0, 0, f.width, f.height), image.YCbCrSubsampleRatio420), math.Exp2(exposure), screenCodes()
+	to, gain, codes := image.NewYCbCr(image.Rect(0, 0, f.width, f.height), image.YCbCrSubsampleRatio420), math.Exp2(exposure), by.codes()
 	err = f.chunks(io.Discard, func(y int, row []byte) {
 		r, g, b := rgb[0].of(row, f.width), rgb[1].of(row, f.width), rgb[2].of(row, f.width)
-		code := func(v exrValues, x int) uint8 { return codes[int(light(v, x, gain)*(screenSteps-1)+0.5)] }
+		code := func(v exrValues, x int) uint8 { return codes[step(v.at(x), gain)] }
 		for x := range f.width {
 			luma, blue, red := color.RGBToYCbCr(code(r, x), code(g, x), code(b, x))
 			to.Y[to.YOffset(x, y)] = luma
@@ -54,13 +99,31 @@ func View(r io.Reader, exposure float64) (*image.YCbCr, error) {
 	return to, nil
 }
 
-// screenSteps is how finely light is told apart: no step is more than one code of a screen.
-const screenSteps = 1 << 12
+// Light is told apart by the exponent and the first eight bits of its fraction: no step is more
+// than one code of a screen.
+const (
+	stepBits    = 16
+	screenSteps = 1 << stepBits
+)
 
-// screenCodes are the codes of a screen for light in equal steps from 0 to 1.
-func screenCodes() (codes [screenSteps]uint8) {
-	for i := range codes {
-		codes[i] = uint8(math.Round(255 * onScreen(float64(i)/(screenSteps-1))))
+// step is the step of a value, times a gain. What is no number is dark.
+func step(value float32, gain float64) uint16 {
+	light := float32(float64(value) * gain)
+	if light > 0 { // no number is not
+		return uint16(math.Float32bits(light) >> (32 - 1 - stepBits))
 	}
-	return codes
+	return 0
+}
+
+// codes are those of a screen for each step.
+func (t Transform) codes() *[screenSteps]uint8 {
+	var codes [screenSteps]uint8
+	for i := range codes {
+		light := float64(math.Float32frombits(uint32(i)<<(32-1-stepBits) | 1<<(32-2-stepBits))) // the middle of the step
+		if math.IsNaN(light) {
+			light = math.Inf(1) // the last steps
+		}
+		codes[i] = uint8(math.Round(255 * t.of(light)))
+	}
+	return &codes
 }

@@ -209,7 +209,8 @@ func TestAViewOfOpenEXRHasEachPixelAtItsExposure(t *testing.T) {
 			t.Fatal(err)
 		}
 		exposure := rapid.SampledFrom([]float64{-3, 0, 0.5, 4}).Draw(t, "exposure")
-		got, err := pixels.View(&file, exposure)
+		by := rapid.SampledFrom(pixels.Transforms()).Draw(t, "transform")
+		got, err := pixels.View(&file, exposure, by)
 		if err != nil || got.Bounds() != image.Rect(0, 0, e.width, e.height) {
 			t.Fatalf("%v, %v", got, err)
 		}
@@ -217,14 +218,30 @@ func TestAViewOfOpenEXRHasEachPixelAtItsExposure(t *testing.T) {
 			for x := range e.width {
 				light := 0.0
 				if v := float64(e.value(0, x, y)); v > 0 {
-					light = min(1, v*math.Exp2(exposure))
+					light = v * math.Exp2(exposure)
 				}
-				if code := float64(got.Y[got.YOffset(x, y)]); math.Abs(code-255*srgb(light)) > 1.5 {
-					t.Fatalf("%v at %v stops is %v, want %v", e.value(0, x, y), exposure, code, 255*srgb(light))
+				want := 255 * screenOf(by, light)
+				if code := float64(got.Y[got.YOffset(x, y)]); math.Abs(code-want) > 1.5 {
+					t.Fatalf("%v at %v stops is %v by %s, want %v", e.value(0, x, y), exposure, code, by, want)
 				}
 			}
 		}
 	})
+}
+
+// screenOf is what a screen shows of light.
+func screenOf(by pixels.Transform, light float64) float64 {
+	switch by {
+	case pixels.Filmic:
+		if math.IsInf(light, 1) {
+			return 1
+		}
+		x := 0.6 * light
+		return srgb(min(1, x*(2.51*x+0.03)/(x*(2.43*x+0.59)+0.14)))
+	case pixels.Raw:
+		return min(1, light)
+	}
+	return srgb(min(1, light))
 }
 
 func TestOnlyOpenEXRHasAView(t *testing.T) {
@@ -232,7 +249,7 @@ func TestOnlyOpenEXRHasAView(t *testing.T) {
 	for name, file := range map[string][]byte{
 		"PNG": pngOf(t, 4, 4), "nothing": nil, "wide": pixelstest.EXRHeader(1<<14, 1<<13, "Y", pixelstest.Float, 0),
 	} {
-		if _, err := pixels.View(bytes.NewReader(file), 0); !errors.Is(err, pixels.ErrUnsupported) && !errors.Is(err, pixels.ErrTooLarge) {
+		if _, err := pixels.View(bytes.NewReader(file), 0, pixels.Standard); !errors.Is(err, pixels.ErrUnsupported) && !errors.Is(err, pixels.ErrTooLarge) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

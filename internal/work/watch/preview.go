@@ -80,13 +80,13 @@ func (p Preview) JPEG(ctx context.Context) ([]byte, error) {
 	return p.reader.picture(ctx, p.job, p.frame, previewSide)
 }
 
-// View makes a JPEG of the frame at its full size, with so many stops more light: of
-// OpenEXR, which browsers do not show. A picture that is too large for that is as in JPEG. It
+// View makes a JPEG of the frame at its full size, with so many stops more light and by a
+// transform: of OpenEXR, which browsers do not show. A picture that is too large for that is as in JPEG. It
 // is made as JPEG makes one, with the same errors.
-func (p Preview) View(ctx context.Context, exposure float64) ([]byte, error) {
+func (p Preview) View(ctx context.Context, exposure float64, by pixels.Transform) ([]byte, error) {
 	r := p.reader
-	return r.turns.Share(ctx, p.job.JobID, previewKey{sha256: p.SHA256, view: true, exposure: exposure}, func() ([]byte, error) {
-		made, err := r.draw(ctx, p.job, p.frame, func(file io.Reader) (image.Image, error) { return pixels.View(file, exposure) }, viewQuality)
+	return r.turns.Share(ctx, p.job.JobID, previewKey{sha256: p.SHA256, view: true, exposure: exposure, transform: by}, func() ([]byte, error) {
+		made, err := r.draw(ctx, p.job, p.frame, func(file io.Reader) (image.Image, error) { return pixels.View(file, exposure, by) }, viewQuality)
 		if errors.Is(err, pixels.ErrTooLarge) {
 			return r.scale(ctx, p.job, p.frame, previewSide)
 		}
@@ -96,10 +96,11 @@ func (p Preview) View(ctx context.Context, exposure float64) ([]byte, error) {
 
 // previewKey names a preview within a job.
 type previewKey struct {
-	sha256   string  // of the frame's file
-	side     int     // most pixels of the longer side
-	view     bool    // the whole picture
-	exposure float64 // of a view
+	sha256    string           // of the frame's file
+	side      int              // most pixels of the longer side
+	view      bool             // the whole picture
+	exposure  float64          // of a view
+	transform pixels.Transform // of a view
 }
 
 // Small makes a JPEG of an accepted frame of a job, whose longer side has at most side

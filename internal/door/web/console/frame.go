@@ -3,9 +3,11 @@ package console
 import (
 	"bufio"
 	"fmt"
+	"html/template"
 	"io"
 	"math"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -27,13 +29,24 @@ type frameView struct {
 	Previous, Next *cell
 	// First and Last are the ends of what is accepted.
 	First, Last int
-	// With is the frame that this one is compared with; nil for none.
-	With *cell
-	// WithNone is the frame that was asked for to compare with, where there is none; else "".
+	// With is the frame that this one is compared with; nil for none. Other is its job, nil for
+	// the same one, and OtherNumbers are its accepted frames.
+	With         *cell
+	Other        *jobRow
+	OtherNumbers string
+	// WithNone says why there is nothing to compare with; "" where there is.
 	WithNone string
 	// Numbers are all accepted frames, for the flipbook; FPS is its speed.
 	Numbers string
 	FPS     float64
+}
+
+// Query keeps the job that is compared with when another frame is chosen.
+func (v frameView) Query() template.URL {
+	if v.Other == nil {
+		return ""
+	}
+	return template.URL("?" + url.Values{"job": {v.Other.JobID}}.Encode())
 }
 
 // Path is the frame's page.
@@ -49,10 +62,29 @@ func (c cell) Picture() string {
 	case shown(c.View.File):
 		return c.Path() + "/file?v=" + c.View.SHA256[:8]
 	case c.Exposes():
-		return fmt.Sprintf("%s/view?v=%s&exposure=%g", c.Path(), c.View.SHA256[:8], c.Exposure)
+		return fmt.Sprintf("%s/view?v=%s&%s", c.Path(), c.View.SHA256[:8], c.query())
 	}
 	return c.Small()
 }
+
+// look is how OpenEXR is shown.
+type look struct {
+	// Exposure is by how many stops it is lighter.
+	Exposure float64
+	// Transform makes a screen's colours of its light.
+	Transform pixels.Transform
+}
+
+// lookOf reads how a request wants OpenEXR to be shown.
+func lookOf(r *http.Request) look {
+	return look{Exposure: exposureOf(r), Transform: pixels.TransformOf(r.URL.Query().Get("transform"))}
+}
+
+// query writes the look for the address of a picture.
+func (l look) query() string { return fmt.Sprintf("exposure=%g&transform=%s", l.Exposure, l.Transform) }
+
+// Transforms are the choices of a view transform.
+func (look) Transforms() []pixels.Transform { return pixels.Transforms() }
 
 // Exposes reports whether the picture has more light than a screen shows, so that its viewer
 // chooses the exposure.
@@ -78,34 +110,22 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		return page.Page{}, err
 	}
 	slices.SortFunc(views, func(a, b watch.FrameView) int { return a.Frame - b.Frame })
-	find := func(text string) int {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return -1
-		}
-		return slices.IndexFunc(views, func(f watch.FrameView) bool { return f.Frame == n })
-	}
-	at := find(r.PathValue("frame"))
+	at := place(views, r.PathValue("frame"))
 	if at < 0 {
 		return page.Page{}, fault.New(fault.FrameNotFound, "Frame %q of this job has not been rendered.", r.PathValue("frame"))
 	}
-	exposure := exposureOf(r)
+	wanted := lookOf(r)
 	cellAt := func(i int) *cell {
 		if i < 0 || i >= len(views) {
 			return nil
 		}
-		return &cell{JobID: jobID, Frame: views[i].Frame, View: &views[i], Exposure: exposure}
+		return &cell{JobID: jobID, Frame: views[i].Frame, View: &views[i], look: wanted}
 	}
 	v := frameView{jobRow: jobRow{o}, cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
-	with := page.CutQuery(r.URL.Query().Get("with"))
-	if v.With = cellAt(find(with)); v.With == nil {
-		v.WithNone = with
+	if err := s.compare(r, who, &v, views); err != nil {
+		return page.Page{}, err
 	}
-	numbers := make([]int, len(views))
-	for i, f := range views {
-		numbers[i] = f.Frame
-	}
-	v.Numbers = framelist.Of(numbers).String()
+	v.Numbers = numbersOf(views)
 	i, err := s.Intake.Inspected(ctx, who.WorkspaceID, o.UploadID)
 	switch {
 	case err == nil:
@@ -117,6 +137,24 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		v.FPS = 24
 	}
 	return page.Page{Template: "frame", Title: fmt.Sprintf("Frame %d of %s", v.Frame, o.Filename), Section: page.JobsSection, Content: &v, Scripts: []string{"viewer.js"}}, nil
+}
+
+// numbersOf lists frames.
+func numbersOf(views []watch.FrameView) string {
+	numbers := make([]int, len(views))
+	for i, f := range views {
+		numbers[i] = f.Frame
+	}
+	return framelist.Of(numbers).String()
+}
+
+// place is where a frame is among others; -1 for none.
+func place(views []watch.FrameView, number string) int {
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		return -1
+	}
+	return slices.IndexFunc(views, func(f watch.FrameView) bool { return f.Frame == n })
 }
 
 // exposureOf reads the exposure that a request asks for, in stops: 0 for none, and for what is
@@ -135,9 +173,11 @@ func (s *Site) viewFrame(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
-	exposure := exposureOf(r)
-	tag := fmt.Sprintf("%s at %g", found.SHA256, exposure)
-	return page.SendPicture(w, r, "image/jpeg", tag, page.FrameCache, func() ([]byte, error) { return found.View(r.Context(), exposure) })
+	shown := lookOf(r)
+	tag := fmt.Sprintf("%s at %s", found.SHA256, shown.query())
+	return page.SendPicture(w, r, "image/jpeg", tag, page.FrameCacheOf(r, found.SHA256), func() ([]byte, error) {
+		return found.View(r.Context(), shown.Exposure, shown.Transform)
+	})
 }
 
 // previewOf finds the frame that a request names.
@@ -155,7 +195,7 @@ func (s *Site) smallFrame(w http.ResponseWriter, r *http.Request, who identity.P
 	if err != nil {
 		return err
 	}
-	return page.SendPicture(w, r, "image/jpeg", found.SHA256, page.FrameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+	return page.SendPicture(w, r, "image/jpeg", found.SHA256, page.FrameCacheOf(r, found.SHA256), func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
 // thumbnail serves the small picture of a job's lowest accepted frame. It changes while the job
@@ -194,7 +234,7 @@ func (s *Site) wholeFrame(w http.ResponseWriter, r *http.Request, who identity.P
 	}
 	h := w.Header()
 	h.Set("ETag", `"`+found.SHA256+`"`)
-	h.Set("Cache-Control", page.FrameCache)
+	h.Set("Cache-Control", page.FrameCacheOf(r, found.SHA256))
 	if r.Header.Get("If-None-Match") == `"`+found.SHA256+`"` {
 		w.WriteHeader(http.StatusNotModified)
 		return nil

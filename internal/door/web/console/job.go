@@ -37,8 +37,10 @@ type jobView struct {
 	Before, After string
 	// Reused is how many frames were taken over from earlier jobs.
 	Reused int
-	// Times shows how long each frame of Cells took; nil for a few.
-	Times *page.Columns
+	// Timeline shows how long each frame took; nil for a few.
+	Timeline *timelineView
+	// Flagged are the first frames to check.
+	Flagged []cell
 	// Live is the address of the stream that keeps the page true; "" for a job that has
 	// ended.
 	Live string
@@ -55,8 +57,7 @@ type cell struct {
 	Frame int
 	// View is nil until the frame is accepted.
 	View *watch.FrameView
-	// Exposure is by how many stops OpenEXR is shown lighter.
-	Exposure float64
+	look
 }
 
 // Path is the frame's page.
@@ -146,7 +147,7 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	if err != nil {
 		return page.Page{}, err
 	}
-	p := page.Page{Template: "job", Title: o.Filename, Section: page.JobsSection, Content: &v}
+	p := page.Page{Template: "job", Title: o.Filename, Section: page.JobsSection, Content: &v, Scripts: []string{"timeline.js"}}
 	if !v.Ended() {
 		v.Live = fmt.Sprintf("%s%s/live?seq=%d&from=%d", jobsPath, jobID, record.Seq, from)
 		p.Reload = 10
@@ -203,7 +204,8 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 	for _, n := range all[begin:end] {
 		v.Cells = append(v.Cells, cell{JobID: v.JobID, Frame: n, View: accepted[n]})
 	}
-	v.Times = timesOf(v.Cells)
+	v.Timeline = timelineOf(all, accepted)
+	v.Flagged = flaggedOf(v.JobID, views)
 	at := func(i int) string { return fmt.Sprintf("%s%s?from=%d#frames", jobsPath, v.JobID, all[i]) }
 	if begin > 0 {
 		v.Before = at(max(0, begin-framesOnPage))
@@ -218,31 +220,6 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 		return 0, nil
 	}
 	return all[begin], nil
-}
-
-// fewestTimes is from how many frames on a chart shows more than a glance at the pictures does.
-const fewestTimes = 8
-
-// timesOf draws how long frames took; those that a person should look at stand out.
-func timesOf(cells []cell) *page.Columns {
-	var columns []page.Column
-	taken, slowest := 0, 0.0
-	for _, c := range cells {
-		column := page.Column{}
-		if f := c.View; f != nil && f.RenderSeconds > 0 {
-			taken, slowest = taken+1, max(slowest, f.RenderSeconds)
-			column = page.Column{Value: f.RenderSeconds, Words: fmt.Sprintf("Frame %d: %s", f.Frame, page.SecondsText(f.RenderSeconds)), Flag: f.Finding != ""}
-		}
-		columns = append(columns, column)
-	}
-	if taken < fewestTimes {
-		return nil
-	}
-	drawn := page.Draw(columns)
-	drawn.From, drawn.To = fmt.Sprintf("frame %d", cells[0].Frame), fmt.Sprintf("frame %d", cells[len(cells)-1].Frame)
-	drawn.Middle = "at most " + page.SecondsText(slowest)
-	drawn.Words = fmt.Sprintf("Render time of %s, %s", page.FrameCount(taken), drawn.Middle)
-	return drawn
 }
 
 // liveJob streams the parts of a job's page that change: its state, and each frame that

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -42,11 +41,23 @@ var assets = sync.OnceValue(func() map[string]asset {
 		}
 		all[entry.Name()] = makeAsset(entry.Name(), body)
 	}
-	// One file: htmx looks over the page as soon as it has come, and an extension that
-	// comes later is never asked.
-	all["live.js"] = makeAsset("live.js", slices.Concat(all["htmx.js"].body, []byte(";\n"), all["hx-sse.js"].body))
+	for name, parts := range bundles {
+		var body []byte
+		for _, part := range parts {
+			body = append(append(body, all[part].body...), ";\n"...)
+		}
+		all[name] = makeAsset(name, body)
+	}
 	return all
 })
+
+// bundles are files that are made of several. htmx looks over the page as soon as it has come, and
+// an extension that comes later is never asked.
+var bundles = map[string][]string{
+	"live.js":     {"htmx.js", "hx-sse.js"},
+	"timeline.js": {"frames.js", "bars.js"},
+	"viewer.js":   {"frames.js", "filmstrip.js", "stage.js"},
+}
 
 // mediaTypes of assets, by their extensions.
 var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}

@@ -3,18 +3,29 @@ package page
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"svc.example/internal/front"
 )
 
 // How long a browser may show a picture again without asking.
 const (
-	// FrameCache is for an accepted frame, which never changes. A frame that expires or is
-	// erased, or whose share link ends, may stay in its viewer's browser for that long.
+	// FrameCache is for an accepted frame, which changes only where it is rendered again before
+	// its job ends. A frame that expires or is erased, or whose share link ends, may stay in its
+	// viewer's browser for that long.
 	FrameCache = "private, max-age=3600"
 	// PictureCache is for a picture that can change: the browser asks whether it did.
 	PictureCache = "private, no-cache"
 )
+
+// FrameCacheOf is FrameCache for a request that may name the frame's hash: no browser then asks
+// whether the picture has changed, not even when its page is loaded again.
+func FrameCacheOf(r *http.Request, sha256 string) string {
+	if v := r.URL.Query().Get("v"); v != "" && strings.HasPrefix(sha256, v) {
+		return FrameCache + ", immutable"
+	}
+	return FrameCache
+}
 
 // SendPicture sends a picture. It is made only for a browser that has another one.
 func SendPicture(w http.ResponseWriter, r *http.Request, kind, tag, cache string, content func() ([]byte, error)) error {

@@ -34,7 +34,7 @@ func (s *Site) smallFrame(w http.ResponseWriter, r visit) error {
 	if err != nil {
 		return err
 	}
-	return page.SendPicture(w, r.Request, "image/jpeg", found.SHA256, page.FrameCache, func() ([]byte, error) { return found.JPEG(r.Context()) })
+	return page.SendPicture(w, r.Request, "image/jpeg", found.SHA256, page.FrameCacheOf(r.Request, found.SHA256), func() ([]byte, error) { return found.JPEG(r.Context()) })
 }
 
 // noDownload refuses what the link does not allow. It says nothing about what there is.
@@ -112,7 +112,7 @@ func (s *Site) card(w http.ResponseWriter, r visit) error {
 	if err != nil {
 		return err
 	}
-	return page.SendPicture(w, r.Request, "image/jpeg", "card-"+found.SHA256, page.FrameCache, func() ([]byte, error) {
+	return page.SendPicture(w, r.Request, "image/jpeg", "card-"+found.SHA256, page.FrameCacheOf(r.Request, found.SHA256), func() ([]byte, error) {
 		small, err := found.JPEG(r.Context())
 		if err != nil {
 			return nil, err

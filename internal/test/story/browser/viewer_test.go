@@ -49,9 +49,18 @@ func TestAnOpenEXRFrameIsShownWholeAndAtAnyExposure(t *testing.T) {
 		return fmt.Sprintf("%s.then((v) => v > %g && v < %g)", light(of), low, high)
 	}
 	p.Until("the whole picture, as it is", between("/view?", eighth-4, eighth+4)+` && document.querySelector("#picture").naturalWidth === 480`)
-	p.Says("without the scene's view transform")
-	p.Run(`(() => { const f = document.querySelector("[name=exposure]"); f.value = "1"; f.dispatchEvent(new Event("input")); })()`)
-	p.Until("the picture one stop lighter", between("exposure=1", quarter-4, quarter+4)+` && location.search === "?exposure=1"`)
+	p.Says("not the scene's own view transform")
+	p.Run(`(() => { const f = document.querySelector("[name=exposure]"); f.value = "1"; f.dispatchEvent(new Event("input", { bubbles: true })); })()`)
+	p.Until("the picture one stop lighter", between("exposure=1", quarter-4, quarter+4)+` && location.search === "?exposure=1&transform=standard"`)
+	p.Run(`(() => { const f = document.querySelector("[name=transform]"); f.value = "raw"; f.dispatchEvent(new Event("input", { bubbles: true })); })()`)
+	p.Until("its light as it is", between("transform=raw", 60, 68)) // a quarter
+	p.Run(`(() => {
+		const picture = document.querySelector("#picture"), { left, top } = picture.getBoundingClientRect();
+		picture.dispatchEvent(new PointerEvent("pointermove", { clientX: left + 10.5, clientY: top + 20.5, bubbles: true }));
+	})()`)
+	p.Until("the values under the pointer", `/^x 10, y 20: R 6\d G 6\d B 6\d$/.test(document.querySelector("[data-pixel]").textContent)`)
+	p.Run(`(() => { const f = document.querySelector("[name=transform]"); f.value = "standard"; f.dispatchEvent(new Event("input", { bubbles: true })); })()`)
+	p.Until("a screen's light", between("transform=standard", quarter-4, quarter+4))
 	p.Run(`document.querySelector("[data-zoom]").click()`)
 	p.Until("its actual pixels", `document.querySelector("#picture").getBoundingClientRect().width * devicePixelRatio === document.querySelector("#picture").naturalWidth`)
 	p.Run(`document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}))`)

@@ -2,17 +2,7 @@
 
 // The viewer of a job's frames: it moves between frames without loading pages, shows the
 // small picture first and the file after it, plays at once, zooms to the pointer and
-// compares two frames. Without it the page shows one frame, and links lead to others.
-
-// numbers reads a list of frames such as "1-3,7,10-20:5".
-function numbers(list) {
-  const all = [];
-  for (const range of list.split(",")) {
-    const [, first, last, step] = /^(\d+)(?:-(\d+))?(?::(\d+))?$/.exec(range);
-    for (let n = Number(first); n <= Number(last ?? first); n += Number(step ?? 1)) all.push(n);
-  }
-  return all;
-}
+// compares two frames, of one job or of two. Without it the page shows one frame, and links lead to others.
 
 const ahead = 12; // small pictures that are fetched before they are shown
 
@@ -20,7 +10,7 @@ class Viewer {
   constructor(box) {
     this.box = box;
     this.job = box.dataset.job;
-    this.all = numbers(box.dataset.frames);
+    this.all = frameList.read(box.dataset.frames);
     this.fps = Number(box.dataset.fps);
     this.at = this.all.indexOf(Number(box.dataset.frame));
     this.stage = box.querySelector(".stage");
@@ -32,7 +22,13 @@ class Viewer {
     this.scale = 0; // 0 fits the stage; 1 is one picture pixel for each of the screen
     this.controls();
     this.fetchAround(this.at);
+    const strip = box.querySelector("[data-strip]");
+    if (strip && this.all.length > 1) this.strip = new Filmstrip(strip, this);
+    new ResizeObserver(() => this.align()).observe(this.stage);
   }
+
+  // others are the pictures that the current one is compared with.
+  others() { return [...this.stage.querySelectorAll("img:not(#picture)")]; }
 
   controls() {
     if (this.zoom) {
@@ -40,6 +36,7 @@ class Viewer {
       this.zoom.onclick = () => this.scaleTo(this.scale === 1 ? 0 : 1);
     }
     this.exposure();
+    this.values();
     this.stage.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.scaleTo(this.shownScale() * 2 ** (-event.deltaY / 300), event);
@@ -66,17 +63,46 @@ class Viewer {
   exposure() {
     const form = this.box.querySelector("[data-exposure]");
     if (!form) return;
-    const field = form.elements.exposure;
-    field.step = "0.5";
+    const { exposure, transform } = form.elements;
+    exposure.step = "0.5";
     form.querySelector("button").hidden = true;
     form.onsubmit = (event) => event.preventDefault();
-    field.oninput = () => {
+    form.oninput = () => {
       const query = new URLSearchParams(location.search);
-      query.set("exposure", field.value || "0");
+      query.set("exposure", exposure.value || "0");
+      query.set("transform", transform.value);
       history.replaceState(null, "", location.pathname + "?" + query);
       clearTimeout(this.exposing);
       this.exposing = setTimeout(() => this.settled(this.at), 200);
     };
+  }
+
+  // values shows the colours of the pixels under the pointer, as the browser shows them.
+  values() {
+    const line = this.box.querySelector("[data-pixel]");
+    if (!line) return;
+    const canvas = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+    line.hidden = false; // empty, so that nothing moves when the pointer comes
+    const of = (picture, { clientX, clientY }) => {
+      const { left, top, width, height } = picture.getBoundingClientRect();
+      const x = Math.floor((clientX - left) / width * picture.naturalWidth), y = Math.floor((clientY - top) / height * picture.naturalHeight);
+      if (!picture.complete || x < 0 || y < 0 || x >= picture.naturalWidth || y >= picture.naturalHeight) return [];
+      canvas.clearRect(0, 0, 1, 1);
+      canvas.drawImage(picture, x, y, 1, 1, 0, 0, 1, 1);
+      const [r, g, b] = canvas.getImageData(0, 0, 1, 1).data;
+      return [`x ${x}, y ${y}: R ${r} G ${g} B ${b}`];
+    };
+    let last, asked;
+    this.stage.addEventListener("pointermove", (event) => {
+      last = event;
+      asked ??= requestAnimationFrame(() => {
+        asked = null;
+        const whole = this.picture.naturalWidth === this.size[0]; // a small picture has other pixels
+        const all = whole ? [this.picture, ...this.others()].flatMap((picture) => of(picture, last)) : [];
+        line.textContent = all.join(" · ");
+      });
+    });
+    this.stage.addEventListener("pointerleave", () => { line.textContent = ""; });
   }
 
   address(i) { return `${this.job}/frames/${this.all[i]}`; }
@@ -103,16 +129,27 @@ class Viewer {
     this.at = i;
     const small = this.small(i);
     this.put(small.src);
+    this.follow(this.all[i]);
     this.title();
+    this.strip?.show(i);
     this.fetchAround(i);
     clearTimeout(this.settle);
     if (!this.timer) this.settle = setTimeout(() => this.settled(i), 150);
+  }
+
+  // follow shows the same frame of the other job, if two jobs are compared.
+  follow(number) {
+    const { other, otherFrames } = this.box.dataset, figure = this.stage.querySelector("figure + figure");
+    if (!other || !figure) return;
+    figure.hidden = !frameList.read(otherFrames)?.includes(number);
+    if (!figure.hidden) figure.querySelector("img").src = `${other}/frames/${number}/small`;
   }
 
   put(address) {
     // The picture keeps the size of the file, so that nothing jumps.
     [this.picture.width, this.picture.height] = this.size;
     this.picture.src = address;
+    this.align();
   }
 
   title() {
@@ -120,6 +157,11 @@ class Viewer {
     this.box.querySelector("h1, [data-name]").textContent = name;
     this.picture.alt = name;
     if (this.scrubber) this.scrubber.value = this.at;
+    const [mine, others] = this.stage.querySelectorAll("[data-number]");
+    if (mine) mine.textContent = this.all[this.at];
+    if (others && this.box.dataset.other) others.textContent = this.all[this.at];
+    const end = this.box.querySelector("[data-end]");
+    if (end) end.href = this.address(this.at);
   }
 
   // settled shows the file of the frame on which the viewer stays, and the page's text
@@ -139,13 +181,24 @@ class Viewer {
       if (next) part.replaceWith(next);
     }
     if (typeof offerCopies === "function") offerCopies();
-    const file = page.querySelector("#picture"), others = this.stage.querySelectorAll("img:not(#picture)");
-    page.querySelectorAll(".stage img:not(#picture)").forEach((other, n) => { if (others[n] && others[n].src !== other.src) others[n].src = other.src; });
+    const file = page.querySelector("#picture");
+    this.opposite(page.querySelector(".stage figure + figure"));
     this.size = [file.width, file.height];
     const image = new Image();
     image.src = file.src;
     try { await image.decode(); } catch { return; }
     if (i === this.at) this.put(image.src);
+  }
+
+  // opposite shows what the frame is compared with: nothing where the other job lacks it.
+  opposite(figure) {
+    const mine = this.stage.querySelector("figure + figure");
+    if (!mine && figure) this.stage.append(figure);
+    if (!mine) return;
+    mine.hidden = !figure;
+    const [now, next] = [mine, figure].map((f) => f?.querySelector("img"));
+    if (next && now.src !== next.src) now.src = next.src;
+    if (next) now.alt = next.alt;
   }
 
   // -- playing
@@ -177,7 +230,7 @@ class Viewer {
 
   // scaleTo shows the picture at a scale, so that what is under the pointer stays there.
   scaleTo(scale, pointer) {
-    const pictures = [...this.stage.querySelectorAll("img")];
+    const pictures = [this.picture, ...this.others()];
     const before = this.picture.getBoundingClientRect();
     const stage = this.stage.getBoundingClientRect();
     const x = pointer?.clientX ?? stage.left + stage.width / 2, y = pointer?.clientY ?? stage.top + stage.height / 2;
@@ -191,6 +244,7 @@ class Viewer {
       picture.style.imageRendering = this.scale >= 2 ? "pixelated" : "";
     }
     const after = this.picture.getBoundingClientRect();
+    this.align();
     if (on) this.stage.scrollBy(after.left + share[0] * after.width - x, after.top + share[1] * after.height - y);
     if (!this.zoom) return;
     this.zoom.setAttribute("aria-pressed", String(on));
@@ -226,13 +280,25 @@ class Viewer {
   compare(how) {
     for (const name of ["both", "wipe", "difference"]) this.stage.classList.toggle(name, name === how);
     if (this.wipe) this.wipe.hidden = how !== "wipe";
+    this.align();
     this.box.querySelectorAll("[data-compare]").forEach((b) => b.setAttribute("aria-pressed", String(b.dataset.compare === how)));
+  }
+
+  // align gives pictures that lie over each other one size, whatever sizes they have.
+  align() {
+    if (this.scale) return;
+    const over = this.stage.matches(".wipe, .difference"), { width, height } = this.picture.getBoundingClientRect();
+    for (const other of this.others()) {
+      other.style.width = over && width ? width + "px" : "";
+      other.style.height = over && width ? height + "px" : "";
+    }
   }
 
   key(event) {
     if (event.target.closest("input, textarea, select") || event.metaKey || event.ctrlKey || event.altKey) return;
     const step = (to) => { this.stop(); this.show(to); };
     const does = {
+      PageUp: () => event.target.closest("[data-strip]") ? step(Math.max(0, this.at - 10)) : false, PageDown: () => event.target.closest("[data-strip]") ? step(Math.min(this.all.length - 1, this.at + 10)) : false,
       ArrowLeft: () => step(this.at - 1), ArrowRight: () => step(this.at + 1), Home: () => step(0), End: () => step(this.all.length - 1),
       "+": () => this.scaleTo(this.shownScale() * 1.5), "-": () => this.scaleTo(this.shownScale() / 1.5), "0": () => this.scaleTo(0), "1": () => this.scaleTo(1),
       " ": () => { if (event.target.closest("button, a, summary")) return false; this.toggle(); return true; },

@@ -1,0 +1,115 @@
+package console
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/job"
+	"svc.example/internal/work/watch"
+)
+
+// Label names a frame of one of two jobs that are compared.
+func (j jobRow) Label() string { return fmt.Sprintf("%s, %s", j.Filename, j.JobID) }
+
+// compare finds the frame that a request compares with: another one of the job, or of another job
+// of the workspace, by default the same number there.
+func (s *Site) compare(r *http.Request, who identity.Principal, v *frameView, views []watch.FrameView) error {
+	q := r.URL.Query()
+	with, otherID := page.CutQuery(q.Get("with")), page.CutQuery(q.Get("job"))
+	if otherID == v.JobID {
+		otherID = ""
+	}
+	if otherID != "" {
+		other, err := s.Jobs.Get(r.Context(), who.WorkspaceID, otherID)
+		if fault.Is(err, fault.RenderNotFound) {
+			v.WithNone = "The other job was not found."
+			return nil
+		}
+		if err == nil {
+			views, err = s.Watch.Frames(r.Context(), who.WorkspaceID, otherID)
+		}
+		if err != nil {
+			return err
+		}
+		v.Other, with = &jobRow{other}, cmp.Or(with, fmt.Sprint(v.Frame))
+		if !v.Other.Pictures() {
+			views = nil // they are not kept
+		}
+		v.OtherNumbers = numbersOf(views)
+	}
+	if with == "" {
+		return nil
+	}
+	at := place(views, with)
+	switch {
+	case at >= 0:
+		v.With = &cell{JobID: cmp.Or(otherID, v.JobID), Frame: views[at].Frame, View: &views[at], look: v.look}
+	case v.Other != nil:
+		v.WithNone = fmt.Sprintf("There is no frame %s in %s, so there is nothing to compare with.", with, v.Other.Label())
+	default:
+		v.WithNone = fmt.Sprintf("Frame %s of this job is not rendered, so there is nothing to compare with.", with)
+	}
+	return nil
+}
+
+// compareView is the content of the page that chooses a job to compare with.
+type compareView struct {
+	jobRow
+	Number string
+	// Same have the same file name; Others are the other recent ones.
+	Same, Others []candidate
+}
+
+// candidate is a job to compare with.
+type candidate struct {
+	jobRow
+	// Comparison is the page that compares the frame with the same one of the job.
+	Comparison string
+}
+
+// FramePath is the page of the frame.
+func (v compareView) FramePath() string { return v.Path() + "/frames/" + v.Number }
+
+// offered is how many recent jobs the page offers of each kind.
+const offered = 10
+
+// chooseJob builds the page that chooses a job of the workspace to compare a frame with.
+func (s *Site) chooseJob(r *http.Request, who identity.Principal) (page.Page, error) {
+	ctx, jobID := r.Context(), r.PathValue("job_id")
+	o, err := s.Jobs.Get(ctx, who.WorkspaceID, jobID)
+	if err != nil {
+		return page.Page{}, err
+	}
+	v := compareView{jobRow: jobRow{o}, Number: r.PathValue("frame")}
+	if _, err := s.previewOf(r, who); err != nil {
+		return page.Page{}, err
+	}
+	for _, name := range []string{o.Filename, ""} {
+		all, _, err := s.Jobs.List(ctx, job.ListRequest{WorkspaceID: who.WorkspaceID, Text: name, Limit: 2 * offered})
+		if err != nil {
+			return page.Page{}, err
+		}
+		for _, other := range all {
+			v.offer(jobRow{other})
+		}
+	}
+	return page.Page{Template: "compare", Title: fmt.Sprintf("Compare frame %s of %s", v.Number, o.Filename), Section: page.JobsSection, Content: v}, nil
+}
+
+// offer adds a job that has frames, once.
+func (v *compareView) offer(j jobRow) {
+	to := &v.Others
+	if j.Filename == v.Filename {
+		to = &v.Same
+	}
+	listed := slices.ContainsFunc(*to, func(o candidate) bool { return o.JobID == j.JobID })
+	if j.JobID != v.JobID && j.Pictures() && !listed && len(*to) < offered {
+		*to = append(*to, candidate{j, v.FramePath() + "?" + url.Values{"job": {j.JobID}}.Encode()})
+	}
+}
