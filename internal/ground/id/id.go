@@ -9,7 +9,9 @@ package id
 
 import (
 	"encoding/hex"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 )
@@ -46,6 +48,10 @@ func New(prefix string) string {
 	u := uuid.Must(uuid.NewV7()) // fails only when the system has no entropy
 	return prefix + hex.EncodeToString(u[:])
 }
+
+// Since returns the least id of prefix that New makes at a time or later. The clock is that of the
+// process that makes the id.
+func Since(prefix string, t time.Time) string { return fmt.Sprintf("%s%012x", prefix, t.UnixMilli()) }
 
 // Behind returns a text that sorts after every id of prefix, whatever the
 // database's text order: all orders sort letters after digits, but not all sort

@@ -138,6 +138,8 @@ type overviewView struct {
 	// Reuse is what comparing reused frames has shown, by class of workers.
 	Reuse       []reuse.Standing
 	DeadLetters int64
+	// Day is the last 24 hours.
+	Day dayView
 	// Spenders cost this process the most in this hour.
 	Spenders []ratelimit.Spent
 	// Rendering are the jobs that workers render, the newest.
@@ -176,6 +178,11 @@ func (s *Site) adminOverview(r *http.Request, _ identity.Principal) (page.Page, 
 		if v.DeadLetters, err = tx.DeadLetterCount(ctx); err != nil {
 			return err
 		}
+		hours, err := operator.LastDay(ctx, tx)
+		if err != nil {
+			return err
+		}
+		v.Day = dayOf(hours)
 		if v.Rendering, err = job.ListAll(ctx, tx, job.ListRequest{Status: job.Rendering, Limit: shownParties}); err != nil {
 			return err
 		}

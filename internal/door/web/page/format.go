@@ -29,7 +29,7 @@ func templateFuncs() template.FuncMap {
 		"place": func(v *float64) string {
 			return maybe(v, func(f float64) string { return strconv.FormatFloat(math.Floor(f*10)/10, 'f', -1, 64) + " %" })
 		},
-		"money": moneyText, "size": fileSizeText, "usd": usdText, "usdp": func(cents *int64) string { return usdText(*cents) }, "signed": signedUSDText,
+		"money": moneyText, "size": fileSizeText, "usd": USDText, "usdp": func(cents *int64) string { return USDText(*cents) }, "signed": signedUSDText,
 		"frames": FrameCount, "when": timeElement("when", whenText), "short": shortList,
 		"first": func(list string) string { return list[:cmp.Or(max(0, strings.IndexAny(list, ",-:")), len(list))] },
 		"exact": func(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) + " s" },
@@ -121,8 +121,8 @@ func bytesText(n *int64) string {
 	return strconv.FormatFloat(float64(*n)/(1<<30), 'f', 1, 64) + " GiB"
 }
 
-// usdText writes an amount in cents, such as "$1,200.50".
-func usdText(cents int64) string {
+// USDText writes an amount in cents, such as "$1,200.50".
+func USDText(cents int64) string {
 	sign := ""
 	if cents < 0 {
 		sign, cents = "−", -cents
@@ -130,12 +130,12 @@ func usdText(cents int64) string {
 	return fmt.Sprintf("%s$%s.%02d", sign, NumberText(cents/100), cents%100)
 }
 
-// signedUSDText is usdText with a sign in any case.
+// signedUSDText is USDText with a sign in any case.
 func signedUSDText(cents int64) string {
 	if cents > 0 {
-		return "+" + usdText(cents)
+		return "+" + USDText(cents)
 	}
-	return usdText(cents)
+	return USDText(cents)
 }
 
 // shortList cuts a list of frames that is too long for a line.
@@ -250,7 +250,7 @@ func Dollars(field, text string, least, most int64) (*int64, error) {
 	}
 	cents, err := strconv.ParseInt(m[1]+cmp.Or(m[2], "00"), 10, 64)
 	if err == nil && (cents < least || cents > most) {
-		err = fault.Field(field, "must be %s to %s", usdText(least), usdText(most))
+		err = fault.Field(field, "must be %s to %s", USDText(least), USDText(most))
 	}
 	return &cents, err
 }

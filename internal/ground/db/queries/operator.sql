@@ -74,3 +74,26 @@ FROM (
 ) AS u
 GROUP BY u.month, u.workspace_id
 ORDER BY u.month DESC, sum(u.charged_cents) DESC, u.workspace_id;
+
+-- name: FramesByHour :many
+-- Frames that workers delivered since a time, and how many workers did, by the hour since 1970.
+SELECT CAST(accepted_at / 3600000000 AS bigint) AS hour, CAST(count(*) AS bigint) AS frames, CAST(count(DISTINCT worker_id) AS bigint) AS workers
+FROM frame WHERE accepted_at >= CAST(@since AS bigint) AND worker_id <> '' GROUP BY CAST(accepted_at / 3600000000 AS bigint);
+
+-- name: ChargesByHour :many
+-- What completed jobs were charged since a time, by the hour. first is an id of about that time:
+-- ids grow with time, and are an index.
+SELECT CAST(created_at / 3600000000 AS bigint) AS hour, CAST(sum(amount_cents) AS bigint) AS cents
+FROM ledger_transaction WHERE transaction_id >= CAST(@first AS text) AND created_at >= CAST(@since AS bigint) AND kind = 'capture'
+GROUP BY CAST(created_at / 3600000000 AS bigint);
+
+-- name: JobSpans :many
+-- From which hour to which jobs were in the queue or rendered: those that are now (0), and those
+-- that ended since a time.
+SELECT CAST(j.submitted_at / 3600000000 AS bigint) AS began, CAST(0 AS bigint) AS ended, CAST(count(*) AS bigint) AS jobs
+FROM job j WHERE j.status IN ('queued', 'rendering', 'packaging') GROUP BY CAST(j.submitted_at / 3600000000 AS bigint)
+UNION ALL
+SELECT CAST(j.submitted_at / 3600000000 AS bigint) AS began, CAST(t.created_at / 3600000000 AS bigint) AS ended, CAST(count(*) AS bigint) AS jobs
+FROM ledger_transaction t JOIN job j ON j.job_id = t.job_id
+WHERE t.transaction_id >= CAST(@first AS text) AND t.created_at >= CAST(@since AS bigint) AND t.kind IN ('capture', 'release') AND j.submitted_at > 0
+GROUP BY CAST(j.submitted_at / 3600000000 AS bigint), CAST(t.created_at / 3600000000 AS bigint);

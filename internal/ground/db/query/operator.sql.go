@@ -210,6 +210,128 @@ func (q *Queries) AuditRunsForget(ctx context.Context, keep int64) error {
 	return err
 }
 
+const chargesByHour = `-- name: ChargesByHour :many
+SELECT CAST(created_at / 3600000000 AS bigint) AS hour, CAST(sum(amount_cents) AS bigint) AS cents
+FROM ledger_transaction WHERE transaction_id >= CAST($1 AS text) AND created_at >= CAST($2 AS bigint) AND kind = 'capture'
+GROUP BY CAST(created_at / 3600000000 AS bigint)
+`
+
+type ChargesByHourParams struct {
+	First string
+	Since int64
+}
+
+type ChargesByHourRow struct {
+	Hour  int64
+	Cents int64
+}
+
+// What completed jobs were charged since a time, by the hour. first is an id of about that time:
+// ids grow with time, and are an index.
+func (q *Queries) ChargesByHour(ctx context.Context, arg ChargesByHourParams) ([]ChargesByHourRow, error) {
+	rows, err := q.db.QueryContext(ctx, chargesByHour, arg.First, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []ChargesByHourRow
+	for rows.Next() {
+		var i ChargesByHourRow
+		if err := rows.Scan(&i.Hour, &i.Cents); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const framesByHour = `-- name: FramesByHour :many
+SELECT CAST(accepted_at / 3600000000 AS bigint) AS hour, CAST(count(*) AS bigint) AS frames, CAST(count(DISTINCT worker_id) AS bigint) AS workers
+FROM frame WHERE accepted_at >= CAST($1 AS bigint) AND worker_id <> '' GROUP BY CAST(accepted_at / 3600000000 AS bigint)
+`
+
+type FramesByHourRow struct {
+	Hour    int64
+	Frames  int64
+	Workers int64
+}
+
+// Frames that workers delivered since a time, and how many workers did, by the hour since 1970.
+func (q *Queries) FramesByHour(ctx context.Context, since int64) ([]FramesByHourRow, error) {
+	rows, err := q.db.QueryContext(ctx, framesByHour, since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FramesByHourRow
+	for rows.Next() {
+		var i FramesByHourRow
+		if err := rows.Scan(&i.Hour, &i.Frames, &i.Workers); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const jobSpans = `-- name: JobSpans :many
+SELECT CAST(j.submitted_at / 3600000000 AS bigint) AS began, CAST(0 AS bigint) AS ended, CAST(count(*) AS bigint) AS jobs
+FROM job j WHERE j.status IN ('queued', 'rendering', 'packaging') GROUP BY CAST(j.submitted_at / 3600000000 AS bigint)
+UNION ALL
+SELECT CAST(j.submitted_at / 3600000000 AS bigint) AS began, CAST(t.created_at / 3600000000 AS bigint) AS ended, CAST(count(*) AS bigint) AS jobs
+FROM ledger_transaction t JOIN job j ON j.job_id = t.job_id
+WHERE t.transaction_id >= CAST($1 AS text) AND t.created_at >= CAST($2 AS bigint) AND t.kind IN ('capture', 'release') AND j.submitted_at > 0
+GROUP BY CAST(j.submitted_at / 3600000000 AS bigint), CAST(t.created_at / 3600000000 AS bigint)
+`
+
+type JobSpansParams struct {
+	First string
+	Since int64
+}
+
+type JobSpansRow struct {
+	Began int64
+	Ended int64
+	Jobs  int64
+}
+
+// From which hour to which jobs were in the queue or rendered: those that are now (0), and those
+// that ended since a time.
+func (q *Queries) JobSpans(ctx context.Context, arg JobSpansParams) ([]JobSpansRow, error) {
+	rows, err := q.db.QueryContext(ctx, jobSpans, arg.First, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []JobSpansRow
+	for rows.Next() {
+		var i JobSpansRow
+		if err := rows.Scan(&i.Began, &i.Ended, &i.Jobs); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const logActs = `-- name: LogActs :many
 SELECT act_id, acted_at, actor, way, what, workspace_id, reason, row_sum, request_id FROM operator_act WHERE workspace_id = $1 AND what LIKE '%' || CAST($2 AS text) || '%' ORDER BY act_id
 `

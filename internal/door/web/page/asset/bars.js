@@ -4,7 +4,7 @@
 // dragging, by keys, or in the field below, which always has the selection. Without this script
 // the page has a chart and the field.
 {
-  const barsHigh = 120, axisHigh = 22, widest = 24; // pixels; the last of a frame
+  const barsHigh = 120, axisHigh = 22, widest = 24, thickest = 40; // pixels; widest of a frame that is zoomed, thickest of a bar
 
   const element = (tag, more, ...children) => {
     const made = Object.assign(document.createElement(tag), more);
@@ -135,7 +135,7 @@
         bars.fillStyle = flagged ? colours.flagged : colours.taken;
         bars.globalAlpha = selected || this.selected.size === 0 ? 1 : 0.4;
         const high = slowest ? Math.max(2, 0.9 * barsHigh * slowest / this.slowest) : flagged ? 2 : 0;
-        bars.fillRect(from + gap / 2, barsHigh - high, thick - gap, high);
+        bars.fillRect(from + gap / 2, barsHigh - high, Math.min(thick - gap, thickest), high);
         bars.globalAlpha = 1;
       }
       bars.fillStyle = colours.flagged; // a bar of a pixel is easily overlooked
