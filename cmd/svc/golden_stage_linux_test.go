@@ -246,7 +246,7 @@ func (s *stage) fail(jobID string) {
 	farm := farmapi.NewClient(s.url, s.nodeKey("rack-2").Secret)
 	me, err := farm.Register(ctx, farmapi.RegisterRequest{
 		Name: "rack-2", BlenderVersion: "4.1.1", BlenderBuildHash: "40a5e739e270", Device: "GPU", DeviceName: "NVIDIA GeForce RTX 4090", Denoise: "keep", Sandbox: "none",
-		Lacks: []buildoption.Option{buildoption.OSL, buildoption.USD},
+		Lacks: []buildoption.Option{buildoption.OSL, buildoption.USD}, Outputs: true,
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/ground/outbound"
 	"svc.example/internal/ground/ratelimit"
 	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/job"
@@ -114,6 +115,9 @@ type Config struct {
 	// PlayTime is how long a worker may compute the frames before a frame; 0 means
 	// contract.PlayTime.
 	PlayTime time.Duration
+	// Outputs bounds the files of File Output nodes of a frame; 0 files mean
+	// contract.FrameOutputs, 0 bytes contract.FrameOutputBytes.
+	Outputs farmapi.OutputLimits
 	// InspectMemory bounds what inspections of this process keep together, in bytes,
 	// beyond 1 MiB each; 0 means 512 MiB.
 	InspectMemory int64
@@ -310,6 +314,7 @@ func (c Config) withDefaults() (Config, error) {
 	if c.PlayTime == 0 {
 		c.PlayTime = contract.PlayTime
 	}
+	c.Outputs = farmapi.OutputLimits{Files: cmp.Or(c.Outputs.Files, contract.FrameOutputs), Bytes: cmp.Or(c.Outputs.Bytes, contract.FrameOutputBytes)}
 	if c.ArtifactLife == 0 {
 		c.ArtifactLife = contract.ArtifactRetention
 	}

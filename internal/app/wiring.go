@@ -107,7 +107,7 @@ func (a *App) workersDoor(errs *front.Errors, p parts) *farm.Server {
 	}
 	desk := delivery.New(p.frames, a.Blobs)
 	p.cuts.Hold, p.rechecks.Hold = desk.Hold, desk.Hold
-	return &farm.Server{DB: a.DB, Cuts: p.cuts, Rechecks: p.rechecks, Frames: p.frames, Previews: p.previews, Movies: p.movies, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Errors: errs, Log: a.Config.Log}
+	return &farm.Server{DB: a.DB, Cuts: p.cuts, Rechecks: p.rechecks, Frames: p.frames, Previews: p.previews, Movies: p.movies, Workers: p.workers, Board: p.board, Desk: desk, Blobs: a.Blobs, Whole: &a.whole, AllowSynthetic: a.Config.AllowSynthetic, FrameTime: a.Config.FrameTime, PlayTime: a.Config.PlayTime, Outputs: a.Config.Outputs, Errors: errs, Log: a.Config.Log}
 }
 
 // connectionShare is how many connections one address may have open: a tenth of all. With

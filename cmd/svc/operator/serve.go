@@ -23,6 +23,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/ground/tracing"
 	"svc.example/internal/render/blender"
+	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 )
@@ -61,6 +62,8 @@ type Serve struct {
 	Previews          previewLimits `group:"Limits" name:"free-previews" env:"SVC_FREE_PREVIEWS" default:"3,20" placeholder:"UPLOAD,DAY" help:"Free previews per upload, and per workspace within 24 hours. Workers render them when no paid frame is waiting. 0 means none."`
 	SheetFrames       int           `group:"Limits" name:"contact-sheet-frames" env:"SVC_CONTACT_SHEET_FRAMES" default:"100" placeholder:"N" help:"Most frames in a contact sheet. Longer jobs show an even selection. Each frame costs reading one picture."`
 	LoopFrames        int           `group:"Limits" env:"SVC_LOOP_FRAMES" default:"48" placeholder:"N" help:"Most frames in a loop, selected in the same way."`
+	Outputs           int           `group:"Limits" name:"frame-outputs" env:"SVC_FRAME_OUTPUTS" default:"64" placeholder:"N" help:"Most files that File Output nodes may write for one frame. More fail the frame with frame_check_failed."`
+	OutputsSize       terminal.Size `group:"Limits" name:"frame-outputs-size" env:"SVC_FRAME_OUTPUTS_SIZE" default:"1GiB" help:"Most bytes of these files, all of one frame together."`
 	FrameTime         time.Duration `group:"Rendering" env:"SVC_FRAME_TIME" default:"2h" help:"Most time that one frame may take on any worker. A longer frame fails with frame_time_exceeded."`
 	PlayTime          time.Duration `group:"Rendering" env:"SVC_PLAY_TIME" default:"2h" help:"Most time for computing the earlier frames of a simulation before a frame. If that is not enough, the frame fails with frame_time_exceeded."`
 	SplitAbove        time.Duration `group:"Rendering" name:"split-above" env:"SVC_SPLIT_ABOVE" default:"0s" placeholder:"TIME" help:"Render a frame on several workers, in strips, if it is expected to take longer than this on one and others are idle, such as 2m. 0 means never."`
@@ -179,6 +182,10 @@ func (c *Serve) service() (app.Config, error) {
 	if c.SheetFrames < 1 || c.SheetFrames > overview.MostContactSheetFrames || c.LoopFrames < 1 || c.LoopFrames > overview.MostLoopFrames {
 		return cfg, terminal.WrongUsagef("--contact-sheet-frames must be 1 to %d, and --loop-frames 1 to %d", overview.MostContactSheetFrames, overview.MostLoopFrames)
 	}
+	if c.Outputs < 1 || c.Outputs > farmapi.MostOutputs || c.OutputsSize < 1 {
+		return cfg, terminal.WrongUsagef("--frame-outputs must be 1 to %d, and --frame-outputs-size above 0", farmapi.MostOutputs)
+	}
+	cfg.Outputs = farmapi.OutputLimits{Files: c.Outputs, Bytes: int64(c.OutputsSize)}
 	if c.SplitAbove < 0 {
 		return cfg, terminal.WrongUsagef("--split-above must be 0 or more")
 	}

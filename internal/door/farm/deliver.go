@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/render/framename"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/work/benchmark/leaderboard"
 	"svc.example/internal/work/dispatch"
@@ -57,7 +58,7 @@ const (
 // lease_lost, frame_rejected.
 func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.NodeKey) (any, error) {
 	ctx := r.Context()
-	meta, file, err := readDelivery(r)
+	meta, file, next, err := readDelivery(r)
 	if err != nil {
 		return nil, err
 	}
@@ -67,6 +68,9 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		return nil, err
 	}
 	if err := checkMeta(meta); err != nil {
+		return nil, err
+	}
+	if err := s.checkOutputs(meta, staged); err != nil {
 		return nil, err
 	}
 	switch {
@@ -85,7 +89,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 	case recheck.Owns(meta.LeaseID) && staged:
 		err = fault.Field("body.meta.staged", "is for frames of jobs, not for reused frames")
 	case recheck.Owns(meta.LeaseID):
-		err = s.Desk.For(s.Rechecks).Receive(ctx, pictureOf(meta, worker), file)
+		err = s.Desk.For(s.Rechecks).Receive(ctx, pictureOf(meta, worker), file, next)
 	case split.Owns(meta.LeaseID) && staged:
 		err = fault.Field("body.meta.staged", "is for frames of jobs, not for strips")
 	case split.Owns(meta.LeaseID):
@@ -94,7 +98,7 @@ func (s *Server) deliver(_ http.ResponseWriter, r *http.Request, node identity.N
 		p := pictureOf(meta, worker)
 		err = s.Desk.ReceiveStaged(ctx, p, func() error { return s.take(ctx, meta, p) })
 	default:
-		err = s.Desk.Receive(ctx, pictureOf(meta, worker), file)
+		err = s.Desk.Receive(ctx, pictureOf(meta, worker), file, next)
 	}
 	return farmapi.OKReply{OK: true}, err
 }
@@ -116,8 +120,38 @@ func pictureOf(meta farmapi.FrameResult, worker dispatch.Worker) frames.Picture 
 		SHA256:  meta.SHA256, SizeBytes: meta.SizeBytes, RenderTime: time.Duration(meta.RenderSeconds * float64(time.Second)),
 		Times: timesOf(meta.Times), TellsTimes: meta.Times != nil,
 		Played: meta.Played, PlayTime: time.Duration(meta.PlaySeconds * float64(time.Second)),
-		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched, Joined: meta.Joined,
+		DeviceName: clip(meta.DeviceName), Version: worker.BlenderVersion, BuildHash: worker.BuildHash, Switched: meta.Switched, Joined: meta.Joined, Outputs: outputsOf(meta),
 	}
+}
+
+// outputsOf are the outputs of a frame, with the keys of this delivery.
+func outputsOf(meta farmapi.FrameResult) (all []frames.Output) {
+	for _, o := range meta.Outputs {
+		all = append(all, frames.Output{Name: o.Name, SHA256: o.SHA256, SizeBytes: o.SizeBytes, BlobKey: fmt.Sprintf("frames/%s/%s-output", meta.JobID, id.New(""))})
+	}
+	return all
+}
+
+// checkOutputs refuses outputs that exceed their bounds, that have unsafe names, or of what has
+// none. Errors: invalid_request.
+func (s *Server) checkOutputs(meta farmapi.FrameResult, staged bool) error {
+	names, left := map[string]bool{}, s.Outputs.Bytes
+	if len(meta.Outputs) == 0 {
+		return nil
+	}
+	if staged || meta.LeaseID != frames.LeaseID(meta.JobID, meta.Frame) || len(meta.Outputs) > s.Outputs.Files {
+		return fault.Field("body.meta.outputs", "must be %d at most, of a frame of a job that is not staged", s.Outputs.Files)
+	}
+	for _, o := range meta.Outputs {
+		if o.SizeBytes < 1 || o.SizeBytes > left {
+			return fault.Field("body.meta.outputs", "must have 1 byte each, and %d together at most", s.Outputs.Bytes)
+		}
+		if left -= o.SizeBytes; !digest.Is(o.SHA256) || framename.Path(o.Name) != o.Name || names[o.Name] {
+			return fault.Field("body.meta.outputs", "must have hashes, and safe names that differ")
+		}
+		names[o.Name] = true
+	}
+	return nil
 }
 
 // toldOf is a worker's report about pixels; zero if it sends none. Parts beyond the whole
@@ -139,28 +173,33 @@ func timesOf(told *farmapi.FrameTimes) receipt.Times {
 }
 
 // readDelivery reads the description and returns the picture's part unread, nil for a
-// picture that is staged. The parts have a fixed order, so that the picture can be
-// streamed once its description is known.
-func readDelivery(r *http.Request) (meta farmapi.FrameResult, file *multipart.Part, err error) {
+// picture that is staged; next returns the parts of its outputs. The parts have a fixed order,
+// so that the files can be streamed once their description is known.
+func readDelivery(r *http.Request) (meta farmapi.FrameResult, file io.Reader, next func() (io.Reader, error), err error) {
 	if kind, _, _ := mime.ParseMediaType(r.Header.Get("Content-Type")); kind == "application/json" {
-		return meta, nil, readMeta(r.Body, &meta)
+		return meta, nil, nil, readMeta(r.Body, &meta)
 	}
 	parts, err := r.MultipartReader()
 	if err != nil {
-		return meta, nil, fault.New(fault.UnsupportedMedia, "A delivery must be multipart/form-data.").Wrap(err)
+		return meta, nil, nil, fault.New(fault.UnsupportedMedia, "A delivery must be multipart/form-data.").Wrap(err)
 	}
+	part, err := nextPart(parts, "meta")
+	if err == nil {
+		err = readMeta(part, &meta)
+	}
+	if err == nil {
+		file, err = nextPart(parts, "file")
+	}
+	return meta, file, func() (io.Reader, error) { return nextPart(parts, "output") }, err
+}
+
+// nextPart returns the next part of a body, which must have a name. Errors: invalid_request.
+func nextPart(parts *multipart.Reader, name string) (io.Reader, error) {
 	part, err := parts.NextPart()
-	if err != nil || part.FormName() != "meta" {
-		return meta, nil, fault.Field("body.meta", "must be the first part").Wrap(err)
+	if err != nil || part.FormName() != name {
+		return nil, fault.Field("body."+name, "is missing, or not where it belongs").Wrap(err)
 	}
-	if err := readMeta(part, &meta); err != nil {
-		return meta, nil, err
-	}
-	file, err = parts.NextPart()
-	if err != nil || file.FormName() != "file" {
-		return meta, nil, fault.Field("body.file", "must be the second part").Wrap(err)
-	}
-	return meta, file, nil
+	return part, nil
 }
 
 // readMeta reads a description. Errors: invalid_request.

@@ -78,8 +78,11 @@ type Server struct {
 	FrameTime time.Duration
 	// PlayTime is how long the frames before a frame may take to be computed.
 	PlayTime time.Duration
-	Errors   *front.Errors
-	Log      *slog.Logger
+	// Outputs bounds the files of File Output nodes of a frame. Workers learn it when they
+	// register.
+	Outputs farmapi.OutputLimits
+	Errors  *front.Errors
+	Log     *slog.Logger
 
 	checks  inputChecks
 	waiters *waitQueue
@@ -100,9 +103,9 @@ const (
 	// maxFrameSize is the largest picture, in bytes: room for a large frame of
 	// many layers in 32-bit float.
 	maxFrameSize = 2 << 30
-	// maxMeta bounds the description of a delivery, in bytes; a JSON body may
-	// have four times as much.
-	maxMeta = 64 << 10
+	// maxMeta bounds the description of a delivery, in bytes, with the names of
+	// farmapi.MostOutputs; a JSON body may have four times as much.
+	maxMeta = 256 << 10
 	// maxText bounds a log or message, in bytes.
 	maxText = 16 << 10
 	// maxReason bounds why a worker cannot work, in bytes.
@@ -172,7 +175,7 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
 		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
-		Colors: req.Colors, Lacks: buildoption.Of(req.Lacks...), Strips: req.Strips,
+		Colors: req.Colors, Lacks: lacksOf(req), Strips: req.Strips,
 	})
 	if err != nil {
 		return nil, err
@@ -182,8 +185,18 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
-		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil,
+		FrameSeconds: s.FrameTime.Seconds(), PlaySeconds: s.PlayTime.Seconds(), Links: blob.ToWorkers(s.Blobs) != nil, Outputs: s.Outputs,
 	}, nil
+}
+
+// lacksOf is what a worker has not that scenes may need. One of an older version delivers no
+// outputs.
+func lacksOf(req farmapi.RegisterRequest) buildoption.Set {
+	lacks := buildoption.Of(req.Lacks...)
+	if !req.Outputs {
+		lacks |= buildoption.Of(buildoption.FileOutputs)
+	}
+	return lacks
 }
 
 // demand says what kinds of workers are needed, for operators that can start

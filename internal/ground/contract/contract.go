@@ -96,6 +96,10 @@ const (
 	// PlayTime is the default bound on computing the frames before a frame whose
 	// simulations run from frame to frame.
 	PlayTime = 2 * time.Hour
+	// FrameOutputs and FrameOutputBytes are the default bounds on what File Output nodes write
+	// for a frame: the files, and their bytes together.
+	FrameOutputs     = 64
+	FrameOutputBytes = 1 << 30
 	// MaxJSONBodyBytes bounds every JSON request (decisions 1).
 	MaxJSONBodyBytes = 1 << 20
 	MaxWebhookURL    = 2048

@@ -55,7 +55,7 @@ func TestMain(m *testing.M) {
 		os.Exit(sandbox.Exec(os.Args[2:]))
 	}
 	code := m.Run()
-	for _, made := range []func() (string, error){scenes, simulations, spread, dividing} {
+	for _, made := range []func() (string, error){scenes, simulations, spread, dividing, writing} {
 		if dir, _ := made(); dir != "" {
 			os.RemoveAll(dir)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // command is one line to the driver: "open", "play", "render", "divides", "strip" or "finish". keep_data,
-// plays, scene, settings and frames belong to open, as preview and shot do; the two about loading belong
+// plays, scene, settings, outputs and frames belong to open, as preview and shot do; the two about loading belong
 // to render, strip and finish; rows to strip; file to open and finish; frame to all but open and divides.
 type command struct {
 	Command  string `json:"command"`
@@ -26,6 +26,8 @@ type command struct {
 	Scene    string `json:"scene,omitempty"`
 
 	Settings settings.Settings `json:"settings"`
+
+	Outputs *OutputLimits `json:"outputs,omitempty"`
 
 	Frames  *Frames  `json:"frames"`
 	Preview *Preview `json:"preview,omitempty"`

@@ -33,6 +33,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 sys.dont_write_bytecode = True
 
 import kept  # noqa: E402  (of this folder)
+import outputs  # noqa: E402
 import strips  # noqa: E402
 
 # The order is by speed on hardware that offers several of them.
@@ -534,9 +535,9 @@ def settle_denoising(scene, setting, backend, switched):
 # -- our settings on the scene -----------------------------------------------
 
 
-def settle_output(scene, switched):
-    """The scene's own still picture, under our names, without writing anything
-    else."""
+def settle_output(scene, switched, written):
+    """The scene's own still picture, under our names. What File Output nodes write goes
+    where written says; None mutes them."""
     render = scene.render
     if render.is_movie_format:
         if hasattr(render.image_settings, "media_type"):  # 5.0 sorts formats by medium
@@ -563,8 +564,11 @@ def settle_output(scene, switched):
     render.use_placeholder = False
     for other in rendered_scenes(scene):
         for node in active_nodes(other, "OUTPUT_FILE"):
-            node.mute = True
-            switched.add("file_output_muted")
+            if written is None or not hasattr(node, "base_path"):  # 5.0
+                node.mute = True
+                switched.add("file_output_muted")
+            else:
+                written.redirect(node)
 
 
 # Smaller pictures are packed in less time than it takes to write and read them once more;
@@ -808,6 +812,8 @@ class Run:
         if plays:
             if os.path.exists(path):
                 os.remove(path)
+            if self.driver.outputs is not None:
+                self.driver.outputs.clear()
             self.driver.say(reply="frame_played", frame=self.next - self.step)
             if self.next < self.until or self.renders:
                 self.prepare()
@@ -942,6 +948,7 @@ class Driver:
         self.keeps = False  # whether the open scene's data is kept over frames
         self.tiled = []  # the scenes that are rendered whole, and would be in tiles
         self.opening = None  # the command that opened the file
+        self.outputs = None  # what File Output nodes write; None where they are muted
         self.run = None  # of a scene whose frames depend on the frames before them
         self.said = 0
 
@@ -1041,7 +1048,12 @@ class Driver:
             if not preview:
                 raise
             settle_denoising(scene, "off", self.backend, switched)  # a noisy look is better than none
-        settle_output(scene, switched)
+        allowed = None if preview else command.get("outputs")
+        self.outputs = outputs.Outputs(self.settings["out"], allowed["files"]) if allowed else None
+        try:
+            settle_output(scene, switched, self.outputs)
+        except outputs.TooMany as error:
+            raise Refusal("frame_check_failed", str(error), final=True)
         settle_colors(scene, switched)
         if preview:
             make_coarse(scene, preview["side"], preview["samples"])
@@ -1193,8 +1205,16 @@ class Driver:
             device="CPU" if self.backend == "CPU" else "GPU",
             device_name=self.device_name,
             **self.pixels(scene, path, width, height),
+            outputs=self.written(),
             memory=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
         )
+
+    def written(self):
+        """What File Output nodes wrote for a frame."""
+        try:
+            return [] if self.outputs is None else self.outputs.collect()
+        except outputs.TooMany as error:
+            raise Refusal("frame_check_failed", str(error), final=True)
 
     def pixels(self, scene, path, width, height):
         """The float form's hash of a picture that only Blender can read, and its defects."""

@@ -41,6 +41,10 @@ type Input struct {
 	// Scene, when set, is the name of the only scene that may be rendered. Open refuses a
 	// file of which Blender renders another.
 	Scene string
+	// Outputs, when set, lets File Output nodes write within these bounds; otherwise, and for
+	// previews, they are muted. A file with more slots than Files is refused with
+	// frame_check_failed.
+	Outputs *OutputLimits
 }
 
 // Frames is a range: First, First+Step and so on up to Last.

@@ -117,7 +117,7 @@ type Opened struct {
 	Height int    `json:"height"`
 	// Switched lists what is rendered differently from the file's settings, sorted:
 	// color_conversions_off (compositor nodes that convert from or to a colour space that this
-	// Blender does not have), denoise_off, file_output_muted, movie_output_as_png, exr_preview_off
+	// Blender does not have), denoise_off, file_output_muted (Input.Outputs is not set), movie_output_as_png, exr_preview_off
 	// (no JPEG next to an OpenEXR picture), multiview_off (the scene's camera alone),
 	// output_colors_off (the scene's colour management, because Blender does not have what the
 	// output's own settings name), special_files_dropped (paths to devices and the like count as
@@ -192,5 +192,9 @@ type Frame struct {
 	PixelSHA256 string `json:"pixel_sha256"`
 	// Defects are what Blender has seen in the pixels that it hashed; else nil.
 	Defects *pixels.Defects `json:"defects"`
-	Log     string          `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
+	// Outputs are what File Output nodes wrote for the frame, in OutputDir, a folder in
+	// Options.Out that belongs to the caller as the picture does; "" without any.
+	Outputs   []Output `json:"-"`
+	OutputDir string   `json:"-"`
+	Log       string   `json:"-"` // Blender's lines for this frame, without paths, at most FrameLogBytes
 }

@@ -24,6 +24,7 @@ type Process struct {
 	replies  chan reply // closed when Blender closes its end
 	output   output
 	info     Info
+	outputs  OutputLimits   // of the open file
 	started  time.Time      // when the driver said that the last frame began
 	played   int            // frames of the current command that were computed and not rendered
 	done     chan struct{}  // closed when the process has ended and been waited for
@@ -111,9 +112,12 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
 	}
 	inside := filepath.Join(folder, filepath.FromSlash(in.Main))
+	if in.Outputs != nil {
+		p.outputs = *in.Outputs
+	}
 	p.output.begin(nil)
 	var opened Opened
-	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames}, "opened", &opened); err != nil {
+	if err := p.call(ctx, command{Command: "open", File: inside, KeepData: p.opts.KeepData && in.Preview == nil, Preview: in.Preview, Shot: in.Shot, Plays: in.Plays, Scene: in.Scene, Settings: in.Settings.Picture(), Frames: in.Frames, Outputs: in.Outputs}, "opened", &opened); err != nil {
 		return Opened{}, err
 	}
 	if in.Preview != nil {
@@ -187,7 +191,8 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	p.output.begin(progress)
 	var done struct {
 		Frame
-		File string `json:"file"`
+		File    string    `json:"file"`
+		Written []written `json:"outputs"`
 	}
 	begun := time.Now()
 	if err := p.call(ctx, order, "frame_done", &done); err != nil {
@@ -201,6 +206,9 @@ func (p *Process) render(ctx context.Context, order command, progress func(float
 	var err error
 	if done.Path, err = p.collect(done.File); err != nil {
 		return Frame{}, err
+	}
+	if done.OutputDir, done.Outputs, err = p.collectOutputs(done.Written); err != nil {
+		return Frame{}, errors.Join(err, os.Remove(done.Path))
 	}
 	done.Log, done.Sampling = p.output.text(), p.output.sampling()
 	if order.Reload {

@@ -22,16 +22,19 @@ const (
 	OSL     Option = "osl"     // shades with Open Shading Language
 	OpenVDB Option = "openvdb" // reads volumes
 	Movies  Option = "movies"  // reads films, by FFmpeg
+	// FileOutputs is no part of Blender: its worker delivers what File Output nodes write.
+	// Workers of versions before that do not.
+	FileOutputs Option = "file_outputs"
 )
 
 // inOrder are the options in the order of their bits: rows have the numbers, so a new one
 // comes last.
-var inOrder = []Option{Alembic, USD, OSL, OpenVDB, Movies}
+var inOrder = []Option{Alembic, USD, OSL, OpenVDB, Movies, FileOutputs}
 
 // Title is the option's name for people; what is no option has its own word.
 func (o Option) Title() string {
 	title, known := map[Option]string{
-		Alembic: "Alembic", USD: "USD", OSL: "Open Shading Language", OpenVDB: "OpenVDB", Movies: "FFmpeg",
+		Alembic: "Alembic", USD: "USD", OSL: "Open Shading Language", OpenVDB: "OpenVDB", Movies: "FFmpeg", FileOutputs: "delivery of File Output nodes",
 	}[o]
 	if !known {
 		return string(o)

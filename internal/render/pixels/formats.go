@@ -31,8 +31,8 @@ type Format struct {
 	read func(in *bufio.Reader, l *Limits) (Picture, error)
 }
 
-// headBytes is how many bytes of a file decide what it is.
-const headBytes = 32
+// HeadBytes is how many bytes of a file decide what it is.
+const HeadBytes = 32
 
 // Formats returns all formats. A file has the first one that recognises it: Targa has no
 // mark of its own.
@@ -168,7 +168,7 @@ func ReadAtMost(r io.Reader, most int64) (Picture, error) {
 func ReadWithin(r io.Reader, l Limits) (Picture, error) {
 	in := bufio.NewReader(r)
 	// Peek leaves the bytes in place: every reader wants the file from its start.
-	head, err := in.Peek(headBytes)
+	head, err := in.Peek(HeadBytes)
 	if len(head) < 4 {
 		return Picture{}, fmt.Errorf("read the picture's first bytes: %w", noEOF(err))
 	}

@@ -27,8 +27,23 @@ type Job struct {
 	Receipt  receipt.Receipt
 	Manifest receipt.Manifest
 	Pictures [][]byte // PNG files, one for each frame
+	Outputs  []Output // of all frames
 	ZIP      []byte
 	Method   uint16 // of packing the ZIP; stored unless a test says otherwise
+}
+
+// Output is a file of a frame besides its picture.
+type Output struct {
+	Name    string
+	Content []byte
+}
+
+// AddOutput gives a frame, by its index, an output.
+func (j *Job) AddOutput(frame int, name, content string) {
+	o := receipt.Output{Name: name, SHA256: hashOf([]byte(content)), SizeBytes: int64(len(content))}
+	j.Outputs = append(j.Outputs, Output{name, []byte(content)})
+	j.Receipt.Frames[frame].Outputs = append(j.Receipt.Frames[frame].Outputs, o)
+	j.Manifest.Frames[frame].Outputs = append(j.Manifest.Frames[frame].Outputs, o)
 }
 
 // Complete makes a job of n frames, from frame 1, each a small picture of its own.
@@ -90,6 +105,9 @@ func (j *Job) Pack(more ...string) error {
 	var entries []entry
 	for i, picture := range j.Pictures {
 		entries = append(entries, entry{receipt.FrameEntry(j.Receipt.Frames[i].File), picture})
+	}
+	for _, o := range j.Outputs {
+		entries = append(entries, entry{receipt.OutputEntry(o.Name), o.Content})
 	}
 	entries = append(entries, entry{receipt.ManifestEntry, manifest}, entry{receipt.RenderLogEntry, []byte("Fra:1\n")})
 	for _, name := range more {

@@ -272,8 +272,8 @@ type ObservedFarm struct {
 }
 
 // Deliver reports what the API answers.
-func (o ObservedFarm) Deliver(ctx context.Context, result farmapi.FrameResult, picture io.Reader) error {
-	err := o.Client.Deliver(ctx, result, picture)
+func (o ObservedFarm) Deliver(ctx context.Context, result farmapi.FrameResult, picture io.Reader, outputs ...io.Reader) error {
+	err := o.Client.Deliver(ctx, result, picture, outputs...)
 	o.Report("delivered", err)
 	return err
 }

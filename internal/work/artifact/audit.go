@@ -21,16 +21,12 @@ func AuditReceipt(ctx context.Context, tx *db.Tx, r receipt.Receipt, breach func
 	wrong := func(format string, args ...any) {
 		breach("a receipt lists the frames as they are", r.ReceiptID, format, args...)
 	}
-	origins, err := originsOf(ctx, tx, rows)
+	also, err := detailsOf(ctx, tx, r.JobID, rows)
 	if err != nil {
 		wrong("%v", err)
 		return ctx.Err()
 	}
-	strips, err := stripsOf(ctx, tx, r.JobID)
-	if err != nil {
-		return err
-	}
-	now := summarize("", r.Artifact, rows, origins, strips)
+	now := summarize("", r.Artifact, rows, also)
 	if len(now.Frames) != len(r.Frames) {
 		wrong("%d frames, the receipt has %d", len(now.Frames), len(r.Frames))
 	}

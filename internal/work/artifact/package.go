@@ -44,8 +44,7 @@ func Queue() lease.Queue {
 func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	var record job.Record
 	var frames []result.Frame
-	var origins map[string]receipt.Origin
-	var strips map[int64][]receipt.Strip
+	var also details
 	err := a.DB.Read(ctx, func(tx *db.Tx) (err error) {
 		if record, err = job.Read(ctx, tx, l.Subject); err != nil {
 			return err
@@ -53,10 +52,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 		if frames, err = tx.FramesOf(ctx, l.Subject); err != nil {
 			return fmt.Errorf("read frames: %w", err)
 		}
-		if origins, err = originsOf(ctx, tx, frames); err != nil {
-			return err
-		}
-		strips, err = stripsOf(ctx, tx, l.Subject)
+		also, err = detailsOf(ctx, tx, l.Subject, frames)
 		return err
 	})
 	if err != nil {
@@ -65,16 +61,16 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 	// The attempt is part of the key: a packer whose lease has lapsed never writes the file
 	// of its successor.
 	key := fmt.Sprintf("artifacts/%s-%d.zip", record.JobID, l.Attempt)
-	file, err := a.pack(ctx, key, record, frames)
+	file, err := a.pack(ctx, key, record, frames, also.outputs)
 	if err != nil {
 		err = fmt.Errorf("pack %s: %w", record.JobID, err)
 		if errors.Is(err, errFrameLost) || l.Failures >= patience {
-			return a.renderLost(ctx, l, frames, key, err)
+			return a.renderLost(ctx, l, frames, also.outputs, key, err)
 		}
 		return err
 	}
-	done := summarize(key, file, frames, origins, strips)
-	done.Keys = a.keysOf(ctx, record, frames)
+	done := summarize(key, file, frames, also)
+	done.Keys = a.keysOf(ctx, record, frames, also.outputs)
 	err = a.Jobs.Complete(ctx, l, done)
 	if err != nil && !errors.Is(err, db.ErrUnknown) {
 		// No row names the blob yet. If this fails too, Sweep removes it. After ErrUnknown
@@ -87,7 +83,7 @@ func (a *Artifacts) Package(ctx context.Context, l lease.Lease) error {
 // pack streams the frames into a ZIP blob. Entries are stored: deflating pictures gains
 // nothing. Memory does not grow with the bytes of the job. Entries carry times of
 // acceptance, not of packing.
-func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []result.Frame) (file receipt.File, err error) {
+func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, frames []result.Frame, outputs outputs) (file receipt.File, err error) {
 	// A process that died between Commit and Complete leaves a blob with this key.
 	if err := a.Blobs.Delete(ctx, key); err != nil {
 		return file, err
@@ -105,8 +101,11 @@ func (a *Artifacts) pack(ctx context.Context, key string, record job.Record, fra
 		if err := a.packFrame(ctx, z, origins, f); err != nil {
 			return file, err
 		}
+		if err := a.packOutputs(ctx, z, f, outputs[f.Frame]); err != nil {
+			return file, err
+		}
 	}
-	manifest, err := json.MarshalIndent(manifestOf(record, frames), "", "  ")
+	manifest, err := json.MarshalIndent(manifestOf(record, frames, outputs), "", "  ")
 	if err != nil {
 		return file, err
 	}
@@ -138,7 +137,7 @@ var errFrameLost = errors.New("a stored frame is lost")
 // that a job of many lost frames goes back once, and not once for each of them. What cannot be
 // read counts as lost only once packing has failed for long, in a store that works before and
 // after: else it is an outage. Where nothing is lost, it returns why.
-func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []result.Frame, key string, why error) (err error) {
+func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []result.Frame, outputs outputs, key string, why error) (err error) {
 	unreadable := l.Failures >= patience && a.works(ctx, key) == nil
 	doubtful := false
 	origins := a.origins()
@@ -146,6 +145,9 @@ func (a *Artifacts) renderLost(ctx context.Context, l lease.Lease, frames []resu
 	var lost []int64
 	for _, f := range frames {
 		err := a.copyFrame(ctx, io.Discard, origins, f)
+		if err == nil {
+			err = a.readOutputs(ctx, outputs[f.Frame])
+		}
 		switch {
 		case err == nil:
 			continue
@@ -221,13 +223,19 @@ func (a *Artifacts) copyFrame(ctx context.Context, to io.Writer, origins *result
 	if err != nil {
 		return err
 	}
+	return copyHashed(to, r, f.Frame, f.Sha256)
+}
+
+// copyHashed copies what a frame has and closes it. Error: errFrameLost for other bytes than
+// those that were accepted.
+func copyHashed(to io.Writer, r io.ReadCloser, frame int64, accepted string) error {
 	defer func() { _ = r.Close() }()
 	sum := sha256.New()
 	if _, err := io.Copy(to, io.TeeReader(r, sum)); err != nil {
 		return err
 	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != f.Sha256 {
-		return fmt.Errorf("%w: frame %d on disk has hash %s, accepted was %s", errFrameLost, f.Frame, got, f.Sha256)
+	if got := hex.EncodeToString(sum.Sum(nil)); got != accepted {
+		return fmt.Errorf("%w: frame %d on disk has hash %s, accepted was %s", errFrameLost, frame, got, accepted)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // summarize collects what Complete stores and signs about a ZIP of these frames. It reads
 // only the rows of accepted frames: their facts were checked when each was accepted.
-func summarize(key string, file receipt.File, frames []result.Frame, origins map[string]receipt.Origin, strips map[int64][]receipt.Strip) job.Artifact {
+func summarize(key string, file receipt.File, frames []result.Frame, also details) job.Artifact {
 	a := job.Artifact{
 		Key: key, File: file, Renderer: rendererOf(frames), Device: deviceOf(frames),
 		DeviceName: joinDistinct(frames, func(f result.Frame) string { return f.DeviceName }),
@@ -28,7 +28,7 @@ func summarize(key string, file receipt.File, frames []result.Frame, origins map
 		}
 		times, _ := receipt.ParseTimes(f.Times) // the audit finds times that cannot be read; no receipt waits for them
 		a.Frames = append(a.Frames, receipt.Frame{
-			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Version: version, Times: times, Reused: origins[f.Origin], Strips: strips[f.Frame],
+			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes, RenderSeconds: result.Seconds(f.RenderUs), Finding: f.Finding, Checked: f.Checked, Version: version, Times: times, Reused: also.origins[f.Origin], Strips: also.strips[f.Frame], Outputs: receiptOutputs(also.outputs[f.Frame]),
 		})
 	}
 	return a
@@ -36,7 +36,7 @@ func summarize(key string, file receipt.File, frames []result.Frame, origins map
 
 // manifestOf makes the manifest for the ZIP. It repeats for each frame the hash that
 // packFrame has compared.
-func manifestOf(record job.Record, frames []result.Frame) receipt.Manifest {
+func manifestOf(record job.Record, frames []result.Frame, outputs outputs) receipt.Manifest {
 	m := receipt.Manifest{
 		JobID: record.JobID, FrameStart: int(record.FrameStart), FrameEnd: int(record.FrameEnd), FrameStep: int(record.FrameStep), FrameCount: int(record.FrameCount), FrameList: record.Frames,
 		Renderer: rendererOf(frames),
@@ -45,7 +45,7 @@ func manifestOf(record job.Record, frames []result.Frame) receipt.Manifest {
 	for _, f := range frames {
 		m.Frames = append(m.Frames, receipt.ManifestFrame{
 			Frame: int(f.Frame), File: f.File, SHA256: f.Sha256, PixelSHA256: f.PixelSha256, SizeBytes: f.SizeBytes,
-			Width: int(f.Width), Height: int(f.Height), RenderSeconds: result.Seconds(f.RenderUs),
+			Width: int(f.Width), Height: int(f.Height), RenderSeconds: result.Seconds(f.RenderUs), Outputs: receiptOutputs(outputs[f.Frame]),
 		})
 	}
 	return m

@@ -258,10 +258,16 @@ func (s *store) reuse(scene []byte) (take func(last int) string) {
 	return take
 }
 
-func (w farmWorker) deliver(c claimed) {
+// deliver delivers a frame, with outputs of some names.
+func (w farmWorker) deliver(c claimed, outputs ...string) {
 	w.Helper()
 	content, result := w.picture(c)
-	if err := w.Deliver(w.Context(), result, bytes.NewReader(content)); err != nil {
+	var files []io.Reader
+	for _, name := range outputs {
+		result.Outputs = append(result.Outputs, farmapi.Output{Name: name, SHA256: result.SHA256, SizeBytes: result.SizeBytes})
+		files = append(files, bytes.NewReader(content))
+	}
+	if err := w.Deliver(w.Context(), result, bytes.NewReader(content), files...); err != nil {
 		w.Fatal(err)
 	}
 }

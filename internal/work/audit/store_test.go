@@ -276,7 +276,8 @@ func (s *store) jobs() (last, sampled, long claimed) {
 
 	completed := c.start(demo.Scene(), client.StartRequest{WebhookURL: s.receiver.URL + "/ok", WebhookSecret: "sixteen letters!"}, 1, 5, 2)
 	s.gpu.fail("out_of_memory", false) // another worker renders it
-	s.cpu.render(completed, 3)
+	s.cpu.deliver(s.cpu.claim(completed), "deep/x.png", "y.png")
+	s.cpu.render(completed, 2)
 	c.await(completed, client.StatusCompleted)
 	c.share(completed)
 	paid := other.start(plain, client.StartRequest{}, 3, 4, 1)

@@ -13,6 +13,7 @@
 package delivery
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -82,12 +83,16 @@ func (d *Desk) Hold(ctx context.Context, bytes int64) (done func(), err error) {
 	return func() { d.decoding.Release(bytes) }, nil
 }
 
-// Receive takes in a picture whose bytes are read from file. A repeated delivery succeeds and
-// changes nothing. Errors: lease_lost, frame_rejected.
-func (d *Desk) Receive(ctx context.Context, p frames.Picture, file io.Reader) error {
+// Receive takes in a picture whose bytes are read from file, and then its outputs, each from
+// what next returns. A repeated delivery succeeds and changes nothing. Errors: lease_lost,
+// frame_rejected, and those of next.
+func (d *Desk) Receive(ctx context.Context, p frames.Picture, file io.Reader, next func() (io.Reader, error)) error {
 	return d.receive(ctx, p, false, func(p *frames.Picture) error {
 		began := time.Now()
-		err := d.store(ctx, *p, file)
+		err := d.store(ctx, *p, picture(*p), file)
+		if err == nil {
+			err = d.storeOutputs(ctx, *p, next)
+		}
 		if p.TellsTimes {
 			p.Times.Transfer += time.Since(began).Seconds()
 		}
@@ -108,45 +113,87 @@ func (d *Desk) receive(ctx context.Context, p frames.Picture, staged bool, bring
 	if err != nil || known {
 		return err
 	}
+	kept := false
+	defer func() {
+		if !kept && !errors.Is(err, db.ErrUnknown) {
+			d.remove(ctx, p)
+		}
+	}()
 	if err := bring(&p); err != nil {
 		return err
 	}
-	kept := false
 	if err = d.look(ctx, &p, scene, staged); err == nil && p.Seen != nil && d.taker.Compares(p) {
 		p.Small, err = d.small(ctx, p)
 	}
 	if err == nil {
 		kept, err = d.taker.Accept(ctx, p)
 	}
-	if !kept && !errors.Is(err, db.ErrUnknown) {
-		// The sweep removes what a failed delete leaves.
-		_ = d.blobs.Delete(context.WithoutCancel(ctx), p.BlobKey)
-	}
 	return err
 }
 
-// store writes the bytes of a picture and checks their number and hash. It
-// reads one byte more than described, to notice a picture that is too long.
+// remove deletes the files of a delivery. The sweep removes what a failed delete leaves.
+func (d *Desk) remove(ctx context.Context, p frames.Picture) {
+	ctx = context.WithoutCancel(ctx)
+	_ = d.blobs.Delete(ctx, p.BlobKey)
+	for _, o := range p.Outputs {
+		_ = d.blobs.Delete(ctx, o.BlobKey)
+	}
+}
+
+// described is a file of a delivery as its worker describes it.
+type described struct {
+	what, key, sha256 string
+	size              int64
+}
+
+func picture(p frames.Picture) described {
+	return described{"picture", p.BlobKey, p.SHA256, p.SizeBytes}
+}
+
+// storeOutputs writes the outputs of a picture. Their format is recognised by their first bytes;
+// they are not decoded. Errors: those of store.
+func (d *Desk) storeOutputs(ctx context.Context, p frames.Picture, next func() (io.Reader, error)) error {
+	for _, o := range p.Outputs {
+		file, err := next()
+		if err != nil {
+			return err
+		}
+		head := make([]byte, min(o.SizeBytes, pixels.HeadBytes))
+		if _, err := io.ReadFull(file, head); err != nil {
+			return fault.New(fault.FrameRejected, "The output %s ended early.", o.Name).Wrap(err)
+		}
+		if _, known := pixels.FormatOf(head); !known {
+			return d.taker.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf("The output %s is no picture of a known format.", o.Name)})
+		}
+		if err := d.store(ctx, p, described{"output " + o.Name, o.BlobKey, o.SHA256, o.SizeBytes}, io.MultiReader(bytes.NewReader(head), file)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// store writes the bytes of a file and checks their number and hash. It
+// reads one byte more than described, to notice a file that is too long.
 //
 // Bytes that differ from their description end the attempt: the worker's disk
 // or network is damaged, and another worker should render the frame. A
 // connection that breaks off does not; the worker can send again. Errors:
 // frame_rejected, lease_lost.
-func (d *Desk) store(ctx context.Context, p frames.Picture, file io.Reader) error {
-	w, err := d.blobs.Create(ctx, p.BlobKey)
+func (d *Desk) store(ctx context.Context, p frames.Picture, f described, file io.Reader) error {
+	w, err := d.blobs.Create(ctx, f.key)
 	if err != nil {
 		return fmt.Errorf("store frame: %w", err)
 	}
 	defer w.Abort()
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, p.SizeBytes+1))
+	n, err := io.Copy(io.MultiWriter(w, sum), io.LimitReader(file, f.size+1))
 	if db.IsFull(err) {
 		return fmt.Errorf("store frame: %w", err) // the worker keeps the picture and sends it again
 	}
 	if err != nil {
-		return fault.New(fault.FrameRejected, "The picture ended early, after %d bytes.", n).Wrap(err)
+		return fault.New(fault.FrameRejected, "The %s ended early, after %d bytes.", f.what, n).Wrap(err)
 	}
-	if err := d.compare(ctx, p, n, hex.EncodeToString(sum.Sum(nil))); err != nil {
+	if err := d.compare(ctx, p, f, n, hex.EncodeToString(sum.Sum(nil))); err != nil {
 		return err
 	}
 	if err := w.Commit(); err != nil {
@@ -155,14 +202,14 @@ func (d *Desk) store(ctx context.Context, p frames.Picture, file io.Reader) erro
 	return nil
 }
 
-// compare ends the attempt of a picture whose bytes are not as described. Errors:
+// compare ends the attempt of a delivery of which a file's bytes are not as described. Errors:
 // frame_rejected, lease_lost.
-func (d *Desk) compare(ctx context.Context, p frames.Picture, n int64, sum string) error {
-	if n == p.SizeBytes && sum == p.SHA256 {
+func (d *Desk) compare(ctx context.Context, p frames.Picture, f described, n int64, sum string) error {
+	if n == f.size && sum == f.sha256 {
 		return nil
 	}
 	return d.taker.Refuse(ctx, p.Lease, framecheck.Failure{Code: fault.FrameCheckFailed, Log: p.Log, Message: fmt.Sprintf(
-		"The picture has %d bytes and the hash %s, not the described %d and %s.", n, sum, p.SizeBytes, p.SHA256)})
+		"The %s has %d bytes and the hash %s, not the described %d and %s.", f.what, n, sum, f.size, f.sha256)})
 }
 
 // look reads a stored picture, so that the frame check does not depend on the worker's
@@ -180,7 +227,7 @@ func (d *Desk) look(ctx context.Context, p *frames.Picture, scene framecheck.Sce
 		return d.read(ctx, p, scene, file)
 	}
 	if file.Size() != p.SizeBytes {
-		return d.compare(ctx, *p, file.Size(), "")
+		return d.compare(ctx, *p, picture(*p), file.Size(), "")
 	}
 	sum := sha256.New()
 	bytes := io.TeeReader(file, sum)
@@ -190,7 +237,7 @@ func (d *Desk) look(ctx context.Context, p *frames.Picture, scene framecheck.Sce
 	if _, err := io.Copy(io.Discard, bytes); err != nil { // what a reader leaves
 		return fmt.Errorf("read frame: %w", err)
 	}
-	return d.compare(ctx, *p, file.Size(), hex.EncodeToString(sum.Sum(nil)))
+	return d.compare(ctx, *p, picture(*p), file.Size(), hex.EncodeToString(sum.Sum(nil)))
 }
 
 // read is look of bytes.

@@ -76,18 +76,18 @@ func TestAPictureIsTakenInByItsLeaseThenItsBytes(t *testing.T) {
 		// whose description does not match the scene.
 		stranger := p
 		stranger.Holder, stranger.Lease.Holder = "NOD-other", "NOD-other"
-		if err := desk.Receive(t.Context(), stranger, unread{t}); !fault.Is(err, fault.LeaseLost) {
+		if err := desk.Receive(t.Context(), stranger, unread{t}, nil); !fault.Is(err, fault.LeaseLost) {
 			t.Errorf("without the lease: %v", err)
 		}
 		old := p
 		old.Lease.Attempt++
-		if err := desk.Receive(t.Context(), old, unread{t}); !fault.Is(err, fault.LeaseLost) {
+		if err := desk.Receive(t.Context(), old, unread{t}, nil); !fault.Is(err, fault.LeaseLost) {
 			t.Errorf("with another attempt: %v", err)
 		}
-		if err := desk.Receive(t.Context(), p, bytes.NewReader(content)); err != nil {
+		if err := desk.Receive(t.Context(), p, bytes.NewReader(content), nil); err != nil {
 			t.Fatalf("a sound picture: %v", err)
 		}
-		if err := desk.Receive(t.Context(), p, unread{t}); err != nil {
+		if err := desk.Receive(t.Context(), p, unread{t}, nil); err != nil {
 			t.Errorf("the same once more: %v", err)
 		}
 		for name, spoil := range map[string]func(p frames.Picture) (frames.Picture, []byte){
@@ -115,7 +115,7 @@ func TestAPictureIsTakenInByItsLeaseThenItsBytes(t *testing.T) {
 			if spoilt == nil {
 				from = unread{t}
 			}
-			if err := desk.Receive(t.Context(), p, from); !fault.Is(err, fault.FrameRejected) {
+			if err := desk.Receive(t.Context(), p, from, nil); !fault.Is(err, fault.FrameRejected) {
 				t.Errorf("%s: %v", name, err)
 			}
 			if _, err := store.Open(t.Context(), p.BlobKey); !errors.Is(err, blob.ErrNotFound) {
@@ -140,12 +140,12 @@ func TestAWorkerThatLeavesEndsTheLookAtItsPicture(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, leave := context.WithCancel(t.Context())
-		if err := desk.Receive(ctx, p, &leaving{bytes.NewReader(content), leave}); !errors.Is(err, context.Canceled) {
+		if err := desk.Receive(ctx, p, &leaving{bytes.NewReader(content), leave}, nil); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 		empty(t, store)
 		all()
-		if err := desk.Receive(t.Context(), p, bytes.NewReader(content)); err != nil {
+		if err := desk.Receive(t.Context(), p, bytes.NewReader(content), nil); err != nil {
 			t.Errorf("its next delivery: %v", err)
 		}
 	})

@@ -128,30 +128,39 @@ func (c *Client) Challenge(ctx context.Context, req ChallengeRequest) (Challenge
 	return call[ChallengeReply](ctx, c, PathChallenge, req, callTimeout)
 }
 
-// Deliver sends a rendered frame; image must hold result.SizeBytes bytes. Its length
-// is announced, so that the server recognises a broken delivery. Error codes:
-// lease_lost, frame_rejected. If the store gives links and image can be read again,
-// the bytes go to the store, or to the server if that fails.
-func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader) error {
-	if again, ok := image.(io.ReadSeeker); ok && c.links.Load() {
+// Deliver sends a rendered frame; image must hold result.SizeBytes bytes, and outputs those of
+// result.Outputs. Their lengths are announced, so that the server recognises a broken delivery.
+// Error codes: lease_lost, frame_rejected. If the store gives links, image can be read again and
+// there are no outputs, the bytes go to the store, or to the server if that fails.
+func (c *Client) Deliver(ctx context.Context, result FrameResult, image io.Reader, outputs ...io.Reader) error {
+	if again, ok := image.(io.ReadSeeker); ok && c.links.Load() && len(outputs) == 0 {
 		if sent, err := c.deliverByLink(ctx, result, again); sent {
 			return err
 		}
 	}
-	return c.deliverBeside(ctx, result, image)
+	return c.deliverBeside(ctx, result, append([]io.Reader{image}, outputs...))
 }
 
 // deliverBeside sends a description and its bytes in one request.
-func (c *Client) deliverBeside(ctx context.Context, result FrameResult, image io.Reader) error {
-	head, tail, kind, err := deliverParts(result)
+func (c *Client) deliverBeside(ctx context.Context, result FrameResult, files []io.Reader) error {
+	between, kind, err := deliverParts(result)
+	if err == nil && len(files) != len(result.Outputs)+1 {
+		err = fmt.Errorf("%d files come with a picture and %d outputs", len(files), len(result.Outputs))
+	}
 	if err != nil {
 		return fmt.Errorf("write the delivery of %s: %w", result.File, err)
 	}
-	size := int64(len(head)) + result.SizeBytes + int64(len(tail))
+	size, body := int64(0), []io.Reader{}
+	for i, text := range between {
+		size, body = size+int64(len(text)), append(body, bytes.NewReader(text))
+		if i < len(files) {
+			bytes := result.sizeOf(i)
+			size, body = size+bytes, append(body, &exactly{files[i], bytes})
+		}
+	}
 	ctx, cancel := context.WithTimeout(ctx, transferTime(size))
 	defer cancel()
-	body := io.MultiReader(bytes.NewReader(head), &exactly{image, result.SizeBytes}, bytes.NewReader(tail))
-	req, err := c.request(ctx, http.MethodPost, PathDeliver, body)
+	req, err := c.request(ctx, http.MethodPost, PathDeliver, io.MultiReader(body...))
 	if err != nil {
 		return err
 	}
@@ -161,31 +170,49 @@ func (c *Client) deliverBeside(ctx context.Context, result FrameResult, image io
 	return c.exchange(req, &reply)
 }
 
-// deliverParts writes the multipart body up to the image's first byte and after
-// its last one, so that the image itself is streamed and the length known.
-func deliverParts(result FrameResult) (head, tail []byte, contentType string, err error) {
+// sizeOf is the bytes of a delivery's file: 0 is the picture, and the outputs follow.
+func (r FrameResult) sizeOf(i int) int64 {
+	if i == 0 {
+		return r.SizeBytes
+	}
+	return r.Outputs[i-1].SizeBytes
+}
+
+// deliverParts writes the multipart body around the bytes of its files: before the first one,
+// between them and after the last. So the files themselves are streamed and the length known.
+func deliverParts(result FrameResult) (between [][]byte, contentType string, err error) {
 	meta, err := json.Marshal(result)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
 	var body bytes.Buffer
 	parts := multipart.NewWriter(&body)
 	part, err := parts.CreatePart(textproto.MIMEHeader{
 		"Content-Disposition": {`form-data; name="meta"`}, "Content-Type": {"application/json"}})
 	if err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
 	if _, err := part.Write(meta); err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
 	if _, err := parts.CreateFormFile("file", result.File); err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
-	split := body.Len()
+	cuts := []int{0, body.Len()}
+	for range result.Outputs {
+		if _, err := parts.CreateFormFile("output", "output"); err != nil {
+			return nil, "", err
+		}
+		cuts = append(cuts, body.Len())
+	}
 	if err := parts.Close(); err != nil {
-		return nil, nil, "", err
+		return nil, "", err
 	}
-	return body.Bytes()[:split], body.Bytes()[split:], parts.FormDataContentType(), nil
+	cuts = append(cuts, body.Len())
+	for i, cut := range cuts[1:] {
+		between = append(between, body.Bytes()[cuts[i]:cut])
+	}
+	return between, parts.FormDataContentType(), nil
 }
 
 // exactly reads the next left bytes of r, and fails when there are fewer. Without

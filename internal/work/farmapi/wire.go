@@ -23,8 +23,9 @@ import (
 // Version 1 of the workers' API: JSON bodies under /farm/v1. Two calls differ: a part of
 // a file is answered as bytes, and a frame is delivered as multipart (part "meta" is
 // FrameResult as JSON, part "file" the image's bytes, in that order, so that the server
-// knows what to expect before the first byte). If workers can reach the store, the bytes
-// go there: a worker stages the frame, sends it to the given link, and delivers only the
+// knows what to expect before the first byte; a part "output" follows for each of the frame's
+// Outputs). If workers can reach the store, the bytes
+// go there, unless the frame has outputs: a worker stages the frame, sends it to the given link, and delivers only the
 // description. Replies carry ok=true; errors have the envelope of spec 7. Durations are
 // seconds.
 const (
@@ -73,6 +74,8 @@ type RegisterRequest struct {
 	Lacks []buildoption.Option `json:"lacks,omitempty"`
 	// Strips says that it renders strips of frames, and finishes frames of strips.
 	Strips bool `json:"strips,omitempty"`
+	// Outputs says that it delivers the files of File Output nodes.
+	Outputs bool `json:"outputs,omitempty"`
 }
 
 // RegisterReply names the worker and the times that the server expects of it.
@@ -85,6 +88,19 @@ type RegisterReply struct {
 	PlaySeconds      float64 `json:"play_seconds"`      // so does one that needs more playing before it than fits into this
 	// Links says that the store gives links: for parts, and for frames.
 	Links bool `json:"links,omitempty"`
+	// Outputs bounds the files of File Output nodes of a frame; zero from a server that takes
+	// none.
+	Outputs OutputLimits `json:"outputs,omitzero"`
+}
+
+// MostOutputs is the most that OutputLimits.Files may be. The description of a delivery has all
+// names.
+const MostOutputs = 256
+
+// OutputLimits bound the files of File Output nodes that a frame may have.
+type OutputLimits struct {
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"` // of all together
 }
 
 // LeaseRequest asks for frames. The call is a long poll: it is answered as soon as
@@ -302,6 +318,15 @@ type FrameResult struct {
 	Staged string `json:"staged,omitempty"`
 	// Joined says that the frame was made of strips.
 	Joined bool `json:"joined,omitempty"`
+	// Outputs are the files of File Output nodes. Their bytes follow those of the picture.
+	Outputs []Output `json:"outputs,omitempty"`
+}
+
+// Output is a file of a File Output node.
+type Output struct {
+	Name      string `json:"name"` // safe, see framename.Path
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
 }
 
 // Defects are what may show that a picture is broken, as the service sees it itself in the

@@ -48,6 +48,8 @@ type Picture struct {
 	Small    *image.RGBA
 	Switched []string // settings that the worker changed to render at all
 	Joined   bool     // of strips that several workers rendered
+	// Outputs are the files of File Output nodes, in the worker's order.
+	Outputs []Output
 }
 
 // Admit checks, before a byte of a picture is read, that its worker may deliver it: the
@@ -83,10 +85,14 @@ func (f *Frames) Admit(ctx context.Context, p Picture) (scene framecheck.Scene, 
 	if err != nil || known {
 		return scene, known, err
 	}
-	if failure := framecheck.RejectUnread(p.Picture, scene); failure != nil {
-		return scene, false, f.Refuse(ctx, p.Lease, *failure)
+	failure := framecheck.RejectUnread(p.Picture, scene)
+	if failure == nil {
+		failure, err = f.rejectOutputs(ctx, p)
 	}
-	return scene, false, nil
+	if failure != nil {
+		err = f.Refuse(ctx, p.Lease, *failure)
+	}
+	return scene, false, err
 }
 
 // isRepeated reports whether a frame has been accepted with this picture: the same worker,
@@ -258,7 +264,7 @@ func insertFrame(ctx context.Context, tx *db.Tx, p Picture, record job.Record, f
 	if _, err := tx.FrameCreate(ctx, row); err != nil {
 		return fmt.Errorf("accept frame: %w", err)
 	}
-	return nil
+	return addOutputs(ctx, tx, p)
 }
 
 // nameOf is the name of a frame: the worker's, or the scene's own where that was ordered.

@@ -41,6 +41,9 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 	if err := candidateRows.Audit(ctx, tx, breach, nil); err != nil {
 		return err
 	}
+	if err := auditOutputs(ctx, tx, breach); err != nil {
+		return err
+	}
 	leased, err := tx.AuditLeases(ctx)
 	if err != nil {
 		return fmt.Errorf("audit the leases of frames: %w", err)

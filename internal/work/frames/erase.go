@@ -13,5 +13,8 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := tx.FrameLogsErase(ctx, workspaceID); err != nil {
 		return fmt.Errorf("erase the logs of frames: %w", err)
 	}
+	if err := tx.FrameOutputsErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase the outputs of frames: %w", err)
+	}
 	return nil
 }

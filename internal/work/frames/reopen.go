@@ -62,6 +62,9 @@ func (f *Frames) reopenFrame(ctx context.Context, tx *db.Tx, record job.Record, 
 	if _, err := tx.FrameDelete(ctx, query.FrameDeleteParams{JobID: record.JobID, Frame: a.frame}); err != nil {
 		return record, fmt.Errorf("reopen a frame: %w", err)
 	}
+	if err := tx.FrameOutputsDrop(ctx, query.FrameOutputsDropParams{JobID: record.JobID, Frame: a.frame}); err != nil {
+		return record, fmt.Errorf("reopen a frame: %w", err)
+	}
 	if f.Cuts != nil {
 		if err := f.Cuts.Reopen(ctx, tx, record.JobID, a.frame); err != nil {
 			return record, err

@@ -15,11 +15,14 @@ type NeededOption struct {
 	From   string             `json:"from,omitempty" doc:"The library that names it; absent for the upload itself."`
 }
 
-// Needs is what Blender must be built with for the picture. Workers without it get no frame
-// of the scene.
+// Needs is what Blender must be built with for the picture, and whether its worker has to deliver
+// outputs. Workers without it get no frame of the scene.
 func (s Scene) Needs() (needs buildoption.Set) {
 	for _, n := range s.BuildOptions {
 		needs |= buildoption.Of(n.Option)
+	}
+	if len(s.FileOutputNodes) > 0 {
+		needs |= buildoption.Of(buildoption.FileOutputs)
 	}
 	return needs
 }

@@ -151,7 +151,7 @@ func (e Envelope) Lock(ctx context.Context, tx *db.Tx, upload query.Upload, scen
 		return Quote{}, fmt.Errorf("write warnings: %w", err)
 	}
 	expires := tx.Now + terms.QuoteLifetime.Microseconds()
-	reused, free, err := requested.reused(ctx, tx, upload.WorkspaceID, selected, db.Time(expires))
+	reused, free, err := requested.reused(ctx, tx, upload.WorkspaceID, scene, selected, db.Time(expires))
 	if err != nil {
 		return Quote{}, err
 	}

@@ -12,8 +12,9 @@ import (
 )
 
 // reused looks for the frames that a quote takes over, where that was asked. free is their
-// number. A rerender takes none over: its caller wants them rendered.
-func (a RequestedFrames) reused(ctx context.Context, tx *db.Tx, workspaceID string, s Selection, until time.Time) (text string, free int, err error) {
+// number. A rerender takes none over: its caller wants them rendered. A scene with File Output
+// nodes takes none over either: an earlier frame may lack what they write.
+func (a RequestedFrames) reused(ctx context.Context, tx *db.Tx, workspaceID string, scene Scene, s Selection, until time.Time) (text string, free int, err error) {
 	if a.Reuse == nil || a.RerenderOf != "" {
 		return "", 0, nil
 	}
@@ -21,7 +22,11 @@ func (a RequestedFrames) reused(ctx context.Context, tx *db.Tx, workspaceID stri
 	if frames == nil {
 		frames = framelist.Range{First: s.Frames.Start, Last: s.Frames.End, Step: s.Frames.Step}.List()
 	}
-	found, err := reuse.Find(ctx, tx, workspaceID, *a.Reuse, frames, until)
+	pictures := *a.Reuse
+	if len(scene.FileOutputNodes) > 0 {
+		pictures = pictures.Never("the same picture, but File Output nodes write other files with it")
+	}
+	found, err := reuse.Find(ctx, tx, workspaceID, pictures, frames, until)
 	if err != nil {
 		return "", 0, err
 	}

@@ -42,7 +42,7 @@ type Scene struct {
 	UsesAutorunScripts bool             `json:"uses_autorun_scripts" doc:"True if the picture may depend on Python that would run automatically."`
 	AutorunScripts     []Script         `json:"autorun_scripts,omitempty" doc:"That Python; none of it is run."`
 	DrivenSamples      bool             `json:"driven_samples" doc:"True when a driver or keyframes set the samples."`
-	FileOutputNodes    []string         `json:"file_output_nodes" doc:"Paths of compositor File Output nodes; they write nothing here."`
+	FileOutputNodes    []string         `json:"file_output_nodes" doc:"Paths of compositor File Output nodes. Their files are delivered with each frame."`
 	Simulations        []Simulation     `json:"simulations" doc:"What runs from frame to frame in the picture."`
 	OutputFormat       string           `json:"output_format" doc:"Blender's name of the still or movie format, such as PNG."`
 	MovieOutput        bool             `json:"movie_output" doc:"True when the format is one film; frames are then PNG."`

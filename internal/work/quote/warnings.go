@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"svc.example/internal/render/buildoption"
 )
 
 // WarningCode names a difference between the render and what the file expects. Callers
@@ -41,7 +43,7 @@ const (
 	WarnFrameZeroSkipped WarningCode = "frame_zero_skipped"
 	WarnFramesOutside    WarningCode = "frames_outside_scene"
 	WarnMovieAsPNG       WarningCode = "movie_output_as_png"
-	WarnFileOutput       WarningCode = "file_output_disabled"
+	WarnFileOutput       WarningCode = "file_outputs_wait"
 	WarnEXRPreviews      WarningCode = "exr_previews_off"
 	WarnNotRepeatable    WarningCode = "not_repeatable"
 	WarnDrivenSamples    WarningCode = "driven_samples"
@@ -280,12 +282,12 @@ func otherWarnings() []WarningRow {
 			func(in *inspected) (any, string) {
 				return when(in.MovieOutput, map[string]string{"format": in.OutputFormat}, "The scene's output is a movie file (%s).", in.OutputFormat)
 			}},
-		{WarnFileOutput, SeverityResult, "The compositor has File Output nodes, which write files of their own.",
-			"Only the picture is delivered; those files are not written.",
-			"Put what you need into the passes of a multilayer EXR.",
+		{WarnFileOutput, SeverityResult, "The compositor has File Output nodes, and no online worker delivers the files that they write.",
+			"Frames wait for a worker that does.",
+			"Wait for such a worker. Or mute the nodes, save the file and upload it again.",
 			func(in *inspected) (any, string) {
-				return when(len(in.FileOutputNodes) > 0, map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
-					"The compositor has File Output nodes: %s.", listed(in.FileOutputNodes, itself))
+				return when(in.farm.lacks(in.Needs()).Has(buildoption.FileOutputs), map[string][]string{"paths": first(in.FileOutputNodes, mostDetail)},
+					"No online worker delivers the files of File Output nodes, which the compositor has: %s.", listed(in.FileOutputNodes, itself))
 			}},
 		{WarnNotRepeatable, SeverityResult, "The world has a volume, which Blender 4.3 was seen to render with other noise each time.",
 			"The frames are right, but a second render can have other noise, and none is made to confirm them.",

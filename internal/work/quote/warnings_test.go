@@ -48,7 +48,7 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 	return map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int){
 		quote.WarnBuildOption: func(s *quote.Scene, f *quote.Farm) int {
 			s.BuildOptions = []quote.NeededOption{{Option: buildoption.Alembic, Kind: "cache", Path: "//a.abc", Owner: "Birds"}}
-			f.Lacks = []buildoption.Set{buildoption.Of(buildoption.Alembic)}
+			lack(f, buildoption.Alembic)
 			return 0
 		},
 		quote.WarnMissingFiles: func(s *quote.Scene, _ *quote.Farm) int {
@@ -111,7 +111,11 @@ func causes() map[quote.WarningCode]func(*quote.Scene, *quote.Farm) (skipped int
 		quote.WarnFrameZeroSkipped: func(s *quote.Scene, _ *quote.Farm) int { s.FrameStart = 0; return 1 },
 		quote.WarnFramesOutside:    func(*quote.Scene, *quote.Farm) int { return 0 },
 		quote.WarnMovieAsPNG:       func(s *quote.Scene, _ *quote.Farm) int { s.MovieOutput = true; return 0 },
-		quote.WarnFileOutput:       func(s *quote.Scene, _ *quote.Farm) int { s.FileOutputNodes = []string{"//depth"}; return 0 },
+		quote.WarnFileOutput: func(s *quote.Scene, f *quote.Farm) int {
+			s.FileOutputNodes = []string{"//depth"}
+			lack(f, buildoption.FileOutputs)
+			return 0
+		},
 		quote.WarnHeavyScene: func(s *quote.Scene, _ *quote.Farm) int {
 			s.ResolutionX, s.ResolutionY, s.ResolutionPercentage, s.Samples = 4000, 4000, 100, 4000
 			return 0
@@ -175,6 +179,14 @@ func TestEveryWarningOfTheTableIsMadeByItsCauseAlone(t *testing.T) {
 			t.Errorf("the cause of %s makes %q", row.Code, got)
 		}
 	}
+}
+
+// lack takes something from the one worker that a farm has.
+func lack(f *quote.Farm, option buildoption.Option) {
+	if f.Lacks == nil {
+		f.Lacks = make([]buildoption.Set, 1)
+	}
+	f.Lacks[0] |= buildoption.Of(option)
 }
 
 func codes(s quote.Scene, f quote.Farm, selected quote.Selection) []quote.WarningCode {

@@ -37,10 +37,15 @@ func (r *Report) checkContents(receipt Receipt, artifact Artifact) {
 		r.add("contents", Failed, "%v", err)
 		return
 	}
-	r.add("contents", OK, "%s, %s, %s and nothing else", counted(int64(receipt.FrameCount), "frame"), ManifestEntry, RenderLogEntry)
+	held := counted(int64(receipt.FrameCount), "frame")
+	if n := receipt.outputCount(); n > 0 {
+		held += ", " + counted(int64(n), "output")
+	}
+	r.add("contents", OK, "%s, %s, %s and nothing else", held, ManifestEntry, RenderLogEntry)
 	pictures := readPictures(receipt.Frames, entries)
 	r.checkFrames(pictures)
 	r.checkPixels(receipt.Frames, pictures)
+	r.checkOutputs(receipt.Frames, entries)
 	if err := compareManifest(receipt, entries[ManifestEntry], pictures); err != nil {
 		r.add("manifest", Failed, "%v", err)
 		return
@@ -55,6 +60,9 @@ func listEntries(receipt Receipt, files []*zip.File) (map[string]*zip.File, erro
 	entries := map[string]*zip.File{ManifestEntry: nil, RenderLogEntry: nil}
 	for _, frame := range receipt.Frames {
 		entries[FrameEntry(frame.File)] = nil
+		for _, output := range frame.Outputs {
+			entries[OutputEntry(output.Name)] = nil
+		}
 	}
 	for _, file := range files {
 		known, wanted := entries[file.Name]
@@ -209,7 +217,7 @@ func compareManifest(receipt Receipt, entry *zip.File, pictures []picture) error
 		if p.found.Width > 0 { // otherwise only the manifest knows the size
 			want.Frames[i].Width, want.Frames[i].Height = p.found.Width, p.found.Height
 		}
-		if found.Frames[i] != want.Frames[i] {
+		if !reflect.DeepEqual(found.Frames[i], want.Frames[i]) {
 			return fmt.Errorf("%s disagrees with the receipt or the picture about frame %d", ManifestEntry, want.Frames[i].Frame)
 		}
 	}
@@ -226,7 +234,7 @@ func manifestOf(r Receipt) Manifest {
 		FrameCount: r.FrameCount, FrameList: r.FrameList, Frames: make([]ManifestFrame, len(r.Frames)), Renderer: r.Renderer, Input: r.Input.File}
 	for i, f := range r.Frames {
 		m.Frames[i] = ManifestFrame{Frame: f.Frame, File: f.File, SHA256: f.SHA256, PixelSHA256: f.PixelSHA256,
-			SizeBytes: f.SizeBytes, RenderSeconds: f.RenderSeconds}
+			SizeBytes: f.SizeBytes, RenderSeconds: f.RenderSeconds, Outputs: f.Outputs}
 	}
 	return m
 }

@@ -219,7 +219,7 @@ func (r Receipt) consistent() error {
 	if err != nil {
 		return err
 	}
-	files := make(map[string]bool, len(r.Frames))
+	files, outputs := make(map[string]bool, len(r.Frames)), map[string]bool{}
 	for i, f := range r.Frames {
 		// Every frame is there, once and in order: a receipt cannot leave one out.
 		if belongs := list(i); f.Frame != belongs {
@@ -232,7 +232,7 @@ func (r Receipt) consistent() error {
 			return fmt.Errorf("frame %d has the unusable file name %q", f.Frame, f.File)
 		}
 		files[f.File] = true
-		if err := errors.Join(r.consistentOrigin(f), f.consistentStrips()); err != nil {
+		if err := errors.Join(r.consistentOrigin(f), f.consistentStrips(), f.consistentOutputs(outputs)); err != nil {
 			return err
 		}
 	}

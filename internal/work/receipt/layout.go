@@ -6,10 +6,14 @@ const (
 	ManifestEntry  = "manifest.json"
 	RenderLogEntry = "render-log.txt"
 	frameFolder    = "output/"
+	outputFolder   = "outputs/"
 )
 
 // FrameEntry returns the path in the ZIP of a frame's bare file name.
 func FrameEntry(file string) string { return frameFolder + file }
+
+// OutputEntry returns the path in the ZIP of a frame's output.
+func OutputEntry(name string) string { return outputFolder + name }
 
 // Manifest is the content of [ManifestEntry]: it describes the ZIP for readers
 // that have only the ZIP. It has no signature of its own; the receipt's artifact
@@ -37,4 +41,6 @@ type ManifestFrame struct {
 	Width         int     `json:"width"`
 	Height        int     `json:"height"`
 	RenderSeconds float64 `json:"render_seconds"`
+	// Outputs are those of the receipt.
+	Outputs []Output `json:"outputs,omitempty"`
 }

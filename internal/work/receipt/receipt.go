@@ -118,6 +118,16 @@ type Frame struct {
 	// Strips are the parts of the frame that several workers rendered, from the top; absent
 	// where one worker rendered it.
 	Strips []Strip `json:"strips,omitempty"`
+	// Outputs are the files that File Output nodes wrote for the frame; absent without any.
+	Outputs []Output `json:"outputs,omitempty"`
+}
+
+// Output is a file that a frame has besides its picture. Its path in the ZIP is
+// [OutputEntry](Name).
+type Output struct {
+	Name      string `json:"name"` // with folders, such as "depth/Image0001.exr"
+	SHA256    string `json:"sha256"`
+	SizeBytes int64  `json:"size_bytes"`
 }
 
 // Strip is a part of a frame that one of several workers rendered.

@@ -188,14 +188,24 @@ func forgeries(t *testing.T) (cases []judged) {
 			j.Pictures[0], j.Pictures[1] = j.Pictures[1], j.Pictures[0]
 			pack(t, j)
 		},
-		"a receipt of test mode": func(j *receipttest.Job) { j.Receipt.Test = true },
-		"a manifest that lies":   func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2"; pack(t, j) },
-		"a manifest with fewer":  func(j *receipttest.Job) { j.Manifest.Frames = j.Manifest.Frames[1:]; pack(t, j) },
+		"a receipt of test mode":         func(j *receipttest.Job) { j.Receipt.Test = true },
+		"a manifest that lies":           func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2"; pack(t, j) },
+		"outputs":                        func(j *receipttest.Job) { outputs(t, j) },
+		"an output that differs":         func(j *receipttest.Job) { outputs(t, j); j.Outputs[1].Content = []byte("bares"); pack(t, j) },
+		"an output that is cut":          func(j *receipttest.Job) { outputs(t, j); j.Outputs[0].Content = []byte("d"); pack(t, j) },
+		"an output less in the ZIP":      func(j *receipttest.Job) { outputs(t, j); j.Outputs = j.Outputs[1:]; pack(t, j) },
+		"an output less in the manifest": func(j *receipttest.Job) { outputs(t, j); j.Manifest.Frames[0].Outputs = nil; pack(t, j) },
+		"a manifest with fewer":          func(j *receipttest.Job) { j.Manifest.Frames = j.Manifest.Frames[1:]; pack(t, j) },
 	} {
 		changed := honest(t, 3, 5, 11, change)
 		changed.name = name
 		cases = append(cases, changed)
 		changed.name, changed.Test = name+", which may be of test mode", true
+		cases = append(cases, changed)
+	}
+	for to, name := range map[string]string{`"../../x1.exr"`: "an output outside of the ZIP", `"deep/x1.exr"`: "two outputs of one name", `""`: "an output without a name"} {
+		changed := honest(t, 3, 5, 11, func(j *receipttest.Job) { outputs(t, j) })
+		changed.name, changed.Receipt = name, retyped(t, changed.Receipt, `"bare/x1.exr"`, to)
 		cases = append(cases, changed)
 	}
 	for from, to := range map[string]string{receipt.PredicateType: receipt.TestPredicateType, receipt.TestPredicateType: receipt.PredicateType} {
@@ -223,6 +233,15 @@ func retyped(t *testing.T, envelope []byte, from, to string) []byte {
 		t.Fatal(err)
 	}
 	return sealed
+}
+
+// outputs gives two frames outputs.
+func outputs(t *testing.T, j *receipttest.Job) {
+	t.Helper()
+	j.AddOutput(0, "deep/x1.exr", "depth")
+	j.AddOutput(0, "bare/x1.exr", "bare1")
+	j.AddOutput(2, "x3.png", "third")
+	pack(t, j)
 }
 
 func pack(t *testing.T, j *receipttest.Job, more ...string) {
@@ -280,7 +299,7 @@ func TestTheSDKsJudgeReceiptsAsThisPackageDoes(t *testing.T) {
 		verdicts[i] = c.verdict(t)
 	}
 	// Every check fails somewhere, or the comparison says little.
-	for _, check := range []string{"", "test", "signature", "statement", "members", "artifact", "contents", "frames", "manifest", "log", "key", "reused"} {
+	for _, check := range []string{"", "test", "signature", "statement", "members", "artifact", "contents", "frames", "outputs", "manifest", "log", "key", "reused"} {
 		if !slices.Contains(verdicts, check) {
 			t.Errorf("no case fails first at %q", check)
 		}

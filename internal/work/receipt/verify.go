@@ -120,6 +120,7 @@ func (r *Report) distrust(name string, err error) error {
 //	contents   the ZIP holds each frame once, its two descriptions, nothing else
 //	frames     each frame's size and SHA-256
 //	pixels     each PNG and JPEG frame decodes to its pixel hash
+//	outputs    only of frames with outputs: the size and SHA-256 of each
 //	manifest   manifest.json agrees with the receipt
 //
 // [Report.InLog] adds the check that the receipt is in the log.

@@ -1,6 +1,7 @@
 package reuse
 
 import (
+	"cmp"
 	"fmt"
 
 	"svc.example/internal/render/framelist"
@@ -79,8 +80,8 @@ func Setting(name string, frames framelist.List) Change {
 }
 
 // rest says why the frames of an order that were not found are rendered; nil if all were, or
-// if nothing was compared.
-func (e *Earlier) rest(frames framelist.List, found map[int]string) *Changes {
+// if nothing was compared. never says why none can be found.
+func (e *Earlier) rest(frames framelist.List, found map[int]string, never string) *Changes {
 	if e == nil || len(found) == len(frames) {
 		return nil
 	}
@@ -93,7 +94,7 @@ func (e *Earlier) rest(frames framelist.List, found map[int]string) *Changes {
 	}
 	c.Causes = append([]Change{}, c.Causes...)
 	if len(same) > 0 {
-		c.Causes = append(c.Causes, Change{Frames: same.String(), What: "the same picture, but from a kind of worker that is not here or not trusted now, or with a finding", How: unusable})
+		c.Causes = append(c.Causes, Change{Frames: same.String(), What: cmp.Or(never, "the same picture, but from a kind of worker that is not here or not trusted now, or with a finding"), How: unusable})
 	}
 	if more := len(c.Causes) - mostCauses; more > 0 {
 		c.Causes, c.CausesLeftOut = c.Causes[:mostCauses], more

@@ -85,7 +85,7 @@ func Find(ctx context.Context, tx *db.Tx, workspaceID string, p Pictures, frames
 		}
 	}
 	found.From = origins(byKind[found.Kind])
-	found.Changes = p.earlier.rest(frames, byKind[found.Kind])
+	found.Changes = p.earlier.rest(frames, byKind[found.Kind], p.never)
 	return found, nil
 }
 

@@ -27,6 +27,7 @@ type Pictures struct {
 	frames  map[int][sha256.Size]byte
 	order   string
 	earlier *Earlier
+	never   string // why none is found; "" where they may be
 }
 
 // PicturesOf are the pictures of frames that come from content, by frame. order is what else
@@ -38,6 +39,12 @@ func PicturesOf(content map[int][sha256.Size]byte, order string) Pictures {
 // With adds what differs from an earlier job; nil for none.
 func (p Pictures) With(e *Earlier) Pictures {
 	p.earlier = e
+	return p
+}
+
+// Never are the same pictures, of which Find finds none; why says that to people.
+func (p Pictures) Never(why string) Pictures {
+	p.never = why
 	return p
 }
 
@@ -54,10 +61,11 @@ type Class struct {
 // harm only itself.
 const keySize = 16
 
-// key is the key of a frame by a class of workers; "" for a frame that was not read.
+// key is the key of a frame by a class of workers; "" for a frame that was not read, or that is
+// never found.
 func (p Pictures) key(frame int, by Class) string {
 	content, ok := p.frames[frame]
-	if !ok {
+	if !ok || p.never != "" {
 		return ""
 	}
 	sum := sha256.Sum256(fmt.Appendf(nil, "%x\n%s\n%q", content[:], p.order, by))

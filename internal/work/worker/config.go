@@ -32,7 +32,7 @@ type Farm interface {
 	// Strip opens a strip of a frame that the worker finishes; the caller closes it.
 	Strip(ctx context.Context, workerID, jobID, sha256 string, size int64) (io.ReadCloser, error)
 	// Deliver may be repeated with the same result: the server keeps the first.
-	Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader) error
+	Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader, outputs ...io.Reader) error
 	Fail(context.Context, farmapi.FailRequest) error
 	Release(context.Context, farmapi.ReleaseRequest) error
 }

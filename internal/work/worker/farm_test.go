@@ -291,7 +291,7 @@ func (s *server) Part(_ context.Context, workerID, _, _ string, _ int64) (io.Rea
 	return io.NopCloser(bytes.NewReader(s.input)), nil
 }
 
-func (s *server) Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader) error {
+func (s *server) Deliver(ctx context.Context, result farmapi.FrameResult, image io.Reader, _ ...io.Reader) error {
 	select {
 	case <-time.After(s.deliverIn):
 	case <-ctx.Done():

@@ -53,7 +53,7 @@ func (w *Worker) finish(drainCtx context.Context, s renderedFrame) {
 		// Another worker renders the frame by now, and the server would refuse this one.
 		if t.ctx.Err() != nil {
 			w.log.Warn("frame dropped: its lease was lost", "job_id", t.job.JobID, "frame", t.lease.Frame)
-			_ = os.Remove(s.path) // if this fails, the next run empties the folder
+			discard(s.path)
 			return
 		}
 		if err := w.out.put(report{Frame: &result}); err != nil {
@@ -153,6 +153,10 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 	if bad := frameDefect(t.lease.Frame, w.self.Device, f, picture); bad != nil {
 		return farmapi.FrameResult{}, bad
 	}
+	outputs, err := checkOutputs(s)
+	if err != nil {
+		return farmapi.FrameResult{}, err
+	}
 	info := s.job.Info()
 	return farmapi.FrameResult{
 		WorkerID: w.id(), LeaseID: t.lease.LeaseID, Attempt: t.lease.Attempt, JobID: t.job.JobID,
@@ -161,7 +165,7 @@ func (w *Worker) check(s renderedFrame) (farmapi.FrameResult, error) {
 		Played: t.played, PlaySeconds: t.playTime.Seconds(),
 		Device: f.Device, DeviceName: f.DeviceName, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
 		Switched: s.switched, Log: f.Log, Full: fullFrame(s), Settings: s.job.job.Settings, Times: timesOf(t, f), Defects: defectsOf(f, picture),
-		Joined: t.lease.Finish != nil,
+		Joined: t.lease.Finish != nil, Outputs: outputs,
 	}, nil
 }
 

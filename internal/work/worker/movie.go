@@ -49,7 +49,7 @@ func (l *slot) encodeMovie(ctx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	if path, err = l.out.moveIn(t.lease, path); err != nil {
+	if path, err = l.out.moveIn(t.lease, blender.Frame{Path: path}); err != nil {
 		return errors.Join(errUnable, err)
 	}
 	info, err1 := os.Stat(path)

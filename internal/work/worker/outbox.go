@@ -5,15 +5,18 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
 	"svc.example/internal/ground/atomicfile"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/farmapi"
 )
 
@@ -37,8 +40,8 @@ func (r report) lease() (id string, attempt int) {
 var errUnsendable = errors.New("the kept picture cannot be read whole")
 
 // outbox keeps reports on disk until the server has answered them. A report is KEY.json
-// and, for a frame, KEY.image. The .json is written last and makes the report count. put
-// fsyncs both files and the folder before it returns. The rendering goroutine and the
+// and, for a frame, KEY.image and KEY.outputs, a folder, if it has outputs. The .json is written last and makes the report count. put
+// fsyncs the files and the folder before it returns. The rendering goroutine and the
 // checks put reports; one goroutine reads, sends and removes them.
 type outbox struct {
 	dir  string
@@ -65,9 +68,9 @@ func openOutbox(dir string) (*outbox, error) {
 		}
 	}
 	for _, e := range entries {
-		key := strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".json"), ".image")
+		key := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".json"), imageEnd), outputsEnd)
 		if !slices.Contains(o.keys, key) {
-			if err := os.Remove(filepath.Join(dir, e.Name())); err != nil {
+			if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
 				return nil, fmt.Errorf("clean the outbox: %w", err)
 			}
 		}
@@ -75,15 +78,35 @@ func openOutbox(dir string) (*outbox, error) {
 	return o, nil
 }
 
-// moveIn moves a picture into the outbox under its lease's name, where no later frame
-// overwrites it. Without put it is not a report. The rename is within one file system, so
-// it costs the same for any size.
-func (o *outbox) moveIn(lease farmapi.Lease, picture string) (path string, err error) {
-	path = filepath.Join(o.dir, key(lease.LeaseID, lease.Attempt)+".image")
-	if err := os.Rename(picture, path); err != nil {
+// The ends of a frame's files in the outbox.
+const (
+	imageEnd   = ".image"
+	outputsEnd = ".outputs"
+)
+
+// outputsOf is the folder of the outputs of a picture in the outbox.
+func outputsOf(image string) string { return strings.TrimSuffix(image, imageEnd) + outputsEnd }
+
+// moveIn moves a frame's picture and outputs into the outbox under its lease's name, where no
+// later frame overwrites them. Without put it is not a report. The renames are within one file
+// system, so they cost the same for any size.
+func (o *outbox) moveIn(lease farmapi.Lease, f blender.Frame) (path string, err error) {
+	path = filepath.Join(o.dir, key(lease.LeaseID, lease.Attempt)+imageEnd)
+	err = errors.Join(os.RemoveAll(outputsOf(path)), os.Rename(f.Path, path)) // a frame that is rendered again replaces all
+	if err == nil && f.OutputDir != "" {
+		err = os.Rename(f.OutputDir, outputsOf(path))
+	}
+	if err != nil {
 		return "", fmt.Errorf("take the picture: %w", err)
 	}
 	return path, nil
+}
+
+// discard removes a picture that is no report, with its outputs. What stays is removed by the
+// next run.
+func discard(image string) {
+	_ = os.Remove(image)
+	_ = os.RemoveAll(outputsOf(image))
 }
 
 // key is the name of a report's files. Lease ids come from the server, and escaping keeps
@@ -98,7 +121,12 @@ func key(leaseID string, attempt int) string {
 func (o *outbox) put(r report) error {
 	k := key(r.lease())
 	if r.Frame != nil {
-		if err := atomicfile.Sync(filepath.Join(o.dir, k+".image")); err != nil {
+		image := filepath.Join(o.dir, k+imageEnd)
+		err := atomicfile.Sync(image)
+		for i := range r.Frame.Outputs {
+			err = errors.Join(err, atomicfile.Sync(filepath.Join(outputsOf(image), strconv.Itoa(i))))
+		}
+		if err != nil {
 			return fmt.Errorf("keep the picture: %w", err)
 		}
 	}
@@ -152,10 +180,10 @@ func (o *outbox) remove(k string) error {
 	o.keys = slices.DeleteFunc(o.keys, func(other string) bool { return other == k })
 	o.mu.Unlock()
 	err := os.Remove(filepath.Join(o.dir, k+".json"))
-	if gone := os.Remove(filepath.Join(o.dir, k+".image")); !errors.Is(gone, fs.ErrNotExist) {
+	if gone := os.Remove(filepath.Join(o.dir, k+imageEnd)); !errors.Is(gone, fs.ErrNotExist) {
 		err = errors.Join(err, gone)
 	}
-	return err
+	return errors.Join(err, os.RemoveAll(filepath.Join(o.dir, k+outputsEnd)))
 }
 
 // send delivers reports until ctx ends or, once closing is closed, until none is left.
@@ -235,15 +263,46 @@ func (w *Worker) deliver(ctx context.Context, k string, r report, workerID strin
 	if !asKept {
 		r.Frame.WorkerID = workerID
 	}
-	image, err := os.Open(filepath.Join(w.out.dir, k+".image"))
+	image := filepath.Join(w.out.dir, k+imageEnd)
+	picture, err := openWhole(image, r.Frame.SizeBytes)
 	if err != nil {
-		return errors.Join(errUnsendable, err)
+		return err
 	}
-	defer image.Close()
-	if info, err := image.Stat(); err != nil || info.Size() != r.Frame.SizeBytes {
-		// A server that receives less than announced sees only a broken connection,
-		// and the worker would repeat it forever.
-		return errors.Join(errUnsendable, err)
+	defer picture.Close()
+	outputs, err := openOutputs(image, r.Frame.Outputs)
+	defer func() {
+		for _, file := range outputs {
+			_ = file.(*os.File).Close() // it was only read
+		}
+	}()
+	if err != nil {
+		return err
 	}
-	return w.cfg.Farm.Deliver(ctx, *r.Frame, image)
+	return w.cfg.Farm.Deliver(ctx, *r.Frame, picture, outputs...)
+}
+
+// openOutputs opens the outputs of a kept picture, as files; with an error those before it.
+func openOutputs(image string, all []farmapi.Output) (files []io.Reader, err error) {
+	for i, o := range all {
+		file, err := openWhole(filepath.Join(outputsOf(image), strconv.Itoa(i)), o.SizeBytes)
+		if err != nil {
+			return files, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// openWhole opens a kept file that must have so many bytes. A server that receives less than
+// announced sees only a broken connection, and the worker would repeat it forever. Error:
+// errUnsendable.
+func openWhole(path string, size int64) (*os.File, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, errors.Join(errUnsendable, err)
+	}
+	if info, err := file.Stat(); err != nil || info.Size() != size {
+		return nil, errors.Join(errUnsendable, err, file.Close())
+	}
+	return file, nil
 }

@@ -83,7 +83,7 @@ func (a *openJob) switched() []string {
 // watches is compared first.
 func (l *slot) deliver(ctx, drainCtx context.Context, a *openJob, t *task, f blender.Frame) {
 	// At once, because the next frame may get the same name in Blender's folder.
-	path, err := l.out.moveIn(t.lease, f.Path)
+	path, err := l.out.moveIn(t.lease, f)
 	if err != nil {
 		l.log.Error("a picture cannot be taken", "frame", t.lease.Frame, "err", err)
 		l.fail(t, &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log})
@@ -163,7 +163,7 @@ func (l *slot) compare(ctx context.Context, s renderedFrame) (same bool, err err
 	if err == nil && !same && alone.Device == contract.RenderDevice {
 		same = alike(s.path, alone.Path)
 	}
-	return same, errors.Join(err, os.Remove(alone.Path))
+	return same, errors.Join(err, os.Remove(alone.Path), os.RemoveAll(alone.OutputDir))
 }
 
 // alike reports whether two pictures of a frame differ by no more than what a GPU gives by
@@ -212,7 +212,7 @@ func (l *slot) rerender(ctx context.Context, s *renderedFrame) error {
 		return err
 	}
 	// The new picture replaces the spoiled one under the same name.
-	if err := os.Rename(f.Path, s.path); err != nil {
+	if _, err := l.out.moveIn(s.task.lease, f); err != nil {
 		return err
 	}
 	s.job, s.frame, s.switched = a, f, a.switched()
@@ -223,7 +223,7 @@ func (l *slot) rerender(ctx context.Context, s *renderedFrame) error {
 // failed, so that a job that always fails here comes to an end.
 func (l *slot) abandon(running, drainCtx context.Context, s renderedFrame, err error) {
 	l.pool.clear()
-	_ = os.Remove(s.path) // if this fails, the next run empties the folder
+	discard(s.path)
 	cause := context.Cause(running)
 	if cause == nil && l.crowded(err) {
 		cause = blenders.ErrAlone

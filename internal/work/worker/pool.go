@@ -180,6 +180,7 @@ func framesOf(job farmapi.Job) *blender.Frames {
 func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, error) {
 	job := t.job
 	files.input.Plays, files.input.Scene, files.input.Settings, files.input.Frames = job.Plays, job.Scene, job.Settings, framesOf(job)
+	files.input.Outputs = l.outputLimits()
 	session, err := l.pool.take(ctx)
 	if err != nil {
 		files.remove()

@@ -90,7 +90,7 @@ func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	if err != nil {
 		return inTime(limited, t.job.Preview, err)
 	}
-	path, err := l.out.moveIn(t.lease, f.Path)
+	path, err := l.out.moveIn(t.lease, f)
 	if err != nil {
 		return &blender.Error{Code: blender.FrameCheckFailed, Message: "Blender's picture is not where it should be", Log: f.Log}
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/blender"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker/blenders"
@@ -196,6 +197,7 @@ func (l *slot) join(ctx context.Context) error {
 		return err
 	}
 	_, l.self.Strips = first.(Stripper)
+	l.self.Outputs = true
 	for try := 1; ; try++ {
 		err := l.register(ctx, "")
 		if err == nil || refused(err) || unauthorized(err) {
@@ -254,6 +256,17 @@ func (w *Worker) playTime() time.Duration {
 		return contract.PlayTime
 	}
 	return time.Duration(w.registered.PlaySeconds * float64(time.Second))
+}
+
+// outputLimits are what File Output nodes may write for a frame; nil for a server that takes
+// nothing of them.
+func (w *Worker) outputLimits() *blender.OutputLimits {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.registered.Outputs.Files == 0 {
+		return nil
+	}
+	return new(blender.OutputLimits(w.registered.Outputs))
 }
 
 // minPace protects a server that names no pace: 0 seconds would be a heartbeat without a

@@ -18,7 +18,7 @@ from typing import IO, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional
 
 from . import ed25519
 from .errors import VerificationError
-from .receipt import Contradiction, check_receipt, manifest_of, reused_of, same, strips_of
+from .receipt import Contradiction, check_receipt, manifest_of, outputs_of, reused_of, same, strips_of
 from .tree import Checkpoint, b64, open_checkpoint, path_root, tree_root
 
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
@@ -271,6 +271,8 @@ def _check_artifact(made: Any, artifact: Union[str, "os.PathLike[str]", BinaryIO
                 return
             made("frames", lambda: _frames(archive, receipt, entries))
             made("pixels", lambda: ("skipped", "pictures are compared by their bytes: svc verify decodes them as well"))
+            if outputs_of(receipt):
+                made("outputs", lambda: _outputs(archive, receipt, entries))
             made("manifest", lambda: _manifest(archive, receipt))
     finally:
         if isinstance(artifact, (str, os.PathLike)):
@@ -307,6 +309,7 @@ def _artifact(file: BinaryIO, want: Dict[str, Any]) -> Tuple[str, str]:
 
 def _contents(archive: zipfile.ZipFile, receipt: Dict[str, Any], entries: Dict[str, zipfile.ZipInfo]) -> Tuple[str, str]:
     wanted = {"output/" + frame["file"] for frame in receipt["frames"]} | {"manifest.json", "render-log.txt"}
+    wanted.update("outputs/" + output["name"] for output in outputs_of(receipt))
     for entry in archive.infolist():
         if entry.filename not in wanted:
             raise _Failed("it holds %r, which the receipt does not name" % entry.filename)
@@ -322,14 +325,24 @@ def _contents(archive: zipfile.ZipFile, receipt: Dict[str, Any], entries: Dict[s
 
 def _frames(archive: zipfile.ZipFile, receipt: Dict[str, Any], entries: Dict[str, zipfile.ZipInfo]) -> Tuple[str, str]:
     for frame in receipt["frames"]:
-        entry = entries["output/" + frame["file"]]
-        if entry.file_size != frame["size_bytes"]:
-            raise _Failed("%s has %d bytes, not %d" % (entry.filename, entry.file_size, frame["size_bytes"]))
-        with archive.open(entry) as file:
-            found = _sum(file)
-        if found != frame["sha256"]:
-            raise _Failed("the SHA-256 of %s is %s" % (entry.filename, found))
+        _entry(archive, entries["output/" + frame["file"]], frame)
     return "ok", "%d of %d have the receipt's size and SHA-256" % ((receipt["frame_count"],) * 2)
+
+
+def _outputs(archive: zipfile.ZipFile, receipt: Dict[str, Any], entries: Dict[str, zipfile.ZipInfo]) -> Tuple[str, str]:
+    outputs = outputs_of(receipt)
+    for output in outputs:
+        _entry(archive, entries["outputs/" + output["name"]], output)
+    return "ok", "%d of %d have the receipt's size and SHA-256" % ((len(outputs),) * 2)
+
+
+def _entry(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, want: Dict[str, Any]) -> None:
+    if entry.file_size != want["size_bytes"]:
+        raise _Failed("%s has %d bytes, not %d" % (entry.filename, entry.file_size, want["size_bytes"]))
+    with archive.open(entry) as file:
+        found = _sum(file)
+    if found != want["sha256"]:
+        raise _Failed("the SHA-256 of %s is %s" % (entry.filename, found))
 
 
 def _manifest(archive: zipfile.ZipFile, receipt: Dict[str, Any]) -> Tuple[str, str]:

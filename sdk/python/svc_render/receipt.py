@@ -10,6 +10,7 @@ MEMBERS = frozenset((
     "receipt_id job_id workspace_id input artifact frames frame_start frame_end frame_step frame_count renderer render_device "
     "device_name switched render_seconds quote_id pricing_version charged_cents currency started_at completed_at log_index").split())
 FRAME = frozenset("frame file sha256 pixel_sha256 size_bytes render_seconds".split())
+OUTPUT = frozenset(("name", "sha256", "size_bytes"))
 FILE = frozenset(("filename", "sha256", "size_bytes"))
 MOST_FRAMES = 10000
 
@@ -41,7 +42,8 @@ def check_receipt(r: Dict[str, Any]) -> None:
     if not isinstance(frames, list) or not frames or r["frame_count"] != len(frames) or step < 1:
         raise Contradiction("its frame count is not that of the frames listed")
     belongs = _listed(r)
-    names = set()
+    names: Set[str] = set()
+    outputs: Set[str] = set()
     for index, frame in enumerate(frames):
         _members(frame, FRAME, "a frame")
         if _number(frame["frame"]) != belongs(index):
@@ -55,6 +57,7 @@ def check_receipt(r: Dict[str, Any]) -> None:
         names.add(name)
         _origin(r, frame)
         _strips(frame)
+        _outputs(frame, outputs)
     last = frames[-1]["frame"]
     if not last <= _number(r["frame_end"]) < last + step or frames[0]["frame"] != r["frame_start"]:
         raise Contradiction("its range does not end with its frames")
@@ -67,9 +70,14 @@ def manifest_of(receipt: Dict[str, Any], found: Dict[str, Any]) -> Dict[str, Any
     if "frame_list" in receipt:
         manifest["frame_list"] = receipt["frame_list"]
     manifest["input"] = {name: receipt["input"][name] for name in FILE}
-    manifest["frames"] = [dict({name: frame[name] for name in FRAME}, width=size["width"], height=size["height"])
+    manifest["frames"] = [dict({name: frame[name] for name in FRAME | (frame.keys() & {"outputs"})}, width=size["width"], height=size["height"])
                           for frame, size in zip(receipt["frames"], found["frames"])]
     return manifest
+
+
+def outputs_of(receipt: Dict[str, Any]) -> List[Dict[str, Any]]:
+    """What File Output nodes wrote, of all frames."""
+    return [output for frame in receipt["frames"] for output in frame.get("outputs", [])]
 
 
 def strips_of(receipt: Dict[str, Any]) -> str:
@@ -127,6 +135,19 @@ def _strips(frame: Dict[str, Any]) -> None:
         if (not _is_digest(strip["sha256"]) or strip.get("above") != above or _is_digest(strip.get("below")) is last):
             raise Contradiction("the strips of frame %d do not agree at row %d" % (frame["frame"], row))
         row, above = strip["to"], strip.get("below")
+
+
+def _outputs(frame: Dict[str, Any], names: Set[str]) -> None:
+    """Outputs have safe names, which no other output of the job has. Frames taken over have none."""
+    if "outputs" in frame and (not frame["outputs"] or "reused" in frame):
+        raise Contradiction("frame %d has an empty list of outputs, or was taken over" % frame["frame"])
+    for output in frame.get("outputs", []):
+        _members(output, OUTPUT, "an output")
+        _hashed(output, "output %r" % output["name"])
+        name = output["name"]
+        if not name or any(part in ("", ".", "..") for part in name.split("/")) or re.search(r"[\\:\x00]", name) or name in names:
+            raise Contradiction("frame %d has an output of the unusable name %r" % (frame["frame"], name))
+        names.add(name)
 
 
 def _members(value: Any, required: "frozenset[str]", what: str) -> None:

@@ -29,6 +29,7 @@ export interface CheckedFrame extends CheckedFile {
         receipt_id: string;
         log_index: number;
     };
+    outputs?: Output[];
     strips?: {
         from: number;
         to: number;
@@ -36,6 +37,12 @@ export interface CheckedFrame extends CheckedFile {
         above?: string;
         below?: string;
     }[];
+}
+/** A file that a File Output node wrote for a frame. */
+export interface Output {
+    name: string;
+    sha256: string;
+    size_bytes: number;
 }
 export interface CheckedFile extends Members {
     filename: string;
@@ -46,6 +53,8 @@ export interface CheckedFile extends Members {
 export declare function checkReceipt(value: unknown): Promise<CheckedReceipt>;
 /** The manifest that fits a receipt, which has no sizes in pixels: those are the found one's. */
 export declare function manifestOf(r: CheckedReceipt, found: unknown): Members;
+/** What File Output nodes wrote, of all frames. */
+export declare function outputsOf(r: CheckedReceipt): Output[];
 /** Explains the frames that several workers rendered; "" where there are none. */
 export declare function stripsOf(r: CheckedReceipt): string;
 /** Compares the frames that were taken over with the receipts that they come from, by their ids: the text of the check "reused", or of a skipped one. */

@@ -19,7 +19,7 @@ export async function checkReceipt(value) {
     if (!Array.isArray(r.frames) || r.frames.length === 0 || r.frame_count !== r.frames.length || !(whole(r.frame_step) >= 1)) {
         throw new Error("its frame count is not that of the frames listed");
     }
-    const belongs = listed(r), names = new Set();
+    const belongs = listed(r), names = new Set(), outputs = new Set();
     r.frames.forEach((frame, index) => {
         members(frame, FRAME, "a frame");
         if (whole(frame.frame) !== belongs(index))
@@ -34,6 +34,7 @@ export async function checkReceipt(value) {
         names.add(name);
         checkOrigin(r, frame);
         checkStrips(frame);
+        checkOutputs(frame, outputs);
     });
     const last = r.frames[r.frames.length - 1].frame;
     if (!(last <= whole(r.frame_end) && r.frame_end < last + r.frame_step) || r.frames[0].frame !== r.frame_start) {
@@ -49,8 +50,12 @@ export function manifestOf(r, found) {
         ...pick(r, ["job_id", "frame_start", "frame_end", "frame_step", "frame_count", "renderer"]),
         ...("frame_list" in r ? { frame_list: r["frame_list"] } : {}),
         input: pick(r.input, FILE),
-        frames: r.frames.map((frame, at) => ({ ...pick(frame, FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
+        frames: r.frames.map((frame, at) => ({ ...pick(frame, "outputs" in frame ? [...FRAME, "outputs"] : FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
     };
+}
+/** What File Output nodes wrote, of all frames. */
+export function outputsOf(r) {
+    return r.frames.flatMap(({ outputs }) => outputs ?? []);
 }
 /** Explains the frames that several workers rendered; "" where there are none. */
 export function stripsOf(r) {
@@ -106,6 +111,22 @@ function checkStrips({ frame, strips = [] }) {
         row = to;
         seam = below;
     });
+}
+/** Outputs have safe names, which no other output of the job has. Frames taken over have none. */
+function checkOutputs(frame, names) {
+    if (!("outputs" in frame))
+        return;
+    if (!Array.isArray(frame.outputs) || frame.outputs.length === 0 || "reused" in frame)
+        throw new Error(`frame ${frame.frame} has an empty list of outputs, or was taken over`);
+    for (const output of frame.outputs) {
+        members(output, ["name", "sha256", "size_bytes"], "an output");
+        hashed(output, `output ${output.name}`);
+        const name = output.name;
+        if (typeof name !== "string" || name.split("/").some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(name) || names.has(name)) {
+            throw new Error(`frame ${frame.frame} has an output of the unusable name ${JSON.stringify(name)}`);
+        }
+        names.add(name);
+    }
 }
 function members(value, required, what) {
     if (typeof value !== "object" || value === null || !required.every((name) => name in value))

@@ -547,6 +547,7 @@ export interface Schemas {
         finding?: string;
         /** Format: int64 */
         frame: number;
+        outputs?: Schemas["Output"][];
         pixel_sha256: string;
         /** Format: double */
         render_seconds: number;
@@ -1298,6 +1299,12 @@ export interface Schemas {
         /** Format: int64 */
         log_index: number;
         receipt_id: string;
+    };
+    Output: {
+        name: string;
+        sha256: string;
+        /** Format: int64 */
+        size_bytes: number;
     };
     Part: {
         /** @constant */
@@ -2338,7 +2345,7 @@ export interface Schemas {
         engine: string;
         /** @description True when the scene writes a JPEG next to each OpenEXR picture. */
         exr_previews?: boolean;
-        /** @description Paths of compositor File Output nodes; they write nothing here. */
+        /** @description Paths of compositor File Output nodes. Their files are delivered with each frame. */
         file_output_nodes: string[];
         /** @description Version of the Blender that saved the file, such as 4.1. */
         file_version: string;

@@ -1,7 +1,7 @@
 import { type Source } from "./files.js";
 import type { Receipt, SigningKey } from "./wire.js";
 /** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "reused" | "pictures";
+export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "outputs" | "manifest" | "log" | "key" | "reused" | "pictures";
 /** One step of a verification. */
 export interface Check {
     name: CheckName;

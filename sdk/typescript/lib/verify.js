@@ -8,7 +8,7 @@
  */
 import { VerificationError } from "./errors.js";
 import { blobOf, digest, hex, sha256 } from "./files.js";
-import { checkReceipt, manifestOf, reusedOf, stripsOf } from "./receipt.js";
+import { checkReceipt, manifestOf, outputsOf, reusedOf, stripsOf } from "./receipt.js";
 import { parseStrictly, same } from "./strictjson.js";
 import { b64, equal, join, openCheckpoint, pathRoot, signedBy, toB64, treeRoot, utf8 } from "./tree.js";
 import { entriesOf } from "./zip.js";
@@ -177,6 +177,8 @@ class Verification {
             return;
         await this.made("frames", () => framesAre(receipt, entries));
         await this.made("pixels", async () => ({ skipped: "pictures are compared by their bytes: svc verify decodes them as well" }));
+        if (outputsOf(receipt).length > 0)
+            await this.made("outputs", () => outputsAre(receipt, entries));
         await this.made("manifest", () => manifestIs(receipt, entries));
     }
     async inLog(receipt, proof, pinned) {
@@ -230,7 +232,7 @@ async function artifactIs(file, want) {
     return `${want.filename}, ${file.size} bytes, SHA-256 ${found}`;
 }
 async function contentsAre(file, receipt, entries) {
-    const wanted = new Set(["manifest.json", "render-log.txt", ...receipt.frames.map((frame) => "output/" + frame.file)]);
+    const wanted = new Set(["manifest.json", "render-log.txt", ...receipt.frames.map((frame) => "output/" + frame.file), ...outputsOf(receipt).map(({ name }) => "outputs/" + name)]);
     for (const entry of await entriesOf(file)) {
         const name = JSON.stringify(entry.name);
         if (!wanted.has(entry.name))
@@ -247,15 +249,22 @@ async function contentsAre(file, receipt, entries) {
     return `${receipt.frame_count} frames, manifest.json, render-log.txt and nothing else`;
 }
 async function framesAre(receipt, entries) {
-    for (const frame of receipt.frames) {
-        const entry = entries.get("output/" + frame.file);
-        if (entry.size !== frame.size_bytes)
-            throw new Error(`${entry.name} has ${entry.size} bytes, not ${frame.size_bytes}`);
-        const found = await sha256(await entry.content());
-        if (found !== frame.sha256)
-            throw new Error(`the SHA-256 of ${entry.name} is ${found}`);
-    }
+    for (const frame of receipt.frames)
+        await entryIs(entries.get("output/" + frame.file), frame);
     return `${receipt.frame_count} of ${receipt.frame_count} have the receipt's size and SHA-256`;
+}
+async function outputsAre(receipt, entries) {
+    const outputs = outputsOf(receipt);
+    for (const output of outputs)
+        await entryIs(entries.get("outputs/" + output.name), output);
+    return `${outputs.length} of ${outputs.length} have the receipt's size and SHA-256`;
+}
+async function entryIs(entry, want) {
+    if (entry.size !== want.size_bytes)
+        throw new Error(`${entry.name} has ${entry.size} bytes, not ${want.size_bytes}`);
+    const found = await sha256(await entry.content());
+    if (found !== want.sha256)
+        throw new Error(`the SHA-256 of ${entry.name} is ${found}`);
 }
 async function manifestIs(receipt, entries) {
     const entry = entries.get("manifest.json");

@@ -35,7 +35,15 @@ export interface CheckedFrame extends CheckedFile {
   pixel_sha256: string;
   render_seconds: number;
   reused?: { receipt_id: string; log_index: number };
+  outputs?: Output[];
   strips?: { from: number; to: number; sha256: string; above?: string; below?: string }[];
+}
+
+/** A file that a File Output node wrote for a frame. */
+export interface Output {
+  name: string;
+  sha256: string;
+  size_bytes: number;
 }
 
 export interface CheckedFile extends Members {
@@ -56,7 +64,7 @@ export async function checkReceipt(value: unknown): Promise<CheckedReceipt> {
   if (!Array.isArray(r.frames) || r.frames.length === 0 || r.frame_count !== r.frames.length || !(whole(r.frame_step) >= 1)) {
     throw new Error("its frame count is not that of the frames listed");
   }
-  const belongs = listed(r), names = new Set<string>();
+  const belongs = listed(r), names = new Set<string>(), outputs = new Set<string>();
   r.frames.forEach((frame, index) => {
     members(frame, FRAME, "a frame");
     if (whole(frame.frame) !== belongs(index)) throw new Error(`frame ${frame.frame} stands where frame ${belongs(index)} belongs`);
@@ -69,6 +77,7 @@ export async function checkReceipt(value: unknown): Promise<CheckedReceipt> {
     names.add(name);
     checkOrigin(r, frame);
     checkStrips(frame);
+    checkOutputs(frame, outputs);
   });
   const last = r.frames[r.frames.length - 1]!.frame;
   if (!(last <= whole(r.frame_end) && r.frame_end < last + r.frame_step) || r.frames[0]!.frame !== r.frame_start) {
@@ -85,8 +94,13 @@ export function manifestOf(r: CheckedReceipt, found: unknown): Members {
     ...pick(r, ["job_id", "frame_start", "frame_end", "frame_step", "frame_count", "renderer"]),
     ...("frame_list" in r ? { frame_list: r["frame_list"] } : {}),
     input: pick(r.input, FILE),
-    frames: r.frames.map((frame, at) => ({ ...pick(frame, FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
+    frames: r.frames.map((frame, at) => ({ ...pick(frame, "outputs" in frame ? [...FRAME, "outputs"] : FRAME), width: sizes[at]?.width, height: sizes[at]?.height })),
   };
+}
+
+/** What File Output nodes wrote, of all frames. */
+export function outputsOf(r: CheckedReceipt): Output[] {
+  return r.frames.flatMap(({ outputs }) => outputs ?? []);
 }
 
 /** Explains the frames that several workers rendered; "" where there are none. */
@@ -140,6 +154,21 @@ function checkStrips({ frame, strips = [] }: CheckedFrame): void {
     row = to;
     seam = below;
   });
+}
+
+/** Outputs have safe names, which no other output of the job has. Frames taken over have none. */
+function checkOutputs(frame: CheckedFrame, names: Set<string>): void {
+  if (!("outputs" in frame)) return;
+  if (!Array.isArray(frame.outputs) || frame.outputs.length === 0 || "reused" in frame) throw new Error(`frame ${frame.frame} has an empty list of outputs, or was taken over`);
+  for (const output of frame.outputs) {
+    members(output, ["name", "sha256", "size_bytes"], "an output");
+    hashed(output, `output ${output.name}`);
+    const name: unknown = output.name;
+    if (typeof name !== "string" || name.split("/").some((part) => ["", ".", ".."].includes(part)) || /[\\:\0]/.test(name) || names.has(name)) {
+      throw new Error(`frame ${frame.frame} has an output of the unusable name ${JSON.stringify(name)}`);
+    }
+    names.add(name);
+  }
 }
 
 function members(value: unknown, required: string[], what: string): Members {

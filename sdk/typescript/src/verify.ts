@@ -8,7 +8,7 @@
  */
 import { VerificationError } from "./errors.js";
 import { blobOf, digest, hex, sha256, type Source } from "./files.js";
-import { checkReceipt, manifestOf, reusedOf, stripsOf, type CheckedFile, type CheckedReceipt } from "./receipt.js";
+import { checkReceipt, manifestOf, outputsOf, reusedOf, stripsOf, type CheckedFile, type CheckedReceipt } from "./receipt.js";
 import { parseStrictly, same, type Parsed } from "./strictjson.js";
 import { b64, equal, join, openCheckpoint, pathRoot, signedBy, toB64, treeRoot, utf8, type Bytes, type Checkpoint } from "./tree.js";
 import type { Receipt, SigningKey } from "./wire.js";
@@ -24,7 +24,7 @@ const SPKI = "302a300506032b6570032100"; // of Ed25519 (RFC 8410), before the ke
 const MOST_MANIFEST = 16 << 20;
 
 /** The checks, by the name that `svc verify` gives them. */
-export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "manifest" | "log" | "key" | "reused" | "pictures";
+export type CheckName = "test" | "signature" | "statement" | "strips" | "members" | "artifact" | "contents" | "frames" | "pixels" | "outputs" | "manifest" | "log" | "key" | "reused" | "pictures";
 
 /** One step of a verification. */
 export interface Check {
@@ -218,6 +218,7 @@ class Verification {
     if (!(await this.made("contents", () => contentsAre(archive, receipt, entries)))) return;
     await this.made("frames", () => framesAre(receipt, entries));
     await this.made("pixels", async () => ({ skipped: "pictures are compared by their bytes: svc verify decodes them as well" }));
+    if (outputsOf(receipt).length > 0) await this.made("outputs", () => outputsAre(receipt, entries));
     await this.made("manifest", () => manifestIs(receipt, entries));
   }
 
@@ -263,7 +264,7 @@ async function artifactIs(file: Blob, want: CheckedFile): Promise<string> {
 }
 
 async function contentsAre(file: Blob, receipt: CheckedReceipt, entries: Map<string, Entry>): Promise<string> {
-  const wanted = new Set(["manifest.json", "render-log.txt", ...receipt.frames.map((frame) => "output/" + frame.file)]);
+  const wanted = new Set(["manifest.json", "render-log.txt", ...receipt.frames.map((frame) => "output/" + frame.file), ...outputsOf(receipt).map(({ name }) => "outputs/" + name)]);
   for (const entry of await entriesOf(file)) {
     const name = JSON.stringify(entry.name);
     if (!wanted.has(entry.name)) throw new Error(`it holds ${name}, which the receipt does not name`);
@@ -276,13 +277,20 @@ async function contentsAre(file: Blob, receipt: CheckedReceipt, entries: Map<str
 }
 
 async function framesAre(receipt: CheckedReceipt, entries: Map<string, Entry>): Promise<string> {
-  for (const frame of receipt.frames) {
-    const entry = entries.get("output/" + frame.file)!;
-    if (entry.size !== frame.size_bytes) throw new Error(`${entry.name} has ${entry.size} bytes, not ${frame.size_bytes}`);
-    const found = await sha256(await entry.content());
-    if (found !== frame.sha256) throw new Error(`the SHA-256 of ${entry.name} is ${found}`);
-  }
+  for (const frame of receipt.frames) await entryIs(entries.get("output/" + frame.file)!, frame);
   return `${receipt.frame_count} of ${receipt.frame_count} have the receipt's size and SHA-256`;
+}
+
+async function outputsAre(receipt: CheckedReceipt, entries: Map<string, Entry>): Promise<string> {
+  const outputs = outputsOf(receipt);
+  for (const output of outputs) await entryIs(entries.get("outputs/" + output.name)!, output);
+  return `${outputs.length} of ${outputs.length} have the receipt's size and SHA-256`;
+}
+
+async function entryIs(entry: Entry, want: { sha256: string; size_bytes: number }): Promise<void> {
+  if (entry.size !== want.size_bytes) throw new Error(`${entry.name} has ${entry.size} bytes, not ${want.size_bytes}`);
+  const found = await sha256(await entry.content());
+  if (found !== want.sha256) throw new Error(`the SHA-256 of ${entry.name} is ${found}`);
 }
 
 async function manifestIs(receipt: CheckedReceipt, entries: Map<string, Entry>): Promise<string> {

@@ -17,3 +17,7 @@ SELECT job_id FROM job WHERE status IN ('awaiting_submit', 'queued', 'rendering'
 
 -- name: FailedAttemptsOfJob :many
 SELECT * FROM failed_attempt WHERE subject = @job_id ORDER BY failed_at, item, attempt LIMIT CAST(@max AS bigint);
+
+-- name: FrameOutputsOf :many
+-- The outputs of all frames of a job.
+SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = @job_id ORDER BY frame, number;

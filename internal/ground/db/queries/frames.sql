@@ -136,3 +136,22 @@ WHERE l.queue = 'frame' AND l.state = 'held' AND l.holder <> 'service' AND l.due
   AND (l.due_at < CAST(@plays_before AS bigint) OR NOT EXISTS (SELECT 1 FROM turn t WHERE t.party = l.subject AND t.plays = 1))
   AND NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = l.subject AND f.worker_id = l.holder AND f.accepted_at >= CAST(@before AS bigint))
 ORDER BY l.due_at LIMIT 500;
+
+-- name: FrameOutputAdd :exec
+INSERT INTO frame_output (job_id, frame, number, name, blob_key, sha256, size_bytes, row_sum)
+VALUES (@job_id, @frame, @number, @name, @blob_key, @sha256, @size_bytes, @row_sum);
+
+-- name: FrameOutputNamed :one
+-- Whether a frame of a job has an output of a name.
+SELECT count(*) FROM frame_output WHERE job_id = @job_id AND name = @name;
+
+-- name: FrameOutputsDrop :exec
+DELETE FROM frame_output WHERE job_id = @job_id AND frame = @frame;
+
+-- name: FrameOutputsErase :exec
+DELETE FROM frame_output WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
+
+-- name: AuditFrameOutputs :many
+-- Jobs that have outputs of frames that are not there.
+SELECT DISTINCT o.job_id FROM frame_output o
+WHERE NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = o.job_id AND f.frame = o.frame AND f.origin = '');

@@ -124,6 +124,48 @@ func (q *Queries) FrameLogsOf(ctx context.Context, arg FrameLogsOfParams) ([]Fra
 	return items, nil
 }
 
+const frameOutputsOf = `-- name: FrameOutputsOf :many
+SELECT frame, name, blob_key, sha256, size_bytes FROM frame_output WHERE job_id = $1 ORDER BY frame, number
+`
+
+type FrameOutputsOfRow struct {
+	Frame     int64
+	Name      string
+	BlobKey   string
+	Sha256    string
+	SizeBytes int64
+}
+
+// The outputs of all frames of a job.
+func (q *Queries) FrameOutputsOf(ctx context.Context, jobID string) ([]FrameOutputsOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, frameOutputsOf, jobID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []FrameOutputsOfRow
+	for rows.Next() {
+		var i FrameOutputsOfRow
+		if err := rows.Scan(
+			&i.Frame,
+			&i.Name,
+			&i.BlobKey,
+			&i.Sha256,
+			&i.SizeBytes,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const framesOf = `-- name: FramesOf :many
 SELECT job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, renderer, device, device_name,
   blender_version, build_hash, switched, accepted_at, finding, times, checked, origin

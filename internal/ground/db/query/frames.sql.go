@@ -21,6 +21,35 @@ func (q *Queries) AuditFrameOrphans(ctx context.Context) (int64, error) {
 	return count, err
 }
 
+const auditFrameOutputs = `-- name: AuditFrameOutputs :many
+SELECT DISTINCT o.job_id FROM frame_output o
+WHERE NOT EXISTS (SELECT 1 FROM frame f WHERE f.job_id = o.job_id AND f.frame = o.frame AND f.origin = '')
+`
+
+// Jobs that have outputs of frames that are not there.
+func (q *Queries) AuditFrameOutputs(ctx context.Context) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, auditFrameOutputs)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var job_id string
+		if err := rows.Scan(&job_id); err != nil {
+			return nil, err
+		}
+		items = append(items, job_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditFrameRows = `-- name: AuditFrameRows :many
 SELECT f.job_id, f.frame, f.seq, f.ordinal, f.file, f.blob_key, f.sha256, f.pixel_sha256, f.size_bytes, f.width, f.height, f.render_us, f.worker_id,
   f.attempt, f.renderer, f.device, f.device_name, f.blender_version, f.build_hash, f.switched, f.accepted_at, f.finding, f.blank, f.times, f.checked, f.origin, f.row_sum, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused
@@ -687,6 +716,76 @@ func (q *Queries) FrameLogsForget(ctx context.Context, arg FrameLogsForgetParams
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const frameOutputAdd = `-- name: FrameOutputAdd :exec
+INSERT INTO frame_output (job_id, frame, number, name, blob_key, sha256, size_bytes, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+`
+
+type FrameOutputAddParams struct {
+	JobID     string
+	Frame     int64
+	Number    int64
+	Name      string
+	BlobKey   string
+	Sha256    string
+	SizeBytes int64
+	RowSum    string
+}
+
+func (q *Queries) FrameOutputAdd(ctx context.Context, arg FrameOutputAddParams) error {
+	_, err := q.db.ExecContext(ctx, frameOutputAdd,
+		arg.JobID,
+		arg.Frame,
+		arg.Number,
+		arg.Name,
+		arg.BlobKey,
+		arg.Sha256,
+		arg.SizeBytes,
+		arg.RowSum,
+	)
+	return err
+}
+
+const frameOutputNamed = `-- name: FrameOutputNamed :one
+SELECT count(*) FROM frame_output WHERE job_id = $1 AND name = $2
+`
+
+type FrameOutputNamedParams struct {
+	JobID string
+	Name  string
+}
+
+// Whether a frame of a job has an output of a name.
+func (q *Queries) FrameOutputNamed(ctx context.Context, arg FrameOutputNamedParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, frameOutputNamed, arg.JobID, arg.Name)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const frameOutputsDrop = `-- name: FrameOutputsDrop :exec
+DELETE FROM frame_output WHERE job_id = $1 AND frame = $2
+`
+
+type FrameOutputsDropParams struct {
+	JobID string
+	Frame int64
+}
+
+func (q *Queries) FrameOutputsDrop(ctx context.Context, arg FrameOutputsDropParams) error {
+	_, err := q.db.ExecContext(ctx, frameOutputsDrop, arg.JobID, arg.Frame)
+	return err
+}
+
+const frameOutputsErase = `-- name: FrameOutputsErase :exec
+DELETE FROM frame_output WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $1)
+`
+
+func (q *Queries) FrameOutputsErase(ctx context.Context, workspaceID string) error {
+	_, err := q.db.ExecContext(ctx, frameOutputsErase, workspaceID)
+	return err
 }
 
 const framesFound = `-- name: FramesFound :many

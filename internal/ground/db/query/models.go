@@ -278,6 +278,17 @@ type Frame struct {
 	Origin         string
 }
 
+type FrameOutput struct {
+	JobID     string
+	Frame     int64
+	Number    int64
+	Name      string
+	BlobKey   string
+	Sha256    string
+	SizeBytes int64
+	RowSum    string
+}
+
 type Idempotency struct {
 	WorkspaceID string
 	Route       string

@@ -819,30 +819,6 @@ def strip_of_another_engine_in_a_meta_strip(s, plane):
     meta.frame_final_end = 21
 
 
-@scene("file_output_disabled", edit="scene.use_nodes = False")
-def file_output(s, plane):
-    """a File Output node"""
-    s.use_nodes = True
-    nodes, links = s.node_tree.nodes, s.node_tree.links
-    node = nodes.new("CompositorNodeOutputFile")
-    node.base_path = "//extra"
-    links.new(nodes["Render Layers"].outputs["Image"], node.inputs[0])
-
-
-@scene("file_output_disabled", edit="scene.use_nodes = False")
-def file_output_muted(s, plane):
-    """a muted File Output node"""
-    file_output(s, plane)
-    [n for n in s.node_tree.nodes if n.type == "OUTPUT_FILE"][0].mute = True
-
-
-@scene("file_output_disabled", edit="scene.use_nodes = False")
-def file_output_of_a_compositor_that_is_off(s, plane):
-    """a File Output node of a compositor that is switched off"""
-    file_output(s, plane)
-    s.render.use_compositing = False
-
-
 def by_frame(s, values):
     s.cycles.use_adaptive_sampling = False
     bpy.ops.mesh.primitive_uv_sphere_add(radius=1, location=(0, 0, 1))

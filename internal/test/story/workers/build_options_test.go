@@ -55,7 +55,7 @@ func manualWorkerThatLacks(svc *story.Service, options ...buildoption.Option) st
 	svc.T.Helper()
 	farm := farmapi.NewClient(svc.URL, svc.NodeKey().Secret)
 	reply, err := farm.Register(svc.T.Context(), farmapi.RegisterRequest{
-		Name: "lacking", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep", Lacks: options,
+		Name: "lacking", BlenderVersion: "4.1.1", BlenderBuildHash: "story", Device: "GPU", DeviceName: "Story GPU", Denoise: "keep", Lacks: options, Outputs: true,
 	})
 	if err != nil {
 		svc.T.Fatal(err)

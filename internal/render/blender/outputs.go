@@ -1,0 +1,76 @@
+package blender
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"svc.example/internal/ground/sandbox"
+	"svc.example/internal/render/framename"
+)
+
+// OutputLimits bound what File Output nodes may write for a frame.
+type OutputLimits struct {
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"` // of all together
+}
+
+// Output is a file that a File Output node wrote. It lies in Frame.OutputDir; its name there is
+// its index in Frame.Outputs.
+type Output struct {
+	Name      string // safe, and no other output of the frame has it; see framename.Names
+	SizeBytes int64
+}
+
+// written is an output as the driver reports it.
+type written struct {
+	File string `json:"file"`
+	Name string `json:"name"` // as the scene has it
+}
+
+// collectOutputs moves what File Output nodes wrote out of Blender's reach, into a new folder
+// in Options.Out. Error: frame_check_failed, also for more than may be.
+func (p *Process) collectOutputs(all []written) (dir string, outputs []Output, err error) {
+	if len(all) == 0 {
+		return "", nil, nil
+	}
+	if dir, err = os.MkdirTemp(p.opts.Out, "outputs-"); err != nil {
+		return "", nil, fmt.Errorf("make a folder for the outputs of a frame: %w", err)
+	}
+	outputs, err = p.takeOutputs(dir, all)
+	if err != nil {
+		_ = os.RemoveAll(dir) // whoever owns Options.Out empties it
+		return "", nil, err
+	}
+	return dir, outputs, nil
+}
+
+func (p *Process) takeOutputs(dir string, all []written) (outputs []Output, err error) {
+	refused := func(final bool, format string, args ...any) error {
+		return &Error{Code: FrameCheckFailed, Message: fmt.Sprintf(format, args...), Log: p.output.text(), Final: final}
+	}
+	if len(all) > p.outputs.Files {
+		return nil, refused(true, "the File Output nodes wrote %d files for a frame; it may have %d", len(all), p.outputs.Files)
+	}
+	var names framename.Names
+	left := p.outputs.Bytes
+	for i, w := range all {
+		o := Output{Name: names.Take(w.Name)}
+		to := filepath.Join(dir, strconv.Itoa(i))
+		if w.File != filepath.Base(w.File) || !filepath.IsLocal(w.File) || os.Rename(filepath.Join(p.out(), w.File), to) != nil {
+			return nil, refused(false, "the output %s is not where it should be", o.Name)
+		}
+		// As with pictures, the check comes after the move.
+		info, err := os.Lstat(to)
+		if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+			return nil, refused(false, "the output %s is no file, or an empty one", o.Name)
+		}
+		o.SizeBytes = info.Size()
+		if left -= o.SizeBytes; left < 0 {
+			return nil, refused(true, "the File Output nodes wrote more than %s for a frame, the most that they may", sandbox.Size(p.outputs.Bytes))
+		}
+		outputs = append(outputs, o)
+	}
+	return outputs, nil
+}

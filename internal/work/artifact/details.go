@@ -1,0 +1,100 @@
+package artifact
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"svc.example/internal/ground/blob"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/receipt"
+	"svc.example/internal/work/result"
+)
+
+// details are what a job's frames have besides their rows.
+type details struct {
+	origins map[string]receipt.Origin // of frames that were taken over, by their job
+	strips  map[int64][]receipt.Strip // by frame
+	outputs outputs
+}
+
+// outputs are the files of File Output nodes, by frame.
+type outputs map[int64][]query.FrameOutputsOfRow
+
+func detailsOf(ctx context.Context, tx *db.Tx, jobID string, frames []result.Frame) (d details, err error) {
+	if d.origins, err = originsOf(ctx, tx, frames); err != nil {
+		return d, err
+	}
+	if d.strips, err = stripsOf(ctx, tx, jobID); err != nil {
+		return d, err
+	}
+	rows, err := tx.FrameOutputsOf(ctx, jobID)
+	if err != nil {
+		return d, fmt.Errorf("read the outputs of %s: %w", jobID, err)
+	}
+	d.outputs = outputs{}
+	for _, r := range rows {
+		d.outputs[r.Frame] = append(d.outputs[r.Frame], r)
+	}
+	return d, nil
+}
+
+// stripsOf reads the strips of a job's accepted frames, by frame.
+func stripsOf(ctx context.Context, tx *db.Tx, jobID string) (map[int64][]receipt.Strip, error) {
+	rows, err := tx.StripsOfJob(ctx, jobID)
+	if err != nil {
+		return nil, fmt.Errorf("read the strips of %s: %w", jobID, err)
+	}
+	strips := map[int64][]receipt.Strip{}
+	for _, r := range rows {
+		strips[r.Frame] = append(strips[r.Frame], receipt.Strip{From: int(r.RowFrom), To: int(r.RowTo), SHA256: r.Sha256, Above: r.SeamAbove, Below: r.SeamBelow})
+	}
+	return strips, nil
+}
+
+// receiptOutputs are a frame's outputs as the receipt and the manifest list them; nil for none.
+func receiptOutputs(rows []query.FrameOutputsOfRow) (all []receipt.Output) {
+	for _, r := range rows {
+		all = append(all, receipt.Output{Name: r.Name, SHA256: r.Sha256, SizeBytes: r.SizeBytes})
+	}
+	return all
+}
+
+// packOutputs copies a frame's outputs into the ZIP. Errors are those of copyFrame.
+func (a *Artifacts) packOutputs(ctx context.Context, z *zip.Writer, f result.Frame, outputs []query.FrameOutputsOfRow) error {
+	for _, o := range outputs {
+		w, err := create(z, receipt.OutputEntry(o.Name), db.Time(f.AcceptedAt))
+		if err == nil {
+			err = a.copyOutput(ctx, w, o)
+		}
+		if err != nil {
+			return fmt.Errorf("pack %s: %w", o.Name, err)
+		}
+	}
+	return nil
+}
+
+// readOutputs reads a frame's outputs, to see whether they are there. Errors are those of
+// copyFrame.
+func (a *Artifacts) readOutputs(ctx context.Context, outputs []query.FrameOutputsOfRow) error {
+	for _, o := range outputs {
+		if err := a.copyOutput(ctx, io.Discard, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Artifacts) copyOutput(ctx context.Context, to io.Writer, o query.FrameOutputsOfRow) error {
+	r, err := a.Blobs.Open(ctx, o.BlobKey)
+	if errors.Is(err, blob.ErrNotFound) {
+		return fmt.Errorf("%w: frame %d: %w", errFrameLost, o.Frame, err)
+	}
+	if err != nil {
+		return err
+	}
+	return copyHashed(to, r, o.Frame, o.Sha256)
+}

@@ -1,0 +1,86 @@
+package frames
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/render/framename"
+	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/job"
+)
+
+// Output is a file that a File Output node wrote for a frame. Its bytes are stored with those
+// of the picture.
+type Output struct {
+	Name      string // safe, see framename.Path
+	BlobKey   string
+	SHA256    string
+	SizeBytes int64
+}
+
+// MostOutputs bounds the outputs of a job: its receipt and its manifest list each of them.
+const MostOutputs = 20_000
+
+// rejectOutputs fails a frame if as many outputs of each frame are more than a job may have.
+func (f *Frames) rejectOutputs(ctx context.Context, p Picture) (*framecheck.Failure, error) {
+	if len(p.Outputs) == 0 {
+		return nil, nil
+	}
+	var record job.Record
+	err := f.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		record, err = job.Read(ctx, tx, p.JobID)
+		return err
+	})
+	if err != nil || int64(len(p.Outputs))*record.FrameCount <= MostOutputs {
+		return nil, err
+	}
+	return &framecheck.Failure{Code: fault.FrameCheckFailed, Final: true, Log: p.Log, Message: fmt.Sprintf(
+		"The File Output nodes wrote %d files for this frame, and the job has %d frames. A job can have %d such files.", len(p.Outputs), record.FrameCount, MostOutputs)}, nil
+}
+
+// addOutputs writes the rows of an accepted frame's outputs. A name that another frame's output
+// has gets this frame's number.
+func addOutputs(ctx context.Context, tx *db.Tx, p Picture) error {
+	for i, o := range p.Outputs {
+		row := query.FrameOutputAddParams{JobID: p.JobID, Frame: int64(p.Frame), Number: int64(i), Name: o.Name, BlobKey: o.BlobKey, Sha256: o.SHA256, SizeBytes: o.SizeBytes}
+		taken, err := tx.FrameOutputNamed(ctx, query.FrameOutputNamedParams{JobID: p.JobID, Name: row.Name})
+		for again := 0; err == nil && taken > 0; again++ {
+			row.Name = framename.Numbered(o.Name, p.Frame)
+			if again > 0 {
+				row.Name = framename.Numbered(row.Name, again)
+			}
+			taken, err = tx.FrameOutputNamed(ctx, query.FrameOutputNamedParams{JobID: p.JobID, Name: row.Name})
+		}
+		row.RowSum = outputRows.Of(row)
+		if err == nil {
+			err = tx.FrameOutputAdd(ctx, row)
+		}
+		if err != nil {
+			return fmt.Errorf("accept an output of a frame: %w", err)
+		}
+	}
+	return nil
+}
+
+// auditOutputs reports outputs that are not as they were accepted, or of no rendered frame.
+func auditOutputs(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	const rule = "an output is what was accepted with its frame"
+	stray, err := tx.AuditFrameOutputs(ctx)
+	if err != nil {
+		return fmt.Errorf("audit the outputs of frames: %w", err)
+	}
+	for _, jobID := range stray {
+		breach(rule, jobID, "it has outputs of frames that nobody rendered")
+	}
+	return outputRows.Audit(ctx, tx, breach, func(row query.FrameOutput) error {
+		if framename.Path(row.Name) != row.Name || !strings.HasPrefix(row.BlobKey, "frames/"+row.JobID+"/") || !digest.Is(row.Sha256) || row.SizeBytes < 1 {
+			breach(rule, fmt.Sprintf("%s/%d/%d", row.JobID, row.Frame, row.Number), "it is %q under %q with %d bytes and the hash %q", row.Name, row.BlobKey, row.SizeBytes, row.Sha256)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,116 @@
+"""Makes small scenes with File Output nodes, for the tests of what they write.
+
+    blender --background --factory-startup --python outputs.py -- FOLDER
+"""
+
+import os
+import sys
+
+import bpy
+
+FOLDER = sys.argv[sys.argv.index("--") + 1]
+
+
+def base():
+    """A cube over a floor, in two view layers, of which the second has no floor."""
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    scene = bpy.context.scene
+    scene.render.engine = "CYCLES"
+    scene.cycles.samples = 2
+    scene.cycles.use_denoising = False
+    scene.render.resolution_x, scene.render.resolution_y = 48, 32
+    scene.render.resolution_percentage = 100
+    scene.frame_start, scene.frame_end = 1, 20
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 1))
+    cube = bpy.context.object
+    for frame, turn in ((1, 0.0), (20, 2.0)):
+        cube.rotation_euler.z = turn
+        cube.keyframe_insert("rotation_euler", frame=frame)
+    floor = bpy.data.collections.new("floor")
+    scene.collection.children.link(floor)
+    bpy.ops.mesh.primitive_plane_add(size=20)
+    plane = bpy.context.object
+    floor.objects.link(plane)
+    scene.collection.objects.unlink(plane)
+    bpy.ops.object.light_add(type="SUN", location=(3, -3, 6), rotation=(0.6, 0.3, 0))
+    bpy.ops.object.camera_add(location=(6, -6, 5), rotation=(1.0, 0, 0.785))
+    scene.camera = bpy.context.object
+    scene.view_layers[0].use_pass_z = True
+    second = scene.view_layers.new("bare")
+    second.layer_collection.children["floor"].exclude = True
+    scene.use_nodes = True
+    nodes = scene.node_tree.nodes
+    nodes.clear()
+    layers = []
+    for layer in scene.view_layers:
+        node = nodes.new("CompositorNodeRLayers")
+        node.layer = layer.name
+        layers.append(node)
+    scene.node_tree.links.new(layers[0].outputs["Image"], nodes.new("CompositorNodeComposite").inputs["Image"])
+    return scene, layers
+
+
+def output(tree, path, kind, *slots):
+    """A File Output node with slots, each a path with the socket that it writes."""
+    node = tree.nodes.new("CompositorNodeOutputFile")
+    node.base_path, node.format.file_format = path, kind
+    node.file_slots.clear()
+    for name, socket in slots:
+        node.file_slots.new(name)
+        if socket is not None:
+            tree.links.new(socket, node.inputs[-1])
+    return node
+
+
+def own_format(node, number, kind):
+    node.file_slots[number].use_node_format = False
+    node.file_slots[number].format.file_format = kind
+
+
+def save(name):
+    bpy.ops.wm.save_as_mainfile(filepath=os.path.join(FOLDER, name + ".blend"), compress=True, relative_remap=False)
+
+
+def five():
+    """Five nodes: several slots with formats of their own, a multilayer file, one in a group."""
+    scene, (whole, bare) = base()
+    tree = scene.node_tree
+    node = output(tree, "//passes/", "PNG", ("beauty_####", whole.outputs["Image"]), ("depth/z", whole.outputs["Depth"]), ("idle", None))
+    own_format(node, 1, "OPEN_EXR")
+    output(tree, "//multi/all_", "OPEN_EXR_MULTILAYER", ("whole", whole.outputs["Image"]), ("bare", bare.outputs["Image"]))
+    output(tree, "//passes", "TIFF", ("beauty_####", bare.outputs["Image"]))
+    output(tree, "//tail", "BMP", ("##_end", bare.outputs["Image"]))
+    group = bpy.data.node_groups.new("writer", "CompositorNodeTree")
+    entry = group.nodes.new("NodeGroupInput")
+    if hasattr(group, "interface"):  # 4.0
+        group.interface.new_socket("Image", in_out="INPUT", socket_type="NodeSocketColor")
+    else:
+        group.inputs.new("NodeSocketColor", "Image")
+    output(group, "//", "JPEG", ("grouped", entry.outputs["Image"]))
+    use = tree.nodes.new("CompositorNodeGroup")
+    use.node_tree = group
+    tree.links.new(bare.outputs["Image"], use.inputs[0])
+    output(tree, "//muted", "PNG", ("never", whole.outputs["Image"])).mute = True
+    save("five")
+
+
+def hostile():
+    """Paths that lead elsewhere, and two nodes that write the same file."""
+    scene, (whole, _) = base()
+    image = whole.outputs["Image"]
+    output(scene.node_tree, "//../../x", "PNG", ("../../../up", image), ("/tmp/svc_stray/abs", image), ("con", image))
+    for _ in range(2):
+        output(scene.node_tree, "/tmp/svc_stray", "PNG", ("same_####", image))
+    output(scene.node_tree, "C:\\out\\..\\layers", "OPEN_EXR_MULTILAYER", ("Image", image))
+    save("hostile")
+
+
+def many():
+    scene, (whole, _) = base()
+    output(scene.node_tree, "//", "PNG", *(("s%d" % number, whole.outputs["Image"]) for number in range(20)))
+    save("many")
+
+
+five()
+hostile()
+many()
