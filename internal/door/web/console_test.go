@@ -222,6 +222,9 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 			t.Errorf("rendering again leads to %s", again.path)
 		}
 		p.submit(begun.path+"/rerender", "frames", "8").want(t, http.StatusBadRequest, `role="alert"`)
+		p.open(begun.path+"/frames?frames=one").want(t, http.StatusBadRequest, `role="alert"`, "begin at 1")
+		p.open(begun.path+"/frames?frames=4-7,1").want(t, http.StatusNotFound, "keeps no frames")
+		p.open(begun.path+"/frames.zip?frames=4-7").want(t, http.StatusNotFound, "are not rendered: 4-7")
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -19,6 +20,7 @@ import (
 	"svc.example/internal/app"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/story"
+	"svc.example/internal/work/framecheck"
 )
 
 // bar is where a frame of the timeline is on the screen.
@@ -135,6 +137,37 @@ func TestFramesAreSelectedOnTheTimelineOfAJob(t *testing.T) {
 	}
 }
 
+// The timeline of a job that renders grows with it, and the selection stays as it is.
+func TestTheTimelineOfARunningJobGrowsAndKeepsItsSelection(t *testing.T) {
+	t.Parallel()
+	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
+	few, many := story.BarrierAt(5), story.BarrierAt(12)
+	svc.Worker(&story.Painter{Before: func(ctx context.Context, frame int) error {
+		return errors.Join(few.Pass(ctx, frame), many.Pass(ctx, frame))
+	}})
+	p := svc.Console(svc.Caller(story.Credit))
+	const n = 14
+	job := p.StartFrames(n)
+	p.AwaitFrames(job.JobID, 4)
+	p.Open("/console/jobs/" + job.JobID)
+	p.Until("four frames, too few for a timeline", `document.querySelectorAll("#frames .grid img").length === 4 && document.querySelector("#timeline") === null`)
+	few.Open()
+	p.AwaitFrames(job.JobID, 11)
+	timed := func(frames int) string {
+		return fmt.Sprintf(`document.querySelector("#timeline canvas") !== null && document.querySelector("#timeline").dataset.times.split(",").filter(Boolean).length === %d`, frames)
+	}
+	p.Until("the timeline of eleven frames", timed(11))
+	dragged(p, n, 2, 4)
+	many.Open()
+	p.Await(job.JobID, client.StatusCompleted)
+	p.Until("the timeline of all frames", timed(n))
+	p.Until("the selection, and what is done with it", `document.querySelector("[data-selection] [name=frames]").value === "2-4" && [...document.querySelectorAll("[data-selection] button")].some((b) => b.textContent === "Render again")`)
+	p.Says("3 frames selected")
+	for _, said := range p.Said {
+		t.Errorf("the browser says %q", said)
+	}
+}
+
 // The same frame of two jobs of a workspace is compared, labelled, and moves together. No job of
 // another workspace can be one of them.
 func TestTheSameFrameOfTwoJobsIsCompared(t *testing.T) {
@@ -206,6 +239,8 @@ func TestAJobOfTwoThousandFramesKeepsItsPagesSmall(t *testing.T) {
 	p.Open(path)
 	dragged(p, 2000, 200, 1200)
 	p.Says("Frames to check", "frames selected")
+	p.Run(`document.querySelector("[data-select]").click()`)
+	p.Until("the frames to check are selected", `document.querySelector("[data-selection] [name=frames]").value === "500-2000:500"`)
 	before := story.Look[int](p.Tab, t, elements)
 	p.Run(`for (let i = 0; i < 8; i++) document.querySelectorAll(".zooms button")[1].click()`)
 	if most := scrolled("#timeline .scroller"); most != before || most > 1200 {
@@ -248,19 +283,21 @@ func grow(svc *story.Service, jobID string, n int) {
 	change(ctx, "CREATE TEMP TABLE kept AS SELECT * FROM job WHERE job_id = ?", jobID)
 	change(ctx, "CREATE TEMP TABLE more AS SELECT * FROM frame WHERE job_id = ? AND frame = 1", jobID)
 	change(ctx, "BEGIN IMMEDIATE")
+	var found framecheck.Findings
 	for i := 3; i <= n; i++ {
 		finding := ""
 		if i%500 == 0 {
 			finding = "black"
+			found = found.With(finding, i)
 		}
 		change(ctx, "UPDATE more SET frame = ?, seq = seq + 1, ordinal = ordinal + 1, render_us = ?, finding = ?", i, 1_000_000+i*i%900*4_000, finding)
 		change(ctx, "INSERT INTO frame SELECT * FROM more")
 	}
-	change(ctx, "UPDATE job SET frame_end = ?, frame_count = ?, frames_completed = ? WHERE job_id = ?", n, n, n, jobID)
+	change(ctx, "UPDATE job SET frame_end = ?, frame_count = ?, frames_completed = ?, findings = ? WHERE job_id = ?", n, n, n, found.Stored(), jobID)
 	change(ctx, "COMMIT")
 	svc.T.Cleanup(func() {
 		change(ctx, "DELETE FROM frame WHERE job_id = ? AND frame > 2", jobID)
-		change(ctx, "UPDATE job SET (frame_end, frame_count, frames_completed) = (SELECT frame_end, frame_count, frames_completed FROM kept) WHERE job_id = ?", jobID)
+		change(ctx, "UPDATE job SET (frame_end, frame_count, frames_completed, findings) = (SELECT frame_end, frame_count, frames_completed, findings FROM kept) WHERE job_id = ?", jobID)
 		if err := pool.Close(); err != nil {
 			svc.T.Error(err)
 		}

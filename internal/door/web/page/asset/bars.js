@@ -275,10 +275,12 @@
       else if (x + px > scrollLeft + clientWidth) this.scroll.scrollLeft = x + px - clientWidth;
     }
 
-    // zoom keeps what is under the pointer, or in the middle, where it is.
+    // zoom keeps what is under the pointer where it is, or the last frame that was chosen, or the
+    // middle.
     zoom(by, pointer) {
-      const { left } = this.scroll.getBoundingClientRect();
-      const x = pointer ? pointer.clientX - left : this.scroll.clientWidth / 2, before = this.scale();
+      const { left } = this.scroll.getBoundingClientRect(), { scrollLeft, clientWidth } = this.scroll, before = this.scale();
+      const chosen = (this.at + 0.5) * before - scrollLeft, visible = chosen > 0 && chosen < clientWidth;
+      const x = pointer ? pointer.clientX - left : visible && this.selected.size ? chosen : clientWidth / 2;
       const share = (this.scroll.scrollLeft + x) / before;
       this.px = Math.min(widest, before * by);
       if (this.px <= this.fit()) this.px = 0;
