@@ -93,6 +93,10 @@ func viewsOf(ctx context.Context, tx *db.Tx, ids ...string) ([]query.JobViewsRow
 
 // Filenames reads the names of the files of a workspace's jobs, by job. An id of no job has none.
 func Filenames(ctx context.Context, tx *db.Tx, workspaceID string, ids []string) (map[string]string, error) {
+	names := map[string]string{}
+	if len(ids) == 0 {
+		return names, nil
+	}
 	list, err := json.Marshal(ids)
 	if err != nil {
 		return nil, fmt.Errorf("list job ids: %w", err)
@@ -101,7 +105,6 @@ func Filenames(ctx context.Context, tx *db.Tx, workspaceID string, ids []string)
 	if err != nil {
 		return nil, fmt.Errorf("read the names of jobs: %w", err)
 	}
-	names := map[string]string{}
 	for _, r := range rows {
 		names[r.JobID] = r.Filename
 	}

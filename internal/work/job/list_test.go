@@ -1,9 +1,11 @@
 package job_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"svc.example/internal/ground/db"
 	"svc.example/internal/test/jobtest"
 	"svc.example/internal/work/job"
 )
@@ -51,4 +53,24 @@ func wantAsRead(t *testing.T, w *jobtest.World, workspaceID string, listed job.O
 		(listed.QueuePosition == nil) != (alone.QueuePosition == nil) || (listed.QueuePosition != nil && *listed.QueuePosition != *alone.QueuePosition) {
 		t.Errorf("listed as %+v, read as %+v", listed, alone)
 	}
+}
+
+// TestTheNamesOfNoJobsAreNone, in a workspace that has jobs: a wallet may have no entry of one.
+func TestTheNamesOfNoJobsAreNone(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		workspaceID := w.Workspace(t)
+		one := w.Job(t, workspaceID, 1)
+		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+			for _, ids := range [][]string{nil, {}, {"JOB-none"}, {one}} {
+				names, err := job.Filenames(ctx, tx, workspaceID, ids)
+				if err != nil {
+					return err
+				}
+				if known := len(ids) == 1 && ids[0] == one; (len(names) == 1) != known {
+					t.Errorf("%q has the names %q", ids, names)
+				}
+			}
+			return nil
+		})
+	})
 }
