@@ -68,7 +68,7 @@ func Operations() []Operation {
 	for _, r := range []struct{ why, ids string }{
 		{steps, "createUpload createRender submitRender preflightRender"},
 		{call, "shareJob getJobShare unshareJob listJobShares shareRender getRenderShare unshareRender listRenderShares"},
-		{call, "listTopUps createTopUp getTopUp getPricing getTestClock moveTestClock"},
+		{call, "listTopUps createTopUp getTopUp listInvoices getInvoice getInvoicePDF getPricing getTestClock moveTestClock"},
 		{call, "listWebhookEndpoints createWebhookEndpoint getWebhookEndpoint changeWebhookEndpoint deleteWebhookEndpoint rotateWebhookSecret testWebhookEndpoint"},
 		{call, "listEndpointDeliveries redeliverSince listWebhookDeliveries redeliverWebhook"},
 		{call, "getRootOpenAPI getOpenAPI"},

@@ -61,6 +61,22 @@ var adminVerbs = []verb{
 		{args: "--email nobody@example.com --yes", exit: 1, with: ownStore},
 		{args: "--off", exit: 2, with: ownStore},
 	}},
+	{words: "admin invoice show", lines: []line{{}, {args: "now", exit: 2}}},
+	{words: "admin invoice set", lines: []line{
+		{args: "--company 'Render Farm GmbH' --address 'Example Street 1' --address '10115 Berlin' --tax-id DE123456789 --tax-basis-points 1900 --prefix 2027-", with: ownStore, types: asked},
+		{args: "--prefix A1 --yes", exit: 1, with: ownStore},
+		{args: "--tax-basis-points much", exit: 2, with: ownStore},
+	}},
+	{words: "admin invoice list", lines: []line{
+		{},
+		{args: "--csv", plain: true},
+		{args: "--before INV-000009", exit: 1},
+		{args: "--limit 0", exit: 2},
+	}},
+	{words: "admin invoice pdf", lines: []line{
+		{args: "INV-000009 --out invoice.pdf", exit: 1},
+		{args: "INV-000009", exit: 2},
+	}},
 	{words: "admin usage", lines: []line{
 		{args: "--months 2"},
 		{args: "--months 2 --csv", plain: true},

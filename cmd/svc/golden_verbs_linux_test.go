@@ -7,12 +7,13 @@ import (
 
 // shownElsewhere are the verbs whose success needs what the stage has not.
 var shownElsewhere = map[string]string{
-	"worker doctor": "renders a frame with Blender: testdata/doctor.txtar of the stories",
-	"bench":         "renders for a minute with Blender: TestBenchMeasuresThisMachine of the stories",
-	"demo":          "renders with Blender: testdata/demo.txtar of the stories",
-	"login":         "needs a person in a browser: testdata/signin/login.txtar",
-	"log keys":      "prints keys that each service makes for itself: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
-	"log witness":   "serves until it is stopped, with a key of its own: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
+	"admin invoice pdf": "needs a payment: TestABookkeeperHasAnInvoiceForEachPaymentAndSpendToTheCent of the stories",
+	"worker doctor":     "renders a frame with Blender: testdata/doctor.txtar of the stories",
+	"bench":             "renders for a minute with Blender: TestBenchMeasuresThisMachine of the stories",
+	"demo":              "renders with Blender: testdata/demo.txtar of the stories",
+	"login":             "needs a person in a browser: testdata/signin/login.txtar",
+	"log keys":          "prints keys that each service makes for itself: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
+	"log witness":       "serves until it is stopped, with a key of its own: TestASplitViewIsCaughtByWatchAndByAWitness of the stories",
 }
 
 const noJob = "JOB-00000000000000000000000000000000"

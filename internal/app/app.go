@@ -41,6 +41,7 @@ import (
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/metrics"
 	"svc.example/internal/work/notice"
@@ -154,7 +155,7 @@ func Open(ctx context.Context, cfg Config) (*App, error) {
 // summed lists every table whose rows carry checksums.
 func summed() rowsum.Tables {
 	return slices.Concat(identity.Sums, webhook.Sums, signing.Sums, receiptlog.Sums, leaderboard.Sums, dispatch.Sums, lease.Sums, idempotency.Sums,
-		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, split.Sums, notice.Sums, reuse.Sums)
+		intake.Sums, preview.Sums, project.Sums, quote.Sums, wallet.Sums, payment.Sums, invoice.Sums, job.Sums, frames.Sums, freeze.Sums, operator.Sums, oauth.Sums, testmode.Sums, alert.Sums, share.Sums, split.Sums, notice.Sums, reuse.Sums)
 }
 
 // openFiles loads keys and blobs, and creates both where they are missing.

@@ -30,6 +30,12 @@ type Admin struct {
 		Limit     workspaceLimit     `cmd:"" help:"Set what a workspace may spend in a day."`
 		ProofPage proofPage          `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
+	Invoice struct {
+		Show invoiceShow `cmd:"" help:"Show who sells on invoices: company, tax, numbers."`
+		Set  invoiceSet  `cmd:"" help:"Set who sells on invoices from now on. What is not named is empty."`
+		List invoiceList `cmd:"" help:"List the invoices and credit notes of payments, the newest first. Also as CSV."`
+		PDF  invoicePDF  `cmd:"" name:"pdf" help:"Write an invoice or a credit note as PDF."`
+	} `cmd:"" help:"Set up and read the invoices of payments."`
 	Job struct {
 		List       jobList       `cmd:"" help:"List the jobs of all workspaces, the newest first."`
 		Show       jobShow       `cmd:"" help:"Show a job: its state, its money, its workers and its failures."`

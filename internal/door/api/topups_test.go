@@ -56,11 +56,45 @@ func TestATopUpIsPaidAtTheProviderAndThenInTheWallet(t *testing.T) {
 		if a := s.call("POST", "/v1/wallet/top-ups", s.agent, jsonBody(`{"amount_cents":2500}`)); a.status != http.StatusUnauthorized {
 			t.Errorf("an agent key: %d", a.status)
 		}
+		s.billed(id)
 		huge := jsonBody(`{"id":"` + strings.Repeat("a", 65<<10) + `"}`)
 		if a := s.callWith("POST", "/v1/payments/stripe", "", nil, huge); a.status != http.StatusRequestEntityTooLarge {
 			t.Errorf("a huge event: %d", a.status)
 		}
 	})
+}
+
+// billed reads the invoice of a payment of 25 dollars, and its credit note, by the routes.
+func (s *service) billed(topUpID string) {
+	s.t.Helper()
+	const path = "/v1/wallet/invoices"
+	one := s.call("GET", path+"/INV-000001", s.account, body{})
+	if one.text("kind") != "receipt" || one.text("top_up_id") != topUpID || one.body["total_cents"] != 2500.0 || one.body["tax_basis_points"] != nil || one.body["corrects"] != nil {
+		s.t.Errorf("the invoice is %v", one.body)
+	}
+	res, file := s.send("GET", one.text("pdf_url"), s.account, nil, nil, "")
+	if h := res.Header; res.StatusCode != http.StatusOK || !strings.HasPrefix(string(file), "%PDF-") || h.Get("Content-Type") != "application/pdf" || !strings.Contains(h.Get("Content-Disposition"), "INV-000001.pdf") {
+		s.t.Errorf("the PDF: %d %v", res.StatusCode, h)
+	}
+	if all := s.call("GET", path+"?limit=1", s.account, body{}); len(all.body["invoices"].([]any)) != 1 {
+		s.t.Errorf("listed are %v", all.body)
+	}
+	for _, missing := range []string{path + "/INV-000002", path + "/INV-000002/pdf", path + "?before=INV-000002"} {
+		if a := s.call("GET", missing, s.account, body{}); a.status != http.StatusNotFound || a.code() != fault.InvoiceNotFound {
+			s.t.Errorf("%s: %d %v", missing, a.status, a.body)
+		}
+	}
+}
+
+// ring delivers the events of a payment provider that wait.
+func (s *service) ring(p *stripetest.Provider) {
+	s.t.Helper()
+	for _, event := range p.Events() {
+		a := s.callWith("POST", "/v1/payments/stripe", "", map[string]string{"Stripe-Signature": stripetest.Sign(event.Body, stripetest.Secret, time.Now())}, jsonBody(string(event.Body)))
+		if a.status != http.StatusOK {
+			s.t.Fatalf("the event: %d %v", a.status, a.body)
+		}
+	}
 }
 
 func TestWithoutAProviderNothingIsToppedUp(t *testing.T) {

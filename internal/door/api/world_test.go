@@ -54,9 +54,10 @@ type sample struct {
 func newWorld(t *testing.T, url string) *world {
 	t.Helper()
 	skew := &atomic.Int64{}
+	provider := stripetest.New(t)
 	s := start(t, url, func(c *app.Config) {
 		c.Skew = func() time.Duration { return time.Duration(skew.Load()) }
-		c.Stripe = &app.Stripe{Key: stripetest.Key, Secrets: []string{stripetest.Secret}, URL: stripetest.New(t).URL}
+		c.Stripe = &app.Stripe{Key: stripetest.Key, Secrets: []string{stripetest.Secret}, URL: provider.URL}
 		c.Webhooks.Allow = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	})
 	w := &world{service: s, path: map[string]string{
@@ -80,6 +81,11 @@ func newWorld(t *testing.T, url string) *world {
 	w.path["delivery_id"] = deliveries[0].(map[string]any)["delivery_id"].(string)
 	s.call("POST", "/v1/renders/"+w.path["job_id"]+"/share", s.account, jsonBody(`{}`))
 	w.path["top_up_id"] = s.call("POST", "/v1/wallet/top-ups", s.account, jsonBody(`{"amount_cents":2500}`)).text("top_up_id")
+	if err := provider.Pay(w.path["top_up_id"]); err != nil {
+		t.Fatal(err)
+	}
+	s.ring(provider)
+	w.path["number"] = "INV-000001"
 	w.belongings = append(w.belongings, w.path["top_up_id"], w.path["endpoint_id"], w.path["delivery_id"], w.path["upload_id"], w.path["job_id"], w.path["preview_id"], inspected.text("quote_id"))
 	skew.Store(-int64(contract.SessionLife))
 	w.expired = w.open(s.owner)
@@ -96,6 +102,7 @@ func newWorld(t *testing.T, url string) *world {
 		"shareJob": {body: jsonBody(`{"download":true}`)}, "shareRender": {body: jsonBody(`{}`)},
 		"createTopUp":    {body: jsonBody(`{"amount_cents":2500}`)},
 		"setJobPriority": {body: jsonBody(`{"priority":80}`)}, "setRenderPriority": {body: jsonBody(`{"priority":80}`)},
+		"getInvoice": {names: true}, "getInvoicePDF": {names: true},
 		"setWalletAlert":        {body: jsonBody(`{"below_cents":500}`)},
 		"receiveStripeEvent":    {body: jsonBody(`{"id":"evt_1","type":"x","data":{"object":{}}}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},

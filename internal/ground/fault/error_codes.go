@@ -34,6 +34,7 @@ const (
 	WorkspaceFrozen      Code = "workspace_frozen"
 	InsufficientFunds    Code = "insufficient_funds"
 	TopUpNotFound        Code = "top_up_not_found"
+	InvoiceNotFound      Code = "invoice_not_found"
 	TopUpLimitReached    Code = "top_up_limit_reached"
 	PaymentsUnavailable  Code = "payments_unavailable"
 	InvalidSignature     Code = "invalid_signature"
@@ -233,6 +234,7 @@ func refused() []Entry {
 		{UploadNotFound, 404, false, "Inspect the file again to get a new upload_id.", DoorAPI},
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
 		{TopUpNotFound, 404, false, "Use a top_up_id from the list of top-ups.", DoorAPI},
+		{InvoiceNotFound, 404, false, "Use a number from the list of invoices.", DoorAPI},
 		{KeyNotFound, 404, false, "Use a key_id from the list of keys.", DoorAPI},
 		{EndpointNotFound, 404, false, "Use an endpoint_id from the list of webhook endpoints.", DoorAPI},
 		{DeliveryNotFound, 404, false, "Use a delivery_id from the list of deliveries.", DoorAPI},

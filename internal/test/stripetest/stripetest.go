@@ -70,6 +70,7 @@ type session struct {
 	refunded                     int64
 	disputes                     []*dispute
 	created                      int64
+	invoice                      bool // the provider writes one
 }
 
 type dispute struct {
@@ -145,6 +146,16 @@ func (p *Provider) SetTax(percent int64) {
 	p.tax = percent
 }
 
+// Invoices says of each session, the oldest first, whether the provider writes an invoice.
+func (p *Provider) Invoices() (all []bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, s := range p.sessions {
+		all = append(all, s.invoice)
+	}
+	return all
+}
+
 // Calls is how many calls came.
 func (p *Provider) Calls() int {
 	p.mu.Lock()
@@ -217,6 +228,7 @@ func (p *Provider) sessionOf(form url.Values) (*session, error) {
 	s := &session{
 		id: p.name("cs_test"), topUp: form.Get("client_reference_id"), customer: form.Get("customer"), cents: cents, total: cents + cents*p.tax/100,
 		status: "open", paymentStatus: "unpaid", created: time.Now().Unix(), metadata: object{"top_up": form.Get("payment_intent_data[metadata][top_up]")},
+		invoice: form.Get("invoice_creation[enabled]") == "true",
 	}
 	p.sessions = append(p.sessions, s)
 	return s, nil
@@ -312,7 +324,7 @@ func (p *Provider) shown(s *session, expanded bool) object {
 	if expanded {
 		o["payment_intent"] = s.intent(true)
 	}
-	if s.paymentStatus == "paid" {
+	if s.paymentStatus == "paid" && s.invoice {
 		o["invoice"] = "in_" + s.id
 		if expanded {
 			o["invoice"] = object{"id": "in_" + s.id, "object": "invoice", "hosted_invoice_url": "https://invoice.stripe.com/i/" + s.id}

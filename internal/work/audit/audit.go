@@ -30,6 +30,7 @@ import (
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/notice"
 	"svc.example/internal/work/oauth"
@@ -186,7 +187,7 @@ func (a *auditor) owners(ctx context.Context, tx *db.Tx) (err error) {
 		return err
 	}
 	for _, audit := range []check{
-		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, share.Audit, split.Audit, notice.Audit, reuse.Audit, recheck.Audit, testmode.Audit, a.clock,
+		a.byTerms(intake.Audit), preview.Audit, project.Audit, a.byTerms(quote.Audit), frames.Audit, dispatch.Audit, payment.Audit, invoice.Audit, identity.Audit, lease.Audit, idempotency.Audit, freeze.Audit, operator.Audit, oauth.Audit, alert.Audit, share.Audit, split.Audit, notice.Audit, reuse.Audit, recheck.Audit, testmode.Audit, a.clock,
 		func(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
 			return rowsum.Audit(ctx, tx, breach)
 		},

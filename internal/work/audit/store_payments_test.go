@@ -10,15 +10,20 @@ import (
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/alert"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/testmode"
 )
 
-// payments makes a top-up in each state, with what is taken back of one, and events. The
+// payments makes a top-up in each state, with what is taken back of one, events and invoices. The
 // workspace wants to hear when its wallet runs low, and has a test world.
 func (s *store) payments(workspace string) {
 	s.Helper()
 	s.write(func(ctx context.Context, tx *db.Tx) error {
-		return errors.Join(alert.Set(ctx, tx, workspace, 500), testmode.Use(ctx, tx, workspace, 1))
+		return errors.Join(
+			alert.Set(ctx, tx, workspace, 500), testmode.Use(ctx, tx, workspace, 1),
+			invoice.SetIssuer(ctx, tx, invoice.Issuer{Party: invoice.Party{Name: "A farm", Address: "A street", TaxID: "1"}, TaxBasisPoints: 1900, Prefix: "A-", Note: "Thanks."}),
+			invoice.SetBilling(ctx, tx, workspace, invoice.Party{Name: "A studio", Address: "A road", TaxID: "2"}),
+		)
 	})
 	for _, act := range []func(p *stripetest.Provider, id string) error{
 		func(p *stripetest.Provider, id string) error {

@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/movie"
 	"svc.example/internal/work/notice"
@@ -90,7 +91,7 @@ func Workspace(ctx context.Context, tx *db.Tx, workspaceID string) (f Files, err
 		return f, err
 	}
 	for _, erase := range []func(context.Context, *db.Tx, string) error{
-		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, share.Erase, notice.Erase, reuse.Erase, recheck.Erase, identity.Erase, testmode.End,
+		quote.Erase, preview.Erase, frames.Erase, dispatch.Erase, webhook.Erase, idempotency.Erase, payment.Erase, freeze.Erase, operator.Erase, oauth.Erase, alert.Erase, invoice.Erase, share.Erase, notice.Erase, reuse.Erase, recheck.Erase, identity.Erase, testmode.End,
 	} {
 		if err := erase(ctx, tx, workspaceID); err != nil {
 			return f, err

@@ -13,6 +13,7 @@ import (
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/operator"
 )
@@ -226,6 +227,9 @@ func TestAnActIsRefusedBeforeItIsAskedFor(t *testing.T) {
 			}},
 			"limit": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.LimitSpending(ctx, tx, "WSP-1", 500)
+			}},
+			"issuer": {fault.InvalidRequest, func(context.Context, *db.Tx) (operator.Act, error) {
+				return operator.SetInvoiceIssuer(invoice.Issuer{Prefix: "A1"})
 			}},
 			"daily cents": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.LimitSpending(ctx, tx, "WSP-1", -1)

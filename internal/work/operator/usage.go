@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/wallet"
 )
 
 // MostMonths bounds the months that one reading of the usage has.
@@ -35,7 +35,7 @@ func UsageOf(ctx context.Context, tx *db.Tx, workspaceID string, months int) ([]
 	if months < 1 || months > MostMonths {
 		return nil, fault.Field("months", "is %d; it must be 1 to %d", months, MostMonths)
 	}
-	since := firstOfMonth(tx.Time(), months-1)
+	since := wallet.FirstOfMonth(tx.Time(), months-1)
 	rows, err := tx.Usage(ctx, query.UsageParams{Since: db.Micros(since), WorkspaceID: workspaceID})
 	if err != nil {
 		return nil, fmt.Errorf("add up the usage: %w", err)
@@ -45,20 +45,6 @@ func UsageOf(ctx context.Context, tx *db.Tx, workspaceID string, months int) ([]
 		all = append(all, Usage{r.Month, r.WorkspaceID, r.Jobs, r.Frames, float64(r.RenderUs) / 1e6, r.ChargedCents, r.RefundedCents})
 	}
 	return all, nil
-}
-
-// firstOfMonth is the beginning of the month of a time, or of one so many months before.
-func firstOfMonth(t time.Time, before int) time.Time {
-	t = t.UTC()
-	return time.Date(t.Year(), t.Month()-time.Month(before), 1, 0, 0, 0, 0, time.UTC)
-}
-
-// Months lists the months that UsageOf reads, the oldest first.
-func Months(now time.Time, months int) (all []string) {
-	for before := months - 1; before >= 0; before-- {
-		all = append(all, firstOfMonth(now, before).Format("2006-01"))
-	}
-	return all
 }
 
 // WriteUsage writes usage as CSV, with a head. It has ids and numbers only, which no program

@@ -12,6 +12,7 @@ import (
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/operator"
+	"svc.example/internal/work/wallet"
 )
 
 // TestUsageIsWhatCompletedAndWasRefundedInEachMonth, of months in UTC, however near their ends a
@@ -74,7 +75,7 @@ func TestUsageIsWhatCompletedAndWasRefundedInEachMonth(t *testing.T) {
 				t.Errorf("%d months: %v", months, err)
 			}
 		}
-		if months := operator.Months(now, 3); !slices.Equal(months, []string{"2027-01", "2027-02", "2027-03"}) {
+		if months := wallet.Months(now, 3); !slices.Equal(months, []string{"2027-01", "2027-02", "2027-03"}) {
 			t.Errorf("the months before 31 March are %v", months)
 		}
 		var text strings.Builder

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/wallet"
 )
 
@@ -85,6 +86,9 @@ func apply(ctx context.Context, tx *db.Tx, row query.TopUp, s State) error {
 			if err := wallet.AddPayment(ctx, tx, row.WorkspaceID, row.TopUpID, row.AmountCents); err != nil {
 				return err
 			}
+			if err := invoice.Issue(ctx, tx, invoice.Payment{WorkspaceID: row.WorkspaceID, TopUpID: row.TopUpID, CreditCents: row.AmountCents, TotalCents: s.TotalCents}); err != nil {
+				return err
+			}
 			row.PaidAt, row.CustomerID, row.CheckoutUrl, row.ReceiptUrl = tx.Now, s.CustomerID, "", s.ReceiptURL
 		case Refused:
 			end(&row, Failed)
@@ -125,14 +129,18 @@ func paidStatus(row query.TopUp) Status {
 	return Paid
 }
 
-// refund takes back what was refunded since the last time.
+// refund takes back what was refunded since the last time, with a credit note.
 func refund(ctx context.Context, tx *db.Tx, row *query.TopUp, s State) error {
 	cents := min(share(*row, s, s.RefundedCents)-row.RefundedCents, left(*row))
 	if cents <= 0 {
 		return nil
 	}
 	row.RefundedCents += cents
-	return wallet.TakeRefund(ctx, tx, row.WorkspaceID, fmt.Sprint(row.TopUpID, " refund ", row.RefundedCents), cents)
+	reference := fmt.Sprint(row.TopUpID, " refund ", row.RefundedCents)
+	if err := wallet.TakeRefund(ctx, tx, row.WorkspaceID, reference, cents); err != nil {
+		return err
+	}
+	return invoice.Correct(ctx, tx, invoice.Refund{TopUpID: row.TopUpID, Reference: reference, CreditCents: cents, GivenBack: s.RefundedCents})
 }
 
 // book takes back what a bank took, and adds what it returned: the sum that was taken,

@@ -25,6 +25,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
+	"svc.example/internal/work/invoice"
 )
 
 // Status is the state of a top-up. The texts are stored and appear in answers.
@@ -60,6 +61,7 @@ type Order struct {
 	TopUpID     string
 	AmountCents int64
 	CustomerID  string // the provider's id of the payer; "" for a new one
+	Invoice     bool   // the provider writes the invoice, because this service writes none that counts
 	SuccessURL  string
 	CancelURL   string
 }
@@ -186,6 +188,14 @@ func (p *Payments) Create(ctx context.Context, workspaceID string, cents int64) 
 func (p *Payments) open(ctx context.Context, row query.TopUp) (TopUp, error) {
 	order := Order{TopUpID: row.TopUpID, AmountCents: row.AmountCents, CustomerID: row.CustomerID}
 	order.SuccessURL, order.CancelURL = p.Pages(row.TopUpID)
+	err := p.DB.Read(ctx, func(tx *db.Tx) error {
+		ours, err := invoice.Taxed(ctx, tx)
+		order.Invoice = !ours
+		return err
+	})
+	if err != nil {
+		return TopUp{}, err
+	}
 	page, err := p.Provider.Create(ctx, order)
 	if err != nil {
 		return TopUp{}, fault.New(fault.Unavailable, "The payment provider does not answer. Nothing was paid. GET /v1/wallet/top-ups/%s shows the payment page when it is ready.", row.TopUpID).After(30 * time.Second).Wrap(err)

@@ -2,6 +2,7 @@ package payment_test
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/test/stripetest"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/payment/stripeapi"
 	"svc.example/internal/work/wallet"
@@ -133,7 +135,7 @@ func (w *world) audit() {
 		breach := func(rule, subject, format string, args ...any) {
 			w.Errorf("%s: %s: "+format, append([]any{rule, subject}, args...)...)
 		}
-		if err := payment.Audit(context.Background(), tx, breach); err != nil {
+		if err := errors.Join(payment.Audit(context.Background(), tx, breach), invoice.Audit(context.Background(), tx, breach)); err != nil {
 			return err
 		}
 		_, err := wallet.Audit(context.Background(), tx, breach)

@@ -301,6 +301,15 @@ func Money(cents int64) string {
 	return fmt.Sprintf("%d.%02d %s", cents/100, cents%100, contract.Currency)
 }
 
+// Decimal formats cents with a sign for a spreadsheet: "-0.04", "5.00".
+func Decimal(cents int64) string {
+	sign := ""
+	if cents < 0 {
+		sign, cents = "-", -cents
+	}
+	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
+}
+
 // Transaction is a ledger entry as its workspace sees it. AmountCents is positive
 // in either direction, which Kind gives. JobID is "" for entries without a job.
 type Transaction struct {

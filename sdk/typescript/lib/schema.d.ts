@@ -636,6 +636,98 @@ export interface Schemas {
         /** Format: int64 */
         size_bytes: number;
     };
+    Invoice: {
+        buyer: Schemas["Party"];
+        /** @description The number of the invoice that a credit note corrects; null otherwise. */
+        corrects: string | null;
+        /**
+         * Format: int64
+         * @description What the wallet got, or gave back.
+         */
+        credit_cents: number;
+        currency: string;
+        /** Format: date-time */
+        issued_at: string;
+        /**
+         * @description A receipt where the service's operator has named no tax id. A credit note is about a refund.
+         * @enum {string}
+         */
+        kind: "receipt" | "invoice" | "credit_note";
+        /** Format: int64 */
+        net_cents: number;
+        /** @description The seller's words. */
+        note: string;
+        number: string;
+        /**
+         * Format: uri
+         * @description The PDF, for the same credentials.
+         */
+        pdf_url: string;
+        seller: Schemas["Party"];
+        /**
+         * Format: int64
+         * @description The rate of the tax, 1900 for 19 %; null without a tax, or where the payment provider calculated it.
+         */
+        tax_basis_points: number | null;
+        /** Format: int64 */
+        tax_cents: number;
+        top_up_id: string;
+        /**
+         * Format: int64
+         * @description What was paid, or given back: net and tax.
+         */
+        total_cents: number;
+    };
+    InvoiceOutput: {
+        buyer: Schemas["Party"];
+        /** @description The number of the invoice that a credit note corrects; null otherwise. */
+        corrects: string | null;
+        /**
+         * Format: int64
+         * @description What the wallet got, or gave back.
+         */
+        credit_cents: number;
+        currency: string;
+        /** Format: date-time */
+        issued_at: string;
+        /**
+         * @description A receipt where the service's operator has named no tax id. A credit note is about a refund.
+         * @enum {string}
+         */
+        kind: "receipt" | "invoice" | "credit_note";
+        /** Format: int64 */
+        net_cents: number;
+        /** @description The seller's words. */
+        note: string;
+        number: string;
+        /** @constant */
+        ok: true;
+        /**
+         * Format: uri
+         * @description The PDF, for the same credentials.
+         */
+        pdf_url: string;
+        seller: Schemas["Party"];
+        /**
+         * Format: int64
+         * @description The rate of the tax, 1900 for 19 %; null without a tax, or where the payment provider calculated it.
+         */
+        tax_basis_points: number | null;
+        /** Format: int64 */
+        tax_cents: number;
+        top_up_id: string;
+        /**
+         * Format: int64
+         * @description What was paid, or given back: net and tax.
+         */
+        total_cents: number;
+    };
+    InvoicesOutput: {
+        /** @description Newest first. */
+        invoices: Schemas["Invoice"][];
+        /** @constant */
+        ok: true;
+    };
     JobFailure: {
         code: string;
         message: string;
@@ -1312,6 +1404,12 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
+    };
+    Party: {
+        /** @description Lines. */
+        address: string;
+        name: string;
+        tax_id: string;
     };
     PercentileDistribution: {
         /** Format: int64 */

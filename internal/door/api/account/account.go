@@ -59,5 +59,6 @@ func (s *Server) Routes(api huma.API) {
 	s.keys(api)
 	s.workspace(api)
 	s.topUps(api)
+	s.invoices(api)
 	s.testMode(api)
 }

@@ -7,6 +7,7 @@ import (
 	"svc.example/internal/door/api/sample"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/links"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/wallet"
@@ -34,7 +35,16 @@ func Examples(at links.Links) map[string]any {
 	})
 	var topUps topUpsOutput
 	topUps.Body.OK, topUps.Body.TopUps = true, []TopUp{topUp.Body.TopUp}
+	var billed invoiceOutput
+	billed.Body.OK, billed.Body.Invoice = true, shownInvoice(at, invoice.Invoice{
+		Number: "INV-000042", Kind: invoice.Bill, TopUpID: topUp.Body.TopUpID, NetCents: 2101, TaxCents: 399, TotalCents: 2500, TaxBasisPoints: 1900, CreditCents: 2500,
+		Seller: invoice.Party{Name: "Render Farm GmbH", Address: "Example Street 1\n10115 Berlin", TaxID: "DE123456789"}, Buyer: invoice.Party{Name: "Ada's Studio", Address: "1 Main Street\nLondon"},
+		IssuedAt: sample.Time(0),
+	})
+	var invoices invoicesOutput
+	invoices.Body.OK, invoices.Body.Invoices = true, []Invoice{billed.Body.Invoice}
 	bodies := map[string]any{
+		"InvoiceOutput": billed.Body, "InvoicesOutput": invoices.Body,
 		"TopUpInput": map[string]int{"amount_cents": 2500}, "AlertInput": map[string]int{"below_cents": 500}, "TopUpOutput": topUp.Body, "TopUpsOutput": topUps.Body,
 		"EventOutput":      map[string]bool{"ok": true},
 		"WorkspaceRenders": renders.Body, "Wallet": money.Body, "WalletTransactions": ledger.Body,

@@ -88,24 +88,26 @@ func shownTopUp(t payment.TopUp) TopUp {
 	return b
 }
 
-// topUps registers the routes of payments into the wallet. Agent keys cannot use them:
-// the program that spends must not be the one that pays.
-func (s *Server) topUps(api huma.API) {
-	own := func(id, method, path, summary string) huma.Operation {
-		return huma.Operation{
-			OperationID: id, Method: method, Path: path, Tags: []string{"Workspace"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
-			Security:    []map[string][]string{{operation.AccountScheme: {}}, {operation.SessionScheme: {}}},
-			Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKeyOrSession()},
-		}
+// ofMoney is an operation on payments and invoices. Agent keys cannot use them: the program
+// that spends must not be the one that pays.
+func (s *Server) ofMoney(id, method, path, summary string) huma.Operation {
+	return huma.Operation{
+		OperationID: id, Method: method, Path: path, Tags: []string{"Workspace"}, Summary: summary, MaxBodyBytes: contract.MaxJSONBodyBytes,
+		Security:    []map[string][]string{{operation.AccountScheme: {}}, {operation.SessionScheme: {}}},
+		Middlewares: huma.Middlewares{operation.KeepRequestID, s.Guard.AccountKeyOrSession()},
 	}
-	huma.Register(api, own("createTopUp", http.MethodPost, topUpsPath, "Begin a payment into the wallet"), func(ctx context.Context, in *topUpInput) (*topUpOutput, error) {
+}
+
+// topUps registers the routes of payments into the wallet.
+func (s *Server) topUps(api huma.API) {
+	huma.Register(api, s.ofMoney("createTopUp", http.MethodPost, topUpsPath, "Begin a payment into the wallet"), func(ctx context.Context, in *topUpInput) (*topUpOutput, error) {
 		made, err := s.Payments.Create(ctx, operation.Caller(ctx).WorkspaceID, in.Body.AmountCents)
 		out := &topUpOutput{}
 		out.Body.OK, out.Body.TopUp = true, shownTopUp(made)
 		return out, err
 	})
-	huma.Register(api, own("listTopUps", http.MethodGet, topUpsPath, "The workspace's payments, newest first"), s.listTopUps)
-	huma.Register(api, own("getTopUp", http.MethodGet, topUpsPath+"/{top_up_id}", "Where a payment stands"), func(ctx context.Context, in *topUpPath) (*topUpOutput, error) {
+	huma.Register(api, s.ofMoney("listTopUps", http.MethodGet, topUpsPath, "The workspace's payments, newest first"), s.listTopUps)
+	huma.Register(api, s.ofMoney("getTopUp", http.MethodGet, topUpsPath+"/{top_up_id}", "Where a payment stands"), func(ctx context.Context, in *topUpPath) (*topUpOutput, error) {
 		out := &topUpOutput{}
 		return out, s.DB.Read(ctx, func(tx *db.Tx) error {
 			found, err := payment.Get(ctx, tx, operation.Caller(ctx).WorkspaceID, in.TopUpID)

@@ -94,6 +94,7 @@ func operationCodes() map[string][]fault.Code {
 
 		"listRenders": all(key, bad), "listJobs": all(key, bad), "watchWorkspace": all(key, bad), "watchNodeWorkspace": all(key, bad),
 		"createTopUp": all(session, json, codes{fault.TopUpLimitReached, fault.PaymentsUnavailable}), "listTopUps": all(session, bad), "getTopUp": all(session, bad, codes{fault.TopUpNotFound}), "setWalletAlert": all(session, json),
+		"listInvoices": all(session, bad, codes{fault.InvoiceNotFound}), "getInvoice": all(session, bad, codes{fault.InvoiceNotFound}), "getInvoicePDF": all(session, bad, codes{fault.InvoiceNotFound}),
 		"receiveStripeEvent": all(json, codes{fault.InvalidSignature, fault.PaymentsUnavailable}), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": all(createKey, codes{fault.WrongMode}), "revokeAgentKey": revokeKey,

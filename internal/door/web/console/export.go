@@ -1,19 +1,21 @@
 package console
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/wallet"
 	"svc.example/internal/work/webhook"
 )
 
-// exported is what a workspace gets of itself, but for the lists of any length: jobs and
-// ledger, which are read page by page.
+// exported is what a workspace gets of itself, but for the lists of any length: jobs,
+// ledger and invoices, which are read page by page.
 type exported struct {
 	WorkspaceID string             `json:"workspace_id"`
 	CreatedAt   time.Time          `json:"created_at"`
@@ -23,6 +25,7 @@ type exported struct {
 	AgentKeys   []exportedKey      `json:"agent_keys"`
 	AccountKeys []exportedKey      `json:"account_keys"`
 	Endpoints   []webhook.Endpoint `json:"webhook_endpoints"`
+	Billing     exportedParty      `json:"billing"`
 }
 
 type exportedBalance struct {
@@ -54,11 +57,31 @@ type exportedEntry struct {
 	CreatedAt      time.Time   `json:"created_at"`
 }
 
-// exportPage is how many jobs or entries are read at once.
+// exportedParty is who sells or buys.
+type exportedParty struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	TaxID   string `json:"tax_id"`
+}
+
+// exportedInvoice is an invoice or a credit note.
+type exportedInvoice struct {
+	Number     string        `json:"number"`
+	Kind       invoice.Kind  `json:"kind"`
+	TopUpID    string        `json:"top_up_id"`
+	NetCents   int64         `json:"net_cents"`
+	TaxCents   int64         `json:"tax_cents"`
+	TotalCents int64         `json:"total_cents"`
+	Seller     exportedParty `json:"seller"`
+	Buyer      exportedParty `json:"buyer"`
+	IssuedAt   time.Time     `json:"issued_at"`
+}
+
+// exportPage is how many jobs, entries or invoices are read at once.
 const exportPage = 200
 
 // export serves all that the service has of a workspace, as JSON: what is short first, then
-// the jobs and the ledger, the newest first.
+// the jobs, the ledger and the invoices, the newest first.
 func (s *Site) export(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
 	head, err := s.exportHead(r, who)
 	if err != nil {
@@ -89,6 +112,11 @@ func (s *Site) exportHead(r *http.Request, who identity.Principal) (head exporte
 			return err
 		}
 		head.Balance = exportedBalance(money)
+		buyer, err := invoice.Billing(ctx, tx, who.WorkspaceID)
+		if err != nil {
+			return err
+		}
+		head.Billing = exportedParty(buyer)
 		agent, err := identity.AgentKeys(ctx, tx, who.WorkspaceID)
 		if err != nil {
 			return err
@@ -131,9 +159,42 @@ func (s *Site) writeExport(w http.ResponseWriter, r *http.Request, who identity.
 		_, err = w.Write(append([]byte(before), text...))
 		return err
 	}
+	if err := s.exportJobs(r.Context(), who.WorkspaceID, list); err != nil {
+		return err
+	}
+	for _, of := range []struct {
+		name string
+		list func(ctx context.Context, tx *db.Tx, workspaceID, before string) (all []any, last string, err error)
+	}{{"ledger", ledgerPage}, {"invoices", invoicesPageOf}} {
+		if _, err := w.Write([]byte("\n  ],\n  \"" + of.name + "\": [")); err != nil {
+			return err
+		}
+		for before, n := "", exportPage; n == exportPage; {
+			var all []any
+			last := ""
+			err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+				all, last, err = of.list(r.Context(), tx, who.WorkspaceID, before)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+			for i, one := range all {
+				if err := list(before != "" || i > 0, one); err != nil {
+					return err
+				}
+			}
+			n, before = len(all), last
+		}
+	}
+	_, err = w.Write([]byte("\n  ]\n}\n"))
+	return err
+}
+
+func (s *Site) exportJobs(ctx context.Context, workspaceID string, list func(comma bool, v any) error) (err error) {
 	for before, more := "", true; more; {
 		var page []job.Object
-		if page, more, err = s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Before: before, Limit: exportPage}); err != nil {
+		if page, more, err = s.Jobs.List(ctx, job.ListRequest{WorkspaceID: workspaceID, Before: before, Limit: exportPage}); err != nil {
 			return err
 		}
 		for _, o := range page {
@@ -143,26 +204,21 @@ func (s *Site) writeExport(w http.ResponseWriter, r *http.Request, who identity.
 			before = o.JobID
 		}
 	}
-	if _, err := w.Write([]byte("\n  ],\n  \"ledger\": [")); err != nil {
-		return err
+	return nil
+}
+
+func ledgerPage(ctx context.Context, tx *db.Tx, workspaceID, before string) (all []any, last string, err error) {
+	entries, err := wallet.Entries(ctx, tx, workspaceID, before, exportPage)
+	for _, e := range entries {
+		all, last = append(all, exportedEntry{e.ID, e.Kind, e.JobID, e.AmountCents, e.AvailableCents, e.CreatedAt}), e.ID
 	}
-	for before, n := "", exportPage; n == exportPage; {
-		var entries []wallet.Entry
-		err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
-			entries, err = wallet.Entries(r.Context(), tx, who.WorkspaceID, before, exportPage)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		n = len(entries)
-		for _, e := range entries {
-			if err := list(before != "", exportedEntry{e.ID, e.Kind, e.JobID, e.AmountCents, e.AvailableCents, e.CreatedAt}); err != nil {
-				return err
-			}
-			before = e.ID
-		}
+	return all, last, err
+}
+
+func invoicesPageOf(ctx context.Context, tx *db.Tx, workspaceID, before string) (all []any, last string, err error) {
+	found, err := invoice.List(ctx, tx, workspaceID, before, exportPage)
+	for _, i := range found {
+		all, last = append(all, exportedInvoice{i.Number, i.Kind, i.TopUpID, i.NetCents, i.TaxCents, i.TotalCents, exportedParty(i.Seller), exportedParty(i.Buyer), i.IssuedAt}), i.Number
 	}
-	_, err = w.Write([]byte("\n  ]\n}\n"))
-	return err
+	return all, last, err
 }

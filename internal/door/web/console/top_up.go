@@ -18,7 +18,10 @@ import (
 const topUpsOnPage = 10
 
 // topUpRow is a payment as the wallet shows it.
-type topUpRow struct{ payment.TopUp }
+type topUpRow struct {
+	payment.TopUp
+	Invoice string // its number; "" for none
+}
 
 // Words describes the state of the payment.
 func (t topUpRow) Words() string {

@@ -7,15 +7,16 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/work/alert"
 	"svc.example/internal/work/identity"
+	"svc.example/internal/work/invoice"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/payment"
 	"svc.example/internal/work/wallet"
@@ -35,6 +36,8 @@ type walletView struct {
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
 	Entries []entry
+	// Spend is what was paid for jobs.
+	Spend spendView
 	// Payable reports whether people can pay online; TopUps are their payments, and Chosen
 	// is the one that they came from.
 	Payable bool
@@ -142,34 +145,27 @@ func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, as
 		return err
 	}
 	v.TopUps, v.Chosen = nil, nil
-	for _, t := range paid {
-		v.TopUps = append(v.TopUps, topUpRow{t})
-		if t.ID == asked.Get("top_up") {
-			v.Chosen = &topUpRow{t}
+	numbers := map[string]string{}
+	if n := len(paid); n > 0 {
+		if numbers, err = invoice.Numbers(ctx, tx, workspaceID, paid[n-1].ID); err != nil {
+			return err
 		}
+	}
+	for _, t := range paid {
+		row := topUpRow{t, numbers[t.ID]}
+		v.TopUps = append(v.TopUps, row)
+		if t.ID == asked.Get("top_up") {
+			v.Chosen = &row
+		}
+	}
+	if v.Spend, err = readSpend(ctx, tx, workspaceID, asked.Get("month")); err != nil {
+		return err
 	}
 	found, err := wallet.Entries(ctx, tx, workspaceID, asked.Get("before"), entriesOnPage+1)
 	if err == nil {
 		v.Entries, err = named(ctx, tx, workspaceID, found)
 	}
 	return err
-}
-
-// decimal writes what an entry changed for a spreadsheet: "-0.04", "5.00".
-func decimal(cents int64) string {
-	sign := ""
-	if cents < 0 {
-		sign, cents = "-", -cents
-	}
-	return fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100)
-}
-
-// inert keeps a spreadsheet from reading a name as a formula.
-func inert(name string) string {
-	if strings.IndexAny(name, "=+-@\t\r") == 0 {
-		return "'" + name
-	}
-	return name
 }
 
 // ledger serves all entries as CSV, the newest first.
@@ -194,7 +190,7 @@ func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Princ
 			return err
 		}
 		for _, e := range found {
-			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, decimal(e.EffectCents), inert(e.Filename)})
+			_ = out.Write([]string{e.ID, e.CreatedAt.Format(time.RFC3339), string(e.Kind), e.JobID, strconv.FormatInt(e.AmountCents, 10), strconv.FormatInt(e.AvailableCents, 10), contract.Currency, wallet.Decimal(e.EffectCents), plaintext.Cell(e.Filename)})
 		}
 		if out.Flush(); len(found) < 1000 || out.Error() != nil {
 			return nil // a failed write means the browser is gone

@@ -1,7 +1,6 @@
 package operate
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -38,24 +37,6 @@ type monthSum struct {
 // RenderHours is the time of workers, in hours.
 func (s monthSum) RenderHours() float64 { return s.RenderSeconds / 3600 }
 
-// drawMonths draws what was charged in each month, the newest sum first; nil where nothing was.
-func drawMonths(sums []monthSum) *page.Columns {
-	var columns []page.Column
-	total := int64(0)
-	for _, s := range slices.Backward(sums) {
-		total += s.ChargedCents
-		columns = append(columns, page.Column{Value: float64(s.ChargedCents), Words: fmt.Sprintf("%s: %s", s.Month, wallet.Money(s.ChargedCents))})
-	}
-	c := page.Draw(columns)
-	if c == nil {
-		return nil
-	}
-	n := len(sums)
-	c.From, c.Middle, c.To = sums[n-1].Month, sums[(n-1)/2].Month, sums[0].Month
-	c.Words = fmt.Sprintf("Charged from %s to %s: %s", c.From, c.To, wallet.Money(total))
-	return c
-}
-
 // adminUsage shows what workspaces used: a chart of months, and the workspaces of one.
 func (s *Site) adminUsage(r *http.Request, _ identity.Principal) (page.Page, error) {
 	v := usageView{adminView: viewOf(r, adminUsagePath)}
@@ -66,7 +47,7 @@ func (s *Site) adminUsage(r *http.Request, _ identity.Principal) (page.Page, err
 		all, err = operator.UsageOf(r.Context(), tx, "", shownMonths)
 		return err
 	})
-	v.fill(all, operator.Months(now, shownMonths), r.URL.Query().Get("month"))
+	v.fill(all, wallet.Months(now, shownMonths), r.URL.Query().Get("month"))
 	return page.Page{Template: "admin_usage", Title: "Usage", Content: v}, err
 }
 
@@ -94,7 +75,12 @@ func (v *usageView) fill(all []operator.Usage, months []string, named string) {
 	}
 	v.Left = max(0, len(v.Workspaces)-adminRows)
 	v.Workspaces = v.Workspaces[:len(v.Workspaces)-v.Left]
-	v.Chart = drawMonths(v.Sums)
+	cents := make([]int64, 0, len(v.Sums))
+	for _, sum := range slices.Backward(v.Sums) {
+		cents = append(cents, sum.ChargedCents)
+	}
+	slices.Reverse(months)
+	v.Chart = page.DrawMonths("Charged", months, cents)
 }
 
 // usageFile sends the usage as CSV; the months are those of the page.

@@ -1,5 +1,7 @@
 package page
 
+import "fmt"
+
 // A chart is drawn into a box of ChartWide by ChartHigh units, which the page stretches to its
 // width. Text is next to the drawing, in HTML, so that it keeps its size on a phone.
 const (
@@ -31,6 +33,25 @@ type Column struct {
 	Value float64 // 0 or more; 0 has no column
 	Words string  // shown under the pointer
 	Flag  bool
+}
+
+// DrawMonths draws an amount in cents for each month, the oldest first; nil where none is above
+// zero. what says what the amounts are.
+func DrawMonths(what string, months []string, cents []int64) *Columns {
+	var columns []Column
+	total := int64(0)
+	for i, month := range months {
+		total += cents[i]
+		columns = append(columns, Column{Value: float64(max(0, cents[i])), Words: month + ": " + USDText(cents[i])})
+	}
+	c := Draw(columns)
+	if c == nil {
+		return nil
+	}
+	n := len(months)
+	c.From, c.Middle, c.To = months[0], months[n/2], months[n-1]
+	c.Words = fmt.Sprintf("%s from %s to %s: %s", what, c.From, c.To, USDText(total))
+	return c
 }
 
 // Draw lays out columns from the left; nil where none has a value.

@@ -37,6 +37,18 @@ SELECT CAST(coalesce(sum(CASE WHEN kind IN ('capture', 'top_up_refund', 'chargeb
   WHEN kind IN ('reserve', 'settlement') THEN -amount_cents ELSE amount_cents END), 0) AS bigint) AS available
 FROM ledger_transaction WHERE workspace_id = @workspace_id AND transaction_id >= @since;
 
+-- name: Spend :many
+-- What a workspace paid for jobs since a time, and what of it was refunded, by month and by
+-- the key that started them.
+SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, CAST(coalesce(j.key_id, '') AS text) AS key_id,
+  CAST(coalesce(a.name, g.name, '') AS text) AS key_name,
+  CAST(sum(CASE t.kind WHEN 'capture' THEN t.amount_cents ELSE 0 END) AS bigint) AS charged_cents,
+  CAST(sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS bigint) AS refunded_cents
+FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
+WHERE t.workspace_id = @workspace_id AND t.kind IN ('capture', 'refund') AND t.created_at >= @since
+GROUP BY 1, 2, 3
+ORDER BY 1 DESC, 4 DESC, 2;
+
 -- name: AuditLedger :many
 -- A page of the ledger, in the order of its ids.
 SELECT * FROM ledger_transaction WHERE transaction_id > @after ORDER BY transaction_id LIMIT 500;

@@ -302,6 +302,50 @@ type Idempotency struct {
 	RowSum      string
 }
 
+type Invoice struct {
+	Serial         int64
+	Number         string
+	Kind           string
+	WorkspaceID    string
+	TopUpID        string
+	Reference      string
+	Corrects       string
+	CreditCents    int64
+	NetCents       int64
+	TaxCents       int64
+	TotalCents     int64
+	TaxBasisPoints int64
+	SellerName     string
+	SellerAddress  string
+	SellerTaxID    string
+	BuyerName      string
+	BuyerAddress   string
+	BuyerTaxID     string
+	Note           string
+	IssuedAt       int64
+	RowSum         string
+}
+
+type InvoiceBilling struct {
+	WorkspaceID string
+	Name        string
+	Address     string
+	TaxID       string
+	RowSum      string
+}
+
+type InvoiceIssuer struct {
+	IssuerID       int64
+	LastSerial     int64
+	Name           string
+	Address        string
+	TaxID          string
+	TaxBasisPoints int64
+	Prefix         string
+	Note           string
+	RowSum         string
+}
+
 type Job struct {
 	JobID             string
 	WorkspaceID       string

@@ -417,6 +417,61 @@ func (q *Queries) LedgerRefunded(ctx context.Context, jobID string) (int64, erro
 	return column_1, err
 }
 
+const spend = `-- name: Spend :many
+SELECT CAST(to_char(to_timestamp(t.created_at / 1000000) AT TIME ZONE 'UTC', 'YYYY-MM') AS text) AS month, CAST(coalesce(j.key_id, '') AS text) AS key_id,
+  CAST(coalesce(a.name, g.name, '') AS text) AS key_name,
+  CAST(sum(CASE t.kind WHEN 'capture' THEN t.amount_cents ELSE 0 END) AS bigint) AS charged_cents,
+  CAST(sum(CASE t.kind WHEN 'refund' THEN t.amount_cents ELSE 0 END) AS bigint) AS refunded_cents
+FROM ledger_transaction t LEFT JOIN job j ON j.job_id = t.job_id LEFT JOIN account_key a ON a.key_id = j.key_id LEFT JOIN agent_key g ON g.key_id = j.key_id
+WHERE t.workspace_id = $1 AND t.kind IN ('capture', 'refund') AND t.created_at >= $2
+GROUP BY 1, 2, 3
+ORDER BY 1 DESC, 4 DESC, 2
+`
+
+type SpendParams struct {
+	WorkspaceID string
+	Since       int64
+}
+
+type SpendRow struct {
+	Month         string
+	KeyID         string
+	KeyName       string
+	ChargedCents  int64
+	RefundedCents int64
+}
+
+// What a workspace paid for jobs since a time, and what of it was refunded, by month and by
+// the key that started them.
+func (q *Queries) Spend(ctx context.Context, arg SpendParams) ([]SpendRow, error) {
+	rows, err := q.db.QueryContext(ctx, spend, arg.WorkspaceID, arg.Since)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []SpendRow
+	for rows.Next() {
+		var i SpendRow
+		if err := rows.Scan(
+			&i.Month,
+			&i.KeyID,
+			&i.KeyName,
+			&i.ChargedCents,
+			&i.RefundedCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const walletCreate = `-- name: WalletCreate :exec
 INSERT INTO wallet (workspace_id) VALUES ($1) ON CONFLICT (workspace_id) DO NOTHING
 `

@@ -53,7 +53,7 @@ func (s *Stripe) Create(ctx context.Context, o payment.Order) (payment.Checkout,
 			ProductData: &stripe.CheckoutSessionCreateLineItemPriceDataProductDataParams{Name: stripe.String(s.name)},
 		}}},
 		AutomaticTax:      &stripe.CheckoutSessionCreateAutomaticTaxParams{Enabled: stripe.Bool(true)},
-		InvoiceCreation:   &stripe.CheckoutSessionCreateInvoiceCreationParams{Enabled: stripe.Bool(true)},
+		InvoiceCreation:   &stripe.CheckoutSessionCreateInvoiceCreationParams{Enabled: stripe.Bool(o.Invoice)},
 		PaymentIntentData: &stripe.CheckoutSessionCreatePaymentIntentDataParams{Metadata: map[string]string{topUpKey: o.TopUpID}},
 	}
 	if o.CustomerID == "" {

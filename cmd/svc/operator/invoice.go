@@ -1,0 +1,155 @@
+package operator
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"svc.example/cmd/svc/terminal"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/work/invoice"
+	"svc.example/internal/work/operator"
+	"svc.example/internal/work/wallet"
+)
+
+// invoiceShow is svc admin invoice show.
+type invoiceShow struct{ adminFlags }
+
+// Run shows who sells on invoices.
+func (c *invoiceShow) Run(k *kong.Context) error {
+	var i invoice.Issuer
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		i, err = invoice.IssuerNow(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return printIssuer(k, c.adminFlags, i)
+}
+
+func printIssuer(k *kong.Context, f adminFlags, i invoice.Issuer) error {
+	address := i.Address
+	if !f.JSON {
+		address = strings.ReplaceAll(address, "\n", ", ")
+	}
+	return f.print(k, field{"company", i.Name}, field{"address", address}, field{"tax_id", i.TaxID}, field{"tax_basis_points", i.TaxBasisPoints}, field{"prefix", i.Prefix}, field{"note", i.Note})
+}
+
+// invoiceSet is svc admin invoice set.
+type invoiceSet struct {
+	changeFlags
+	Company        string   `help:"Name of the company that sells."`
+	Address        []string `sep:"none" placeholder:"LINE" help:"A line of its address. Repeat it for more lines, up to 6."`
+	TaxID          string   `name:"tax-id" help:"Its tax id. With it, documents are invoices and not receipts, and the payment provider writes none."`
+	TaxBasisPoints int64    `placeholder:"RATE" help:"Rate of the tax that each payment contains, in hundredths of a percent: 1900 for 19 %. 0 for none, or where the payment provider adds the tax."`
+	Prefix         string   `default:"INV-" help:"What numbers begin with: capital letters, digits and hyphens, with a hyphen at the end."`
+	Note           string   `help:"Words below the figures, such as why there is no tax."`
+}
+
+// Run sets who sells on invoices from now on; what is not named is empty. Error:
+// invalid_request.
+func (c *invoiceSet) Run(k *kong.Context) error {
+	issuer := invoice.Issuer{
+		Party: invoice.Party{Name: c.Company, Address: strings.Join(c.Address, "\n"), TaxID: c.TaxID}, TaxBasisPoints: c.TaxBasisPoints, Prefix: c.Prefix, Note: c.Note,
+	}
+	err := c.change(func(context.Context, *db.Tx) (operator.Act, error) { return operator.SetInvoiceIssuer(issuer) }, func(ctx context.Context, tx *db.Tx) (err error) {
+		issuer, err = invoice.IssuerNow(ctx, tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return printIssuer(k, c.adminFlags, issuer)
+}
+
+// invoiceList is svc admin invoice list.
+type invoiceList struct {
+	adminFlags
+	Limit     int    `default:"100" help:"How many to list, the newest first: 1 to 100000."`
+	Before    string `placeholder:"NUMBER" help:"Continue after this number, the last one of the previous page."`
+	Workspace string `help:"List only those of this workspace."`
+	CSV       bool   `name:"csv" help:"Print CSV. What was given back is below zero."`
+}
+
+// listedInvoice is an invoice in the form of --json.
+type listedInvoice struct {
+	Number      string       `json:"number"`
+	Kind        invoice.Kind `json:"kind"`
+	IssuedAt    time.Time    `json:"issued_at"`
+	WorkspaceID string       `json:"workspace_id"`
+	TopUpID     string       `json:"top_up_id"`
+	Corrects    string       `json:"corrects"`
+	Buyer       string       `json:"buyer"`
+	NetCents    int64        `json:"net_cents"`
+	TaxCents    int64        `json:"tax_cents"`
+	TotalCents  int64        `json:"total_cents"`
+}
+
+// Run lists invoices. Error: invoice_not_found.
+func (c *invoiceList) Run(k *kong.Context) error {
+	if c.Limit < 1 || c.Limit > 100_000 {
+		return terminal.WrongUsagef("--limit is %d; it must be 1 to 100000", c.Limit)
+	}
+	if c.CSV && c.JSON {
+		return terminal.WrongUsagef("--csv and --json are two forms; name one")
+	}
+	var all []invoice.Invoice
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		all, err = invoice.List(ctx, tx, c.Workspace, c.Before, c.Limit)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	switch {
+	case c.CSV:
+		return invoice.WriteCSV(k.Stdout, all)
+	case c.JSON:
+		listed := []listedInvoice{}
+		for _, i := range all {
+			listed = append(listed, listedInvoice{i.Number, i.Kind, i.IssuedAt, i.WorkspaceID, i.TopUpID, i.Corrects, i.Buyer.Name, i.NetCents, i.TaxCents, i.TotalCents})
+		}
+		return terminal.PrintJSON(k.Stdout, map[string]any{"ok": true, "invoices": listed})
+	case len(all) == 0:
+		terminal.Printf(k.Stdout, "no invoices")
+		return nil
+	}
+	list := terminal.NewList(terminal.Column{Title: "NUMBER"}, terminal.Column{Title: "KIND"}, terminal.Column{Title: "DATE", Spare: 1}, terminal.Column{Title: "WORKSPACE", Spare: 2},
+		terminal.Column{Title: "BUYER", Cut: true, Spare: 3}, terminal.Column{Title: "TAX", Spare: 4}, terminal.Column{Title: "TOTAL"})
+	for _, i := range all {
+		list.Row(i.Number, string(i.Kind), i.IssuedAt.Format(time.DateOnly), i.WorkspaceID, i.Buyer.Name, wallet.Money(i.TaxCents), wallet.Money(i.TotalCents))
+	}
+	list.Print(k.Stdout)
+	return nil
+}
+
+// invoicePDF is svc admin invoice pdf.
+type invoicePDF struct {
+	adminFlags
+	Number string `arg:"" help:"Number of the invoice."`
+	Out    string `required:"" placeholder:"FILE" help:"The file to write."`
+}
+
+// Run writes an invoice as PDF, also one of an erased workspace. Error: invoice_not_found.
+func (c *invoicePDF) Run(k *kong.Context) error {
+	var found invoice.Invoice
+	err := c.read(func(ctx context.Context, tx *db.Tx) (err error) {
+		found, err = invoice.Get(ctx, tx, "", c.Number)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	file, err := found.PDF()
+	if err == nil {
+		err = os.WriteFile(c.Out, file, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return c.print(k, field{"number", found.Number}, field{"file", c.Out}, field{"size_bytes", len(file)})
+}

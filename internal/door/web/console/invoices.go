@@ -1,0 +1,121 @@
+package console
+
+import (
+	"bytes"
+	"net/http"
+
+	"svc.example/internal/door/web/page"
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/digest"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
+	"svc.example/internal/work/invoice"
+)
+
+// invoicesPath is the page of a workspace's invoices.
+const invoicesPath = walletPath + "/invoices"
+
+// invoicesOnPage is how many invoices a page lists.
+const invoicesOnPage = 50
+
+// invoicesView is the content of the page of invoices.
+type invoicesView struct {
+	// Buyer is what the workspace wants on them, or what was typed and refused.
+	Buyer    invoice.Party
+	Invoices []invoiceRow
+	// Older is the address of the invoices before, and Newest leads back; "" where there are
+	// none.
+	Older, Newest string
+	// Problem is why the last form was refused; nil when none was.
+	Problem *fault.Wire
+	// Notice confirms the last action; "" shows none.
+	Notice string
+}
+
+// invoiceRow is an invoice in the list.
+type invoiceRow struct{ invoice.Invoice }
+
+// Words describes what it is.
+func (i invoiceRow) Words() string {
+	return map[invoice.Kind]string{invoice.Receipt: "Receipt", invoice.Bill: "Invoice", invoice.CreditNote: "Credit note for " + i.Corrects}[i.Kind]
+}
+
+// Signed is one of its amounts, below zero where it was given back.
+func (i invoiceRow) Signed(cents int64) int64 {
+	if i.Kind == invoice.CreditNote {
+		return -cents
+	}
+	return cents
+}
+
+// invoices builds the page of a workspace's invoices.
+func (s *Site) invoices(r *http.Request, who identity.Principal) (page.Page, error) {
+	return s.invoicesPage(r, who, invoicesView{})
+}
+
+func (s *Site) invoicesPage(r *http.Request, who identity.Principal, v invoicesView) (page.Page, error) {
+	asked := r.URL.Query()
+	var found []invoice.Invoice
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		if v.Problem == nil {
+			if v.Buyer, err = invoice.Billing(r.Context(), tx, who.WorkspaceID); err != nil {
+				return err
+			}
+		}
+		found, err = invoice.List(r.Context(), tx, who.WorkspaceID, asked.Get("before"), invoicesOnPage+1)
+		return err
+	})
+	if len(found) > invoicesOnPage {
+		found = found[:invoicesOnPage]
+		v.Older = invoicesPath + "?before=" + found[invoicesOnPage-1].Number
+	}
+	for _, i := range found {
+		v.Invoices = append(v.Invoices, invoiceRow{i})
+	}
+	if asked.Has("before") {
+		v.Newest = invoicesPath
+	}
+	if asked.Get("did") == "billing" {
+		v.Notice = "Saved. It is on your invoices from now on."
+	}
+	return page.Page{Template: "invoices", Title: "Invoices", Section: page.WalletSection, Content: v}, err
+}
+
+// setBilling keeps what the workspace wants on its invoices.
+func (s *Site) setBilling(r *http.Request, who identity.Principal) (page.Page, error) {
+	typed := invoice.Party{Name: r.PostForm.Get("name"), Address: r.PostForm.Get("address"), TaxID: r.PostForm.Get("tax_id")}
+	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
+		return invoice.SetBilling(r.Context(), tx, who.WorkspaceID, typed)
+	})
+	if err == nil {
+		return page.Page{Location: invoicesPath + "?did=billing"}, nil
+	}
+	status, problem := page.Refused(err)
+	if status == http.StatusInternalServerError {
+		return page.Page{}, err
+	}
+	p, err := s.invoicesPage(r, who, invoicesView{Buyer: typed, Problem: problem})
+	p.Status = status
+	return p, err
+}
+
+// invoiceFile sends an invoice as PDF.
+func (s *Site) invoiceFile(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
+	var found invoice.Invoice
+	err := s.DB.Read(r.Context(), func(tx *db.Tx) (err error) {
+		found, err = invoice.Get(r.Context(), tx, who.WorkspaceID, r.PathValue("number"))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	file, err := found.PDF()
+	if err != nil {
+		return err
+	}
+	sum, err := digest.Of(bytes.NewReader(file))
+	if err == nil {
+		s.Errors.ServeAttachment(w, r, invoice.Type, found.Filename(), sum, bytes.NewReader(file))
+	}
+	return err
+}

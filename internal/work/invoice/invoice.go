@@ -1,0 +1,225 @@
+// Package invoice writes an invoice for each payment, and a credit note for each refund of
+// one.
+//
+// What always holds: an invoice is written in the transaction that books its payment, and
+// its number is taken there, so numbers have neither gaps nor doubles. A written invoice
+// never changes: it carries its figures, the seller and the buyer of its time, and its PDF
+// is made of its row alone, the same bytes each time. The ledger stays the only truth about
+// money; the audit compares each invoice with its entry. Invoices stay when a workspace is
+// erased, because the law keeps them.
+//
+// A payment that its bank takes back gets no credit note: the workspace owes it, and the
+// invoice stands. Package payment says what was paid. Start reading at Issue.
+package invoice
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"time"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+)
+
+// Kind is what a document is. The texts are stored and appear in answers.
+type Kind string
+
+// Kinds of documents.
+const (
+	Receipt    Kind = "receipt" // of a service whose operator has named no tax id
+	Bill       Kind = "invoice"
+	CreditNote Kind = "credit_note"
+)
+
+// Party is the seller or the buyer.
+type Party struct {
+	Name    string
+	Address string // lines
+	TaxID   string
+}
+
+// Invoice is a document about a payment, or about a refund of one. Amounts are in cents and
+// positive, whatever the kind.
+type Invoice struct {
+	Number         string
+	Kind           Kind
+	WorkspaceID    string
+	TopUpID        string
+	Corrects       string // the number of the invoice that a credit note corrects; "" for none
+	CreditCents    int64  // what the wallet got, or gave back
+	NetCents       int64
+	TaxCents       int64
+	TotalCents     int64 // what was paid, or given back
+	TaxBasisPoints int64 // of the net amount; 0 for none, or where the provider added the tax
+	Seller, Buyer  Party
+	Note           string // the seller's
+	IssuedAt       time.Time
+
+	serial int64
+}
+
+// Payment is what an invoice is written for.
+type Payment struct {
+	WorkspaceID, TopUpID string
+	CreditCents          int64 // what the wallet got
+	TotalCents           int64 // what was paid: more, where the provider added tax
+}
+
+// Refund is what a credit note is written for.
+type Refund struct {
+	TopUpID     string
+	Reference   string // of the ledger's entry
+	CreditCents int64  // what the wallet gave back
+	GivenBack   int64  // of the payment's total, by all its refunds so far
+}
+
+// Issue writes the invoice of a payment. It comes after the payment's entry in the ledger:
+// the locks of wallets are taken before that of the numbers.
+func Issue(ctx context.Context, tx *db.Tx, p Payment) error {
+	issuer, err := take(ctx, tx)
+	if err != nil {
+		return err
+	}
+	buyer, err := Billing(ctx, tx, p.WorkspaceID)
+	if err != nil {
+		return err
+	}
+	row := query.Invoice{
+		Kind: string(Receipt), WorkspaceID: p.WorkspaceID, TopUpID: p.TopUpID, Reference: p.TopUpID, CreditCents: p.CreditCents, TotalCents: p.TotalCents,
+		SellerName: issuer.Name, SellerAddress: issuer.Address, SellerTaxID: issuer.TaxID, Note: issuer.Note,
+		BuyerName: buyer.Name, BuyerAddress: buyer.Address, BuyerTaxID: buyer.TaxID,
+	}
+	if issuer.TaxID != "" {
+		row.Kind = string(Bill)
+	}
+	if row.TaxCents = p.TotalCents - p.CreditCents; row.TaxCents == 0 {
+		row.TaxBasisPoints, row.TaxCents = issuer.TaxBasisPoints, contained(p.TotalCents, issuer.TaxBasisPoints)
+	}
+	row.NetCents = row.TotalCents - row.TaxCents
+	return add(ctx, tx, issuer, row)
+}
+
+// contained is the tax in a total, rounded to the nearest cent.
+func contained(total, basisPoints int64) int64 {
+	whole := 10_000 + basisPoints
+	return (total*basisPoints + whole/2) / whole
+}
+
+// Correct writes the credit note of a refund, after its entry in the ledger. The notes of a
+// payment that is given back whole add up to its invoice, to the cent. A payment of before
+// the first invoice has none to correct.
+func Correct(ctx context.Context, tx *db.Tx, r Refund) error {
+	row, err := tx.InvoiceOfPayment(ctx, r.TopUpID)
+	if db.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the invoice of %s: %w", r.TopUpID, err)
+	}
+	earlier, err := tx.InvoiceCorrected(ctx, r.TopUpID)
+	if err != nil {
+		return fmt.Errorf("read the credit notes of %s: %w", r.TopUpID, err)
+	}
+	issuer, err := take(ctx, tx)
+	if err != nil {
+		return err
+	}
+	given := min(r.GivenBack, row.TotalCents)
+	tax := row.TaxCents * given / row.TotalCents
+	row.Kind, row.Corrects, row.Reference, row.CreditCents = string(CreditNote), row.Number, r.Reference, r.CreditCents
+	row.TotalCents, row.TaxCents = given-earlier.TotalCents, tax-earlier.TaxCents
+	row.NetCents = row.TotalCents - row.TaxCents
+	return add(ctx, tx, issuer, row)
+}
+
+// take takes the next serial, with the seller of the time.
+func take(ctx context.Context, tx *db.Tx) (query.InvoiceIssuer, error) {
+	first := query.InvoiceIssuer{IssuerID: issuerID, Prefix: DefaultPrefix}
+	row, err := tx.InvoiceSerialTake(ctx, query.InvoiceSerialTakeParams{
+		IssuerID: first.IssuerID, Name: first.Name, Address: first.Address, TaxID: first.TaxID, TaxBasisPoints: first.TaxBasisPoints,
+		Prefix: first.Prefix, Note: first.Note, RowSum: issuerRows.Of(first),
+	})
+	if err != nil {
+		return row, fmt.Errorf("take the number of an invoice: %w", err)
+	}
+	return row, nil
+}
+
+// numberOf is the number of a serial. A prefix has no digit at its end, so that two numbers
+// are never equal.
+func numberOf(prefix string, serial int64) string { return fmt.Sprintf("%s%06d", prefix, serial) }
+
+func add(ctx context.Context, tx *db.Tx, issuer query.InvoiceIssuer, row query.Invoice) error {
+	row.Serial, row.Number, row.IssuedAt = issuer.LastSerial, numberOf(issuer.Prefix, issuer.LastSerial), tx.Now
+	row.RowSum = rows.Of(row)
+	if err := tx.InvoiceAdd(ctx, query.InvoiceAddParams(row)); err != nil {
+		return fmt.Errorf("write the invoice of %s: %w", row.Reference, err)
+	}
+	return nil
+}
+
+// Get reads an invoice of a workspace; of any with "". Error: invoice_not_found.
+func Get(ctx context.Context, tx *db.Tx, workspaceID, number string) (Invoice, error) {
+	row, err := tx.InvoiceGet(ctx, number)
+	if db.IsNotFound(err) || err == nil && workspaceID != "" && row.WorkspaceID != workspaceID {
+		return Invoice{}, fault.New(fault.InvoiceNotFound, "There is no invoice %s.", number)
+	}
+	if err != nil {
+		return Invoice{}, fmt.Errorf("read invoice %s: %w", number, err)
+	}
+	return read(row), nil
+}
+
+// Numbers are the numbers of a workspace's invoices by their top-ups, from one on. What was
+// paid before the first invoice has none.
+func Numbers(ctx context.Context, tx *db.Tx, workspaceID, oldest string) (map[string]string, error) {
+	found, err := tx.InvoiceNumbers(ctx, query.InvoiceNumbersParams{WorkspaceID: workspaceID, Oldest: oldest})
+	if err != nil {
+		return nil, fmt.Errorf("read the numbers of invoices: %w", err)
+	}
+	all := make(map[string]string, len(found))
+	for _, row := range found {
+		all[row.TopUpID] = row.Number
+	}
+	return all, nil
+}
+
+// List reads invoices of a workspace, or of all with "", the newest first, after the one
+// with the number before; "" starts at the newest. limit is 1 or more. Error:
+// invoice_not_found for before.
+func List(ctx context.Context, tx *db.Tx, workspaceID, before string, limit int) ([]Invoice, error) {
+	behind := int64(math.MaxInt64)
+	if before != "" {
+		last, err := Get(ctx, tx, workspaceID, before)
+		if err != nil {
+			return nil, err
+		}
+		behind = last.serial
+	}
+	var found []query.Invoice
+	var err error
+	if workspaceID == "" {
+		found, err = tx.InvoicesOfAll(ctx, query.InvoicesOfAllParams{Before: behind, Max: int64(limit)})
+	} else {
+		found, err = tx.InvoicesOfWorkspace(ctx, query.InvoicesOfWorkspaceParams{WorkspaceID: workspaceID, Before: behind, Max: int64(limit)})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("list invoices: %w", err)
+	}
+	all := make([]Invoice, 0, len(found))
+	for _, row := range found {
+		all = append(all, read(row))
+	}
+	return all, nil
+}
+
+func read(r query.Invoice) Invoice {
+	return Invoice{
+		Number: r.Number, Kind: Kind(r.Kind), WorkspaceID: r.WorkspaceID, TopUpID: r.TopUpID, Corrects: r.Corrects,
+		CreditCents: r.CreditCents, NetCents: r.NetCents, TaxCents: r.TaxCents, TotalCents: r.TotalCents, TaxBasisPoints: r.TaxBasisPoints,
+		Seller: Party{r.SellerName, r.SellerAddress, r.SellerTaxID}, Buyer: Party{r.BuyerName, r.BuyerAddress, r.BuyerTaxID},
+		Note: r.Note, IssuedAt: db.Time(r.IssuedAt), serial: r.Serial,
+	}
+}
