@@ -196,12 +196,20 @@ func (a *auditor) liveFiles(ctx context.Context, d *db.DB, blobs blob.Store) err
 // filesOf checks the files of one job, a page of frames at a time.
 func (a *auditor) filesOf(ctx context.Context, d *db.DB, blobs blob.Store, jobID string) error {
 	var content []query.AuditLiveContentRow
+	var outputs []query.FrameOutputsOfRow
 	err := d.Read(ctx, func(tx *db.Tx) (err error) {
-		content, err = tx.AuditLiveContent(ctx, jobID)
+		if content, err = tx.AuditLiveContent(ctx, jobID); err == nil {
+			outputs, err = tx.FrameOutputsOf(ctx, jobID)
+		}
 		return err
 	})
 	if err != nil {
 		return err
+	}
+	for _, o := range outputs {
+		if err := a.file(ctx, d, blobs, jobID, o.BlobKey, o.SizeBytes); err != nil {
+			return err
+		}
 	}
 	for _, c := range content {
 		if err := a.file(ctx, d, blobs, jobID, c.BlobKey, c.SizeBytes); err != nil {

@@ -1,6 +1,8 @@
 package worker
 
 import (
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -8,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"svc.example/internal/render/blender"
 	"svc.example/internal/work/farmapi"
 )
 
@@ -108,4 +111,56 @@ func FuzzReport(f *testing.F) {
 			r.lease() // must have someone to speak of
 		}
 	})
+}
+
+// A frame's outputs stay with its report over a restart, and go with it.
+func TestOutboxKeepsOutputsWithTheirFrame(t *testing.T) {
+	t.Parallel()
+	dir, from := t.TempDir(), t.TempDir()
+	o, err := openOutbox(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lease := farmapi.Lease{LeaseID: "L1", Attempt: 1}
+	moveIn := func(lease farmapi.Lease, content string) {
+		t.Helper()
+		f := blender.Frame{Path: filepath.Join(from, "picture"), OutputDir: filepath.Join(from, "outputs")}
+		for _, err := range []error{
+			os.WriteFile(f.Path, []byte("picture"), 0o600), os.Mkdir(f.OutputDir, 0o700), os.WriteFile(filepath.Join(f.OutputDir, "0"), []byte(content), 0o600),
+		} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := o.moveIn(lease, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	moveIn(lease, "spoiled")
+	moveIn(lease, "depth") // it is rendered again
+	moveIn(farmapi.Lease{LeaseID: "L2", Attempt: 1}, "no report")
+	outputs := []farmapi.Output{{Name: "z.exr", SizeBytes: 5}}
+	if err := o.put(report{Frame: &farmapi.FrameResult{LeaseID: "L1", Attempt: 1, Outputs: outputs}}); err != nil {
+		t.Fatal(err)
+	}
+	if o, err = openOutbox(dir); err != nil {
+		t.Fatal(err)
+	}
+	files, err := openOutputs(filepath.Join(dir, o.next()+imageEnd), outputs)
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%d outputs, %v", len(files), err)
+	}
+	content, err := io.ReadAll(files[0])
+	if err = errors.Join(err, files[0].(*os.File).Close()); err != nil || string(content) != "depth" {
+		t.Errorf("%q, %v", content, err)
+	}
+	if _, err := openOutputs(filepath.Join(dir, o.next()+imageEnd), []farmapi.Output{{SizeBytes: 6}}); !errors.Is(err, errUnsendable) {
+		t.Errorf("an output that is cut: %v", err)
+	}
+	if err := o.remove(o.next()); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%v are left, %v", left, err)
+	}
 }

@@ -33,7 +33,8 @@ func refusedAs(err error, code fault.Code) bool {
 }
 
 // A frame counts only with all of its outputs, as they are described and within their bounds.
-// Then they are in the ZIP and the receipt, and no two frames have outputs of one name.
+// Then they are in the ZIP and the receipt, and no two frames have outputs of one name. A frame of
+// which one is lost before is rendered again, and has the new ones.
 func TestAFrameIsAcceptedWithAllOfItsOutputs(t *testing.T) {
 	story.Each(t, func(t *testing.T, config app.Config) {
 		config.Outputs = farmapi.OutputLimits{Files: 2, Bytes: 100_000}
@@ -87,8 +88,21 @@ func TestAFrameIsAcceptedWithAllOfItsOutputs(t *testing.T) {
 		if err := deliver([]farmapi.Output{outputOf("deep/x.png", picture), outputOf("y.png", picture)}, picture, picture); err != nil {
 			t.Errorf("it is delivered again: %v", err)
 		}
+		first := result.Frame
+		for _, key := range svc.Files("frames/" + job.JobID) {
+			if strings.HasSuffix(key, "-output") {
+				svc.Remove(key)
+				break
+			}
+		}
 		result, picture = leased()
 		if err := deliver([]farmapi.Output{outputOf("deep/x.png", picture)}, picture); err != nil {
+			t.Fatal(err)
+		}
+		if result, picture = leased(); result.Frame != first {
+			t.Errorf("frame %d is rendered again, want %d", result.Frame, first)
+		}
+		if err := deliver([]farmapi.Output{outputOf("new.png", picture), outputOf("deep/x.png", picture)}, picture, picture); err != nil {
 			t.Fatal(err)
 		}
 		content := c.VerifiedZIP(c.Await(job.JobID, client.StatusCompleted))
@@ -102,7 +116,7 @@ func TestAFrameIsAcceptedWithAllOfItsOutputs(t *testing.T) {
 				names = append(names, entry.Name)
 			}
 		}
-		if len(names) != 3 || !slices.Contains(names, "outputs/deep/x.png") || !slices.Contains(names, "outputs/y.png") || !strings.Contains(strings.Join(names, " "), "outputs/deep/x_") {
+		if len(names) != 3 || !slices.Contains(names, "outputs/deep/x.png") || !slices.Contains(names, "outputs/new.png") || !strings.Contains(strings.Join(names, " "), "outputs/deep/x_") {
 			t.Errorf("the ZIP has the outputs %q", names)
 		}
 		svc.Read(func(ctx context.Context, tx *db.Tx) error {
