@@ -86,6 +86,8 @@ var adminVerbs = []verb{
 		{with: crashed},
 		{with: noStore, exit: 2},
 	}},
+	{words: "admin alert list", lines: []line{{with: troubled}, {with: ownStore, plain: true}, {exit: 2, with: noStore}}},
+	{words: "admin alert test", lines: []line{{with: ownStore, types: asked}, {args: "--yes", exit: 2, with: noStore}}},
 	{words: "admin reuse list", lines: []line{{with: differing}, {with: ownStore, plain: true}, {exit: 2, with: noStore}}},
 	{words: "admin reuse reset", lines: []line{{args: "{CLASS}", with: differing, types: asked}, {args: "123456 --yes", exit: 1, with: ownStore}, {exit: 2, with: ownStore}}},
 	{words: "admin act list", lines: []line{

@@ -148,15 +148,27 @@ func differing(r *take) {
 	ownStore(r)
 	class := reuse.Class{Renderer: "blender", Device: "GPU", DeviceName: "NVIDIA L4", BlenderVersion: "4.1.1", BuildHash: "e1743a0317bc"}
 	r.names["CLASS"] = class.ID()
-	d, err := db.Open(context.Background(), db.Config{URL: r.env["SVC_DATA"] + "/svc.db"})
+	inStore(r, func(ctx context.Context, tx *db.Tx) error {
+		_, same := reuse.Compared(ctx, tx, class, true)
+		_, different := reuse.Compared(ctx, tx, class, false)
+		return errors.Join(same, different)
+	})
+}
+
+// troubled is ownStore where something is wrong.
+func troubled(r *take) {
+	ownStore(r)
+	inStore(r, func(ctx context.Context, tx *db.Tx) error {
+		return tx.OperatorAlertAdd(ctx, query.OperatorAlertAddParams{Name: "no_worker", Now: tx.Now})
+	})
+}
+
+// inStore writes into the store of a run.
+func inStore(r *take, write func(ctx context.Context, tx *db.Tx) error) {
+	ctx := context.Background()
+	d, err := db.Open(ctx, db.Config{URL: r.env["SVC_DATA"] + "/svc.db"})
 	if err == nil {
-		err = errors.Join(d.Write(context.Background(), func(tx *db.Tx) error {
-			_, err := reuse.Compared(context.Background(), tx, class, true)
-			if err == nil {
-				_, err = reuse.Compared(context.Background(), tx, class, false)
-			}
-			return err
-		}), d.Close())
+		err = errors.Join(d.Write(ctx, func(tx *db.Tx) error { return write(ctx, tx) }), d.Close())
 	}
 	if err != nil {
 		r.t.Fatal(err)

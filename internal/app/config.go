@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/work/identity/openid"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/notice"
+	"svc.example/internal/work/notice/operators"
 	"svc.example/internal/work/overview"
 	"svc.example/internal/work/preview"
 	"svc.example/internal/work/quote"
@@ -211,6 +212,8 @@ type Config struct {
 	// Embedded configures the worker inside the server; nil runs none.
 	Embedded *EmbeddedWorker
 
+	// Alerts is which trouble operators are told of, and where; the zero value tells nobody.
+	Alerts operators.Config
 	// Mail sends sign-in links; without it the log names the address that asked
 	// for one.
 	Mail *identity.Mail

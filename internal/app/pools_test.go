@@ -35,6 +35,7 @@ var pools = map[string]string{
 	"queue webhook.Queue":        "an endpoint has 8 calls at once, a workspace 64",
 	"queue webhook.NoticeQueue":  "one notice for each endpoint that is switched off",
 	"queue notice.Queue":         "a person gets one mail in --job-mail",
+	"queue operators.Queue":      "one message for each alert and receiver, which the operator names",
 	"queue alert.NoticeQueue":    "one notice for each wallet and day",
 	"queue dispatch.FrameQueue":  "workspaces take turns",
 	"queue dispatch.StripQueue":  "a frame has one turn, and at most 8 strips, for workers that are idle",

@@ -9,6 +9,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/notice"
+	"svc.example/internal/work/notice/operators"
 	"svc.example/internal/work/webhook"
 )
 
@@ -39,6 +40,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 		lease.Queue{Name: webhook.Queue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: alert.NoticeQueue, LongestPause: longestPause, MaxFailures: alert.MaxNotices},
 		lease.Queue{Name: notice.Queue, LongestPause: longestPause, MaxFailures: notice.MaxTries},
+		lease.Queue{Name: operators.Queue, LongestPause: longestPause, MaxFailures: operators.MaxTries},
 		lease.Queue{Name: webhook.NoticeQueue, LongestPause: longestPause, MaxFailures: webhook.MaxNotices},
 	}
 	byName := map[string]lease.Queue{}

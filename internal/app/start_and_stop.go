@@ -24,6 +24,7 @@ import (
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/notice"
+	"svc.example/internal/work/notice/operators"
 	"svc.example/internal/work/process"
 	"svc.example/internal/work/receipt/receiptlog"
 	"svc.example/internal/work/webhook"
@@ -180,6 +181,8 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		a.runner(queues[alert.NoticeQueue], 1, a.lowWallets(p.at).Notify).Run,
 		a.runner(queues[notice.Queue], jobMailParallel, a.jobMails(p).Notify).Run,
+		a.runner(queues[operators.Queue], 1, a.trouble(p.at).Notify).Run,
+		a.lookForTrouble(p.at),
 		counter.Run,
 		open.Run,
 		a.sweepPayments(p.payments),

@@ -81,6 +81,10 @@ type Admin struct {
 	Process struct {
 		List processList `cmd:"" help:"List the processes that serve: host, version, and when each was last heard."`
 	} `cmd:"" help:"Inspect the processes of the service."`
+	Alert struct {
+		List alertList `cmd:"" help:"List what is wrong with the service now, and what operators were told."`
+		Test alertTest `cmd:"" help:"Send a test message to the receivers of alerts."`
+	} `cmd:"" help:"Inspect alerts to operators, and try where they arrive."`
 	Reuse struct {
 		List  reuseList  `cmd:"" help:"List the kinds of workers whose reused frames were rendered again: how many showed the same, and where reuse is off."`
 		Reset reuseReset `cmd:"" help:"Let frames of a kind of workers be reused again, after a difference was explained."`

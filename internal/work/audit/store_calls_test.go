@@ -19,6 +19,7 @@ import (
 	"svc.example/client"
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
@@ -248,7 +249,8 @@ func (s *store) reuse(scene []byte) (take func(last int) string) {
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		_, same := reuse.Compared(ctx, tx, class, true)
 		_, different := reuse.Compared(ctx, tx, class, false)
-		return errors.Join(same, different)
+		told := tx.OperatorAlertAdd(ctx, query.OperatorAlertAddParams{Name: "no_worker", Now: tx.Now})
+		return errors.Join(same, different, told)
 	})
 	for last := 3; last < 5; last++ { // one frame of its own each
 		job := take(last)

@@ -25,6 +25,7 @@ var unseen = []struct{ columns, why string }{
 	{"frame.log", "Blender's output. It is forgotten before the frame."},
 	{"share.views share.viewed_at", "How often a shared page was opened, and when last. They change with each visit, and decide nothing."},
 	{"notice.created_at notice_reader.sent_at", "The order in which a mail names jobs, and when the next may come."},
+	{"operator_alert.name operator_alert.since operator_alert.told_at", "What operators were told of. A wrong row tells them once too often, or too late."},
 	{"top_up.checked_at", "When the provider was last asked about an open payment. A wrong one has it asked earlier or later."},
 	{"job.claimed_at", "The lease that it came from is gone. It lies between the job's other times."},
 }

@@ -15,6 +15,7 @@ import (
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
+	"svc.example/internal/work/notice/operators"
 	"svc.example/internal/work/receipt/signing"
 	"svc.example/internal/work/reuse"
 	"svc.example/internal/work/testmode"
@@ -49,6 +50,11 @@ func ResetReuse(ctx context.Context, tx *db.Tx, classID string) (Act, error) {
 		What: fmt.Sprintf("reuse frames of %s with Blender %s again (%s), of which %d showed the same when they were rendered again, and %d something else", s.DeviceName, s.BlenderVersion, classID, s.Agreed, s.Differed),
 		Do:   func(ctx context.Context, tx *db.Tx) error { return reuse.Reset(ctx, tx, classID) },
 	}, err
+}
+
+// TestAlerts sends a test message to the receivers of alerts.
+func TestAlerts() Act {
+	return Act{What: "send a test message to the receivers of alerts (--alert-mail and --alert-url of svc serve)", Do: operators.QueueTest}
 }
 
 // AnyBlender lets workers with other Blender versions and other denoising render the rest of a

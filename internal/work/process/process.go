@@ -48,16 +48,21 @@ type Register struct {
 
 // Enter puts this process into the register. Call it before the process serves anything.
 func (r *Register) Enter(ctx context.Context) error {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
 	schema, err := db.Schema()
 	if err != nil {
 		return err
 	}
-	r.row = query.ProcessSeenParams{ProcessID: id.New(id.Process), Host: host, Version: Version(), Schema: schema}
+	r.row = query.ProcessSeenParams{ProcessID: id.New(id.Process), Host: Host(), Version: Version(), Schema: schema}
 	return r.seen(ctx)
+}
+
+// Host is the name of this machine.
+func Host() string {
+	host, err := os.Hostname()
+	if err != nil {
+		return "unknown"
+	}
+	return host
 }
 
 // Run says again and again that the process is there, until ctx ends; then it takes the

@@ -92,6 +92,12 @@ func (c Chat) message(body string, jobPage func(jobID string) string) (string, e
 	if jobPage != nil && event.Data.JobID != "" {
 		text += "\n" + jobPage(event.Data.JobID)
 	}
+	out, err := c.Form(text)
+	return string(out), err
+}
+
+// Form is the body of a message with a text, which may have links. It mentions nobody at Discord.
+func (c Chat) Form(text string) ([]byte, error) {
 	var form any = struct {
 		Text string `json:"text"`
 	}{text}
@@ -101,8 +107,7 @@ func (c Chat) message(body string, jobPage func(jobID string) string) (string, e
 			Mentions any    `json:"allowed_mentions"`
 		}{text, map[string][]string{"parse": {}}}
 	}
-	out, err := plainjson.Marshal(form)
-	return string(out), err
+	return plainjson.Marshal(form)
 }
 
 // summary says in one line what has happened.

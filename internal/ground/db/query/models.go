@@ -530,6 +530,12 @@ type OperatorAct struct {
 	RequestID   string
 }
 
+type OperatorAlert struct {
+	Name   string
+	Since  int64
+	ToldAt int64
+}
+
 type PaymentEvent struct {
 	EventID    string
 	Type       string
