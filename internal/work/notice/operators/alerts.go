@@ -98,7 +98,7 @@ func Names() (names []string) {
 	return names
 }
 
-// Lookup returns the alert of a name, with or without the host behind it; the zero value for
+// Lookup returns the alert of a name, with or without its host; the zero value for
 // one that no longer exists.
 func Lookup(name string) Alert {
 	name, _, _ = strings.Cut(name, "@")
