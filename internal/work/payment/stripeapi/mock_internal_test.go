@@ -57,7 +57,7 @@ func TestStripeTakesOurRequests(t *testing.T) {
 	s := New(stripetest.Key, url, "credit")
 	order := payment.Order{TopUpID: "TOP-1", AmountCents: 500, SuccessURL: "https://svc.example.com/ok", CancelURL: "https://svc.example.com/no"}
 	for _, customer := range []string{"", "cus_1"} {
-		order.CustomerID = customer
+		order.CustomerID, order.Invoice = customer, customer == ""
 		made, err := s.Create(t.Context(), order)
 		if err != nil || made.SessionID == "" {
 			t.Errorf("a session for the customer %q: %+v, %v", customer, made, err)
@@ -92,7 +92,7 @@ func TestTheProviderOfTestsAnswersInStripesForms(t *testing.T) {
 	t.Parallel()
 	url, fake := mock(t), stripetest.New(t)
 	made, err := New(stripetest.Key, fake.URL, "credit").Create(t.Context(), payment.Order{
-		TopUpID: "TOP-1", AmountCents: 500, SuccessURL: "https://svc.example.com/ok", CancelURL: "https://svc.example.com/no",
+		TopUpID: "TOP-1", AmountCents: 500, SuccessURL: "https://svc.example.com/ok", CancelURL: "https://svc.example.com/no", Invoice: true,
 	})
 	if err != nil {
 		t.Fatal(err)
