@@ -42,7 +42,6 @@ import (
 	"svc.example/internal/ground/plaintext"
 	"svc.example/internal/ground/redact"
 	"svc.example/internal/ground/sandbox"
-	"svc.example/internal/work/notice/operators"
 )
 
 // program is the command line. Every flag is also an SVC_* environment variable,
@@ -132,7 +131,7 @@ func main() {
 // a unit with StateDirectory=, "" elsewhere: a service keeps its data there unless the
 // command line, the environment or the configuration file says otherwise.
 func defaults(state string) kong.Vars {
-	return kong.Vars{"version": version(), "data": cmp.Or(state, "./data"), "alerts": strings.Join(operators.Names(), ", ")}
+	return kong.Vars{"version": version(), "data": cmp.Or(state, "./data")}
 }
 
 // newParser makes the parser of the command line. system is where the operator's

@@ -13,7 +13,7 @@ type peopleFlags struct {
 	JobMail   time.Duration `env:"SVC_JOB_MAIL" default:"10m" help:"Shortest time between two mails to a person about jobs that ended; jobs that end in between share the next mail. 0 sends none. Needs --mail."`
 	AlertMail []string      `env:"SVC_ALERT_MAIL" placeholder:"ADDRESS" help:"Addresses of operators who are told what is wrong with the service, and when it is over. Needs --smtp."`
 	AlertURL  string        `env:"SVC_ALERT_URL" placeholder:"URL" help:"Address that is told too: an incoming webhook of Slack or Discord, or any other that takes JSON by POST. Usually a secret."`
-	Alerts    []string      `env:"SVC_ALERTS" placeholder:"NAME" help:"What operators are told of: ${alerts}. Default: all."`
+	Alerts    []string      `env:"SVC_ALERTS" placeholder:"NAME" help:"What operators are told of, such as no_worker or disk_low; the guide's page on observing a service lists them. Default: all."`
 	Shares    int           `env:"SVC_SHARES" default:"200" help:"Most share links of one workspace that work at once. 0 switches sharing off, for links made before too."`
 }
 
