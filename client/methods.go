@@ -17,6 +17,9 @@ type StartRequest struct {
 	// WebhookSecret signs those calls: 16 characters or more. When it is empty the service
 	// makes one, which Start returns once in Job.WebhookSecret.
 	WebhookSecret string `json:"webhook_secret,omitempty"`
+	// Tags are what the workspace calls the job: at most 10, of at most 32 characters each.
+	// Without any, a job that renders frames again has the tags of the earlier one.
+	Tags []string `json:"tags,omitempty"`
 }
 
 // Job reads a job. Error: *Error with render_not_found, also for another workspace's job.
@@ -46,6 +49,12 @@ func (c *Client) Resume(ctx context.Context, jobID string) (*Job, error) {
 // priority, 1 to 100, comes first. A new job has 50. Error: *Error with render_not_pausable.
 func (c *Client) SetPriority(ctx context.Context, jobID string, priority int) (*Job, error) {
 	return ask[Job](ctx, c, "PUT", c.jobPath(jobID, "/priority"), map[string]int{"priority": priority})
+}
+
+// SetTags gives a job these tags in place of those that it has, in whatever state it is: at
+// most 10, of at most 32 characters each. An empty list, not nil, removes all.
+func (c *Client) SetTags(ctx context.Context, jobID string, tags []string) (*Job, error) {
+	return ask[Job](ctx, c, "PUT", c.jobPath(jobID, "/tags"), map[string][]string{"tags": tags})
 }
 
 // Frames lists the frames of a job that are accepted so far, by number. Error: *Error with

@@ -174,11 +174,13 @@ type Job struct {
 	PausedBy string `json:"paused_by"`
 	// Priority, 1 to 100, orders the job among those of its workspace; 0 unless it is queued or
 	// rendering.
-	Priority    int    `json:"priority"`
-	Renderer    string `json:"renderer"`
-	Application string `json:"application"`
-	Version     string `json:"version"`
-	Engine      string `json:"engine"`
+	Priority int `json:"priority"`
+	// Tags are what the workspace calls the job, in alphabetical order.
+	Tags        []string `json:"tags"`
+	Renderer    string   `json:"renderer"`
+	Application string   `json:"application"`
+	Version     string   `json:"version"`
+	Engine      string   `json:"engine"`
 	// RenderDevice and DeviceName are what really rendered the frames: "GPU" or
 	// "CPU", empty before.
 	RenderDevice   string `json:"render_device"` // what was really used: "GPU", "CPU", or empty before

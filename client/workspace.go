@@ -18,7 +18,14 @@ const maxPage = 200
 // JobsRequest selects jobs of the key's workspace. The zero value is all of them.
 type JobsRequest struct {
 	Status string // one of the Status constants; "" for any
-	Limit  int    // the most jobs to yield; 0 for all
+	Tag    string // only jobs with this tag; "" for any
+	// Search is at most four words. Each is a part of the file's name or of a tag; one word
+	// alone may also begin the job id. "" for any.
+	Search string
+	// From and To are the first and the last day of creation in UTC, such as 2026-11-27; "" for
+	// no bound.
+	From, To string
+	Limit    int // the most jobs to yield; 0 for all
 }
 
 // Jobs yields the workspace's jobs, newest first. It reads page after page, as far as
@@ -29,8 +36,10 @@ func (c *Client) Jobs(ctx context.Context, r JobsRequest) iter.Seq2[*Job, error]
 		path = "/v1/workspace/renders"
 	}
 	filter := url.Values{}
-	if r.Status != "" {
-		filter.Set("status", r.Status)
+	for name, value := range map[string]string{"status": r.Status, "tag": r.Tag, "q": r.Search, "from": r.From, "to": r.To} {
+		if value != "" {
+			filter.Set(name, value)
+		}
 	}
 	return pages(r.Limit, func(size int, before string) (page []*Job, last string, err error) {
 		var answer struct {

@@ -41,6 +41,7 @@ func Operations() []Operation {
 		{IDs: []string{"pauseJob", "pauseRender"}, Method: "pause"},
 		{IDs: []string{"resumeJob", "resumeRender"}, Method: "resume"},
 		{IDs: []string{"setJobPriority", "setRenderPriority"}, Method: "set_priority"},
+		{IDs: []string{"setJobTags", "setRenderTags"}, Method: "set_tags"},
 		{IDs: []string{"watchJob", "watchRender"}, Method: "follow"},
 		{IDs: []string{"listJobFrames", "listRenderFrames"}, Method: "frames"},
 		{IDs: both("JobFrameFile"), Method: "frame_file"},

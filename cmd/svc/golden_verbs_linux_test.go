@@ -119,6 +119,12 @@ var callerVerbs = []verb{
 		{args: "{JOB} 101", exit: 1, with: ownJob, plain: true},
 		{args: "{JOB}", exit: 2, with: ownJob},
 	}},
+	{words: "tag", lines: []line{
+		{args: "{JOB} Shot-010 hero", with: ownJob},
+		{args: "{JOB} --none", with: ownJob},
+		{args: "{JOB} a,b", exit: 1, with: ownJob, plain: true},
+		{args: "{JOB}", exit: 2, with: ownJob},
+	}},
 	{words: "download", lines: []line{
 		{args: "{COMPLETED} --out frames"},
 		{args: "{COMPLETED} --frames 2-3 --out some"},

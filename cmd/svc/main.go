@@ -68,6 +68,7 @@ type program struct {
 	Pause    account.Pause    `cmd:"" group:"Jobs and account" help:"Pause a job. Frames that are being rendered are finished."`
 	Resume   account.Resume   `cmd:"" group:"Jobs and account" help:"Resume a paused job."`
 	Priority account.Priority `cmd:"" group:"Jobs and account" help:"Put a job before or behind others of its workspace."`
+	Tag      account.Tag      `cmd:"" group:"Jobs and account" help:"Give a job tags, by which you find it again."`
 	Wallet   account.Wallet   `cmd:"" group:"Jobs and account" help:"Show the balance and the ledger."`
 	Keys     account.Keys     `cmd:"" group:"Jobs and account" help:"Manage the workspace's agent keys, with an account key."`
 	Login    profile.Login    `cmd:"" group:"Jobs and account" help:"Sign in to a service with a browser instead of a key."`

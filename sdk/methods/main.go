@@ -178,6 +178,14 @@ func typescriptMethod(m method) string {
 		m.doc, camel(m.name), params, m.inTypescript, answer)
 }
 
+// kind chooses between what a text and what a list of texts needs.
+func (s setting) kind(text, list string) string {
+	if s.list {
+		return list
+	}
+	return text
+}
+
 // goSettings is the type of what a start says.
 func goSettings() string {
 	var b strings.Builder
@@ -186,7 +194,7 @@ func goSettings() string {
 		"// MaxPriceCents refuses the start of a dearer quote with price_above_max; nil for the\n// quote's own price.\nMaxPriceCents *int64 `json:\"max_price_cents,omitempty\"`\n")
 	for _, s := range settings() {
 		name := strings.ReplaceAll(camel("_"+s.name), "Url", "URL")
-		fmt.Fprintf(&b, "// %s\n%s string `json:\"%s,omitempty\"`\n", strings.Join(wrapped(s.docGo, 85), "\n// "), name, s.name)
+		fmt.Fprintf(&b, "// %s\n%s %s `json:\"%s,omitempty\"`\n", strings.Join(wrapped(s.docGo, 85), "\n// "), name, s.kind("string", "[]string"), s.name)
 	}
 	return b.String() + "}\n\n"
 }
@@ -197,8 +205,8 @@ const startDoc = "Spends: accepts the quote, reserves its price and queues the j
 func pythonStart() string {
 	var params, members strings.Builder
 	for _, s := range settings() {
-		fmt.Fprintf(&params, " %s: str = \"\",", s.name)
-		fmt.Fprintf(&members, "        if %s:\n            request[%q] = %s\n", s.name, s.name, s.name)
+		fmt.Fprintf(&params, " %s: %s,", s.name, s.kind(`str = ""`, "Sequence[str] = ()"))
+		fmt.Fprintf(&members, "        if %s:\n            request[%q] = %s\n", s.name, s.name, s.kind(s.name, "list("+s.name+")"))
 	}
 	return fmt.Sprintf(`    def start(self, quote: Quote, *, legal_acceptance: str, max_cents: Optional[int] = None,%s
               idempotency_key: str = "") -> Job:
@@ -217,8 +225,12 @@ func typescriptStart() string {
 	for _, s := range settings() {
 		name := camel(s.name)
 		fmt.Fprintf(&names, " %s,", name)
-		fmt.Fprintf(&kinds, " %s?: string;", name)
-		fmt.Fprintf(&members, " ...(%s ? { %s: %s } : {}),", name, s.name, name)
+		fmt.Fprintf(&kinds, " %s?: %s;", name, s.kind("string", "string[]"))
+		member := s.name + ": " + name
+		if member == name+": "+name {
+			member = name
+		}
+		fmt.Fprintf(&members, " ...(%s ? { %s } : {}),", s.kind(name, name+"?.length"), member)
 	}
 	return fmt.Sprintf(`  /** %s */
   async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents,%s idempotencyKey, signal }:

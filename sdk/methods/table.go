@@ -26,13 +26,18 @@ type method struct {
 	docGo      string // "" for doc
 }
 
-// setting is what a start says besides its quote and the terms. All settings are texts.
-type setting struct{ name, docGo string }
+// setting is what a start says besides its quote and the terms: a text, or texts where list
+// is set.
+type setting struct {
+	name, docGo string
+	list        bool
+}
 
 func settings() []setting {
 	return []setting{
-		{"webhook_url", "WebhookURL is an https address of a public host that gets a call when the job ends; \"\" for none."},
-		{"webhook_secret", "WebhookSecret signs those calls: 16 characters or more. When it is empty the service makes one, which Start returns once in Job.WebhookSecret."},
+		{"webhook_url", "WebhookURL is an https address of a public host that gets a call when the job ends; \"\" for none.", false},
+		{"webhook_secret", "WebhookSecret signs those calls: 16 characters or more. When it is empty the service makes one, which Start returns once in Job.WebhookSecret.", false},
+		{"tags", "Tags are what the workspace calls the job: at most 10, of at most 32 characters each. Without any, a job that renders frames again has the tags of the earlier one.", true},
 	}
 }
 
@@ -54,6 +59,9 @@ func table() []method {
 		{name: "set_priority", verb: "PUT", path: "/priority", of: "job", body: &value{"priority", "priority", types{"int", "int", "number"}}, types: job,
 			doc:   "Orders the job among those of its workspace: a higher priority, 1 to 100, comes first.",
 			docGo: "SetPriority orders a queued or rendering job among those of its workspace: a higher priority, 1 to 100, comes first. A new job has 50. Error: *Error with render_not_pausable."},
+		{name: "set_tags", verb: "PUT", path: "/tags", of: "job", body: &value{"tags", "tags", types{"[]string", "List[str]", "string[]"}}, types: job,
+			doc:   "Gives the job these tags in place of those that it has: at most 10, of at most 32 characters each.",
+			docGo: "SetTags gives a job these tags in place of those that it has, in whatever state it is: at most 10, of at most 32 characters each. An empty list, not nil, removes all."},
 		{name: "frames", verb: "GET", path: "/frames", of: "job", member: "frames", schema: "RenderFrames", types: types{"[]Frame", "List[Frame]", "Frame[]"},
 			doc:   "The frames that are accepted so far, by number.",
 			docGo: "Frames lists the frames of a job that are accepted so far, by number. Error: *Error with render_not_found."},

@@ -1,7 +1,7 @@
 // Package account has the commands about what a workspace has at a service: its jobs,
 // its money, its agent keys and its events. Most of them take either kind of key.
 //
-// What always holds: only cancel, pause, resume, priority and keys revoke change something, and
+// What always holds: only cancel, pause, resume, priority, tag and keys revoke change something, and
 // none of them spends; a list fits the terminal and shows strangers' text escaped;
 // --json prints one object on standard output. It leaves the calls to package client,
 // server and key to profile, and rendering to caller. One file has the commands of one

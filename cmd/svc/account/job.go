@@ -58,6 +58,7 @@ func printJob(w io.Writer, j *client.Job, now time.Time) {
 	}
 	row("file", fmt.Sprintf("%s, %s", j.Filename, terminal.InBytes.Text(j.InputSizeBytes)))
 	row("frames", framesText(j))
+	row("tags", strings.Join(j.Tags, ", "))
 	if j.RerenderOf != "" {
 		row("again", "frames of "+j.RerenderOf)
 	}

@@ -21,6 +21,10 @@ type Jobs struct {
 	output
 	paging
 	Status string `env:"-" enum:",awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" default:"" placeholder:"STATUS" help:"Only jobs in this state: awaiting_submit, queued, rendering, packaging, completed, failed or cancelled."`
+	Tag    string `env:"-" placeholder:"TAG" help:"Only jobs with this tag."`
+	Search string `env:"-" placeholder:"WORDS" help:"Only jobs whose file name or tags contain these words, four at most."`
+	From   string `env:"-" placeholder:"DAY" help:"Only jobs created on this day (UTC) or later, such as 2026-11-27."`
+	To     string `env:"-" placeholder:"DAY" help:"Only jobs created on this day (UTC) or earlier."`
 	Watch  bool   `env:"-" help:"Watch until every listed job has ended (Ctrl-C stops). Redraws on a terminal; otherwise prints one line per change."`
 }
 
@@ -43,7 +47,7 @@ func (c *Jobs) Run(app *kong.Context) (err error) {
 	}
 	ctx, stop := untilSignal(&err)
 	defer stop()
-	wanted := client.JobsRequest{Status: c.Status, Limit: most}
+	wanted := client.JobsRequest{Status: c.Status, Tag: c.Tag, Search: c.Search, From: c.From, To: c.To, Limit: most}
 	if c.Watch {
 		return c.watch(ctx, app.Stdout, wanted)
 	}
@@ -79,10 +83,10 @@ func collect[T any](items func(func(T, error) bool)) (all []T, err error) {
 func listOf(jobs []*client.Job, now time.Time) *terminal.List {
 	list := terminal.NewList(
 		terminal.Column{Title: "JOB"}, terminal.Column{Title: "STATUS"}, terminal.Column{Title: "FRAMES"},
-		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "PRICE", Spare: 1}, terminal.Column{Title: "CREATED", Spare: 2},
+		terminal.Column{Title: "FILE", Cut: true}, terminal.Column{Title: "TAGS", Cut: true, Spare: 3}, terminal.Column{Title: "PRICE", Spare: 1}, terminal.Column{Title: "CREATED", Spare: 2},
 	)
 	for _, j := range jobs {
-		list.Row(j.JobID, j.Status, framesOf(j), j.Filename, terminal.Money(j.PriceCents, j.Currency), terminal.Ago(j.CreatedAt, now))
+		list.Row(j.JobID, j.Status, framesOf(j), j.Filename, strings.Join(j.Tags, ", "), terminal.Money(j.PriceCents, j.Currency), terminal.Ago(j.CreatedAt, now))
 	}
 	return list
 }

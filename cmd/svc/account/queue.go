@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -10,7 +11,7 @@ import (
 	"svc.example/cmd/svc/terminal"
 )
 
-// queued is common to the commands that change a job's place in the queue.
+// queued is common to the commands that change a job's place in the queue, or its tags.
 type queued struct {
 	profile.Flags
 	output
@@ -49,6 +50,29 @@ type Resume struct{ queued }
 func (c *Resume) Run(app *kong.Context) error {
 	return c.run(app, func(ctx context.Context, api *client.Client) (*client.Job, error) { return api.Resume(ctx, c.ID) }, func(job *client.Job) {
 		terminal.Printf(app.Stdout, "resumed %s", job.JobID)
+	})
+}
+
+// Tag is svc tag ID TAG…
+type Tag struct {
+	queued
+	Tags []string `arg:"" optional:"" name:"tag" help:"The tags that the job then has, in place of those that it had: at most 10, of at most 32 characters each."`
+	None bool     `env:"-" help:"Remove all tags."`
+}
+
+// Run gives a job tags.
+func (c *Tag) Run(app *kong.Context) error {
+	if (len(c.Tags) == 0) != c.None {
+		return terminal.WrongUsagef("give the tags of the job, or --none to remove all of them")
+	}
+	return c.run(app, func(ctx context.Context, api *client.Client) (*client.Job, error) {
+		return api.SetTags(ctx, c.ID, append([]string{}, c.Tags...))
+	}, func(job *client.Job) {
+		if c.None {
+			terminal.Printf(app.Stdout, "%s has no tags now", job.JobID)
+			return
+		}
+		terminal.Printf(app.Stdout, "%s has the tags %s now", job.JobID, strings.Join(job.Tags, ", "))
 	})
 }
 

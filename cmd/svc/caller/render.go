@@ -41,6 +41,7 @@ type Render struct {
 	MaxPrice     *Price    `env:"SVC_MAX_PRICE" placeholder:"USD" help:"The most that the job may cost, in dollars, such as 2.50. Above it nothing is started, not even with --yes."`
 	Again        bool      `env:"-" help:"Order again, and pay again, where DIR has the same render already."`
 	Reuse        bool      `env:"SVC_REUSE" help:"Take over the frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing."`
+	Tag          []string  `env:"-" placeholder:"TAG" help:"A tag by which you find the job again, such as a shot or a client. Repeat it for several, 10 at most."`
 	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render even if files that the scene uses are missing."`
 	DryRun       bool      `env:"-" help:"Only show what would be sent and what it would cost. Needs no service and no key."`
 	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
@@ -68,14 +69,14 @@ func (c *Render) Run(app *kong.Context) error {
 	if (c.Scene == "") == (c.Job == "") {
 		return terminal.WrongUsage(errors.New("give a scene to render, a bundle with --openjd, or a --job to follow"))
 	}
-	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.Reuse || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
-		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --reuse, --max-price, --project-root, --no-files and settings such as --camera cannot be used with --job: a started job keeps its price, frames, settings and files"))
+	if c.Job != "" && (c.Frames != "" || c.Again || c.DryRun || c.Reuse || c.Tag != nil || c.MaxPrice != nil || c.FileFlags != FileFlags{} || c.SettingFlags != SettingFlags{}) {
+		return terminal.WrongUsage(errors.New("--frames, --again, --dry-run, --reuse, --tag, --max-price, --project-root, --no-files and settings such as --camera cannot be used with --job: a started job keeps its price, frames, settings and files"))
 	}
 	if c.DryRun {
 		return c.dryRun(app)
 	}
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Settings: c.settings(), Reuse: c.Reuse, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		File: c.Scene, Files: c.FileFlags, JobID: c.Job, Frames: c.Frames, Settings: c.settings(), Reuse: c.Reuse, Tags: c.Tag, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }
 

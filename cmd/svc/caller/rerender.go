@@ -16,6 +16,7 @@ type Rerender struct {
 	Yes          bool      `short:"y" env:"SVC_YES" help:"Accept the price and the terms without asking."`
 	MaxPrice     *Price    `env:"SVC_MAX_PRICE" placeholder:"USD" help:"The most that the job may cost, in dollars, such as 2.50. Above it nothing is started, not even with --yes."`
 	Again        bool      `env:"-" help:"Order again, and pay again, where DIR has the same rerender already."`
+	Tag          []string  `env:"-" placeholder:"TAG" help:"A tag of the new job; repeat it for several. Without any, it has the tags of the ended job."`
 	AllowMissing bool      `env:"SVC_ALLOW_MISSING" help:"Render even if files that the scene uses are missing."`
 	JSON         bool      `name:"json" env:"SVC_JSON" help:"Print one JSON object at the end; everything else goes to standard error."`
 }
@@ -30,6 +31,6 @@ func (Rerender) Help() string {
 // Run renders the frames again, by the same steps as svc render.
 func (c *Rerender) Run(app *kong.Context) error {
 	return order(app, c.Flags, c.JSON, c.Yes, Options{
-		RerenderOf: c.Job, Frames: c.Frames, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
+		RerenderOf: c.Job, Frames: c.Frames, Tags: c.Tag, MaxCents: (*int64)(c.MaxPrice), Folder: c.Out, Again: c.Again, AllowMissing: c.AllowMissing,
 	})
 }

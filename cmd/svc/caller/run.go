@@ -25,6 +25,7 @@ type Options struct {
 	Frames       FrameList       // the zero value takes the scene's own range
 	Settings     client.Settings // what else differs from the file
 	Reuse        bool            // take over frames of earlier jobs that show the same
+	Tags         []string        // of the job
 	MaxCents     *int64          // the most that the job may cost; nil for any price that is accepted
 	Folder       string          // for everything fetched; "" takes one named after the file
 	Again        bool            // order again, even if Folder has the same render

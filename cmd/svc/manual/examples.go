@@ -22,6 +22,7 @@ func Examples() map[string][]string {
 		"pause":        {"svc pause JOB-…"},
 		"resume":       {"svc resume JOB-…"},
 		"priority":     {"svc priority JOB-… 80"},
+		"tag":          {"svc tag JOB-… shot-010 \"client a\"", "svc tag JOB-… --none"},
 		"wallet":       {"svc wallet"},
 		"keys list":    {"svc keys list"},
 		"keys revoke":  {"svc keys revoke key_…"},

@@ -47,6 +47,7 @@ const mostListed = 20
 // jobsIn selects jobs.
 type jobsIn struct {
 	Status *job.Status `json:"status,omitempty" jsonschema:"Only jobs in this state."`
+	Search *string     `json:"search,omitempty" jsonschema:"Words of names or tags."`
 }
 
 // jobList is the result of svc_jobs.
@@ -61,6 +62,7 @@ type listedJob struct {
 	JobID           jobID      `json:"job_id"`
 	Status          job.Status `json:"status"`
 	Filename        string     `json:"filename"`
+	Tags            []string   `json:"tags"`
 	Frames          string     `json:"frames"`
 	FramesCompleted count      `json:"frames_completed"`
 	PriceCents      cents      `json:"price_cents"`
@@ -73,11 +75,14 @@ func (s *server) jobs(ctx context.Context, in jobsIn) (jobList, error) {
 	if in.Status != nil {
 		request.Status = *in.Status
 	}
+	if in.Search != nil {
+		request.Filter.Text = *in.Search
+	}
 	page, _, err := s.Jobs.List(ctx, request)
 	out := jobList{OK: true, Jobs: []listedJob{}, step: done("There are no such jobs.")}
 	for _, o := range page {
 		name, _ := escapeText(o.Filename, longName)
-		out.Jobs = append(out.Jobs, listedJob{jobID(o.JobID), o.Status, name, o.FrameList, count(o.FramesCompleted), cents(o.PriceCents), at(o.CreatedAt)})
+		out.Jobs = append(out.Jobs, listedJob{jobID(o.JobID), o.Status, name, shownTags(o), o.FrameList, count(o.FramesCompleted), cents(o.PriceCents), at(o.CreatedAt)})
 	}
 	if len(page) > 0 {
 		out.step = call(statusTool, arguments{"job_id": page[0].JobID}, "svc_status tells more about one of them.")

@@ -33,6 +33,7 @@ type startIn struct {
 	LegalAcceptance legal    `json:"legal_acceptance" jsonschema:"Accepts the terms, for whoever pays."`
 	WebhookURL      *address `json:"webhook_url,omitempty" jsonschema:"Where a signed event is sent when the job ends."`
 	MaxPriceCents   *cents   `json:"max_price_cents,omitempty" jsonschema:"Refuse to start when the quote is dearer than this, in cents."`
+	Tags            []string `json:"tags,omitempty" jsonschema:"At most 10 labels."`
 }
 
 // start handles svc_start: the one call that reserves money. Accepting the
@@ -46,11 +47,17 @@ func (s *server) start(ctx context.Context, in startIn) (jobStatus, error) {
 	if err != nil {
 		return jobStatus{}, err
 	}
+	var tags []string
+	if in.Tags != nil {
+		if tags, err = job.ReadTags(in.Tags); err != nil {
+			return jobStatus{}, err
+		}
+	}
 	var o job.Object
 	err = s.DB.Write(ctx, func(tx *db.Tx) (err error) {
 		o, err = s.Jobs.Start(ctx, tx, job.StartRequest{
 			Principal: callerOf(ctx).Principal, UploadID: string(in.UploadID), QuoteID: string(in.QuoteID), Flow: job.FlowJobAPI,
-			MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target,
+			MaxPriceCents: (*int64)(in.MaxPriceCents), Webhook: target, Tags: tags,
 		})
 		if err != nil || in.WebhookURL == nil {
 			return err

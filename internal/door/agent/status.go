@@ -44,17 +44,17 @@ type jobStatus struct {
 	OK                yes                `json:"ok"`
 	JobID             jobID              `json:"job_id"`
 	Status            job.Status         `json:"status" jsonschema:"The last three never change again."`
-	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered right now; null when one is or is about to be, or none is left."`
-	QueuePosition     *count             `json:"queue_position" jsonschema:"Place among the queued jobs in the order in which they start; 1 is next; 1000 stands for 1000 or more; null unless queued."`
+	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered now; null when one is, or none is left."`
+	QueuePosition     *count             `json:"queue_position" jsonschema:"Place among the queued jobs; 1 is next; 1000 stands for 1000 or more; null unless queued."`
 	FrameCount        count              `json:"frame_count"`
 	FramesCompleted   count              `json:"frames_completed"`
 	ProgressPercent   float64            `json:"progress_percent"`
 	ETASeconds        *float64           `json:"eta_seconds" jsonschema:"Seconds until its last frame is in; null when unknown."`
-	ETABasis          *job.EstimateBasis `json:"eta_basis" jsonschema:"What eta_seconds rests on: three or more frames of the job, free previews, the last completed job over the same file, or fewer frames of the job; null when it is."`
+	ETABasis          *job.EstimateBasis `json:"eta_basis" jsonschema:"What eta_seconds rests on; null when it is."`
 	RenderDevice      *string            `json:"render_device" jsonschema:"What rendered really: GPU or CPU; null before."`
 	PriceCents        cents              `json:"price_cents"`
-	ReservedCents     cents              `json:"reserved_cents" jsonschema:"Set aside in the wallet right now."`
-	ChargedCents      cents              `json:"charged_cents" jsonschema:"Really paid; 0 unless completed."`
+	ReservedCents     cents              `json:"reserved_cents" jsonschema:"Set aside in the wallet."`
+	ChargedCents      cents              `json:"charged_cents" jsonschema:"Paid; 0 unless completed."`
 	Currency          string             `json:"currency"`
 	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job; svc_cancel ends it."`
 	WebhookConfigured bool               `json:"webhook_configured"`
@@ -191,6 +191,16 @@ func jobOf(o job.Object) jobStatus {
 	}
 	out.step = jobStep(o)
 	return out
+}
+
+// shownTags are the tags of a job, escaped: whoever has a key writes them.
+func shownTags(o job.Object) []string {
+	all := []string{}
+	for _, tag := range o.Tags {
+		safe, _ := escapeText(tag, job.MaxTagCharacters)
+		all = append(all, safe)
+	}
+	return all
 }
 
 // links implements linked: a completed job points to the preview of its first frame and shows

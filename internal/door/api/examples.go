@@ -40,8 +40,8 @@ func operationExamples(at links.Links) map[string]document.Example {
 	stream := "id: 3\nevent: frame\ndata: {\"frame\":1,…}\n\n"
 	return map[string]document.Example{
 		"startUpload": {Answer: started(job.Queued)}, "cancelJob": {Answer: started(job.Cancelled)},
-		"pauseJob": {Answer: started(job.Queued)}, "resumeJob": {Answer: started(job.Queued)}, "setJobPriority": {Answer: started(job.Queued)},
-		"pauseRender": {Answer: older(job.Queued)}, "resumeRender": {Answer: older(job.Queued)}, "setRenderPriority": {Answer: older(job.Queued)},
+		"pauseJob": {Answer: started(job.Queued)}, "resumeJob": {Answer: started(job.Queued)}, "setJobPriority": {Answer: started(job.Queued)}, "setJobTags": {Answer: started(job.Queued)},
+		"pauseRender": {Answer: older(job.Queued)}, "resumeRender": {Answer: older(job.Queued)}, "setRenderPriority": {Answer: older(job.Queued)}, "setRenderTags": {Answer: older(job.Queued)},
 		"createRender": {Request: map[string]string{"upload_id": sample.UploadID}, Answer: older(job.AwaitingSubmit)},
 		"receiveStripeEvent": {
 			Request: map[string]any{"id": "evt_1a2b", "type": "checkout.session.completed", "data": map[string]any{"object": map[string]any{"object": "checkout.session"}}},
@@ -65,7 +65,7 @@ func jobExamples(at links.Links) map[string]any {
 	var frames requoteInput
 	frames.Body.FrameStart, frames.Body.FrameEnd, frames.Body.FrameStep = new(1), new(10), new(1)
 	return map[string]any{
-		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "RerenderRequest": map[string]any{"frames": "3,7-9"}, "PriorityRequest": map[string]int{"priority": 80}, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
+		"LockedQuote": exampleQuoteBody(), "QuoteRequest": frames.Body, "RerenderRequest": map[string]any{"frames": "3,7-9"}, "PriorityRequest": map[string]int{"priority": 80}, "TagsRequest": map[string][]string{"tags": sample.Tags()}, "PreflightRequest": plan.Body, "Preflight": preflight.Body,
 		"StartRequest":   map[string]any{"quote_id": sample.QuoteID, "legal_acceptance": contract.LegalAcceptance},
 		"RenderObject":   sample.Job(at, job.FlowJobAPI, job.Completed),
 		"RenderDownload": exampleDownloadBody(at), "RenderReceipt": exampleReceiptBody(at), "Proof": exampleProofBody(at),

@@ -32,6 +32,14 @@ type priorityInput struct {
 	}
 }
 
+// tagsInput says which tags a job has.
+type tagsInput struct {
+	JobID string `path:"job_id" doc:"Begins with JOB-."`
+	Body  struct {
+		Tags []string `json:"tags" nullable:"false" doc:"At most 10, each of at most 32 characters without commas; they are kept in lower case. An empty list removes all."`
+	}
+}
+
 // rerenderInput selects frames of a job.
 type rerenderInput struct {
 	JobID string `path:"job_id" doc:"Begins with JOB-."`
@@ -185,8 +193,8 @@ func (s *server) registerJob(api huma.API, d jobRoutes) {
 	s.events(api, d.jobs, op("watchJob", http.MethodGet, "/events", "Follow a job as server-sent events"))
 }
 
-// queue registers the routes that pause a job, resume it and order it among those of its
-// workspace. Each says what holds afterwards, so repeating a request is harmless.
+// queue registers the routes that pause a job, resume it, order it among those of its
+// workspace and tag it. Each says what holds afterwards, so repeating a request is harmless.
 func (s *server) queue(api huma.API, d jobRoutes) {
 	change := func(ctx context.Context, jobID string, do func(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Object, error)) (*objectOutput, error) {
 		var o job.Object
@@ -196,6 +204,14 @@ func (s *server) queue(api huma.API, d jobRoutes) {
 		})
 		return &objectOutput{o.Through(s.Links, d.jobs)}, err
 	}
+	tags := d.op("setJobTags", http.MethodPut, "/tags", "Give a job tags in place of those that it has")
+	tags.MaxBodyBytes = contract.MaxJSONBodyBytes
+	tags.Description = "A job may be tagged in every state. What it renders, and its receipt, do not change."
+	huma.Register(api, tags, func(ctx context.Context, in *tagsInput) (*objectOutput, error) {
+		return change(ctx, in.JobID, func(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (job.Object, error) {
+			return s.Jobs.SetTags(ctx, tx, workspaceID, jobID, in.Body.Tags)
+		})
+	})
 	pause := d.op("pauseJob", http.MethodPost, "/pause", "Pause a job: no new frame is rendered")
 	pause.Description = "Frames that are being rendered are finished. The state of the job stays as it is; `paused_by` and `waiting_reason` say that it is paused. Pausing a paused job changes nothing."
 	huma.Register(api, pause, func(ctx context.Context, in *jobInput) (*objectOutput, error) {

@@ -78,9 +78,10 @@ func (in *requoteInput) frames() (quote.RequestedFrames, error) {
 type startInput struct {
 	UploadID string `path:"upload_id" doc:"From inspect."`
 	Body     struct {
-		QuoteID         string `json:"quote_id" doc:"From inspect or quote."`
-		LegalAcceptance string `json:"legal_acceptance" enum:"SVC_LEGAL_V1" doc:"Accepts the terms."`
-		MaxPriceCents   *int64 `json:"max_price_cents,omitempty" minimum:"0" doc:"The most that the quote may cost. A dearer one is refused with price_above_max, and nothing is started."`
+		QuoteID         string   `json:"quote_id" doc:"From inspect or quote."`
+		LegalAcceptance string   `json:"legal_acceptance" enum:"SVC_LEGAL_V1" doc:"Accepts the terms."`
+		MaxPriceCents   *int64   `json:"max_price_cents,omitempty" minimum:"0" doc:"The most that the quote may cost. A dearer one is refused with price_above_max, and nothing is started."`
+		Tags            []string `json:"tags,omitempty" doc:"What the workspace calls the job: at most 10 tags, each of at most 32 characters without commas; they are kept in lower case. Without them, a job that renders frames again has the tags of the earlier one."`
 		OrderSettings
 	}
 }
@@ -136,10 +137,16 @@ func (s *server) uploads(api huma.API) {
 		if err != nil {
 			return nil, err
 		}
+		var tags []string
+		if in.Body.Tags != nil {
+			if tags, err = job.ReadTags(in.Body.Tags); err != nil {
+				return nil, err
+			}
+		}
 		o, err := effect(ctx, s, func(tx *db.Tx) (job.Object, error) {
 			o, err := s.Jobs.Start(ctx, tx, job.StartRequest{
 				Principal: operation.Caller(ctx), UploadID: in.UploadID, QuoteID: in.Body.QuoteID, Flow: job.FlowJobAPI,
-				MaxPriceCents: in.Body.MaxPriceCents, Webhook: target,
+				MaxPriceCents: in.Body.MaxPriceCents, Webhook: target, Tags: tags,
 			})
 			return o.Through(s.Links, links.NodeJobsPath), err
 		})

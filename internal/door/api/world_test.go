@@ -103,6 +103,7 @@ func newWorld(t *testing.T, url string) *world {
 		"createTopUp":    {body: jsonBody(`{"amount_cents":2500}`)},
 		"setJobPriority": {body: jsonBody(`{"priority":80}`)}, "setRenderPriority": {body: jsonBody(`{"priority":80}`)},
 		"getInvoice": {names: true}, "getInvoicePDF": {names: true},
+		"setJobTags": {body: jsonBody(`{"tags":["hero"]}`)}, "setRenderTags": {body: jsonBody(`{"tags":["hero"]}`)},
 		"setWalletAlert":        {body: jsonBody(`{"below_cents":500}`)},
 		"receiveStripeEvent":    {body: jsonBody(`{"id":"evt_1","type":"x","data":{"object":{}}}`)},
 		"setProofPages":         {body: jsonBody(`{"shown":false}`)},

@@ -127,7 +127,7 @@ func (p *person) submit(path string, fields ...string) seen {
 	p.t.Helper()
 	form := url.Values{}
 	for i := 0; i < len(fields); i += 2 {
-		form.Set(fields[i], fields[i+1])
+		form.Add(fields[i], fields[i+1])
 	}
 	return p.ask(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))
 }
@@ -208,7 +208,7 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, begun.path)
 		}
 		for _, q := range []string{"d%o", "_emo", `\`, "<b>"} {
-			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job’s file name contains")
+			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job matches")
 		}
 		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04")
 		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "not charged", "Render again")
@@ -265,7 +265,7 @@ func TestAPageOfAWorkspaceIsNobodyElses(t *testing.T) {
 		}
 	}
 	for path, fields := range map[string][]string{
-		begun.path + "/cancel": nil, begun.path + "/pause": nil, begun.path + "/resume": nil, begun.path + "/priority": {"priority", "1"}, begun.path + "/rerender": {"frames", "1"}, priced.path + "/frames": {"frames", "1"}, priced.path + "/look": nil,
+		begun.path + "/cancel": nil, begun.path + "/pause": nil, begun.path + "/resume": nil, begun.path + "/priority": {"priority", "1"}, begun.path + "/tags": {"tags", "mine"}, begun.path + "/rerender": {"frames", "1"}, priced.path + "/frames": {"frames", "1"}, priced.path + "/look": nil,
 		priced.path + "/start": {"quote_id", "QTE-0", "terms", contract.LegalAcceptance}, "/console/keys/" + keyID + "/revoke": nil,
 	} {
 		if got := other.submit(path, fields...); got.status != http.StatusNotFound {
@@ -287,7 +287,7 @@ func TestNoFormOfTheConsoleIsTakenFromAnotherSite(t *testing.T) {
 		r.Header.Set("Origin", "https://evil.example")
 		r.Header.Set("Sec-Fetch-Site", "cross-site")
 	}
-	for _, path := range []string{"/console/uploads/UPL-0/frames", "/console/uploads/UPL-0/look", "/console/uploads/UPL-0/start", "/console/jobs/JOB-0/cancel", "/console/jobs/JOB-0/pause", "/console/jobs/JOB-0/resume", "/console/jobs/JOB-0/priority", "/console/jobs/JOB-0/rerender", "/console/keys", "/console/keys/key_0/revoke", "/console/settings/proof-pages", "/console/sign-out"} {
+	for _, path := range []string{"/console/uploads/UPL-0/frames", "/console/uploads/UPL-0/look", "/console/uploads/UPL-0/start", "/console/jobs/JOB-0/cancel", "/console/jobs/JOB-0/pause", "/console/jobs/JOB-0/resume", "/console/jobs/JOB-0/priority", "/console/jobs/JOB-0/tags", "/console/jobs", "/console/jobs/JOB-0/rerender", "/console/keys", "/console/keys/key_0/revoke", "/console/settings/proof-pages", "/console/sign-out"} {
 		got := p.ask(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader("name=x"), from)
 		if got.status != http.StatusForbidden || !strings.Contains(got.text, string(fault.CrossOriginRefused)) {
 			t.Errorf("%s: %d, %s", path, got.status, got.text)

@@ -43,6 +43,7 @@ func auditOrder(f facts, breach func(rule, subject, format string, args ...any))
 	if _, err := quote.ListOf(j.FrameStart, j.FrameEnd, j.FrameStep, j.FrameCount, j.Frames); err != nil {
 		wrong("%v", err)
 	}
+	auditTags(f, breach)
 }
 
 // auditPrice compares a job's price with the terms of the version that it was ordered

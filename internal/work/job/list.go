@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"svc.example/internal/ground/db"
@@ -20,23 +19,22 @@ import (
 type ListRequest struct {
 	WorkspaceID string
 	Status      Status // "" means any
-	// Text is a part of the file's name, in any case, or the job's id; "" means any.
-	// ListAll does not read it.
-	Text   string
-	Before string // the page starts after this job id; "" means at the newest
-	Limit  int
+	Filter      Filter // ListAll does not read it
+	Before      string // the page starts after this job id; "" means at the newest
+	Limit       int
 }
 
 // List reads a page of a workspace's jobs, newest first, and reports whether older ones
 // follow. Pages never skip or repeat a job that existed when the first page was read,
-// because ids only grow. The number of statements does not depend on Limit.
+// because ids only grow. The number of statements does not depend on Limit. Error:
+// invalid_request for a filter that cannot be read.
 func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more bool, err error) {
-	before := r.Before
-	if before == "" {
-		before = id.Behind(id.Job)
+	wanted, err := r.found()
+	if err != nil {
+		return nil, false, err
 	}
 	err = j.DB.Read(ctx, func(tx *db.Tx) error {
-		ids, err := pageOf(ctx, tx, r, before)
+		ids, err := pageOf(ctx, tx, r.Filter, wanted)
 		if err != nil {
 			return fmt.Errorf("list jobs: %w", err)
 		}
@@ -65,18 +63,15 @@ func (j *Jobs) List(ctx context.Context, r ListRequest) (page []Object, more boo
 	return page, more, err
 }
 
-// pageOf reads the ids of a page that starts after before, and one more.
-func pageOf(ctx context.Context, tx *db.Tx, r ListRequest, before string) ([]string, error) {
-	most := int64(r.Limit) + 1
+// pageOf reads the ids of a page, and one more.
+func pageOf(ctx context.Context, tx *db.Tx, f Filter, w query.JobPageFoundParams) ([]string, error) {
 	switch {
-	case r.Text != "":
-		return tx.JobPageNamed(ctx, query.JobPageNamedParams{
-			WorkspaceID: r.WorkspaceID, Before: before, Status: string(r.Status), Max: most, Name: namePattern(r.Text), Named: r.Text,
-		})
-	case r.Status != "":
-		return tx.JobPageOf(ctx, query.JobPageOfParams{WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: before, Max: most})
+	case f != Filter{}:
+		return tx.JobPageFound(ctx, w)
+	case w.Status != "":
+		return tx.JobPageOf(ctx, query.JobPageOfParams{WorkspaceID: w.WorkspaceID, Status: w.Status, Before: w.Before, Max: w.Max})
 	}
-	return tx.JobPage(ctx, query.JobPageParams{WorkspaceID: r.WorkspaceID, Before: before, Max: most})
+	return tx.JobPage(ctx, query.JobPageParams{WorkspaceID: w.WorkspaceID, Before: w.Before, Max: w.Max})
 }
 
 // viewsOf reads jobs as they are now, the newest first.
@@ -181,9 +176,4 @@ func ListAll(ctx context.Context, tx *db.Tx, r ListRequest) ([]Summary, error) {
 		})
 	}
 	return out, nil
-}
-
-// namePattern is what SQL compares names with that contain a text, in any case.
-func namePattern(text string) string {
-	return "%" + strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(strings.ToLower(text)) + "%"
 }

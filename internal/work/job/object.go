@@ -57,6 +57,7 @@ type Object struct {
 	FrameCount     int               `json:"frame_count"`
 	FrameList      string            `json:"frame_list" doc:"The frames to render, such as 1-20, 10-100:5 or 3,7-9. Of a list with gaps, frame_start and frame_end are its ends and frame_step is 1."`
 	Settings       settings.Settings `json:"settings" doc:"What was chosen of the file, as in the quote; a member that is absent is as in the file."`
+	Tags           []string          `json:"tags" nullable:"false" maxItems:"10" doc:"What the workspace calls the job, in alphabetical order; at most 10. Each has at most 32 characters, in lower case."`
 	RerenderOf     *string           `json:"rerender_of" doc:"The job whose frames these are once more; null for none."`
 	// Accepted frames. The number falls by one when an accepted frame is rendered
 	// again.
@@ -212,7 +213,7 @@ func shown(job Record) Object {
 		RenderDevice: db.Optional(job.RenderDevice), DeviceName: db.Optional(job.DeviceName),
 		Filename: job.Filename, InputSHA256: job.InputSha256, InputSizeBytes: job.InputSizeBytes,
 		FrameStart: int(job.FrameStart), FrameEnd: int(job.FrameEnd), FrameStep: int(job.FrameStep), FrameCount: int(job.FrameCount),
-		FrameList: quote.ListText(int(job.FrameStart), int(job.FrameEnd), int(job.FrameStep), job.Frames), RerenderOf: db.Optional(job.RerenderOf),
+		FrameList: quote.ListText(int(job.FrameStart), int(job.FrameEnd), int(job.FrameStep), job.Frames), Tags: tagsOf(job), RerenderOf: db.Optional(job.RerenderOf),
 		FramesCompleted: int(job.FramesCompleted), ProgressPercent: percent(float64(job.FramesCompleted), job.FrameCount),
 		RenderSeconds: seconds(job.RenderUs), QuoteID: job.QuoteID, UploadID: job.UploadID,
 		PriceCents: job.PriceCents, ChargedCents: job.ChargedCents, Currency: contract.Currency, Cancellable: status.Cancellable(),

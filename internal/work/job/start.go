@@ -57,6 +57,9 @@ type StartRequest struct {
 	// Webhook receives the job's end, from webhook.Hooks.Target; the zero value means no
 	// webhook. Starting a quote again ignores it: the job keeps its first one.
 	Webhook webhook.Target
+	// Tags are the job's, from ReadTags; nil means those of the job that it renders again.
+	// Starting a quote again ignores them.
+	Tags []string
 }
 
 // Start takes a locked quote and reserves its price: the spend boundary. It runs in
@@ -178,6 +181,10 @@ func (j *Jobs) create(ctx context.Context, tx *db.Tx, r StartRequest, q quote.Qu
 	if q.RerenderOf != nil {
 		row.RerenderOf = *q.RerenderOf
 	}
+	if row.Tags, err = tagsAtStart(ctx, tx, r, q); err != nil {
+		return "", "", err
+	}
+	row.Search = searchText(row.Filename, row.Tags)
 	row.RowSum = jobRows.Of(row)
 	if err := tx.JobCreate(ctx, row); err != nil {
 		return "", "", fmt.Errorf("create job: %w", err)

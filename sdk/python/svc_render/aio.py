@@ -7,7 +7,7 @@ import asyncio
 import contextvars
 import ssl
 import threading
-from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, TypeVar, Union
 
 from . import transfer
 from .client import Client
@@ -66,11 +66,11 @@ class AsyncClient:
             yield item
 
     async def start(self, quote: Quote, *, legal_acceptance: str, max_cents: Optional[int] = None, webhook_url: str = "",
-                    webhook_secret: str = "", idempotency_key: str = "") -> Job:
+                    webhook_secret: str = "", tags: Sequence[str] = (), idempotency_key: str = "") -> Job:
         """Client.start."""
         return await self._run(lambda client:
             client.start(quote, legal_acceptance=legal_acceptance, max_cents=max_cents, webhook_url=webhook_url,
-            webhook_secret=webhook_secret, idempotency_key=idempotency_key))
+            webhook_secret=webhook_secret, tags=tags, idempotency_key=idempotency_key))
 
     async def job(self, job_id: str) -> Job:
         """Client.job."""
@@ -91,6 +91,10 @@ class AsyncClient:
     async def set_priority(self, job_id: str, priority: int) -> Job:
         """Client.set_priority."""
         return await self._run(lambda client: client.set_priority(job_id, priority))
+
+    async def set_tags(self, job_id: str, tags: List[str]) -> Job:
+        """Client.set_tags."""
+        return await self._run(lambda client: client.set_tags(job_id, tags))
 
     async def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None) -> AsyncIterator[Event]:
         """Client.follow."""
@@ -162,9 +166,11 @@ class AsyncClient:
         """Client.verify."""
         return await self._run(lambda client: client.verify(job_id, path, keys=keys, test=test))
 
-    async def jobs(self, *, status: Optional[JobStatus] = None, limit: int = 0) -> AsyncIterator[Job]:
+    async def jobs(self, *, status: Optional[JobStatus] = None, tag: str = "", search: str = "", since: str = "", until: str = "",
+                   limit: int = 0) -> AsyncIterator[Job]:
         """Client.jobs."""
-        async for item in self._each(lambda client: client.jobs(status=status, limit=limit)):
+        async for item in self._each(lambda client: client.jobs(status=status, tag=tag, search=search, since=since, until=until,
+                                                                limit=limit)):
             yield item
 
     async def wallet(self) -> Wallet:

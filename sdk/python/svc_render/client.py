@@ -9,7 +9,7 @@ import ssl
 import threading
 import time
 import unicodedata
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Union, cast
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union, cast
 from urllib.parse import quote as quoted, urlencode
 
 from . import save, transfer
@@ -199,9 +199,13 @@ class Client:
 
     # The workspace.
 
-    def jobs(self, *, status: Optional[JobStatus] = None, limit: int = 0) -> Iterator[Job]:
-        """The workspace's jobs, newest first; page after page, as far as the caller goes."""
-        filters: Dict[str, str] = {"status": status} if status else {}
+    def jobs(self, *, status: Optional[JobStatus] = None, tag: str = "", search: str = "", since: str = "", until: str = "",
+             limit: int = 0) -> Iterator[Job]:
+        """The workspace's jobs, newest first; page after page, as far as the caller goes.
+        ``search`` is at most four words, each a part of the file's name or of a tag. ``since``
+        and ``until`` are the first and the last day of creation in UTC, such as 2026-11-27."""
+        asked = {"status": status or "", "tag": tag, "q": search, "from": since, "to": until}
+        filters = {name: value for name, value in asked.items() if value}
         return cast("Iterator[Job]", self._pages(self._list, "renders", "job_id", filters, limit))
 
     def transactions(self, *, limit: int = 0) -> Iterator[Transaction]:
@@ -219,7 +223,7 @@ class Client:
 
     # Printed from sdk/methods by go generate; do not edit.
 
-    def start(self, quote: Quote, *, legal_acceptance: str, max_cents: Optional[int] = None, webhook_url: str = "", webhook_secret: str = "",
+    def start(self, quote: Quote, *, legal_acceptance: str, max_cents: Optional[int] = None, webhook_url: str = "", webhook_secret: str = "", tags: Sequence[str] = (),
               idempotency_key: str = "") -> Job:
         """Spends: accepts the quote, reserves its price and queues the job. Starting a quote
         again returns the same job and reserves nothing more. ``legal_acceptance`` is
@@ -233,6 +237,8 @@ class Client:
             request["webhook_url"] = webhook_url
         if webhook_secret:
             request["webhook_secret"] = webhook_secret
+        if tags:
+            request["tags"] = list(tags)
         path = "/node/v1/uploads/%s/start" % quoted(quote["upload_id"], safe="")
         return cast(Job, self._transport.json("POST", path, request,
                                               idempotency_key=idempotency_key or secrets.token_hex(16)))
@@ -258,6 +264,11 @@ class Client:
         """Orders the job among those of its workspace: a higher priority, 1 to 100, comes
         first."""
         return cast(Job, self._transport.json("PUT", self._job(job_id, "/priority"), {"priority": priority}))
+
+    def set_tags(self, job_id: str, tags: List[str]) -> Job:
+        """Gives the job these tags in place of those that it has: at most 10, of at most 32
+        characters each."""
+        return cast(Job, self._transport.json("PUT", self._job(job_id, "/tags"), {"tags": tags}))
 
     def frames(self, job_id: str) -> List[Frame]:
         """The frames that are accepted so far, by number."""

@@ -128,6 +128,7 @@ class Job(TypedDict, total=False):
     queue_position: Optional[int]
     paused_by: Optional[Literal["workspace", "operator"]]
     priority: Optional[int]
+    tags: List[str]
     renderer: str
     filename: str
     input_sha256: str

@@ -97,9 +97,13 @@ export declare class Client {
         keys?: Iterable<TrustedKey>;
         test?: boolean;
     }): Promise<Report>;
-    /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
-    jobs({ status, limit, signal }?: Call & {
+    /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
+    jobs({ status, tag, search, from, to, limit, signal }?: Call & {
         status?: Job["status"];
+        tag?: string;
+        search?: string;
+        from?: string;
+        to?: string;
         limit?: number;
     }): AsyncGenerator<Job, void>;
     /** The workspace's ledger, newest first. */
@@ -111,11 +115,12 @@ export declare class Client {
     /** Ends an agent key at once. It takes an account key. */
     revokeAgentKey(keyId: string, { signal }?: Call): Promise<void>;
     /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, idempotencyKey, signal }: Call & {
+    start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, tags, idempotencyKey, signal }: Call & {
         legalAcceptance: string;
         maxCents?: number;
         webhookUrl?: string;
         webhookSecret?: string;
+        tags?: string[];
         idempotencyKey?: string;
     }): Promise<Job>;
     /** The job as it is now. */
@@ -128,6 +133,8 @@ export declare class Client {
     resume(jobId: string, { signal }?: Call): Promise<Job>;
     /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
     setPriority(jobId: string, priority: number, { signal }?: Call): Promise<Job>;
+    /** Gives the job these tags in place of those that it has: at most 10, of at most 32 characters each. */
+    setTags(jobId: string, tags: string[], { signal }?: Call): Promise<Job>;
     /** The frames that are accepted so far, by number. */
     frames(jobId: string, { signal }?: Call): Promise<Frame[]>;
     /** Where the ZIP of a completed job is. Each call makes a new link. */

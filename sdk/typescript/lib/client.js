@@ -152,9 +152,13 @@ export class Client {
         return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test });
     }
     // The workspace.
-    /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
-    jobs({ status, limit, signal } = {}) {
-        return this.pages(this.listPath, "renders", "job_id", status ? { status } : {}, limit, signal);
+    /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
+    jobs({ status, tag, search, from, to, limit, signal } = {}) {
+        const filters = {};
+        for (const [name, value] of Object.entries({ status, tag, q: search, from, to }))
+            if (value)
+                filters[name] = value;
+        return this.pages(this.listPath, "renders", "job_id", filters, limit, signal);
     }
     /** The workspace's ledger, newest first. */
     transactions({ limit, signal } = {}) {
@@ -170,10 +174,10 @@ export class Client {
     }
     // Printed from sdk/methods by go generate; do not edit.
     /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-    async start(quote, { legalAcceptance, maxCents, webhookUrl, webhookSecret, idempotencyKey, signal }) {
+    async start(quote, { legalAcceptance, maxCents, webhookUrl, webhookSecret, tags, idempotencyKey, signal }) {
         const value = {
             quote_id: quote.quote_id, legal_acceptance: legalAcceptance, ...(maxCents === undefined ? {} : { max_price_cents: maxCents }),
-            ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
+            ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}), ...(tags?.length ? { tags } : {}),
         };
         return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`, { value, idempotencyKey: idempotencyKey || newKey(), signal });
     }
@@ -196,6 +200,10 @@ export class Client {
     /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
     async setPriority(jobId, priority, { signal } = {}) {
         return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority: priority }, signal });
+    }
+    /** Gives the job these tags in place of those that it has: at most 10, of at most 32 characters each. */
+    async setTags(jobId, tags, { signal } = {}) {
+        return this.transport.json("PUT", this.jobPath(jobId, "/tags"), { value: { tags: tags }, signal });
     }
     /** The frames that are accepted so far, by number. */
     async frames(jobId, { signal } = {}) {

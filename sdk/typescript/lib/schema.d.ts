@@ -2021,6 +2021,8 @@ export interface Schemas {
         status: "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
         /** Format: date-time */
         submitted_at: string | null;
+        /** @description What the workspace calls the job, in alphabetical order; at most 10. Each has at most 32 characters, in lower case. */
+        tags: string[];
         /** @description True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise. */
         test?: boolean;
         /** Format: date-time */
@@ -2223,6 +2225,8 @@ export interface Schemas {
         status: "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
         /** Format: date-time */
         submitted_at: string | null;
+        /** @description What the workspace calls the job, in alphabetical order; at most 10. Each has at most 32 characters, in lower case. */
+        tags: string[];
         /** @description True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise. */
         test?: boolean;
         /** Format: date-time */
@@ -2375,6 +2379,8 @@ export interface Schemas {
         status: "awaiting_submit" | "queued" | "rendering" | "packaging" | "completed" | "failed" | "cancelled";
         /** Format: date-time */
         submitted_at: string | null;
+        /** @description What the workspace calls the job, in alphabetical order; at most 10. Each has at most 32 characters, in lower case. */
+        tags: string[];
         /** @description True for a job of test mode: nothing is rendered, and nobody pays. Absent otherwise. */
         test?: boolean;
         /** Format: date-time */
@@ -2817,6 +2823,8 @@ export interface Schemas {
         max_price_cents?: number;
         /** @description From inspect or quote. */
         quote_id: string;
+        /** @description What the workspace calls the job: at most 10 tags, each of at most 32 characters without commas; they are kept in lower case. Without them, a job that renders frames again has the tags of the earlier one. */
+        tags?: string[];
         /** @description Signs what is sent: whsec_ and base64, or any text, at most 512 characters. Without it one is made and shown in the answer, once. */
         webhook_secret?: string;
         /**
@@ -2839,6 +2847,10 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         to: number;
+    };
+    TagsRequest: {
+        /** @description At most 10, each of at most 32 characters without commas; they are kept in lower case. An empty list removes all. */
+        tags: string[];
     };
     TestClock: {
         /**

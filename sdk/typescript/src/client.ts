@@ -185,9 +185,12 @@ export class Client {
 
   // The workspace.
 
-  /** The workspace's jobs, newest first; page after page, as far as the caller goes. */
-  jobs({ status, limit, signal }: Call & { status?: Job["status"]; limit?: number } = {}): AsyncGenerator<Job, void> {
-    return this.pages<"job_id", Job>(this.listPath, "renders", "job_id", status ? { status } : {}, limit, signal);
+  /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
+  jobs({ status, tag, search, from, to, limit, signal }:
+    Call & { status?: Job["status"]; tag?: string; search?: string; from?: string; to?: string; limit?: number } = {}): AsyncGenerator<Job, void> {
+    const filters: Record<string, string> = {};
+    for (const [name, value] of Object.entries({ status, tag, q: search, from, to })) if (value) filters[name] = value;
+    return this.pages<"job_id", Job>(this.listPath, "renders", "job_id", filters, limit, signal);
   }
 
   /** The workspace's ledger, newest first. */
@@ -208,11 +211,11 @@ export class Client {
   // Printed from sdk/methods by go generate; do not edit.
 
   /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
-  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, idempotencyKey, signal }:
-    Call & { legalAcceptance: string; maxCents?: number; webhookUrl?: string; webhookSecret?: string; idempotencyKey?: string }): Promise<Job> {
+  async start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, tags, idempotencyKey, signal }:
+    Call & { legalAcceptance: string; maxCents?: number; webhookUrl?: string; webhookSecret?: string; tags?: string[]; idempotencyKey?: string }): Promise<Job> {
     const value = {
       quote_id: quote.quote_id, legal_acceptance: legalAcceptance, ...(maxCents === undefined ? {} : { max_price_cents: maxCents }),
-      ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}),
+      ...(webhookUrl ? { webhook_url: webhookUrl } : {}), ...(webhookSecret ? { webhook_secret: webhookSecret } : {}), ...(tags?.length ? { tags } : {}),
     };
     return this.transport.json("POST", `/node/v1/uploads/${encodeURIComponent(quote.upload_id)}/start`,
       { value, idempotencyKey: idempotencyKey || newKey(), signal });
@@ -241,6 +244,11 @@ export class Client {
   /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
   async setPriority(jobId: string, priority: number, { signal }: Call = {}): Promise<Job> {
     return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority: priority }, signal });
+  }
+
+  /** Gives the job these tags in place of those that it has: at most 10, of at most 32 characters each. */
+  async setTags(jobId: string, tags: string[], { signal }: Call = {}): Promise<Job> {
+    return this.transport.json("PUT", this.jobPath(jobId, "/tags"), { value: { tags: tags }, signal });
   }
 
   /** The frames that are accepted so far, by number. */

@@ -135,7 +135,7 @@ func (s *Server) listTopUps(ctx context.Context, in *topUpsInput) (*topUpsOutput
 		found, err := payment.List(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Before, in.Limit+1)
 		if len(found) > in.Limit {
 			found = found[:in.Limit]
-			out.Link = operation.NextPage(s.Links, topUpsPath, found[in.Limit-1].ID, in.Limit, "")
+			out.Link = operation.NextPage(s.Links, topUpsPath, found[in.Limit-1].ID, in.Limit, nil)
 		}
 		for _, t := range found {
 			out.Body.TopUps = append(out.Body.TopUps, shownTopUp(t))

@@ -21,6 +21,10 @@ import (
 type rendersInput struct {
 	Limit  int        `query:"limit" minimum:"1" maximum:"200" default:"50"`
 	Status job.Status `query:"status" enum:"awaiting_submit,queued,rendering,packaging,completed,failed,cancelled" doc:"Only renders in this state."`
+	Query  string     `query:"q" maxLength:"200" doc:"At most four words. Each is a part of the file's name or of a tag, in any case; one word alone may also begin the job id."`
+	Tag    string     `query:"tag" maxLength:"200" doc:"Only renders with this tag."`
+	From   string     `query:"from" format:"date" doc:"Only renders created on this day (UTC) or later."`
+	To     string     `query:"to" format:"date" doc:"Only renders created on this day (UTC) or earlier."`
 	Before string     `query:"before" pattern:"^JOB-[0-9a-f]{32}$" doc:"Job id; the page starts after it. The Link header contains it."`
 }
 
@@ -150,6 +154,7 @@ func (s *Server) listRenders(path, jobs string) func(context.Context, *rendersIn
 	return func(ctx context.Context, in *rendersInput) (*rendersOutput, error) {
 		page, more, err := s.Jobs.List(ctx, job.ListRequest{
 			WorkspaceID: operation.Caller(ctx).WorkspaceID, Status: in.Status, Before: in.Before, Limit: in.Limit,
+			Filter: job.Filter{Text: in.Query, Tag: in.Tag, From: in.From, To: in.To},
 		})
 		if err != nil {
 			return nil, err
@@ -160,7 +165,9 @@ func (s *Server) listRenders(path, jobs string) func(context.Context, *rendersIn
 			page[i] = o.Through(s.Links, jobs)
 		}
 		if more {
-			out.Link = operation.NextPage(s.Links, path, page[len(page)-1].JobID, in.Limit, string(in.Status))
+			out.Link = operation.NextPage(s.Links, path, page[len(page)-1].JobID, in.Limit, map[string]string{
+				"status": string(in.Status), "q": in.Query, "tag": in.Tag, "from": in.From, "to": in.To,
+			})
 		}
 		return out, nil
 	}
@@ -197,7 +204,7 @@ func (s *Server) transactions(ctx context.Context, in *transactionsInput) (*tran
 		}
 		if len(rows) > in.Limit {
 			rows = rows[:in.Limit]
-			out.Link = operation.NextPage(s.Links, "/v1/wallet/transactions", rows[in.Limit-1].ID, in.Limit, "")
+			out.Link = operation.NextPage(s.Links, "/v1/wallet/transactions", rows[in.Limit-1].ID, in.Limit, nil)
 		}
 		for _, r := range rows {
 			t := transactionBody{

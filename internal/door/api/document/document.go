@@ -248,7 +248,7 @@ func publishedNames() map[string]string {
 		"RendererBody": "OfferedRenderer", "FrameBody": "RenderFrame", "DownloadOutputBody": "RenderDownload", "ReceiptOutputBody": "RenderReceipt",
 		"ProofOutputBody": "Proof", "RendersOutputBody": "WorkspaceRenders", "WalletOutputBody": "Wallet", "TransactionsOutputBody": "WalletTransactions",
 		"TransactionBody": "WalletTransaction", "FramesOutputBody": "RenderFrames", "PreflightInputBody": "PreflightRequest",
-		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "ProjectInputBody": "ProjectRequest", "Listed": "ProjectFile", "RerenderInputBody": "RerenderRequest", "PriorityInputBody": "PriorityRequest", "SigningKeysOutputBody": "SigningKeys",
+		"PreflightOutputBody": "Preflight", "StartInputBody": "StartRequest", "RequoteInputBody": "QuoteRequest", "ProjectInputBody": "ProjectRequest", "Listed": "ProjectFile", "RerenderInputBody": "RerenderRequest", "PriorityInputBody": "PriorityRequest", "TagsInputBody": "TagsRequest", "SigningKeysOutputBody": "SigningKeys",
 		"SignOutOutputBody": "SignedOut", "OkOutputBody": "Done", "DeletedOutputBody": "UploadDeleted", "AskLinkInputBody": "LinkRequest",
 		"TopBody": "LeaderboardTop", "StatsBody": "LeaderboardStats", "ResultBody": "LeaderboardResult", "GpuBody": "LeaderboardGPU", "GpusBody": "LeaderboardGPUs",
 		"ComparisonBody": "LeaderboardComparison", "FoundBody": "LeaderboardSearch", "LatestBody": "LeaderboardLatest", "RankBody": "LeaderboardRank",

@@ -127,12 +127,14 @@ func shareCodes() map[string][]fault.Code {
 	}
 }
 
-// queueCodes lists the codes of the operations on a job's place in the queue.
+// queueCodes lists the codes of the operations on a job's place in the queue and its tags.
 func queueCodes() map[string][]fault.Code {
 	pause := []fault.Code{fault.Unauthenticated, fault.RenderNotFound, fault.RenderNotPausable}
 	resume := append(slices.Clone(pause), fault.PausedByOperator)
 	priority := append(slices.Clone(pause), fault.InvalidRequest, fault.BodyTooLarge, fault.UnsupportedMedia, fault.BodyTruncated, fault.EncodingNotSupported, fault.UploadTooSlow)
+	tags := slices.DeleteFunc(slices.Clone(priority), func(c fault.Code) bool { return c == fault.RenderNotPausable })
 	return map[string][]fault.Code{
+		"setJobTags": tags, "setRenderTags": tags,
 		"pauseJob": pause, "resumeJob": resume, "setJobPriority": priority, "pauseRender": pause, "resumeRender": resume, "setRenderPriority": priority,
 	}
 }

@@ -48,12 +48,14 @@ func NotModified() *huma.Response {
 	return &huma.Response{Description: "The answer that If-None-Match names is still good"}
 }
 
-// NextPage returns the Link header of the page after the item before. An empty
-// status means that the list is not filtered.
-func NextPage(at links.Links, path, before string, limit int, status string) string {
+// NextPage returns the Link header of the page after the item before. filters are the other
+// parameters of the list; empty ones are left out.
+func NextPage(at links.Links, path, before string, limit int, filters map[string]string) string {
 	q := url.Values{"before": {before}, "limit": {strconv.Itoa(limit)}}
-	if status != "" {
-		q.Set("status", status)
+	for name, value := range filters {
+		if value != "" {
+			q.Set(name, value)
+		}
 	}
 	return "<" + at.Page(path, q) + `>; rel="next"`
 }

@@ -47,13 +47,16 @@ func Time(after time.Duration) time.Time {
 	return time.Date(2026, time.January, 15, 12, 0, 0, 0, time.UTC).Add(after)
 }
 
+// Tags are those of the job.
+func Tags() []string { return []string{"client a", "shot-010"} }
+
 // Job returns the job in a state, as the given flow shows it. Its URLs are
 // built by at.
 func Job(at links.Links, flow job.Flow, status job.Status) job.Object {
 	o := job.Object{
 		OK: true, JobID: JobID, WorkspaceID: WorkspaceID, Flow: flow, Status: status, State: status, Renderer: contract.RendererID,
 		Application: contract.Application, Version: contract.BlenderVersion, Engine: contract.Engine, Filename: Filename, InputSHA256: InputSHA256,
-		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: Frames, FrameStep: 1, FrameCount: Frames, FrameList: "1-250", QuoteID: QuoteID, UploadID: UploadID,
+		InputSizeBytes: 734003, FrameStart: 1, FrameEnd: Frames, FrameStep: 1, FrameCount: Frames, FrameList: "1-250", Tags: Tags(), QuoteID: QuoteID, UploadID: UploadID,
 		PriceCents: Frames, ReservedCents: Frames, Currency: contract.Currency, Cancellable: status.Cancellable(),
 		CreatedAt: Time(time.Minute), UpdatedAt: Time(time.Minute), Findings: framecheck.Findings{},
 	}

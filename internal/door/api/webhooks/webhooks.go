@@ -243,7 +243,7 @@ func (s *Server) endpointDeliveries(ctx context.Context, in *endpointDeliveriesI
 	}
 	out := &endpointDeliveriesOutput{CacheControl: "no-store", Body: webhookDeliveriesBody{true, page}}
 	if more {
-		out.Link = operation.NextPage(s.Links, endpointsPath+"/"+in.EndpointID+"/deliveries", page[len(page)-1].DeliveryID, in.Limit, string(in.Status))
+		out.Link = operation.NextPage(s.Links, endpointsPath+"/"+in.EndpointID+"/deliveries", page[len(page)-1].DeliveryID, in.Limit, map[string]string{"status": string(in.Status)})
 	}
 	return out, nil
 }

@@ -108,6 +108,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+upload+"/look/{preview_id}", s.AdmitRaw(s.previewPicture))
 	s.FormAt(mux, upload+"/start", upload, s.start)
 
+	s.FormAt(mux, selectedPath, page.ConsolePath, s.selected)
 	one := jobsPath + "{job_id}"
 	mux.Handle("GET "+one, s.Page(s.Admit(s.job)))
 	mux.Handle("GET "+one+"/live", s.AdmitRaw(s.liveJob))
@@ -115,6 +116,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	s.FormAt(mux, one+"/pause", one, s.queued(s.pause))
 	s.FormAt(mux, one+"/resume", one, s.queued(s.resume))
 	s.FormAt(mux, one+"/priority", one, s.queued(s.prioritize))
+	s.FormAt(mux, one+"/tags", one, s.queued(s.tag))
 	s.FormAt(mux, one+"/rerender", one, s.rerender)
 	mux.Handle("GET "+one+"/thumbnail", s.AdmitRaw(s.thumbnail))
 	mux.Handle("GET "+one+"/frames", s.Page(s.Admit(s.openFrame)))

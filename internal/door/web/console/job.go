@@ -303,7 +303,7 @@ func (s *Site) cancel(r *http.Request, who identity.Principal) (page.Page, error
 	return page.Page{Location: jobsPath + jobID}, nil
 }
 
-// queued returns the handler of a form that changes a job's place in the queue.
+// queued returns the handler of a form that changes a job's place in the queue, or its tags.
 func (s *Site) queued(do func(ctx context.Context, tx *db.Tx, workspaceID, jobID string, form url.Values) error) func(*http.Request, identity.Principal) (page.Page, error) {
 	return func(r *http.Request, who identity.Principal) (page.Page, error) {
 		ctx, jobID := r.Context(), r.PathValue("job_id")
@@ -329,6 +329,14 @@ func (s *Site) prioritize(ctx context.Context, tx *db.Tx, workspaceID, jobID str
 	priority, err := page.Priority(form.Get("priority"))
 	if err == nil {
 		_, err = s.Jobs.SetPriority(ctx, tx, workspaceID, jobID, priority)
+	}
+	return err
+}
+
+func (s *Site) tag(ctx context.Context, tx *db.Tx, workspaceID, jobID string, form url.Values) error {
+	tags, err := job.SplitTags(form.Get("tags"))
+	if err == nil {
+		_, err = s.Jobs.SetTags(ctx, tx, workspaceID, jobID, tags)
 	}
 	return err
 }

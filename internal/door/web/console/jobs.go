@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"net/url"
-	"strings"
+	"slices"
 	"time"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/fault"
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/quote"
@@ -21,11 +21,10 @@ const jobsOnPage = 25
 // jobsView is the content of the list of jobs.
 type jobsView struct {
 	Jobs []jobRow
-	// Status is the state that is shown; "" for all.
-	Status string
-	// Search is what the search field has.
-	Search string
-	Tabs   []page.Tab
+	jobsFilter
+	Tabs []page.Tab
+	// Problem is why the filter cannot be read; nil when it can.
+	Problem *fault.Wire
 	// Next is the address of the older jobs; "" where there are none.
 	Next string
 	// Needed are jobs that wait for the person, or failed lately: they come first.
@@ -105,12 +104,20 @@ func findingFrames(o job.Object) (n int) {
 func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) {
 	v, err := s.jobList(r, who)
 	if err == nil {
-		v.Begun = len(v.Jobs) > 0 || v.Status != "" || v.Search != "" || r.URL.Query().Has("before")
+		v.Begun = len(v.Jobs) > 0 || v.jobsFilter != jobsFilter{} || r.URL.Query().Has("before")
 		if r.URL.RawQuery == "" {
 			err = s.waiting(r, who, &v)
 		}
 	}
-	return page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v, Reload: 10}, err
+	p := page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v}
+	if v.Problem != nil {
+		p.Status = http.StatusBadRequest
+	}
+	// Reading the page again forgets which jobs are selected.
+	if slices.ContainsFunc(v.Jobs, func(j jobRow) bool { return !j.Ended() }) {
+		p.Reload = 60
+	}
+	return p, err
 }
 
 // Bounds of what needs the person.
@@ -140,53 +147,31 @@ func (s *Site) waiting(r *http.Request, who identity.Principal, v *jobsView) err
 	})
 }
 
-// jobList reads the page of jobs that a request names. A state that no job can have is
-// none.
+// jobList reads the page of jobs that a request names. A filter that cannot be read shows no
+// job, and says why.
 func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error) {
-	q := r.URL.Query()
-	v := jobsView{Search: strings.TrimSpace(page.CutQuery(q.Get("q")))}
-	for _, t := range []struct{ name, status string }{
-		{"All", ""}, {"Queued", string(job.Queued)}, {"Rendering", string(job.Rendering)}, {"Completed", string(job.Completed)},
-		{"Failed", string(job.Failed)}, {"Cancelled", string(job.Cancelled)},
-	} {
-		here := t.status == q.Get("status")
-		at := url.Values{}
-		if t.status != "" {
-			at.Set("status", t.status)
-		}
-		if v.Search != "" {
-			at.Set("q", v.Search)
-		}
-		path := strings.TrimSuffix(page.ConsolePath+"?"+at.Encode(), "?")
-		if here {
-			v.Status = t.status
-		}
-		v.Tabs = append(v.Tabs, page.Tab{Name: t.name, Path: path, Here: here})
+	before := r.URL.Query().Get("before")
+	v := jobsView{jobsFilter: readFilter(r.URL.Query())}
+	v.Tabs = v.tabs()
+	all, more, err := s.Jobs.List(r.Context(), v.request(who.WorkspaceID, before))
+	if v.Problem = unreadable(err); v.Problem != nil {
+		return v, nil
 	}
-	all, more, err := s.Jobs.List(r.Context(), job.ListRequest{WorkspaceID: who.WorkspaceID, Status: job.Status(v.Status), Text: v.Search, Before: q.Get("before"), Limit: jobsOnPage})
 	if err != nil {
 		return v, err
 	}
 	for _, o := range all {
 		v.Jobs = append(v.Jobs, jobRow{o})
 	}
-	at := url.Values{}
-	if v.Status != "" {
-		at.Set("status", v.Status)
-	}
-	if v.Search != "" {
-		at.Set("q", v.Search)
-	}
 	if more {
-		at.Set("before", all[len(all)-1].JobID)
-		v.Next = page.ConsolePath + "?" + at.Encode()
-		at.Del("before")
+		v.Next = v.path("before", all[len(all)-1].JobID)
 	}
-	if before := q.Get("before"); before != "" {
-		v.Newest = strings.TrimSuffix(page.ConsolePath+"?"+at.Encode(), "?")
-		at.Set("before", before)
+	live := v.values()
+	if before != "" {
+		v.Newest = v.path()
+		live.Set("before", before)
 	}
-	v.Live = page.ConsolePath + "/live?" + at.Encode()
+	v.Live = page.ConsolePath + "/live?" + live.Encode()
 	return v, nil
 }
 

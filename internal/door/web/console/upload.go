@@ -31,10 +31,10 @@ import (
 // cost, and what will look different.
 type uploadView struct {
 	intake.Inspection
-	// Frames is what the field of frames has.
-	Frames string
-	Money  wallet.Balance
-	Look   previewView
+	// Frames is what the field of frames has, and Tags that of tags.
+	Frames, Tags string
+	Money        wallet.Balance
+	Look         previewView
 	// Reusable says that earlier jobs have frames that could be taken over.
 	Reusable bool
 	// Frozen is why the workspace cannot start anything; nil while it can.
@@ -183,6 +183,9 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 		if err == nil {
 			v.Reusable, err = reuse.Possible(ctx, tx, who.WorkspaceID)
 		}
+		if err == nil {
+			v.Tags, err = tagField(ctx, tx, who, r.PostForm, v.Quote)
+		}
 		return err
 	})
 	p := page.Page{Template: "upload", Title: v.Quote.Filename, Section: page.NewSection, Content: v}
@@ -190,6 +193,16 @@ func (s *Site) uploadPage(r *http.Request, who identity.Principal, problem *faul
 		p.Reload = 3
 	}
 	return p, err
+}
+
+// tagField is what the field of tags has: what was just sent, or else the tags of the job whose
+// frames are rendered again.
+func tagField(ctx context.Context, tx *db.Tx, who identity.Principal, form url.Values, q quote.Quote) (string, error) {
+	if form.Has("tags") || q.RerenderOf == nil {
+		return form.Get("tags"), nil
+	}
+	tags, err := job.TagsOf(ctx, tx, who.WorkspaceID, *q.RerenderOf)
+	return strings.Join(tags, ", "), err
 }
 
 // newestPreview reads the newest preview of an upload.
@@ -319,6 +332,13 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 	if r.PostForm.Get("terms") != contract.LegalAcceptance {
 		return s.refusedUpload(r, who, "", fault.New(fault.LegalRequired, "Accept the terms to render."))
 	}
+	var tags []string // nil where the form has no field
+	if r.PostForm.Has("tags") {
+		var err error
+		if tags, err = job.SplitTags(r.PostForm.Get("tags")); err != nil {
+			return s.refusedUpload(r, who, "", err)
+		}
+	}
 	var o job.Object
 	err := s.DB.Write(ctx, func(tx *db.Tx) error {
 		shown, err := quote.Take(ctx, tx, who.WorkspaceID, uploadID, quoteID)
@@ -329,7 +349,7 @@ func (s *Site) start(r *http.Request, who identity.Principal) (page.Page, error)
 			err = confirmed(shown, r.PostForm)
 		}
 		if err == nil {
-			o, err = s.Jobs.Start(ctx, tx, job.StartRequest{Principal: who, UploadID: uploadID, QuoteID: quoteID, Flow: job.FlowJobAPI})
+			o, err = s.Jobs.Start(ctx, tx, job.StartRequest{Principal: who, UploadID: uploadID, QuoteID: quoteID, Flow: job.FlowJobAPI, Tags: tags})
 		}
 		return err
 	})

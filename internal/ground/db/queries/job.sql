@@ -1,8 +1,8 @@
 -- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, tags, search, row_sum)
 VALUES (@job_id, @workspace_id, @key_id, @flow, @status, @upload_id, @quote_id, @filename, @input_sha256, @input_size_bytes,
-  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @row_sum);
+  @frame_start, @frame_end, @frame_step, @frame_count, @frames, @rerender_of, @settings, @pricing_version, @price_cents, @created_at, @submitted_at, @updated_at, @findings, @request_id, @tags, @search, @row_sum);
 
 -- name: JobGet :one
 SELECT * FROM job WHERE job_id = @job_id;
@@ -119,14 +119,21 @@ ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
 SELECT job_id FROM job WHERE workspace_id = @workspace_id AND status = @status AND job_id < @before
 ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
 
--- name: JobPageNamed :many
--- JobPage of a name, which is a pattern of the file's name in lower case, or of one status
--- and a name; a status of '' means any. named is the id of a job that matches whatever its
--- file's name.
+-- name: JobPageFound :many
+-- JobPage of what a person looks for: a status, a time, a tag and words. A status of '' means
+-- any; until is the end. tag is a pattern of the tags with a comma around each, and each word
+-- is one of the name and tags; % means any. named is a pattern of ids that match whatever
+-- their words; '' means none. job_search has all of these columns; the sum
+-- keeps planners from job_of_day, which lacks some and has another order.
 SELECT job_id FROM job
 WHERE workspace_id = @workspace_id AND job_id < @before AND (CAST(@status AS text) = '' OR status = CAST(@status AS text))
-  AND (job_id = CAST(@named AS text) OR lower(filename) LIKE CAST(@name AS text) ESCAPE '\')
+  AND created_at + 0 >= @since AND created_at + 0 < @until AND ',' || tags || ',' LIKE CAST(@tag AS text) ESCAPE '\'
+  AND ((search LIKE CAST(@word_1 AS text) ESCAPE '\' AND search LIKE CAST(@word_2 AS text) ESCAPE '\'
+    AND search LIKE CAST(@word_3 AS text) ESCAPE '\' AND search LIKE CAST(@word_4 AS text) ESCAPE '\') OR job_id LIKE CAST(@named AS text) ESCAPE '\')
 ORDER BY job_id DESC LIMIT CAST(@max AS bigint);
+
+-- name: JobTag :exec
+UPDATE job SET tags = @tags, search = @search WHERE job_id = @job_id;
 
 -- name: JobsNeeding :many
 -- Jobs of a workspace that failed, or wait for their submit: made since, the newest first.
@@ -305,7 +312,7 @@ SELECT count(*) FROM job WHERE workspace_id = @workspace_id AND status NOT IN ('
 
 -- name: JobsErase :many
 -- An artifact goes as at its end: its removal raises seq.
-UPDATE job SET filename = CAST(@filename AS text), request_id = '', settings = '',
+UPDATE job SET filename = CAST(@filename AS text), search = CAST(@filename AS text), tags = '', request_id = '', settings = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST(@filename AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST(@message AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,

@@ -559,7 +559,7 @@ func (q *Queries) AuditJobUploads(ctx context.Context, arg AuditJobUploadsParams
 }
 
 const auditJobs = `-- name: AuditJobs :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job WHERE job_id > $1 ORDER BY job_id LIMIT 500
 `
 
 // A page of jobs. The queries after it read the rest of what the store knows
@@ -620,6 +620,8 @@ func (q *Queries) AuditJobs(ctx context.Context, after string) ([]Job, error) {
 			&i.RequestID,
 			&i.Settings,
 			&i.FramesReused,
+			&i.Tags,
+			&i.Search,
 		); err != nil {
 			return nil, err
 		}
@@ -675,7 +677,7 @@ func (q *Queries) AuditReceiptCount(ctx context.Context) (int64, error) {
 }
 
 const auditReceipts = `-- name: AuditReceipts :many
-SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused FROM receipt r JOIN job j ON j.job_id = r.job_id
+SELECT r.receipt_id, r.job_id, r.workspace_id, r.key_id, r.envelope, r.created_at, j.job_id, j.workspace_id, j.key_id, j.flow, j.status, j.seq, j.upload_id, j.quote_id, j.filename, j.input_sha256, j.input_size_bytes, j.frame_start, j.frame_end, j.frame_step, j.frame_count, j.frames_completed, j.render_us, j.pricing_version, j.price_cents, j.charged_cents, j.render_device, j.device_name, j.blender_version, j.failure_code, j.failure_message, j.cancel_reason, j.artifact_key, j.artifact_filename, j.artifact_sha256, j.artifact_size, j.artifact_removed_at, j.created_at, j.submitted_at, j.claimed_at, j.completed_at, j.failed_at, j.cancelled_at, j.updated_at, j.renderer, j.row_sum, j.findings, j.frames, j.rerender_of, j.request_id, j.settings, j.frames_reused, j.tags, j.search FROM receipt r JOIN job j ON j.job_id = r.job_id
 WHERE r.receipt_id > $1 ORDER BY r.receipt_id LIMIT 20
 `
 
@@ -747,6 +749,8 @@ func (q *Queries) AuditReceipts(ctx context.Context, after string) ([]AuditRecei
 			&i.Job.RequestID,
 			&i.Job.Settings,
 			&i.Job.FramesReused,
+			&i.Job.Tags,
+			&i.Job.Search,
 		); err != nil {
 			return nil, err
 		}
@@ -1003,9 +1007,9 @@ func (q *Queries) JobCompleted(ctx context.Context, arg JobCompletedParams) erro
 
 const jobCreate = `-- name: JobCreate :exec
 INSERT INTO job (job_id, workspace_id, key_id, flow, status, upload_id, quote_id, filename, input_sha256, input_size_bytes,
-  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, row_sum)
+  frame_start, frame_end, frame_step, frame_count, frames, rerender_of, settings, pricing_version, price_cents, created_at, submitted_at, updated_at, findings, request_id, tags, search, row_sum)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10,
-  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25)
+  $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $25, $26, $27)
 `
 
 type JobCreateParams struct {
@@ -1033,6 +1037,8 @@ type JobCreateParams struct {
 	UpdatedAt      int64
 	Findings       string
 	RequestID      string
+	Tags           string
+	Search         string
 	RowSum         string
 }
 
@@ -1062,6 +1068,8 @@ func (q *Queries) JobCreate(ctx context.Context, arg JobCreateParams) error {
 		arg.UpdatedAt,
 		arg.Findings,
 		arg.RequestID,
+		arg.Tags,
+		arg.Search,
 		arg.RowSum,
 	)
 	return err
@@ -1146,7 +1154,7 @@ UPDATE job SET frames_completed = frames_completed + 1, seq = seq + 1, render_us
   render_device = $2, device_name = $3, blender_version = $4,
   renderer = CASE WHEN renderer = 'synthetic' THEN renderer ELSE CAST($5 AS text) END, updated_at = $6
 WHERE job_id = $7 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
 `
 
 type JobFrameDoneParams struct {
@@ -1218,6 +1226,8 @@ func (q *Queries) JobFrameDone(ctx context.Context, arg JobFrameDoneParams) (Job
 		&i.RequestID,
 		&i.Settings,
 		&i.FramesReused,
+		&i.Tags,
+		&i.Search,
 	)
 	return i, err
 }
@@ -1226,7 +1236,7 @@ const jobFrameUndone = `-- name: JobFrameUndone :one
 UPDATE job SET frames_completed = frames_completed - 1, frames_reused = frames_reused - CAST($1 AS bigint), seq = seq + 1,
   render_us = render_us - CAST($2 AS bigint), updated_at = $3
 WHERE job_id = $4 AND status = 'rendering'
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
 `
 
 type JobFrameUndoneParams struct {
@@ -1292,6 +1302,8 @@ func (q *Queries) JobFrameUndone(ctx context.Context, arg JobFrameUndoneParams) 
 		&i.RequestID,
 		&i.Settings,
 		&i.FramesReused,
+		&i.Tags,
+		&i.Search,
 	)
 	return i, err
 }
@@ -1300,7 +1312,7 @@ const jobFramesTaken = `-- name: JobFramesTaken :one
 UPDATE job SET frames_completed = CAST($1 AS bigint), frames_reused = CAST($1 AS bigint), seq = seq + CAST($1 AS bigint),
   render_device = $2, device_name = $3, blender_version = $4, renderer = $5, updated_at = $6
 WHERE job_id = $7 AND status IN ('awaiting_submit', 'queued') AND frames_completed = 0
-RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
+RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
 `
 
 type JobFramesTakenParams struct {
@@ -1372,12 +1384,14 @@ func (q *Queries) JobFramesTaken(ctx context.Context, arg JobFramesTakenParams) 
 		&i.RequestID,
 		&i.Settings,
 		&i.FramesReused,
+		&i.Tags,
+		&i.Search,
 	)
 	return i, err
 }
 
 const jobGet = `-- name: JobGet :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job WHERE job_id = $1
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job WHERE job_id = $1
 `
 
 func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
@@ -1430,12 +1444,14 @@ func (q *Queries) JobGet(ctx context.Context, jobID string) (Job, error) {
 		&i.RequestID,
 		&i.Settings,
 		&i.FramesReused,
+		&i.Tags,
+		&i.Search,
 	)
 	return i, err
 }
 
 const jobLock = `-- name: JobLock :one
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job WHERE job_id = $1 FOR UPDATE
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job WHERE job_id = $1 FOR UPDATE
 `
 
 func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
@@ -1488,6 +1504,8 @@ func (q *Queries) JobLock(ctx context.Context, jobID string) (Job, error) {
 		&i.RequestID,
 		&i.Settings,
 		&i.FramesReused,
+		&i.Tags,
+		&i.Search,
 	)
 	return i, err
 }
@@ -1567,32 +1585,48 @@ func (q *Queries) JobPage(ctx context.Context, arg JobPageParams) ([]string, err
 	return items, nil
 }
 
-const jobPageNamed = `-- name: JobPageNamed :many
+const jobPageFound = `-- name: JobPageFound :many
 SELECT job_id FROM job
 WHERE workspace_id = $1 AND job_id < $2 AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
-  AND (job_id = CAST($4 AS text) OR lower(filename) LIKE CAST($5 AS text) ESCAPE '\')
-ORDER BY job_id DESC LIMIT CAST($6 AS bigint)
+  AND created_at + 0 >= $4 AND created_at + 0 < $5 AND ',' || tags || ',' LIKE CAST($6 AS text) ESCAPE '\'
+  AND ((search LIKE CAST($7 AS text) ESCAPE '\' AND search LIKE CAST($8 AS text) ESCAPE '\'
+    AND search LIKE CAST($9 AS text) ESCAPE '\' AND search LIKE CAST($10 AS text) ESCAPE '\') OR job_id LIKE CAST($11 AS text) ESCAPE '\')
+ORDER BY job_id DESC LIMIT CAST($12 AS bigint)
 `
 
-type JobPageNamedParams struct {
+type JobPageFoundParams struct {
 	WorkspaceID string
 	Before      string
 	Status      string
+	Since       int64
+	Until       int64
+	Tag         string
+	Word1       string
+	Word2       string
+	Word3       string
+	Word4       string
 	Named       string
-	Name        string
 	Max         int64
 }
 
-// JobPage of a name, which is a pattern of the file's name in lower case, or of one status
-// and a name; a status of ” means any. named is the id of a job that matches whatever its
-// file's name.
-func (q *Queries) JobPageNamed(ctx context.Context, arg JobPageNamedParams) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, jobPageNamed,
+// JobPage of what a person looks for: a status, a time, a tag and words. A status of ” means
+// any; until is the end. tag is a pattern of the tags with a comma around each, and each word
+// is one of the name and tags; % means any. named is a pattern of ids that match whatever
+// their words; ” means none. job_search has all of these columns; the sum
+// keeps planners from job_of_day, which lacks some and has another order.
+func (q *Queries) JobPageFound(ctx context.Context, arg JobPageFoundParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, jobPageFound,
 		arg.WorkspaceID,
 		arg.Before,
 		arg.Status,
+		arg.Since,
+		arg.Until,
+		arg.Tag,
+		arg.Word1,
+		arg.Word2,
+		arg.Word3,
+		arg.Word4,
 		arg.Named,
-		arg.Name,
 		arg.Max,
 	)
 	if err != nil {
@@ -1749,8 +1783,23 @@ func (q *Queries) JobSubmitted(ctx context.Context, arg JobSubmittedParams) erro
 	return err
 }
 
+const jobTag = `-- name: JobTag :exec
+UPDATE job SET tags = $1, search = $2 WHERE job_id = $3
+`
+
+type JobTagParams struct {
+	Tags   string
+	Search string
+	JobID  string
+}
+
+func (q *Queries) JobTag(ctx context.Context, arg JobTagParams) error {
+	_, err := q.db.ExecContext(ctx, jobTag, arg.Tags, arg.Search, arg.JobID)
+	return err
+}
+
 const jobViews = `-- name: JobViews :many
-SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused,
+SELECT job.job_id, job.workspace_id, job.key_id, job.flow, job.status, job.seq, job.upload_id, job.quote_id, job.filename, job.input_sha256, job.input_size_bytes, job.frame_start, job.frame_end, job.frame_step, job.frame_count, job.frames_completed, job.render_us, job.pricing_version, job.price_cents, job.charged_cents, job.render_device, job.device_name, job.blender_version, job.failure_code, job.failure_message, job.cancel_reason, job.artifact_key, job.artifact_filename, job.artifact_sha256, job.artifact_size, job.artifact_removed_at, job.created_at, job.submitted_at, job.claimed_at, job.completed_at, job.failed_at, job.cancelled_at, job.updated_at, job.renderer, job.row_sum, job.findings, job.frames, job.rerender_of, job.request_id, job.settings, job.frames_reused, job.tags, job.search,
   CAST((EXISTS (SELECT 1 FROM webhook_endpoint w WHERE w.workspace_id = job.workspace_id AND w.job_id = '' AND w.deleted_at = 0 AND w.disabled_at = 0)
     OR EXISTS (SELECT 1 FROM webhook_endpoint o WHERE o.job_id = job.job_id AND o.job_id <> '')) AS boolean) AS notified,
   CAST(CASE WHEN job.status = 'rendering' THEN
@@ -1865,6 +1914,8 @@ func (q *Queries) JobViews(ctx context.Context, arg JobViewsParams) ([]JobViewsR
 			&i.Job.RequestID,
 			&i.Job.Settings,
 			&i.Job.FramesReused,
+			&i.Job.Tags,
+			&i.Job.Search,
 			&i.Notified,
 			&i.Held,
 			&i.Progress,
@@ -1971,12 +2022,12 @@ func (q *Queries) JobsAlike(ctx context.Context, arg JobsAlikeParams) ([]JobsAli
 }
 
 const jobsErase = `-- name: JobsErase :many
-UPDATE job SET filename = CAST($1 AS text), request_id = '', settings = '',
+UPDATE job SET filename = CAST($1 AS text), search = CAST($1 AS text), tags = '', request_id = '', settings = '',
   artifact_filename = CASE WHEN artifact_filename = '' THEN '' ELSE CAST($1 AS text) END,
   failure_message = CASE WHEN failure_message = '' THEN '' ELSE CAST($2 AS text) END,
   seq = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN seq + 1 ELSE seq END,
   artifact_removed_at = CASE WHEN status = 'completed' AND artifact_removed_at = 0 THEN CAST($3 AS bigint) ELSE artifact_removed_at END
-WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused
+WHERE workspace_id = $4 RETURNING job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search
 `
 
 type JobsEraseParams struct {
@@ -2048,6 +2099,8 @@ func (q *Queries) JobsErase(ctx context.Context, arg JobsEraseParams) ([]Job, er
 			&i.RequestID,
 			&i.Settings,
 			&i.FramesReused,
+			&i.Tags,
+			&i.Search,
 		); err != nil {
 			return nil, err
 		}
@@ -2155,7 +2208,7 @@ func (q *Queries) JobsNeeding(ctx context.Context, arg JobsNeedingParams) ([]str
 }
 
 const jobsOfAll = `-- name: JobsOfAll :many
-SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused FROM job
+SELECT job_id, workspace_id, key_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end, frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, charged_cents, render_device, device_name, blender_version, failure_code, failure_message, cancel_reason, artifact_key, artifact_filename, artifact_sha256, artifact_size, artifact_removed_at, created_at, submitted_at, claimed_at, completed_at, failed_at, cancelled_at, updated_at, renderer, row_sum, findings, frames, rerender_of, request_id, settings, frames_reused, tags, search FROM job
 WHERE job_id < $1 AND (CAST($2 AS text) = '' OR workspace_id = CAST($2 AS text))
   AND (CAST($3 AS text) = '' OR status = CAST($3 AS text))
 ORDER BY job_id DESC
@@ -2232,6 +2285,8 @@ func (q *Queries) JobsOfAll(ctx context.Context, arg JobsOfAllParams) ([]Job, er
 			&i.RequestID,
 			&i.Settings,
 			&i.FramesReused,
+			&i.Tags,
+			&i.Search,
 		); err != nil {
 			return nil, err
 		}

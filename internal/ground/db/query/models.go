@@ -393,6 +393,8 @@ type Job struct {
 	RequestID         string
 	Settings          string
 	FramesReused      int64
+	Tags              string
+	Search            string
 }
 
 type KeyStanding struct {

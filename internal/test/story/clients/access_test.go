@@ -80,6 +80,7 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 			"pause":    func() error { _, err := stranger.Pause(ctx, id); return err },
 			"resume":   func() error { _, err := stranger.Resume(ctx, id); return err },
 			"priority": func() error { _, err := stranger.SetPriority(ctx, id, 80); return err },
+			"tags":     func() error { _, err := stranger.SetTags(ctx, id, []string{"mine"}); return err },
 			"download": func() error { _, err := stranger.Artifact(ctx, id); return err },
 			"receipt":  func() error { _, err := stranger.Receipt(ctx, id); return err },
 			"proof":    func() error { _, err := stranger.Proof(ctx, id); return err },

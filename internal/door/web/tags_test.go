@@ -1,0 +1,74 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/ground/demo"
+	"svc.example/internal/test/apptest"
+)
+
+// order starts a render of a file by the forms of its page, and returns the job's path.
+func (p *person) order(filename, tags string) (path string) {
+	p.t.Helper()
+	priced := p.upload(filename, demo.Scene())
+	quoteID := regexp.MustCompile(`QTE-[0-9a-f]{32}`).FindString(priced.text)
+	begun := p.submit(priced.path+"/start", "quote_id", quoteID, "terms", contract.LegalAcceptance, "tags", tags)
+	begun.want(p.t, http.StatusOK, "Details")
+	return begun.path
+}
+
+// TestAPersonTagsFindsAndActsOnManyJobsWithoutScript: the address of the list has the whole
+// filter, markup in tags is text, and another workspace's jobs are neither shown nor changed.
+func TestAPersonTagsFindsAndActsOnManyJobsWithoutScript(t *testing.T) {
+	t.Parallel()
+	worlds.Each(t, func(t *testing.T, w *apptest.World) {
+		p, other := personOf(t, w, 100), personOf(t, w, 100)
+		hero, plain, foreign := p.order("Hero.blend", " Client A,<b>shot</b>, "), p.order("plain.blend", ""), other.order("Hero.blend", "client a")
+		id := func(path string) string { return strings.TrimPrefix(path, "/console/jobs/") }
+		filtered := "/console?" + url.Values{"q": {"HERO client"}, "tag": {"Client  a"}, "status": {"queued"}, "from": {"2001-01-01"}}.Encode()
+		got := p.open(filtered)
+		got.want(t, http.StatusOK, hero, "&lt;b&gt;shot&lt;/b&gt;", `href="/console?tag=client&#43;a"`, `value="2001-01-01"`)
+		got.lacks(t, plain, foreign, "<b>shot")
+		p.open("/console").want(t, http.StatusOK, hero, plain)
+		p.open("/console?tag=nobody").want(t, http.StatusOK, "No job matches these filters.", "Show all jobs")
+		p.open("/console?q=%25").want(t, http.StatusOK, "No job matches “%”.")
+		p.open("/console?from=yesterday").want(t, http.StatusBadRequest, "must be a day")
+		p.open("/console?q=a+b+c+d+e").want(t, http.StatusBadRequest, "at most 4 words")
+
+		p.submit(plain+"/tags", "tags", "final, b, a, B").want(t, http.StatusOK, `value="a, b, final"`)
+		p.submit(plain+"/tags", "tags", strings.Repeat("a", 33)).want(t, http.StatusBadRequest, "at most 32 characters")
+		p.submit("/console/jobs", "do", "tag", "tags", "night", "job", id(hero), "job", id(plain)).want(t, http.StatusOK, hero, plain, ">night</a>")
+		full := p.submit("/console/jobs", "do", "tag", "tags", "1,2,3,4,5,6,7", "job", id(hero), "job", id(plain))
+		full.want(t, http.StatusOK, "1 of 2 jobs refused.", "must not be more than 10", ">7</a>")
+		p.submit("/console/jobs", "do", "download", "job", id(hero)).want(t, http.StatusOK, "1 of 1 job refused.")
+		mixed := p.submit("/console/jobs?tag=night", "do", "cancel", "job", id(foreign), "job", id(plain), "job", id(plain), "job", "JOB-<i>")
+		mixed.want(t, http.StatusOK, "2 of 3 jobs refused.", "cancelled", id(foreign), "JOB-&lt;i&gt;", `href="/console?tag=night"`)
+		mixed.lacks(t, "Hero.blend", "<i>")
+		other.open(foreign).want(t, http.StatusOK, "queued")
+		for _, wrong := range [][]string{{"do", "cancel"}, {"do", "erase", "job", id(hero)}, {"do", "tag", "job", id(hero)}, {"do", "tag", "tags", " , ", "job", id(hero)}} {
+			p.submit("/console/jobs", wrong...).want(t, http.StatusBadRequest)
+		}
+		stranger := &person{t: t, base: p.base}
+		if got := stranger.submit("/console/jobs", "do", "cancel", "job", id(hero)); got.status != http.StatusUnauthorized {
+			t.Errorf("without a session: %d", got.status)
+		}
+
+		again := p.submit(plain+"/rerender", "frames", "1")
+		again.want(t, http.StatusOK, `name="tags" value="a, b, final, night"`)
+	})
+}
+
+// lacks wants none of these texts on the page.
+func (s seen) lacks(t *testing.T, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		if strings.Contains(s.text, text) {
+			t.Errorf("%s has %q", s.path, text)
+		}
+	}
+}

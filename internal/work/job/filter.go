@@ -1,0 +1,97 @@
+package job
+
+import (
+	"cmp"
+	"math"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
+	"svc.example/internal/ground/fault"
+	"svc.example/internal/ground/id"
+	"svc.example/internal/ground/plaintext"
+)
+
+// Bounds of a search.
+const (
+	MaxSearchBytes = 200
+	MaxSearchWords = 4
+)
+
+// Filter narrows a list of jobs as a person does. What is "" narrows nothing.
+type Filter struct {
+	// Text is words with blanks between them, in any case. Each is a part of the file's name
+	// or of a tag. A single word may also begin the job's id, with its JOB-.
+	Text string
+	Tag  string // one whole tag, in any form that ReadTags reads
+	// From and To are the first and the last day on which a job was created, in UTC, such as
+	// 2026-11-27.
+	From, To string
+}
+
+// found returns what the list's statement compares jobs with. Error: invalid_request.
+func (r ListRequest) found() (query.JobPageFoundParams, error) {
+	p := query.JobPageFoundParams{
+		WorkspaceID: r.WorkspaceID, Status: string(r.Status), Before: cmp.Or(r.Before, id.Behind(id.Job)), Max: int64(r.Limit) + 1,
+		Until: math.MaxInt64, Tag: "%", Word1: "%", Word2: "%", Word3: "%", Word4: "%",
+	}
+	if tag := tagForm(r.Filter.Tag); tag != "" {
+		p.Tag = part("," + tag + ",")
+	}
+	if from, err := day("from", r.Filter.From); err != nil {
+		return p, err
+	} else if !from.IsZero() {
+		p.Since = db.Micros(from)
+	}
+	if to, err := day("to", r.Filter.To); err != nil {
+		return p, err
+	} else if !to.IsZero() {
+		p.Until = db.Micros(to.AddDate(0, 0, 1))
+	}
+	return p, r.Filter.words(&p)
+}
+
+// words puts the words of a search into the statement.
+func (f Filter) words(p *query.JobPageFoundParams) error {
+	for name, text := range map[string]string{"q": f.Text, "tag": f.Tag} {
+		if len(text) > MaxSearchBytes || !utf8.ValidString(text) || strings.ContainsFunc(text, plaintext.Hidden) {
+			return fault.Field("query."+name, "must be text without invisible characters, at most %d bytes", MaxSearchBytes)
+		}
+	}
+	words := strings.Fields(norm.NFC.String(strings.ToLower(f.Text)))
+	if len(words) > MaxSearchWords {
+		return fault.Field("query.q", "must have at most %d words", MaxSearchWords)
+	}
+	for i, to := range []*string{&p.Word1, &p.Word2, &p.Word3, &p.Word4}[:len(words)] {
+		*to = part(words[i])
+	}
+	if len(words) == 1 {
+		if hex, is := strings.CutPrefix(words[0], strings.ToLower(id.Job)); is && hex != "" {
+			p.Named = literal(id.Job+hex) + "%"
+		}
+	}
+	return nil
+}
+
+// day reads a day; the zero time for "". Error: invalid_request.
+func day(name, text string) (at time.Time, err error) {
+	if text == "" {
+		return at, nil
+	}
+	if at, err = time.Parse(time.DateOnly, text); err != nil {
+		return at, fault.Field("query."+name, "must be a day, such as 2026-11-27")
+	}
+	return at, nil
+}
+
+// part is the pattern of texts that contain a text.
+func part(text string) string { return "%" + literal(text) + "%" }
+
+// literal is the pattern of a text itself.
+func literal(text string) string {
+	return strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`).Replace(text)
+}
