@@ -132,7 +132,7 @@ func (s *Server) listInvoices(ctx context.Context, in *invoicesInput) (*invoices
 		found, err := invoice.List(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Before, in.Limit+1)
 		if len(found) > in.Limit {
 			found = found[:in.Limit]
-			out.Link = operation.NextPage(s.Links, invoicesPath, found[in.Limit-1].Number, in.Limit, "")
+			out.Link = operation.NextPage(s.Links, invoicesPath, found[in.Limit-1].Number, in.Limit, nil)
 		}
 		for _, i := range found {
 			out.Body.Invoices = append(out.Body.Invoices, shownInvoice(s.Links, i))

@@ -11,7 +11,7 @@ import (
 // codesOf lists the error codes of an operation, in the order of fault.Table.
 // Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
-	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID], queueCodes()[op.OperationID])
+	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID], queueCodes()[op.OperationID], invoiceCodes()[op.OperationID])
 	var ordered []fault.Code
 	for _, row := range fault.Table() {
 		if slices.Contains(can, row.Code) {
@@ -94,7 +94,6 @@ func operationCodes() map[string][]fault.Code {
 
 		"listRenders": all(key, bad), "listJobs": all(key, bad), "watchWorkspace": all(key, bad), "watchNodeWorkspace": all(key, bad),
 		"createTopUp": all(session, json, codes{fault.TopUpLimitReached, fault.PaymentsUnavailable}), "listTopUps": all(session, bad), "getTopUp": all(session, bad, codes{fault.TopUpNotFound}), "setWalletAlert": all(session, json),
-		"listInvoices": all(session, bad, codes{fault.InvoiceNotFound}), "getInvoice": all(session, bad, codes{fault.InvoiceNotFound}), "getInvoicePDF": all(session, bad, codes{fault.InvoiceNotFound}),
 		"receiveStripeEvent": all(json, codes{fault.InvalidSignature, fault.PaymentsUnavailable}), "getWallet": session, "listTransactions": all(session, bad), "setProofPages": all(session, json),
 		"listApiKeys": session, "createApiKey": createKey, "revokeApiKey": revokeKey,
 		"listAgentKeys": session, "createAgentKey": all(createKey, codes{fault.WrongMode}), "revokeAgentKey": revokeKey,
@@ -125,6 +124,12 @@ func shareCodes() map[string][]fault.Code {
 		"shareJob": create, "getJobShare": read, "unshareJob": end, "shareRender": create, "getRenderShare": read, "unshareRender": end,
 		"listRenderShares": list, "listJobShares": list,
 	}
+}
+
+// invoiceCodes lists the codes of the operations on invoices.
+func invoiceCodes() map[string][]fault.Code {
+	read := []fault.Code{fault.Unauthenticated, fault.CrossOriginRefused, fault.InvalidRequest, fault.InvoiceNotFound}
+	return map[string][]fault.Code{"listInvoices": read, "getInvoice": read, "getInvoicePDF": read}
 }
 
 // queueCodes lists the codes of the operations on a job's place in the queue and its tags.

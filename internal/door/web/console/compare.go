@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/fault"
@@ -90,8 +91,12 @@ func (s *Site) chooseJob(r *http.Request, who identity.Principal) (page.Page, er
 	if _, err := s.previewOf(r, who); err != nil {
 		return page.Page{}, err
 	}
-	for _, name := range []string{o.Filename, ""} {
-		all, _, err := s.Jobs.List(ctx, job.ListRequest{WorkspaceID: who.WorkspaceID, Text: name, Limit: 2 * offered})
+	words := strings.Fields(o.Filename)
+	for _, text := range []string{strings.Join(words[:min(len(words), job.MaxSearchWords)], " "), ""} {
+		all, _, err := s.Jobs.List(ctx, job.ListRequest{WorkspaceID: who.WorkspaceID, Filter: job.Filter{Text: text}, Limit: 2 * offered})
+		if fault.Is(err, fault.InvalidRequest) {
+			continue // a name that no search takes
+		}
 		if err != nil {
 			return page.Page{}, err
 		}
