@@ -210,7 +210,11 @@ func TestAPersonWithoutScriptGetsFromAFileToAJob(t *testing.T) {
 		for _, q := range []string{"d%o", "_emo", `\`, "<b>"} {
 			p.open("/console?q="+url.QueryEscape(q)).want(t, http.StatusOK, "No job matches")
 		}
-		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04")
+		err := w.App.DB.Write(t.Context(), func(tx *db.Tx) error { return identity.SetDailyCents(t.Context(), tx, p.ID, 30) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.open("/console/wallet").want(t, http.StatusOK, "$4.96", "$0.04", "Reserved for a job", "−$0.04", "up to $0.30 a day", "Spent today: $0.04")
 		p.submit(begun.path+"/cancel").want(t, http.StatusOK, "cancelled", "not charged", "Render again")
 		p.open("/console/wallet").want(t, http.StatusOK, "$5.00", "Given back by a job", ">demo.blend</a>")
 		ledger := p.open("/console/wallet/ledger.csv").want(t, http.StatusOK, "transaction_id,created_at,kind,job_id,amount_cents,available_after_cents,currency,amount,filename", ",release,", ",4,500,USD,0.04,demo.blend", ",reserve,", ",4,496,USD,-0.04,demo.blend", ",credit,,500,500,USD,5.00,\n")

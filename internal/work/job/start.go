@@ -310,22 +310,30 @@ func withinLimit(ctx context.Context, tx *db.Tx, who identity.Principal, cents i
 	return nil
 }
 
+// Today returns what a workspace may spend in a calendar day (UTC), 0 for no limit, and what it
+// has spent today; 0 without a limit.
+func Today(ctx context.Context, tx *db.Tx, workspaceID string) (limit, spent int64, err error) {
+	workspace, err := tx.WorkspaceGet(ctx, workspaceID)
+	if err != nil {
+		return 0, 0, fmt.Errorf("read workspace %s: %w", workspaceID, err)
+	}
+	if limit = workspace.DailyCents; limit == 0 {
+		return 0, 0, nil
+	}
+	if spent, err = tx.JobSpentByWorkspace(ctx, query.JobSpentByWorkspaceParams{WorkspaceID: workspaceID, Since: db.Micros(identity.Day(tx.Time()))}); err != nil {
+		return 0, 0, fmt.Errorf("add up the day's spending: %w", err)
+	}
+	return limit, spent, nil
+}
+
 // withinDay refuses a job, already written and paid for in this transaction, that takes its
 // workspace above the operator's daily limit. It follows the reservation, which locks the
 // wallet: with two starts at once the second sees what the first has spent. Jobs count as
 // they do for a key's limit; the day is the calendar day in UTC by the database's clock.
 func withinDay(ctx context.Context, tx *db.Tx, workspaceID string, cents int64) error {
-	workspace, err := tx.WorkspaceGet(ctx, workspaceID)
-	if err != nil {
-		return fmt.Errorf("read workspace %s: %w", workspaceID, err)
-	}
-	limit := workspace.DailyCents
-	if limit == 0 || cents == 0 {
-		return nil
-	}
-	spent, err := tx.JobSpentByWorkspace(ctx, query.JobSpentByWorkspaceParams{WorkspaceID: workspaceID, Since: db.Micros(identity.Day(tx.Time()))})
-	if err != nil {
-		return fmt.Errorf("add up the day's spending: %w", err)
+	limit, spent, err := Today(ctx, tx, workspaceID)
+	if err != nil || limit == 0 || cents == 0 {
+		return err
 	}
 	if spent <= limit {
 		return nil

@@ -33,6 +33,9 @@ type walletView struct {
 	Low *wallet.Shortage
 	// Below is the balance below which the workspace is warned, as typed; "" for none.
 	Below string
+	// Limit is what the workspace may spend in a day, in cents, and Today what it has spent
+	// of that; 0 for no limit.
+	Limit, Today int64
 	// Holding are the jobs that money is reserved for.
 	Holding []jobRow
 	Entries []entry
@@ -128,6 +131,9 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 // names, and one more where there are older ones.
 func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, asked url.Values) (err error) {
 	if v.Balance, err = wallet.Get(ctx, tx, workspaceID); err != nil {
+		return err
+	}
+	if v.Limit, v.Today, err = job.Today(ctx, tx, workspaceID); err != nil {
 		return err
 	}
 	below, err := alert.Below(ctx, tx, workspaceID)
