@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"slices"
 	"time"
 
 	"svc.example/internal/door/web/page"
@@ -109,13 +108,10 @@ func (s *Site) jobs(r *http.Request, who identity.Principal) (page.Page, error) 
 			err = s.waiting(r, who, &v)
 		}
 	}
-	p := page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v}
+	// A browser without script forgets at each reload which jobs are selected.
+	p := page.Page{Template: "jobs", Title: "Jobs", Section: page.JobsSection, Content: v, Reload: 60}
 	if v.Problem != nil {
 		p.Status = http.StatusBadRequest
-	}
-	// Reading the page again forgets which jobs are selected.
-	if slices.ContainsFunc(v.Jobs, func(j jobRow) bool { return !j.Ended() }) {
-		p.Reload = 60
 	}
 	return p, err
 }

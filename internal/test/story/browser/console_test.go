@@ -264,10 +264,12 @@ func TestAPageIsTrueWithoutItsStream(t *testing.T) {
 	})
 	p.Says("failed", "The power is cut on Sunday.", "Render again")
 	list.Says("failed", "The power is cut on Sunday.")
+	list.Run(`document.querySelector("#jobs input[name=job]").checked = true`)
 	list.Run(`window.reached = window.fetch; window.fetch = () => Promise.reject(new TypeError("the line is gone"))`)
 	list.Says("The service cannot be reached.", "failed")
 	list.Run(`window.fetch = window.reached`)
 	list.Until("the service is back", `document.querySelector("#away") === null`)
+	list.Until("the job is still selected", `document.querySelector("#jobs input[name=job]").checked`)
 }
 
 // Over a line of 1.6 Mbit/s and 150 ms pages are painted once, where they stay. How soon is in
