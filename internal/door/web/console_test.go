@@ -127,6 +127,9 @@ func (p *person) submit(path string, fields ...string) seen {
 	p.t.Helper()
 	form := url.Values{}
 	for i := 0; i < len(fields); i += 2 {
+		if fields[i] != "job" { // jobs are selected; of others the last one counts
+			form.Del(fields[i])
+		}
 		form.Add(fields[i], fields[i+1])
 	}
 	return p.ask(http.MethodPost, path, "application/x-www-form-urlencoded", strings.NewReader(form.Encode()))

@@ -183,10 +183,10 @@ CREATE TEMPORARY TABLE planted AS SELECT 'JOB-' || lpad(i::text, 32, '0') AS job
 INSERT INTO quote (quote_id, upload_id, workspace_id, frame_start, frame_end, frame_step, frame_count, price_cents, pricing_version, qualified,
   warnings, created_at, expires_at, accepted_at, job_id)
 SELECT quote_id, '$upload', '$workspace', 1, 1, 1, 1, 1, 'fixed-1c-v1', 1, '[]', $at, $at + 86400000000, $at + 1, job_id FROM planted;
-INSERT INTO job (job_id, workspace_id, flow, status, seq, upload_id, quote_id, filename, input_sha256, input_size_bytes, frame_start, frame_end,
+INSERT INTO job (job_id, workspace_id, flow, status, seq, upload_id, quote_id, filename, search, input_sha256, input_size_bytes, frame_start, frame_end,
   frame_step, frame_count, frames_completed, render_us, pricing_version, price_cents, renderer, render_device, device_name, blender_version,
   created_at, submitted_at, claimed_at, updated_at)
-SELECT job_id, '$workspace', 'job_api', 'packaging', 4, '$upload', quote_id, 'many.blend', '$hash', $size, 1, 1,
+SELECT job_id, '$workspace', 'job_api', 'packaging', 4, '$upload', quote_id, 'many.blend', 'many.blend', '$hash', $size, 1, 1,
   1, 1, 1, 1, 'fixed-1c-v1', 1, 'blender', 'GPU', 'a GPU', '4.1.1', $at + 1, $at + 1, $at + 2, $at + 3 FROM planted;
 INSERT INTO frame (job_id, frame, seq, ordinal, file, blob_key, sha256, pixel_sha256, size_bytes, width, height, render_us, worker_id, attempt, device,
   device_name, blender_version, build_hash, switched, log, accepted_at)
