@@ -32,7 +32,7 @@ type toolError struct {
 	Retryable         bool       `json:"retryable" jsonschema:"True when the same call can succeed later."`
 	SuggestedAction   string     `json:"suggested_action" jsonschema:"What to do about it."`
 	RequestID         string     `json:"request_id" jsonschema:"Names this call when you report it."`
-	RetryAfterSeconds *float64   `json:"retry_after_seconds" jsonschema:"How long to wait before the next try; null when it is not known."`
+	RetryAfterSeconds *float64   `json:"retry_after_seconds" jsonschema:"How long to wait before the next try; null when not known."`
 	Detail            any        `json:"detail" jsonschema:"What helps a program react; its shape depends on code; null where there is none."`
 }
 
