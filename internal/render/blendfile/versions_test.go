@@ -8,16 +8,15 @@ import (
 	"os"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/test/packed"
 )
 
 // scripts/scenes/blendfile_versions.py made the file and asked Blender for the
 // answers, giving the file other version numbers each time.
 func TestOldSettingsAreReadAsBlenderConvertsThem(t *testing.T) {
 	t.Parallel()
-	plain := unpackedFile(t, "testdata/versions/settings.blend")
+	plain := packed.Read(t, "testdata/versions/settings.blend")
 	text, err := os.ReadFile("testdata/versions/answers.json")
 	if err != nil {
 		t.Fatal(err)
@@ -58,24 +57,6 @@ func TestSamplesNotStoredAreThoseOfTheSavingVersion(t *testing.T) {
 			t.Errorf("saved by %d: %d samples, want %d", version, got, want)
 		}
 	}
-}
-
-func unpackedFile(t *testing.T, path string) []byte {
-	t.Helper()
-	packed, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	plain, err := r.DecodeAll(packed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
 }
 
 // sceneAddresses finds the scenes of a 64-bit little-endian file before 5.0.

@@ -6,13 +6,11 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
-	"os"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/test/packed"
 )
 
 // BenchmarkRead100MiB reads a scene of 100 MiB, half of which are blocks of 256 KiB, and the
@@ -50,19 +48,7 @@ func BenchmarkKeysOf10000Frames(b *testing.B) {
 
 // grown is the scene of testdata with more data in its mesh, up to a size.
 func grown(b *testing.B, size int) []byte {
-	packed, err := os.ReadFile("testdata/scene.blend")
-	if err != nil {
-		b.Fatal(err)
-	}
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	defer decoder.Close()
-	file, err := decoder.DecodeAll(packed, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	file := packed.Read(b, "testdata/scene.blend")
 	const headSize = 24
 	at := 12
 	for string(file[at:at+4]) != "ME\x00\x00" {

@@ -8,31 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/klauspost/compress/zstd"
-
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/contentkey"
 	"svc.example/internal/render/framelist"
+	"svc.example/internal/test/packed"
 )
 
 // The files of testdata are made by scripts/scenes/contentkey_make.py.
 
 func bytesOf(t testing.TB, name string) []byte {
 	t.Helper()
-	packed, err := os.ReadFile("testdata/" + name + ".blend")
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	plain, err := decoder.DecodeAll(packed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return plain
+	return packed.Read(t, "testdata/"+name+".blend")
 }
 
 func read(t testing.TB, file []byte) *contentkey.Scene {

@@ -16,10 +16,9 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/klauspost/compress/zstd"
-
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/test/alone"
+	"svc.example/internal/test/packed"
 )
 
 func TestNoLinkLeadsOutOfTheTree(t *testing.T) {
@@ -80,27 +79,9 @@ type chain struct {
 func newChain(t testing.TB, links int) *chain {
 	t.Helper()
 	return &chain{
-		shot: unpacked(t, "testdata/chain/shots/010/shot.blend"), prop: unpacked(t, "testdata/chain/lib/props/prop.blend"),
-		material: unpacked(t, "testdata/chain/lib/mat/materials.blend"), links: links,
+		shot: packed.Read(t, "testdata/chain/shots/010/shot.blend"), prop: packed.Read(t, "testdata/chain/lib/props/prop.blend"),
+		material: packed.Read(t, "testdata/chain/lib/mat/materials.blend"), links: links,
 	}
-}
-
-func unpacked(t testing.TB, file string) []byte {
-	t.Helper()
-	packed, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decoder, err := zstd.NewReader(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer decoder.Close()
-	all, err := decoder.DecodeAll(packed, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return all
 }
 
 var chainName = regexp.MustCompile(`^lib/(props/prop|mat/materials)(\d*)\.blend$`)
@@ -245,7 +226,7 @@ func heapDuring(t *testing.T, run func() error) uint64 {
 
 // FuzzFind writes any path over those of a scene, in place of images, sets and libraries.
 func FuzzFind(f *testing.F) {
-	kinds, shot := unpacked(f, "testdata/kinds/main.blend"), unpacked(f, "testdata/chain/shots/010/shot.blend")
+	kinds, shot := packed.Read(f, "testdata/kinds/main.blend"), packed.Read(f, "testdata/chain/shots/010/shot.blend")
 	tree := fstest.MapFS{}
 	for _, name := range []string{"a.png", "tex/a.png", "tex/A.PNG", "seq/a0001.png", "seq/a10000.png", "shots/b.blend", "tex/wall.1001.png", "lib/x.vdb"} {
 		tree[name] = &fstest.MapFile{Data: []byte(name)}

@@ -15,13 +15,9 @@ func WriteCSV(w io.Writer, all []Invoice) error {
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"number", "kind", "issued_at", "workspace_id", "top_up_id", "corrects", "buyer_name", "buyer_tax_id", "currency", "net", "tax", "total"}) // Flush keeps the error
 	for _, i := range all {
-		sign := int64(1)
-		if i.Kind == CreditNote {
-			sign = -1
-		}
 		_ = out.Write([]string{
 			i.Number, string(i.Kind), i.IssuedAt.Format(time.RFC3339), i.WorkspaceID, i.TopUpID, i.Corrects, plaintext.Cell(i.Buyer.Name), plaintext.Cell(i.Buyer.TaxID),
-			contract.Currency, wallet.Decimal(sign * i.NetCents), wallet.Decimal(sign * i.TaxCents), wallet.Decimal(sign * i.TotalCents),
+			contract.Currency, wallet.Decimal(i.Signed(i.NetCents)), wallet.Decimal(i.Signed(i.TaxCents)), wallet.Decimal(i.Signed(i.TotalCents)),
 		})
 	}
 	out.Flush()

@@ -60,6 +60,14 @@ type Invoice struct {
 	serial int64
 }
 
+// Signed is one of its amounts, below zero where it was given back.
+func (i Invoice) Signed(cents int64) int64 {
+	if i.Kind == CreditNote {
+		return -cents
+	}
+	return cents
+}
+
 // Payment is what an invoice is written for.
 type Payment struct {
 	WorkspaceID, TopUpID string

@@ -3,6 +3,7 @@ package reuse
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"svc.example/internal/render/framelist"
 )
@@ -37,11 +38,10 @@ type Change struct {
 
 // When says which frames a cause can change: "all frames", "frame 3" or "frames 3,7-9".
 func (c Change) When() string {
-	list, err := framelist.Parse(c.Frames, len(c.Frames)<<20)
 	switch {
 	case c.AllFrames:
 		return "all frames"
-	case err == nil && len(list) == 1:
+	case !strings.ContainsAny(c.Frames, ",-"):
 		return "frame " + c.Frames
 	}
 	return "frames " + c.Frames

@@ -39,10 +39,11 @@ func (r report) lease() (id string, attempt int) {
 // errUnsendable reports that a report's picture is missing or truncated.
 var errUnsendable = errors.New("the kept picture cannot be read whole")
 
-// outbox keeps reports on disk until the server has answered them. A report is KEY.json
-// and, for a frame, KEY.image and KEY.outputs, a folder, if it has outputs. The .json is written last and makes the report count. put
-// fsyncs the files and the folder before it returns. The rendering goroutine and the
-// checks put reports; one goroutine reads, sends and removes them.
+// outbox keeps reports on disk until the server has answered them. A report is KEY.json and, for
+// a frame, KEY.image; the folder KEY.outputs has the frame's outputs, if there are any. The .json
+// is written last and makes the report count. put fsyncs the files and the folders before it
+// returns. The rendering goroutine and the checks put reports; one goroutine reads, sends and
+// removes them.
 type outbox struct {
 	dir  string
 	mu   sync.Mutex
@@ -125,6 +126,9 @@ func (o *outbox) put(r report) error {
 		err := atomicfile.Sync(image)
 		for i := range r.Frame.Outputs {
 			err = errors.Join(err, atomicfile.Sync(filepath.Join(outputsOf(image), strconv.Itoa(i))))
+		}
+		if len(r.Frame.Outputs) > 0 {
+			err = errors.Join(err, atomicfile.Sync(outputsOf(image)))
 		}
 		if err != nil {
 			return fmt.Errorf("keep the picture: %w", err)

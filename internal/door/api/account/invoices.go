@@ -92,7 +92,7 @@ func shownInvoice(at links.Links, i invoice.Invoice) Invoice {
 	return b
 }
 
-// invoices registers the routes of invoices, for those who may pay.
+// invoices registers the routes of invoices. They take the credentials that payments take.
 func (s *Server) invoices(api huma.API) {
 	huma.Register(api, s.ofMoney("listInvoices", http.MethodGet, invoicesPath, "The workspace's invoices and credit notes, newest first"), s.listInvoices)
 	huma.Register(api, s.ofMoney("getInvoice", http.MethodGet, invoicesPath+"/{number}", "An invoice or a credit note"), func(ctx context.Context, in *invoicePath) (*invoiceOutput, error) {

@@ -40,14 +40,6 @@ func (i invoiceRow) Words() string {
 	return map[invoice.Kind]string{invoice.Receipt: "Receipt", invoice.Bill: "Invoice", invoice.CreditNote: "Credit note for " + i.Corrects}[i.Kind]
 }
 
-// Signed is one of its amounts, below zero where it was given back.
-func (i invoiceRow) Signed(cents int64) int64 {
-	if i.Kind == invoice.CreditNote {
-		return -cents
-	}
-	return cents
-}
-
 // invoices builds the page of a workspace's invoices.
 func (s *Site) invoices(r *http.Request, who identity.Principal) (page.Page, error) {
 	return s.invoicesPage(r, who, invoicesView{})

@@ -69,10 +69,7 @@ func (s *Site) spendFile(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
-	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="spend.csv"`)
-	h.Set("Cache-Control", "no-store")
+	page.StartCSV(w, "spend.csv")
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"month", "key_id", "key_name", "currency", "charged", "refunded", "amount"})
 	for _, s := range all {

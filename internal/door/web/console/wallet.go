@@ -176,10 +176,7 @@ func (v *walletView) read(ctx context.Context, tx *db.Tx, workspaceID string, as
 
 // ledger serves all entries as CSV, the newest first.
 func (s *Site) ledger(w http.ResponseWriter, r *http.Request, who identity.Principal) error {
-	h := w.Header()
-	h.Set("Content-Type", "text/csv; charset=utf-8")
-	h.Set("Content-Disposition", `attachment; filename="ledger.csv"`)
-	h.Set("Cache-Control", "no-store")
+	page.StartCSV(w, "ledger.csv")
 	out := csv.NewWriter(w)
 	_ = out.Write([]string{"transaction_id", "created_at", "kind", "job_id", "amount_cents", "available_after_cents", "currency", "amount", "filename"}) // Flush tells
 	before := ""

@@ -96,9 +96,7 @@ func (s *Site) usageFile(w http.ResponseWriter, r *http.Request, who identity.Pr
 	if err != nil {
 		return err
 	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="usage.csv"`)
-	w.Header().Set("Cache-Control", "no-store")
+	page.StartCSV(w, "usage.csv")
 	_ = operator.WriteUsage(w, all) // a reader that leaves gets no error
 	return nil
 }

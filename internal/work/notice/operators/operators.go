@@ -169,8 +169,8 @@ func (w *Watch) record(ctx context.Context, tx *db.Tx, there, over []string) err
 			return fmt.Errorf("forget trouble: %w", err)
 		}
 		for _, row := range rows {
-			if row.ToldAt == 0 {
-				continue // nobody knows of it
+			if row.ToldAt == 0 || !w.wants(Lookup(name).Name) {
+				continue // nobody knows of it, or nobody looks any more whether it is over
 			}
 			if err := w.queue(ctx, tx, ended, row); err != nil {
 				return err

@@ -179,6 +179,19 @@ func TestOnlyTroubleThatLastsAndIsChosenIsTold(t *testing.T) {
 		w.look(t, 0)
 		mails, posts = w.look(t, time.Hour)
 		want(t, "an alert that was not chosen", append(mails, posts...))
+
+		// What was told is not over because the operator no longer wants to hear of it.
+		for _, watch := range w.watches {
+			watch.Config.Names = nil
+		}
+		w.look(t, 0)
+		_, posts = w.look(t, 6*time.Minute)
+		want(t, "an alert that was chosen", posts, "began no_worker")
+		for _, watch := range w.watches {
+			watch.Config.Names = []string{"disk_low"}
+		}
+		mails, posts = w.look(t, time.Minute)
+		want(t, "an alert that is no longer chosen", append(mails, posts...))
 	})
 }
 
@@ -201,7 +214,7 @@ func TestAReceiverThatFailsGetsItsMessageLater(t *testing.T) {
 	each(t, func(t *testing.T, w *world) {
 		w.Write(t, operators.QueueTest)
 		mails, posts := w.send(t)
-		want(t, "a test", append(mails, posts...), "ops@example.com: svc: test of alerts", "began test")
+		want(t, "a test", append(mails, posts...), "ops@example.com: svc: test of alerts", "test test")
 		w.files[1] = errors.New("away")
 		w.look(t, 0)
 		w.status = http.StatusBadGateway

@@ -14,6 +14,7 @@ import (
 
 	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/ground/plainjson"
 	"svc.example/internal/work/identity"
@@ -21,7 +22,7 @@ import (
 )
 
 // Queue is the lease queue of messages. The subject is state, alert and receiver, separated by
-// blanks, or testAlert; the item is since when there is trouble.
+// blanks, or tested alone, for all receivers; the item is since when there is trouble.
 const Queue = "operator_notice"
 
 // MaxTries bounds the tries of a message: with the runner's pauses, about an hour.
@@ -29,8 +30,9 @@ const MaxTries = 60
 
 // States of a message.
 const (
-	began = "began"
-	ended = "over"
+	began  = "began"
+	ended  = "over"
+	tested = "test" // no trouble: an operator tries where messages arrive
 )
 
 // toURL is the receiver of messages at Config.URL. The address is a secret, so no row has it.
@@ -43,31 +45,20 @@ const sendTimeout = 10 * time.Second
 type Message struct {
 	Text  string    `json:"text"` // for a person
 	Alert string    `json:"alert"`
-	State string    `json:"state"` // "began" or "over"
+	State string    `json:"state"` // "began", "over" or "test"
 	Since time.Time `json:"since"`
 }
 
 // Notify handles a lease of Queue. A receiver that is no longer configured gets nothing. An
 // error leaves the lease to the runner, which tries again later.
 func (w *Watch) Notify(ctx context.Context, l lease.Lease) error {
-	part := strings.SplitN(l.Subject, " ", 3)
-	if l.Subject == testAlert {
-		if err := w.test(ctx); err != nil {
-			return err
-		}
+	if l.Subject == tested {
+		return w.DB.Write(ctx, func(tx *db.Tx) error {
+			return errors.Join(w.queue(ctx, tx, tested, query.OperatorAlert{Name: tested, Since: l.Item}), lease.Finish(ctx, tx, l.Ref()))
+		})
 	}
-	if len(part) == 3 && slices.Contains(w.receivers(), part[2]) && Lookup(part[1]).Name != "" {
-		text, err := w.text(ctx, part[0], part[1])
-		if err != nil {
-			return err
-		}
-		m := Message{Text: text, Alert: part[1], State: part[0], Since: db.Time(l.Item).UTC()}
-		if part[2] == toURL {
-			err = w.post(ctx, m)
-		} else {
-			err = w.mail(ctx, part[2], m, l)
-		}
-		if err != nil {
+	if part := strings.SplitN(l.Subject, " ", 3); len(part) == 3 && slices.Contains(w.receivers(), part[2]) {
+		if err := w.tell(ctx, part[0], part[1], part[2], l); err != nil {
 			return err
 		}
 	}
@@ -75,16 +66,36 @@ func (w *Watch) Notify(ctx context.Context, l lease.Lease) error {
 	return w.DB.Write(ctx, func(tx *db.Tx) error { return lease.Finish(ctx, tx, l.Ref()) })
 }
 
-// text is what a person reads: the trouble with its figures of now, or that it is over.
-func (w *Watch) text(ctx context.Context, state, name string) (string, error) {
+// tell sends one message to one receiver. An alert that no longer exists is not told.
+func (w *Watch) tell(ctx context.Context, state, name, to string, l lease.Lease) error {
 	a := Lookup(name)
-	_, host, _ := strings.Cut(name, "@")
-	text := a.Title
-	if host != "" {
-		text += " on " + host
+	if state != tested && a.Name == "" {
+		return nil
 	}
-	if state == ended {
-		return fmt.Sprintf("Over: %s. (%s)", text, w.Page), nil
+	text, err := w.text(ctx, state, name, a)
+	if err != nil {
+		return err
+	}
+	if to == toURL {
+		return w.post(ctx, Message{Text: text, Alert: name, State: state, Since: db.Time(l.Item).UTC()})
+	}
+	subject := map[string]string{began: a.Title, ended: "over: " + a.Title, tested: "test of alerts"}[state]
+	return w.Send(ctx, identity.Message{To: to, Subject: contract.Service + ": " + subject, Text: text + "\n",
+		ID: fmt.Sprintf("%s.%s.%d", state, strings.ReplaceAll(name, "@", "-"), l.Item)})
+}
+
+// text is what a person reads: the trouble with its figures of now, or that it is over.
+func (w *Watch) text(ctx context.Context, state, name string, a Alert) (string, error) {
+	_, host, _ := strings.Cut(name, "@")
+	title := a.Title
+	if host != "" {
+		title += " on " + host
+	}
+	switch state {
+	case tested:
+		return fmt.Sprintf("This is a test. Alerts of %s at %s will come here.", contract.Service, w.Page), nil
+	case ended:
+		return fmt.Sprintf("Over: %s. (%s)", title, w.Page), nil
 	}
 	var f facts
 	err := w.DB.Read(ctx, func(tx *db.Tx) (err error) {
@@ -95,19 +106,9 @@ func (w *Watch) text(ctx context.Context, state, name string) (string, error) {
 		return "", fmt.Errorf("read what is wrong: %w", err)
 	}
 	if figures := a.says(f); figures != "" && (host == "" || host == w.Host) {
-		text += ": " + figures
+		title += ": " + figures
 	}
-	return fmt.Sprintf("%s. What to do: %s/guide/runbook#%s", text, w.Page, a.Runbook), nil
-}
-
-// mail sends a message to an address.
-func (w *Watch) mail(ctx context.Context, to string, m Message, l lease.Lease) error {
-	subject := contract.Service + ": " + Lookup(m.Alert).Title
-	if m.State == ended {
-		subject = contract.Service + ": over: " + Lookup(m.Alert).Title
-	}
-	return w.Send(ctx, identity.Message{To: to, Subject: subject, Text: m.Text + "\n",
-		ID: fmt.Sprintf("%s.%s.%d", m.State, strings.ReplaceAll(m.Alert, "@", "-"), l.Item)})
+	return fmt.Sprintf("%s. What to do: %s/guide/runbook#%s", title, w.Page, a.Runbook), nil
 }
 
 // client calls the operator's own address, also a private one. It follows no redirect.
@@ -151,29 +152,8 @@ func (w *Watch) post(ctx context.Context, m Message) error {
 	return nil
 }
 
-// testAlert is the name of a message that is no alert, for all receivers.
-const testAlert = "test"
-
-// QueueTest has the service send a test message to its receivers, so that an operator sees
+// QueueTest has the service send a test message to each receiver, so that an operator sees
 // where alerts arrive.
 func QueueTest(ctx context.Context, tx *db.Tx) error {
-	return lease.Add(ctx, tx, Queue, testAlert, tx.Now, time.Time{})
-}
-
-// test sends a message to every receiver. It continues after one that fails.
-func (w *Watch) test(ctx context.Context) error {
-	m := Message{Text: fmt.Sprintf("This is a test. Alerts of %s at %s will come here.", contract.Service, w.Page), Alert: testAlert, State: began, Since: time.Now().UTC()}
-	var errs []error
-	for _, to := range w.receivers() {
-		if to == toURL {
-			errs = append(errs, w.post(ctx, m))
-			continue
-		}
-		err := w.Send(ctx, identity.Message{To: to, Subject: contract.Service + ": test of alerts", Text: m.Text + "\n", ID: fmt.Sprintf("test.%d", m.Since.UnixMicro())})
-		if err != nil {
-			err = fmt.Errorf("mail %s: %w", to, err)
-		}
-		errs = append(errs, err)
-	}
-	return errors.Join(errs...)
+	return lease.Add(ctx, tx, Queue, tested, tx.Now, time.Time{})
 }

@@ -46,11 +46,13 @@ func (r *Reader) earlier(ctx context.Context, o order, scene *contentkey.Scene) 
 		}
 	}
 	if len(both) > 0 {
-		revised, err := r.scene(ctx, before)
-		if err != nil {
-			return nil
+		was := scene
+		if wholeOf(before.project) != wholeOf(o.project) || before.settings.Scene != "" {
+			if was, err = r.scene(ctx, before); err != nil {
+				return nil
+			}
 		}
-		found := contentkey.Compare(revised, scene, both)
+		found := contentkey.Compare(was, scene, both)
 		if !related && len(found.Unchanged) == 0 {
 			return nil // another scene
 		}
