@@ -57,7 +57,9 @@ func (r *Result) take(signed *receipt.Receipt) {
 	r.Renderer, r.Test = signed.Renderer.Application, signed.Test
 	r.RenderDevice, r.DeviceName, r.Version, r.Switched = signed.RenderDevice, signed.DeviceName, signed.Renderer.Version, signed.Switched
 	looks, reused := make([]framecheck.AcceptedFrame, len(signed.Frames)), 0
+	r.OutputCount = 0
 	for i, f := range signed.Frames {
+		r.OutputCount += len(f.Outputs)
 		looks[i] = framecheck.AcceptedFrame{Frame: f.Frame, Finding: f.Finding, PixelSHA256: f.PixelSHA256}
 		if f.Reused != (receipt.Origin{}) {
 			reused++

@@ -137,6 +137,9 @@ func (r *Result) Print(w io.Writer) {
 	} else {
 		row("frames", fmt.Sprintf("%s to %s", first, filepath.Base(last)))
 	}
+	if r.OutputCount > 0 {
+		row("outputs", terminal.CountOf(r.OutputCount, "file")+" of File Output nodes, below outputs/ in the ZIP")
+	}
 	if text := r.overviewsText(); text != "" {
 		row("overview", text)
 	}

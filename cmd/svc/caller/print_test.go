@@ -25,6 +25,24 @@ func TestThePriceSaysWhichFramesItDoesNotPay(t *testing.T) {
 	}
 }
 
+// TestAResultSaysWhereItsOutputsAre: they are not among the files of the folder.
+func TestAResultSaysWhereItsOutputsAre(t *testing.T) {
+	t.Parallel()
+	for _, with := range []bool{true, false} {
+		frames := make([]receipt.Frame, 2)
+		if with {
+			frames[0].Outputs, frames[1].Outputs = make([]receipt.Output, 1), make([]receipt.Output, 2)
+		}
+		r := Result{Folder: "out", Frames: make([]string, 2)}
+		r.take(&receipt.Receipt{Frames: frames})
+		var said strings.Builder
+		r.Print(&said)
+		if strings.Contains(said.String(), "outputs   3 files of File Output nodes, below outputs/ in the ZIP\n") != with {
+			t.Error(said.String())
+		}
+	}
+}
+
 // TestThePriceSaysWhyFramesAreRendered, with the first reasons only.
 func TestThePriceSaysWhyFramesAreRendered(t *testing.T) {
 	t.Parallel()

@@ -58,12 +58,13 @@ type Result struct {
 	ReceiptID      string          `json:"receipt_id"`
 	ChargedCents   int64           `json:"charged_cents"`
 	Currency       string          `json:"currency"`
-	Test           bool            `json:"test,omitempty"`     // of test mode: nothing was rendered or paid
-	ElapsedSeconds float64         `json:"elapsed_seconds"`    // from the first claim of a frame to the end
-	Folder         string          `json:"folder"`             // that has the frames
-	Frames         []string        `json:"frames"`             // paths, in the order of frame numbers
-	ReusedCount    int             `json:"reused_frame_count"` // of Frames, those that were taken over at no cost
-	ContactSheet   string          `json:"contact_sheet"`      // path, as is the next one; "" where there is none
+	Test           bool            `json:"test,omitempty"`         // of test mode: nothing was rendered or paid
+	ElapsedSeconds float64         `json:"elapsed_seconds"`        // from the first claim of a frame to the end
+	Folder         string          `json:"folder"`                 // that has the frames
+	Frames         []string        `json:"frames"`                 // paths, in the order of frame numbers
+	ReusedCount    int             `json:"reused_frame_count"`     // of Frames, those that were taken over at no cost
+	OutputCount    int             `json:"output_count,omitempty"` // files of File Output nodes, which only the ZIP has
+	ContactSheet   string          `json:"contact_sheet"`          // path, as is the next one; "" where there is none
 	Loop           string          `json:"loop"`
 	ZIP            string          `json:"zip"`
 	SHA256         string          `json:"sha256"`  // of the ZIP
