@@ -93,7 +93,7 @@ test-long: ## What takes hours: every test in full and with the race detector, c
 	@scripts/install-tools gcc
 	$(TEST_NEEDS)
 	@export SVC_TEST_LONG=1; $(TESTS) -race all $(PACKAGES) -- -vet=off -count=1 -timeout 2h
-	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit
+	@SVC_TEST_LONG=1 scripts/with-postgres scripts/with-s3 go test -count=1 -timeout 1h ./internal/work/dispatch ./internal/work/audit/damage
 	@$(MAKE) --no-print-directory generators proxies wine deploy-test addon-test check-release check-operate fuzz
 
 .PHONY: generators

@@ -55,19 +55,24 @@ func list(ctx context.Context, patterns []string) (found []pkg, err error) {
 // tested reports whether the package has tests.
 func (p pkg) tested() bool { return len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 }
 
+// oneAtATime is the comment of a package whose tests run nothing at the same time and are
+// many times slower under the race detector. Only `make test-long` runs them with it.
+const oneAtATime = "\n//testrun:one-at-a-time\n"
+
 // raced reports whether the package's tests run with the race detector: all do, since
-// net/http alone runs handlers in parallel, except the stories and what else waits for a
-// real Blender or browser. Among those, only the tests of code that starts goroutines do.
+// net/http alone runs handlers in parallel, except the stories, packages with the comment
+// oneAtATime, and what else waits for a real Blender or browser. Among those, only the
+// tests of code that starts goroutines do.
 func (p pkg) raced() (bool, error) {
 	if concurrent, err := p.concurrent(); concurrent || err != nil {
 		return concurrent, err
 	}
-	for _, name := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+	for _, name := range slices.Concat(p.GoFiles, p.TestGoFiles, p.XTestGoFiles) {
 		text, err := os.ReadFile(filepath.Join(p.Dir, name))
 		if err != nil {
 			return false, err
 		}
-		for _, waits := range []string{`os.Getenv("SVC_BLENDER")`, `"svc.example/internal/test/story"`, `"github.com/chromedp/chromedp"`} {
+		for _, waits := range []string{oneAtATime, `os.Getenv("SVC_BLENDER")`, `"svc.example/internal/test/story"`, `"github.com/chromedp/chromedp"`} {
 			if bytes.Contains(text, []byte(waits)) {
 				return false, nil
 			}

@@ -140,6 +140,7 @@ func TestAllButWhatWaitsForBlenderOrABrowserIsRaced(t *testing.T) {
 		{handler, "package a\nimport _ \"github.com/chromedp/chromedp\"\n", false},
 		{handler, "package a\nvar blender = os.Getenv(\"SVC_BLENDER\")\n", false},
 		{handler, "package a\nimport _ \"svc.example/internal/test/story\"\n", false},
+		{"// Package a damages.\n//\n//testrun:one-at-a-time\npackage a\n", "package a\n", false},
 		{"package a\nfunc f() { go f() }\n", "package a\nvar blender = os.Getenv(\"SVC_BLENDER\")\n", true},
 	} {
 		p := pkg{Dir: t.TempDir(), GoFiles: []string{"a.go"}, TestGoFiles: []string{"a_test.go"}}

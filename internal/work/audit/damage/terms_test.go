@@ -1,4 +1,4 @@
-package audit_test
+package damage_test
 
 import (
 	"bytes"

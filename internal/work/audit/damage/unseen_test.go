@@ -1,4 +1,4 @@
-package audit_test
+package damage_test
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func TestWhatTheAuditMustSeeIsNotListedAsUnseen(t *testing.T) {
 	for _, u := range unseen {
 		table += fmt.Sprintf("| `%s` | %s |\n", strings.ReplaceAll(u.columns, " ", "`, `"), u.why)
 	}
-	document, err := os.ReadFile("../../../docs/audit.md")
+	document, err := os.ReadFile("../../../../docs/audit.md")
 	if err != nil {
 		t.Fatal(err)
 	}
