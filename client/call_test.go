@@ -110,7 +110,7 @@ func TestStartAfterALostAnswerIsTheSameJob(t *testing.T) {
 	t.Parallel()
 	s, c, _ := setup(t)
 	s.faults["POST /node/v1/uploads/{id}/start"] = []fault{loseAnswer, loseAnswer}
-	job, err := c.Start(t.Context(), "UPL-1", "QTE-1", client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := c.Start(t.Context(), &client.Quote{UploadID: "UPL-1", QuoteID: "QTE-1"}, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +129,7 @@ func TestASecretThatTheServiceMakesSurvivesALostAnswer(t *testing.T) {
 	start := func(secret string) {
 		t.Helper()
 		r := client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: "https://example.com/", WebhookSecret: secret}
-		if _, err := c.Start(t.Context(), "UPL-1", "QTE-1", r); err != nil {
+		if _, err := c.Start(t.Context(), &client.Quote{UploadID: "UPL-1", QuoteID: "QTE-1"}, r); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -221,7 +221,7 @@ func TestRefusalIsReturnedAtOnceAndWhole(t *testing.T) {
 	s, c, w := setup(t)
 	s.faults["POST /node/v1/uploads/{id}/start"] = []fault{refusal(402, "insufficient_funds", nil, map[string]any{
 		"suggested_action": "add funds", "detail": map[string]any{"required_cents": 20, "available_cents": 3}})}
-	_, err := c.Start(t.Context(), "UPL-1", "QTE-1", client.StartRequest{LegalAcceptance: client.LegalV1})
+	_, err := c.Start(t.Context(), &client.Quote{UploadID: "UPL-1", QuoteID: "QTE-1"}, client.StartRequest{LegalAcceptance: client.LegalV1})
 	var refused *client.Error
 	if !errors.As(err, &refused) || len(w.taken) != 0 {
 		t.Fatalf("wanted a refusal without a wait, got %v after %v", err, w.taken)

@@ -14,9 +14,9 @@
 //
 //	c, err := client.New("https://render.example.com", os.Getenv("SVC_KEY"))
 //	quote, err := c.Inspect(ctx, client.InspectRequest{Filename: "scene.blend", Body: file})
-//	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
-//	job, err = c.Follow(ctx, job.JobID, func(e client.Event) { … })
+//	job, err := c.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
+//	job, err = c.Wait(ctx, job.JobID, func(e client.Event) { … })
 //	_, err = c.Download(ctx, job.JobID, "scene.zip", nil)
 //
-// Start reading at [New], then [Client.Inspect] and [Client.Follow].
+// Start reading at [New], then [Client.Inspect] and [Client.Render].
 package client

@@ -57,22 +57,26 @@ func (c *Client) Download(ctx context.Context, jobID, path string, progress func
 }
 
 // fetchAll repeats until the part is complete. It counts only tries that bring no
-// new bytes, so a bad line delays a large download but never fails it. Each further
-// try asks for a new link, since links expire.
+// new bytes, so a bad line delays a large download but never fails it, and no rate limit
+// that is waited out. Each further try asks for a new link, since links expire.
 func (c *Client) fetchAll(ctx context.Context, jobID, part string, artifact *Artifact, progress func(received, total int64)) error {
 	file, err := os.OpenFile(part, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	link := artifact.URL
+	link, limited := artifact.URL, time.Duration(0)
 	for attempt := 1; ; attempt++ {
 		grew, err := c.fetch(ctx, link, file, artifact.SizeBytes, progress)
 		if err == nil {
 			return nil
 		}
 		if grew {
-			attempt = 1
+			attempt, limited = 1, 0
+		}
+		if c.retry.waitOut(ctx, err, &limited) { // the link still works
+			attempt--
+			continue
 		}
 		if attempt >= c.retry.attempts || !(passing(ctx, err) || linkEnded(err)) {
 			return err

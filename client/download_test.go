@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -68,6 +70,25 @@ func TestDownloadThatMakesProgressIsNeverGivenUp(t *testing.T) {
 	}
 	if _, err := c.Download(t.Context(), "JOB-1", filepath.Join(t.TempDir(), "a.zip"), nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestARateLimitOfASignedLinkIsNoFailedTry has a link refuse more often than a call has tries.
+func TestARateLimitOfASignedLinkIsNoFailedTry(t *testing.T) {
+	t.Parallel()
+	s, c, w := setup(t)
+	s.zip = picture(5000)
+	for range 20 {
+		s.faults["GET /artifacts/{id}"] = append(s.faults["GET /artifacts/{id}"], func(w http.ResponseWriter, _ *http.Request, _ http.HandlerFunc) {
+			w.Header().Set("Retry-After", "3")
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+	}
+	if _, err := c.Download(t.Context(), "JOB-1", filepath.Join(t.TempDir(), "a.zip"), nil); err != nil {
+		t.Error(err)
+	}
+	if want := slices.Repeat([]time.Duration{3 * time.Second}, 20); !slices.Equal(w.taken, want) {
+		t.Errorf("it waited %v", w.taken)
 	}
 }
 

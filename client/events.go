@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// Follow calls on, which may be nil, with each event until the job is terminal, and
-// returns the job as it is then. A failed or cancelled job is no error: see
-// Job.Status. [Client.Events] documents which failures it survives.
-func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job, error) {
+// Wait returns a job once it has ended. on, which may be nil, gets each event before that. A
+// failed or cancelled job is no error: see Job.Status. [Client.Follow] documents which
+// failures it survives.
+func (c *Client) Wait(ctx context.Context, jobID string, on func(Event)) (*Job, error) {
 	var last *Job
-	for event, err := range c.Events(ctx, jobID, "") {
+	for event, err := range c.Follow(ctx, jobID, "") {
 		if err != nil {
 			return nil, err
 		}
@@ -32,7 +32,7 @@ func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job
 	return last, nil
 }
 
-// Events yields a job's events after the event with the id after, or from the
+// Follow yields a job's events after the event with the id after, or from the
 // beginning when after is empty, up to the event that makes the job terminal. An
 // event is yielded once, however often a stream repeats it; a frame that had to be
 // rendered again comes again.
@@ -41,7 +41,7 @@ func (c *Client) Follow(ctx context.Context, jobID string, on func(Event)) (*Job
 // It reopens the stream where it broke, and reads the job itself while no stream is
 // available. It yields an error only when the context ends or the server refuses
 // for good; the error is the last thing it yields.
-func (c *Client) Events(ctx context.Context, jobID, after string) iter.Seq2[Event, error] {
+func (c *Client) Follow(ctx context.Context, jobID, after string) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		f := &follower{client: c, jobID: jobID, lastID: after, frame: numberOf(after), yield: yield}
 		if err := f.run(ctx); err != nil && !errors.Is(err, errDone) {

@@ -28,11 +28,11 @@ func Example() {
 	}
 	fmt.Printf("%d frames cost %d cents\n", quote.FrameCount, quote.PriceCents)
 
-	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := c.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		log.Fatal(err)
 	}
-	job, err = c.Follow(ctx, job.JobID, func(e client.Event) {
+	job, err = c.Wait(ctx, job.JobID, func(e client.Event) {
 		if e.Frame != nil {
 			fmt.Printf("frame %d is there\n", e.Frame.Frame)
 		}

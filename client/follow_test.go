@@ -45,7 +45,7 @@ func TestStreamResumesWhereItBroke(t *testing.T) {
 			s.faults["GET /node/v1/jobs/{id}/events"] = append(s.faults["GET /node/v1/jobs/{id}/events"], cutAfter(cut))
 		}
 		var got []int
-		job, err := c.Follow(context.Background(), "JOB-1", frames(&got))
+		job, err := c.Wait(context.Background(), "JOB-1", frames(&got))
 		if err != nil || job.Status != client.StatusCompleted {
 			rt.Fatalf("the job was %v, error %v", job, err)
 		}
@@ -68,7 +68,7 @@ func TestStreamThatBringsSomethingIsOpenedAgainSoon(t *testing.T) {
 		s.faults["GET /node/v1/jobs/{id}/events"] = append(s.faults["GET /node/v1/jobs/{id}/events"],
 			func(w http.ResponseWriter, r *http.Request, _ http.HandlerFunc) { s.write(w, r, until+1) })
 	}
-	if _, err := c.Follow(t.Context(), "JOB-1", nil); err != nil {
+	if _, err := c.Wait(t.Context(), "JOB-1", nil); err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range s.to("/node/v1/jobs/JOB-1/events") {
@@ -99,7 +99,7 @@ func TestRepeatedEventsAreYieldedOnce(t *testing.T) {
 	}
 	s.faults["GET /node/v1/jobs/{id}/events"] = []fault{forgetful(2), forgetful(3), forgetful(5)}
 	var got []int
-	if _, err := c.Follow(t.Context(), "JOB-1", frames(&got)); err != nil || fmt.Sprint(got) != "[1 2 3]" {
+	if _, err := c.Wait(t.Context(), "JOB-1", frames(&got)); err != nil || fmt.Sprint(got) != "[1 2 3]" {
 		t.Errorf("frames told: %v, error %v", got, err)
 	}
 }
@@ -117,7 +117,7 @@ func TestFollowReadsTheJobWhereThereIsNoStream(t *testing.T) {
 		`{"job_id":"JOB-1","status":"failed","failure":{"code":"out_of_memory"}}`,
 	}
 	var told []string
-	job, err := c.Follow(t.Context(), "JOB-1", func(e client.Event) { told = append(told, e.Job.Status) })
+	job, err := c.Wait(t.Context(), "JOB-1", func(e client.Event) { told = append(told, e.Job.Status) })
 	if err != nil || job.Failure == nil || job.Failure.Code != "out_of_memory" {
 		t.Fatalf("job %+v, error %v", job, err)
 	}
@@ -138,7 +138,7 @@ func TestFollowSurvivesAnOutage(t *testing.T) {
 		s.faults["GET /node/v1/jobs/{id}"] = append(s.faults["GET /node/v1/jobs/{id}"], refusal(502, "", nil, nil))
 	}
 	var got []int
-	job, err := c.Follow(t.Context(), "JOB-1", frames(&got))
+	job, err := c.Wait(t.Context(), "JOB-1", frames(&got))
 	if err != nil || job.Status != client.StatusCompleted || len(got) != 2 {
 		t.Fatalf("job %+v, frames %v, error %v", job, got, err)
 	}
@@ -148,7 +148,7 @@ func TestFollowEndsWhenTheJobIsNotThere(t *testing.T) {
 	t.Parallel()
 	s, c, w := setup(t)
 	s.faults["GET /node/v1/jobs/{id}/events"] = []fault{refusal(404, "render_not_found", nil, nil)}
-	_, err := c.Follow(t.Context(), "JOB-2", nil)
+	_, err := c.Wait(t.Context(), "JOB-2", nil)
 	var refused *client.Error
 	if !errors.As(err, &refused) || refused.Code != "render_not_found" || len(w.taken) != 0 {
 		t.Fatalf("wanted render_not_found at once, got %v after %d waits", err, len(w.taken))
@@ -160,7 +160,7 @@ func TestEventsStopWhenTheCallerDoes(t *testing.T) {
 	s, c, _ := setup(t)
 	s.events = happened(5)
 	var ids []string
-	for event, err := range c.Events(t.Context(), "JOB-1", "2") {
+	for event, err := range c.Follow(t.Context(), "JOB-1", "2") {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +205,7 @@ func TestSilentConnectionCountsAsLost(t *testing.T) {
 			t.Fatal(err)
 		}
 		begin := time.Now()
-		job, err := c.Follow(t.Context(), "JOB-1", nil)
+		job, err := c.Wait(t.Context(), "JOB-1", nil)
 		if err != nil || job.Status != client.StatusCompleted {
 			t.Fatalf("job %+v, error %v", job, err)
 		}

@@ -35,7 +35,7 @@ type FrameSaved struct {
 // accepted, whole or not at all, with the SHA-256 that the service states. Files that are
 // there stay. on, which may be nil, is called after each frame, and with each event of the
 // job. It returns the job once that has ended; the same call again continues. Errors are
-// those of [Client.Follow] and of the file system, and ErrDownloadChanged.
+// those of [Client.Wait] and of the file system, and ErrDownloadChanged.
 func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSaved), told func(Event)) (*Job, error) {
 	if on == nil {
 		on = func(FrameSaved) {}
@@ -62,7 +62,7 @@ func (c *Client) Sync(ctx context.Context, jobID, folder string, on func(FrameSa
 	if err := c.saveAccepted(ctx, jobID, save); err != nil {
 		return nil, err
 	}
-	job, err := c.Follow(ctx, jobID, func(e Event) {
+	job, err := c.Wait(ctx, jobID, func(e Event) {
 		if told != nil {
 			told(e)
 		}

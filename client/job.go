@@ -14,18 +14,18 @@ import (
 // Only the call that made the job returns the webhook secret that the service made,
 // however often it had to be repeated. Errors: *Error with insufficient_funds,
 // quote_expired, quote_not_qualified, spend_limit_reached and others. It takes an agent
-// key.
-func (c *Client) Start(ctx context.Context, uploadID, quoteID string, r StartRequest) (*Job, error) {
+// key. Only the two ids of quote are read.
+func (c *Client) Start(ctx context.Context, quote *Quote, r StartRequest) (*Job, error) {
 	request := struct {
 		QuoteID string `json:"quote_id"`
 		StartRequest
-	}{quoteID, r}
+	}{quote.QuoteID, r}
 	body, err := jsonBody(request)
 	if err != nil {
 		return nil, err
 	}
 	// Only the first answer contains a webhook's secret, and it can get lost.
-	x := call{method: http.MethodPost, path: "/node/v1/uploads/" + url.PathEscape(uploadID) + "/start", body: body, key: rand.Text()}
+	x := call{method: http.MethodPost, path: "/node/v1/uploads/" + url.PathEscape(quote.UploadID) + "/start", body: body, key: rand.Text()}
 	var job Job
 	if err := c.do(ctx, x, &job); err != nil {
 		return nil, err

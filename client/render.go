@@ -43,7 +43,7 @@ func (c *Client) Render(ctx context.Context, r RenderRequest) (*Rendering, error
 	if err != nil {
 		return nil, err
 	}
-	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, StartRequest{LegalAcceptance: r.LegalAcceptance, MaxPriceCents: r.MaxCents})
+	job, err := c.Start(ctx, quote, StartRequest{LegalAcceptance: r.LegalAcceptance, MaxPriceCents: r.MaxCents})
 	if err != nil {
 		return nil, err
 	}

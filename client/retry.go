@@ -48,11 +48,7 @@ func (r retry) run(ctx context.Context, repeatable bool, try func() error) error
 	var limited time.Duration
 	for attempt := 1; ; attempt++ {
 		err := try()
-		for d := limitOf(err); d > 0 && repeatable && r.attempts > 1 && limited+d <= patience; d = limitOf(err) {
-			if r.wait(ctx, d) != nil {
-				return err
-			}
-			limited += d
+		for repeatable && r.waitOut(ctx, err, &limited) {
 			err = try()
 		}
 		if err == nil || !repeatable || attempt >= r.attempts || !passing(ctx, err) {
@@ -62,6 +58,18 @@ func (r retry) run(ctx context.Context, repeatable bool, try func() error) error
 			return err // the caller gave up: what went wrong says more than that
 		}
 	}
+}
+
+// waitOut waits as a rate limit asks, which is no failed try, and reports whether the caller tries
+// again. limited is how long a call has waited so, for up to patience. With one attempt only it
+// never waits.
+func (r retry) waitOut(ctx context.Context, err error, limited *time.Duration) bool {
+	d := limitOf(err)
+	if d <= 0 || r.attempts <= 1 || *limited+d > patience {
+		return false
+	}
+	*limited += d
+	return r.wait(ctx, d) == nil
 }
 
 // limitOf is how long a rate limit asks to wait; 0 for other failures.

@@ -122,7 +122,7 @@ func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
 			if err == nil || len(w.taken) != 0 || len(*told) != 0 {
 				t.Errorf("after %d waits: %v", len(w.taken), err)
 			}
-			_, err = api.Follow(t.Context(), "JOB-1", nil)
+			_, err = api.Wait(t.Context(), "JOB-1", nil)
 			if err == nil || len(w.taken) != 0 {
 				t.Errorf("a job is followed for %d waits: %v", len(w.taken), err)
 			}
@@ -139,7 +139,7 @@ func TestALostNetworkDoesNotEndWhatGoesOnForHours(t *testing.T) {
 	s.polled = []string{`{"job_id":"JOB-1","status":"rendering"}`}
 	s.faults["GET /node/v1/jobs/{id}/events"] = []fault{func(w http.ResponseWriter, r *http.Request, _ http.HandlerFunc) { s.write(w, r, 2) }}
 	c, _, told := over(t, s.URL, nil, errNoHost, errNoHost, errNoHost)
-	job, err := c.Follow(t.Context(), "JOB-1", nil)
+	job, err := c.Wait(t.Context(), "JOB-1", nil)
 	if err != nil || job.Status != client.StatusCompleted {
 		t.Fatalf("%+v, %v", job, err)
 	}

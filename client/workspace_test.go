@@ -64,7 +64,7 @@ func (r *realService) start(frames int) *client.Job {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	job, err := r.agent.Start(ctx, q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := r.agent.Start(ctx, q, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestBothKindsOfKeysReadTheWorkspacesJobs(t *testing.T) {
 	job := r.start(2)
 	for name, c := range map[string]*client.Client{"agent": r.agent, "account": r.account} {
 		ctx := t.Context()
-		done, err := c.Follow(ctx, job.JobID, nil)
+		done, err := c.Wait(ctx, job.JobID, nil)
 		if err != nil || done.Status != client.StatusCompleted {
 			t.Fatalf("%s key: %+v, %v", name, done, err)
 		}

@@ -68,13 +68,13 @@ func (s *service) estimate(ctx context.Context, r rounds.Record, path string) er
 	if err != nil {
 		return err
 	}
-	job, err := s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := s.client.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		return err
 	}
 	var seen *client.Job
 	var at time.Time
-	last, err := s.client.Follow(ctx, job.JobID, func(e client.Event) {
+	last, err := s.client.Wait(ctx, job.JobID, func(e client.Event) {
 		if seen == nil && e.Job != nil && e.Job.FramesCompleted >= etaFrames && e.Job.ETASeconds != nil {
 			seen, at = e.Job, time.Now()
 		}

@@ -130,9 +130,9 @@ func (s *service) renderProject(ctx context.Context, folder string, paths []stri
 	if err != nil {
 		return err
 	}
-	job, err := s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := s.client.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err == nil {
-		job, err = s.client.Follow(ctx, job.JobID, nil)
+		job, err = s.client.Wait(ctx, job.JobID, nil)
 	}
 	if err == nil && job.Status != client.StatusCompleted {
 		err = fmt.Errorf("the job ended as %s: %+v", job.Status, job.Failure)

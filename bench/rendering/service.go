@@ -217,12 +217,12 @@ func (s *service) render(ctx context.Context, b *rounds.Run, path string) (rende
 	if err != nil {
 		return r, err
 	}
-	job, err := s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := s.client.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		return r, err
 	}
 	r.answered = time.Now()
-	if job, err = s.client.Follow(ctx, job.JobID, nil); err != nil {
+	if job, err = s.client.Wait(ctx, job.JobID, nil); err != nil {
 		return r, err
 	}
 	if job.Status != client.StatusCompleted {

@@ -148,7 +148,7 @@ func (s *server) paidFrames(ctx context.Context) (took []float64, err error) {
 		}
 		began := time.Now()
 		accepted := 0.0
-		job, err = s.client.Follow(ctx, job.JobID, func(e client.Event) {
+		job, err = s.client.Wait(ctx, job.JobID, func(e client.Event) {
 			if e.Frame != nil {
 				accepted = time.Since(began).Seconds()
 			}

@@ -162,7 +162,7 @@ func (s *server) neighbour(ctx context.Context) (took []float64, err error) {
 			}
 			took = append(took, time.Since(began).Seconds())
 		case <-end:
-			_, err := s.client.Follow(ctx, job.JobID, func(client.Event) {})
+			_, err := s.client.Wait(ctx, job.JobID, func(client.Event) {})
 			return took, err
 		case <-ctx.Done():
 			return nil, ctx.Err()

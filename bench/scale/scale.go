@@ -83,7 +83,7 @@ func scaleRun(ctx context.Context, b *rounds.Run, engine string, workers, frames
 		return out, err
 	}
 	var first, last time.Time
-	job, err = s.client.Follow(ctx, job.JobID, func(e client.Event) {
+	job, err = s.client.Wait(ctx, job.JobID, func(e client.Event) {
 		if e.Frame == nil {
 			return
 		}
@@ -124,7 +124,7 @@ func (s *server) startAs(ctx context.Context, c *client.Client, n int) (*client.
 	if err != nil {
 		return nil, err
 	}
-	return c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	return c.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
 // Watchers has a thousand clients follow one job and measures how old a change is when

@@ -263,7 +263,7 @@ func (f *finished) start(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	began := time.Now()
-	job, err := f.agent.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := f.agent.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	took := time.Since(began).Seconds()
 	if err == nil {
 		_, err = f.agent.Cancel(ctx, job.JobID)

@@ -93,7 +93,7 @@ func order(ctx context.Context, c *client.Client, scene, secret string) (*client
 		return nil, err
 	}
 	fmt.Println(quote.FrameCount, "frames,", quote.PriceCents, "cents")
-	return c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{
+	return c.Start(ctx, quote, client.StartRequest{
 		LegalAcceptance: client.LegalV1, WebhookURL: os.Getenv("HOOK_URL"), WebhookSecret: secret})
 }
 

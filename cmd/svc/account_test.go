@@ -113,7 +113,7 @@ func (s *scriptService) start(ts *testscript.TestScript, name, count string) {
 	ctx, first := context.Background(), 1
 	q, err := s.agent.Inspect(ctx, client.InspectRequest{Filename: "scene.blend", Body: bytes.NewReader(demo.Scene()), FrameStart: &first, FrameEnd: &frames})
 	ts.Check(err)
-	started, err := s.agent.Start(ctx, q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	started, err := s.agent.Start(ctx, q, client.StartRequest{LegalAcceptance: client.LegalV1})
 	ts.Check(err)
 	ts.Setenv(name, started.JobID)
 }
@@ -148,7 +148,7 @@ func (s *scriptService) work(ts *testscript.TestScript) {
 
 // ended waits for a job's end.
 func (s *scriptService) ended(ts *testscript.TestScript, jobID string) {
-	_, err := s.agent.Follow(context.Background(), jobID, nil)
+	_, err := s.agent.Wait(context.Background(), jobID, nil)
 	ts.Check(err)
 }
 

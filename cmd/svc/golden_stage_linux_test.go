@@ -177,7 +177,7 @@ func (s *stage) order(c *client.Client, frames int) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	started, err := c.Start(ctx, q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	started, err := c.Start(ctx, q, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func (s *stage) order(c *client.Client, frames int) string {
 
 func (s *stage) ended(c *client.Client, jobID string) {
 	s.t.Helper()
-	if _, err := c.Follow(s.t.Context(), jobID, nil); err != nil {
+	if _, err := c.Wait(s.t.Context(), jobID, nil); err != nil {
 		s.t.Fatal(err)
 	}
 }

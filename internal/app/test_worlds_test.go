@@ -53,7 +53,7 @@ func started(t *testing.T, c *client.Client, n int) (*client.Job, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return c.Start(t.Context(), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	return c.Start(t.Context(), q, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
 func refusedWith(err error, code fault.Code) bool {

@@ -140,7 +140,7 @@ var verbs = map[string]func(context.Context, *client.Client, arguments) (any, er
 		if a.LegalAcceptance != nil {
 			legal = *a.LegalAcceptance
 		}
-		return c.Start(ctx, a.UploadID, a.QuoteID, client.StartRequest{LegalAcceptance: legal})
+		return c.Start(ctx, &client.Quote{UploadID: a.UploadID, QuoteID: a.QuoteID}, client.StartRequest{LegalAcceptance: legal})
 	},
 	"follow": func(ctx context.Context, c *client.Client, a arguments) (any, error) { return follow(ctx, c, a) },
 	"download": func(ctx context.Context, c *client.Client, a arguments) (any, error) {
@@ -194,7 +194,7 @@ func render(ctx context.Context, c *client.Client, a arguments) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	job, err := c.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := c.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		return nil, err
 	}
@@ -225,7 +225,7 @@ func render(ctx context.Context, c *client.Client, a arguments) (any, error) {
 // follow follows a job to its end and lists the frames that it heard of.
 func follow(ctx context.Context, c *client.Client, a arguments) (told, error) {
 	frames := []int{}
-	job, err := c.Follow(ctx, a.JobID, func(e client.Event) {
+	job, err := c.Wait(ctx, a.JobID, func(e client.Event) {
 		if e.Frame != nil {
 			frames = append(frames, e.Frame.Frame)
 		}

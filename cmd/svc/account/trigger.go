@@ -68,7 +68,7 @@ func (c *Trigger) Run(app *kong.Context) (err error) {
 	if refused == nil {
 		api, err := service.Client()
 		if err == nil {
-			job, err = api.Follow(ctx, job.JobID, nil)
+			job, err = api.Wait(ctx, job.JobID, nil)
 		}
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (c *Trigger) start(ctx context.Context, service profile.Service) (job *clie
 	if err != nil {
 		return nil, nil, err
 	}
-	job, err = api.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err = api.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if e, ok := errors.AsType[*client.Error](err); ok && e.Code == c.Outcome {
 		return nil, e, nil
 	}

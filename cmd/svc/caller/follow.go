@@ -36,7 +36,7 @@ func (e *jobError) Failure() (code, action string) {
 func follow(ctx context.Context, o Options, jobID string) (*client.Job, error) {
 	shown := newFollowing(o.Display)
 	defer shown.end()
-	job, err := o.Client.Follow(ctx, jobID, shown.event)
+	job, err := o.Client.Wait(ctx, jobID, shown.event)
 	if err != nil {
 		return nil, err
 	}

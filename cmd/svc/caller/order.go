@@ -236,7 +236,7 @@ func (r *run) start(ctx context.Context, j *jobFile) error {
 // send accepts the quote at the service. After the yes, Ctrl-C must not leave it
 // unknown whether money is reserved, so it does not end the call.
 func (r *run) send(ctx context.Context, j *jobFile) (*client.Job, error) {
-	job, err := r.Client.Start(context.WithoutCancel(ctx), j.UploadID, j.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, MaxPriceCents: r.MaxCents, Tags: r.Tags})
+	job, err := r.Client.Start(context.WithoutCancel(ctx), &client.Quote{UploadID: j.UploadID, QuoteID: j.QuoteID}, client.StartRequest{LegalAcceptance: client.LegalV1, MaxPriceCents: r.MaxCents, Tags: r.Tags})
 	if err == nil {
 		return job, nil
 	}

@@ -187,11 +187,11 @@ func (s *service) uploadProject(ctx context.Context, scene Scene) (*client.Quote
 // render orders a quote, waits for the job and returns its pictures. A failed job is an
 // error.
 func (s *service) render(ctx context.Context, quote *client.Quote) (pictures, error) {
-	job, err := s.client.Start(ctx, quote.UploadID, quote.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := s.client.Start(ctx, quote, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		return nil, err
 	}
-	if job, err = s.client.Follow(ctx, job.JobID, nil); err != nil {
+	if job, err = s.client.Wait(ctx, job.JobID, nil); err != nil {
 		return nil, err
 	}
 	if job.Status != client.StatusCompleted {

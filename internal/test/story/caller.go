@@ -116,7 +116,7 @@ func (c Caller) QuoteOf(scene []byte, n int) *client.Quote {
 
 // Take starts a quote.
 func (c Caller) Take(q *client.Quote) (*client.Job, error) {
-	return c.Start(Patient(c.T), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	return c.Start(Patient(c.T), q, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
 // StartFrames has frames 1 to n rendered.
@@ -132,7 +132,7 @@ func (c Caller) StartFrames(n int) *client.Job {
 // Await follows a job until it has ended, which must be with that status.
 func (c Caller) Await(jobID, status string) *client.Job {
 	c.T.Helper()
-	job, err := c.Follow(Patient(c.T), jobID, nil)
+	job, err := c.Wait(Patient(c.T), jobID, nil)
 	if err != nil {
 		c.T.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func (c Caller) Await(jobID, status string) *client.Job {
 // AwaitFrames follows a job until n of its frames are accepted.
 func (c Caller) AwaitFrames(jobID string, n int) {
 	c.T.Helper()
-	for e, err := range c.Events(Patient(c.T), jobID, "") {
+	for e, err := range c.Follow(Patient(c.T), jobID, "") {
 		if err != nil {
 			c.T.Fatal(err)
 		}

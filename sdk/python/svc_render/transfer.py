@@ -144,7 +144,7 @@ def download(transport: Transport, artifact_of: Callable[[], Dict[str, Any]], pa
         return artifact
     part = "%s.%s.part" % (path, want[:12])  # the hash separates parts of different files
     with open(part, "a+b") as file:
-        attempt = 1
+        attempt, limited = 1, 0.0
         while True:
             before = file.seek(0, os.SEEK_END)
             try:
@@ -152,7 +152,12 @@ def download(transport: Transport, artifact_of: Callable[[], Dict[str, Any]], pa
                 break
             except SvcError as error:
                 if file.seek(0, os.SEEK_END) > before:
-                    attempt = 1  # only tries without new bytes count
+                    attempt, limited = 1, 0.0  # only tries without new bytes count
+                wait = transport.limit(error, limited)
+                if wait:
+                    limited += wait
+                    transport.sleep(wait)  # the link still works
+                    continue
                 if attempt >= transport.attempts or not (passing(error) or link_ended(error)):
                     raise
                 transport.pause(attempt, error)

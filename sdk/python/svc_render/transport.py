@@ -272,8 +272,8 @@ class Transport:
             try:
                 return attempt()
             except SvcError as error:
-                wait = error.retry_after if isinstance(error, ApiError) and error.status == 429 else 0.0
-                if 0 < wait <= PATIENCE - limited and not once and self.attempts > 1:
+                wait = 0.0 if once else self.limit(error, limited)
+                if wait:
                     limited += wait
                     self.sleep(wait)
                     continue
@@ -281,6 +281,12 @@ class Transport:
                     raise
                 self.pause(number, error)
             number += 1
+
+    def limit(self, error: SvcError, limited: float) -> float:
+        """How long a rate limit asks to wait, which is no failed try; 0.0 where it is none, or
+        where PATIENCE has no room for it after ``limited`` seconds of such waits."""
+        wait = error.retry_after if isinstance(error, ApiError) and error.status == 429 else 0.0
+        return wait if wait <= PATIENCE - limited and self.attempts > 1 else 0.0
 
     def pause(self, attempt: int, error: Optional[SvcError]) -> None:
         """Waits before the next try, at least as long as the server asked for. Half of each

@@ -98,6 +98,8 @@ export declare class Transport {
     bytes(url: string, asked?: Asked): Promise<Uint8Array<ArrayBuffer>>;
     /** Calls `attempt` until it succeeds, fails for good, or was called often enough. It waits rate limits out silently, within PATIENCE, unless there is one attempt only. */
     repeat<T>(attempt: () => Promise<T>, signal?: AbortSignal, once?: boolean): Promise<T>;
+    /** How long a rate limit asks to wait, which is no failed try; 0 where it is none, or where PATIENCE has no room for it after `limited` seconds of such waits. */
+    limit(error: unknown, limited: number): number;
     /** Waits before the next try, at least as long as the server asked for. Half of each wait is random, so that many clients of a restarted server do not return at once. */
     pause(attempt: number, error: SvcError | undefined, signal?: AbortSignal): Promise<void>;
     sleep(wait: number, signal?: AbortSignal): Promise<void>;

@@ -213,8 +213,8 @@ export class Transport {
                 return await attempt();
             }
             catch (error) {
-                const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : 0;
-                if (wait > 0 && limited + wait <= PATIENCE && !once && this.attempts > 1) {
+                const wait = once ? 0 : this.limit(error, limited);
+                if (wait > 0) {
                     limited += wait;
                     number--;
                     await this.sleep(wait, signal);
@@ -225,6 +225,11 @@ export class Transport {
                 await this.pause(number, error, signal);
             }
         }
+    }
+    /** How long a rate limit asks to wait, which is no failed try; 0 where it is none, or where PATIENCE has no room for it after `limited` seconds of such waits. */
+    limit(error, limited) {
+        const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : 0;
+        return limited + wait <= PATIENCE && this.attempts > 1 ? wait : 0;
     }
     /** Waits before the next try, at least as long as the server asked for. Half of each wait is random, so that many clients of a restarted server do not return at once. */
     async pause(attempt, error, signal) {

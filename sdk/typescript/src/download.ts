@@ -114,12 +114,19 @@ async function compare(blob: Blob, artifact: Artifact): Promise<void> {
 /** Fetches until everything is there, over as many connections as bring something. */
 async function fill(transport: Transport, artifact: Artifact, artifactOf: () => Promise<Artifact>, sink: Sink, progress?: Progress, signal?: AbortSignal): Promise<void> {
   let { url } = artifact;
-  for (let attempt = 1; ; attempt++) {
+  for (let attempt = 1, limited = 0; ; attempt++) {
     const before = sink.size;
     try {
       return await append(transport, url, artifact.size_bytes, sink, progress, signal);
     } catch (error) {
-      if (sink.size > before) attempt = 1; // only tries without new bytes count
+      if (sink.size > before) [attempt, limited] = [1, 0]; // only tries without new bytes count
+      const wait = transport.limit(error, limited);
+      if (wait > 0) {
+        attempt--;
+        limited += wait;
+        await transport.sleep(wait, signal); // the link still works
+        continue;
+      }
       if (!(error instanceof SvcError) || attempt >= transport.attempts || !(passing(error) || linkEnded(error))) throw error;
       await transport.pause(attempt, error, signal);
     }

@@ -249,8 +249,8 @@ export class Transport {
       try {
         return await attempt();
       } catch (error) {
-        const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : 0;
-        if (wait > 0 && limited + wait <= PATIENCE && !once && this.attempts > 1) {
+        const wait = once ? 0 : this.limit(error, limited);
+        if (wait > 0) {
           limited += wait;
           number--;
           await this.sleep(wait, signal);
@@ -260,6 +260,12 @@ export class Transport {
         await this.pause(number, error as SvcError, signal);
       }
     }
+  }
+
+  /** How long a rate limit asks to wait, which is no failed try; 0 where it is none, or where PATIENCE has no room for it after `limited` seconds of such waits. */
+  limit(error: unknown, limited: number): number {
+    const wait = error instanceof ApiError && error.status === 429 ? error.retryAfter : 0;
+    return limited + wait <= PATIENCE && this.attempts > 1 ? wait : 0;
   }
 
   /** Waits before the next try, at least as long as the server asked for. Half of each wait is random, so that many clients of a restarted server do not return at once. */

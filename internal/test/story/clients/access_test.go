@@ -84,7 +84,7 @@ func TestAnotherWorkspacesThingsAreNotThere(t *testing.T) {
 			"download": func() error { _, err := stranger.Artifact(ctx, id); return err },
 			"receipt":  func() error { _, err := stranger.Receipt(ctx, id); return err },
 			"proof":    func() error { _, err := stranger.Proof(ctx, id); return err },
-			"events":   func() error { _, err := stranger.Follow(ctx, id, nil); return err },
+			"events":   func() error { _, err := stranger.Wait(ctx, id, nil); return err },
 		} {
 			t.Log(name)
 			story.WantRefusal(t, ask(), http.StatusNotFound, "render_not_found")

@@ -31,7 +31,7 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 			err    error
 		}
 		stayed := make(chan watched, 1)
-		staying := c.Events(story.Patient(t), job.JobID, "")
+		staying := c.Follow(story.Patient(t), job.JobID, "")
 		go func() {
 			var seen watched
 			for e, err := range staying {
@@ -68,7 +68,7 @@ func TestAWatcherMissesNoFrameOverARestart(t *testing.T) {
 // accepted in all, or the job has ended.
 func watchJob(c story.Caller, jobID, after string, upTo int) (frames []int, last string) {
 	c.T.Helper()
-	for e, err := range c.Events(story.Patient(c.T), jobID, after) {
+	for e, err := range c.Follow(story.Patient(c.T), jobID, after) {
 		if err != nil {
 			c.T.Fatal(err)
 		}

@@ -93,7 +93,7 @@ func TestALowWalletCallsTheWebhooksOfItsWorkspaceOnce(t *testing.T) {
 		for range 2 {
 			var err error
 			q := c.QuoteFrames(1)
-			if second, err = c.Start(story.Patient(t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1}); err != nil {
+			if second, err = c.Start(story.Patient(t), q, client.StartRequest{LegalAcceptance: client.LegalV1}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -149,7 +149,7 @@ func verifiedBy(svc *story.Service, ca story.Authority, receiver *exec.Cmd, secr
 	c := svc.Caller(story.Credit)
 	address := story.FreeAddress(t)
 	q := c.QuoteFrames(1)
-	job, err := c.Start(story.Patient(t), q.UploadID, q.QuoteID, client.StartRequest{
+	job, err := c.Start(story.Patient(t), q, client.StartRequest{
 		LegalAcceptance: client.LegalV1, WebhookURL: "https://" + address + "/svc", WebhookSecret: secret,
 	})
 	if err != nil {

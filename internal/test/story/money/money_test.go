@@ -222,7 +222,7 @@ func TestAServiceThatTakesNoJobsFinishesWhatRuns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = once.Start(story.Patient(t), priced.UploadID, priced.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+		_, err = once.Start(story.Patient(t), priced, client.StartRequest{LegalAcceptance: client.LegalV1})
 		story.WantRefusal(t, err, 503, "not_accepting_jobs")
 		svc.Worker(&story.Painter{})
 		c.Fetch(c.Await(job.JobID, client.StatusCompleted), 2)

@@ -299,7 +299,7 @@ func startOnce(svc *story.Service, c story.Caller, q *client.Quote) (*client.Job
 	if err != nil {
 		c.T.Fatal(err)
 	}
-	return once.Start(story.Patient(c.T), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	return once.Start(story.Patient(c.T), q, client.StartRequest{LegalAcceptance: client.LegalV1})
 }
 
 // TestAFrameOfAFileFailsByItsNumber fails one frame and no other.

@@ -54,7 +54,7 @@ func TestWebhooksOfTestModeAreDeliveredAndTheClockBringsTheirRetries(t *testing.
 		receiver.StartTLS()
 		defer receiver.Close()
 		q := c.QuoteFrames(1)
-		job, err := c.Start(story.Patient(t), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: receiver.URL, WebhookSecret: secret})
+		job, err := c.Start(story.Patient(t), q, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: receiver.URL, WebhookSecret: secret})
 		if err != nil {
 			t.Fatal(err)
 		}

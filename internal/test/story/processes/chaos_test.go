@@ -327,7 +327,7 @@ func (e *chaosCaller) job(frames int) (*client.Job, error) {
 			return nil, fmt.Errorf("cancel: %w", err)
 		}
 	}
-	ended, err := e.Follow(ctx, job.JobID, nil)
+	ended, err := e.Wait(ctx, job.JobID, nil)
 	if err != nil {
 		return nil, fmt.Errorf("follow: %w", err)
 	}

@@ -88,7 +88,7 @@ func crashRun(t *testing.T, database string, embedded bool, n int64) (killed boo
 func startWithWebhook(c story.Caller, n int, address string) (job *client.Job, secret string) {
 	c.T.Helper()
 	q := c.QuoteFrames(n)
-	job, err := c.Start(story.Patient(c.T), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address})
+	job, err := c.Start(story.Patient(c.T), q, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: address})
 	if err != nil {
 		c.T.Fatal(err)
 	}

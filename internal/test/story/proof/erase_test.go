@@ -48,7 +48,7 @@ func inspectPersonal(c story.Caller, frames int) *client.Quote {
 func startPersonal(c story.Caller, frames int, receiver string) *client.Job {
 	c.T.Helper()
 	q := inspectPersonal(c, frames)
-	started, err := c.Start(story.Patient(c.T), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: receiver + "/" + story.Personal})
+	started, err := c.Start(story.Patient(c.T), q, client.StartRequest{LegalAcceptance: client.LegalV1, WebhookURL: receiver + "/" + story.Personal})
 	if err != nil {
 		c.T.Fatal(err)
 	}

@@ -151,7 +151,7 @@ func TestACrowdOfWorkersLosesNoFrameAndRendersNoneTwice(t *testing.T) {
 		}
 		job := c.StartFrames(frames)
 		seen := map[int]int{}
-		for e, err := range c.Events(story.Patient(t), job.JobID, "") {
+		for e, err := range c.Follow(story.Patient(t), job.JobID, "") {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -71,7 +71,7 @@ func (c caller) start(scene []byte, r client.StartRequest, first, last, step int
 	c.Helper()
 	q := c.quote(scene, first, last, step)
 	r.LegalAcceptance = client.LegalV1
-	job, err := c.Start(c.Context(), q.UploadID, q.QuoteID, r)
+	job, err := c.Start(c.Context(), q, r)
 	if err != nil {
 		c.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func (c caller) await(jobID, status string) {
 	c.Helper()
 	ctx, cancel := context.WithTimeout(c.Context(), await.Patience)
 	defer cancel()
-	if job, err := c.Follow(ctx, jobID, nil); err != nil || job.Status != status {
+	if job, err := c.Wait(ctx, jobID, nil); err != nil || job.Status != status {
 		c.Fatalf("the job ended as %+v, %v, want %s", job, err, status)
 	}
 }
@@ -239,7 +239,7 @@ func (s *store) reuse(scene []byte) (take func(last int) string) {
 		if err != nil {
 			s.Fatal(err)
 		}
-		started, err := c.Start(s.Context(), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+		started, err := c.Start(s.Context(), q, client.StartRequest{LegalAcceptance: client.LegalV1})
 		if err != nil {
 			s.Fatal(err)
 		}

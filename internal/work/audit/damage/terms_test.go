@@ -117,7 +117,7 @@ func (h *history) quote() *client.Quote {
 // start has a quote's frames rendered, which reserves so many cents.
 func (h *history) start(q *client.Quote, cents int) {
 	h.Helper()
-	job, err := h.caller().Start(h.Context(), q.UploadID, q.QuoteID, client.StartRequest{LegalAcceptance: client.LegalV1})
+	job, err := h.caller().Start(h.Context(), q, client.StartRequest{LegalAcceptance: client.LegalV1})
 	if err != nil {
 		h.Fatal(err)
 	}
