@@ -44,9 +44,8 @@ import (
 const holder = dispatch.ServiceHolder
 
 // UsualAbove is how long a frame must take on one worker to be cut, if the operator sets
-// nothing else: none is. Two Blenders do not always show the same last bits at a cut, and the
-// frame is then rendered once more, whole (docs/stills.md).
-const UsualAbove = time.Duration(0)
+// nothing else. What a shorter frame gains is lost again in loading and joining.
+const UsualAbove = 2 * time.Minute
 
 // Cuts cuts frames and carries out workers' reports about strips. The fields are set once,
 // before the first call; all methods are safe for concurrent use, also by several processes

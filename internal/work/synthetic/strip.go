@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"time"
@@ -15,8 +16,11 @@ import (
 	"svc.example/internal/render/strips"
 )
 
-// RenderStrip implements worker.Stripper: it writes the palette indexes of some rows to an OpenEXR
-// file, after the share of the frame's time that the rows are.
+// greys is how many palette indexes a strip can show, each as its own grey.
+const greys = 255
+
+// RenderStrip implements worker.Stripper: it writes the palette indexes of some rows, as greys, to
+// an OpenEXR file, after the share of the frame's time that the rows are.
 func (s *session) RenderStrip(ctx context.Context, frame int, strip strips.Strip, progress func(float64)) (blender.Frame, error) {
 	began, from, to := time.Now(), strip.Held.From, strip.Held.To
 	fault, err := s.spend(ctx, float64(to-from)/float64(s.size.Y), progress)
@@ -50,7 +54,7 @@ func (s *session) paintRows(out *os.File, from, to int, fault Fault) error {
 			if fault == Wrong {
 				index ^= 1
 			}
-			row = binary.LittleEndian.AppendUint32(row, uint32(index))
+			row = binary.LittleEndian.AppendUint32(row, math.Float32bits(float32(index)/greys))
 		}
 		if err := w.Row(row); err != nil {
 			return err
@@ -90,7 +94,8 @@ func (s *session) colour(frame int, joined string) ([]byte, error) {
 	indexes := make([]byte, s.size.X*s.size.Y)
 	err = picture.Rows(0, s.size.Y, func(y int, values []byte) error {
 		for x := range s.size.X {
-			indexes[y*s.size.X+x] = values[4*x]
+			grey := math.Float32frombits(binary.LittleEndian.Uint32(values[4*x:]))
+			indexes[y*s.size.X+x] = byte(math.Round(float64(grey) * greys))
 		}
 		return nil
 	})
@@ -100,12 +105,12 @@ func (s *session) colour(frame int, joined string) ([]byte, error) {
 	return Draw(s.size, func(x, y int) byte { return indexes[y*s.size.X+x] }, coloursOf(frame))
 }
 
-// exrHead is the header of an OpenEXR file of whole numbers, one for each pixel.
+// exrHead is the header of an OpenEXR file of greys.
 func exrHead(width, height int) []byte {
 	number := func(n uint32) []byte { return binary.LittleEndian.AppendUint32(nil, n) }
 	one := number(0x3f800000)
 	window := bytes.Join([][]byte{number(0), number(0), number(uint32(width - 1)), number(uint32(height - 1))}, nil)
-	channel := bytes.Join([][]byte{[]byte("Index\x00"), number(0), number(0), number(1), number(1), {0}}, nil)
+	channel := bytes.Join([][]byte{[]byte("Y\x00"), number(2), number(0), number(1), number(1), {0}}, nil)
 	head := bytes.NewBuffer([]byte{0x76, 0x2f, 0x31, 0x01, 2, 0, 0, 0})
 	for _, a := range []struct {
 		name, kind string

@@ -127,14 +127,19 @@ func (r *Reader) draw(ctx context.Context, record job.Record, f row, look func(f
 		return nil, err
 	}
 	defer func() { _ = file.Close() }()
+	return encoded(file, f.File, look, quality)
+}
+
+// encoded makes a JPEG of what look sees in a file. Errors: those of Preview.JPEG.
+func encoded(file io.Reader, name string, look func(file io.Reader) (image.Image, error), quality int) ([]byte, error) {
 	picture, err := look(file)
 	switch {
 	case errors.Is(err, pixels.ErrUnsupported):
-		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: files of this kind have none.", f.File)
+		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: files of this kind have none.", name)
 	case errors.Is(err, pixels.ErrTooLarge):
-		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: its %d x %d pixels would take too much memory.", f.File, f.Width, f.Height).Wrap(err)
+		return nil, fault.New(fault.FrameNotFound, "There is no preview of %s: the picture would take too much memory.", name).Wrap(err)
 	case err != nil:
-		return nil, fmt.Errorf("decode %s of %s: %w", f.File, f.JobID, err)
+		return nil, fmt.Errorf("decode %s: %w", name, err)
 	}
 	var out bytes.Buffer
 	if err := jpeg.Encode(&out, picture, &jpeg.Options{Quality: quality}); err != nil {

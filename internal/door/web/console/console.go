@@ -124,6 +124,7 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/frames/{frame}", s.Page(s.Admit(s.frame)))
 	mux.Handle("GET "+one+"/frames/{frame}/compare", s.Page(s.Admit(s.chooseJob)))
 	mux.Handle("GET "+one+"/frames/{frame}/small", s.AdmitRaw(s.smallFrame))
+	mux.Handle("GET "+one+"/frames/{frame}/strips/{part}", s.AdmitRaw(s.strip))
 	mux.Handle("GET "+one+"/frames/{frame}/view", s.AdmitRaw(s.viewFrame))
 	mux.Handle("GET "+one+"/frames/{frame}/file", s.AdmitRaw(s.wholeFrame))
 	mux.Handle("GET "+one+"/sheet", s.AdmitRaw(s.overview(overview.ContactSheet)))

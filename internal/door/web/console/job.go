@@ -35,6 +35,8 @@ type jobView struct {
 	Shown string
 	// Before and After are the addresses of the frames before and after; "" for none.
 	Before, After string
+	// Cut reports whether several workers render one frame of the page together.
+	Cut bool
 	// Reused is how many frames were taken over from earlier jobs.
 	Reused int
 	// Timeline shows how long each frame took; nil for a few.
@@ -57,6 +59,8 @@ type cell struct {
 	Frame int
 	// View is nil until the frame is accepted.
 	View *watch.FrameView
+	// Cut is the frame in strips, while several workers render it; nil where none or one does.
+	Cut *watch.CutFrame
 	look
 }
 
@@ -143,7 +147,11 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	if err != nil {
 		return page.Page{}, err
 	}
-	from, err := v.fill(views, r.URL.Query().Get("from"))
+	cut, err := s.cutFrames(ctx, who, o)
+	if err != nil {
+		return page.Page{}, err
+	}
+	from, err := v.fill(views, cut, r.URL.Query().Get("from"))
 	if err != nil {
 		return page.Page{}, err
 	}
@@ -184,7 +192,7 @@ func (s *Site) record(ctx context.Context, who identity.Principal, jobID string)
 
 // fill puts the frames of a job into the page, starting at the first one with at least the
 // given number.
-func (v *jobView) fill(views []watch.FrameView, from string) (first int, err error) {
+func (v *jobView) fill(views []watch.FrameView, cut map[int]*watch.CutFrame, from string) (first int, err error) {
 	all, err := framelist.Parse(v.FrameList, contract.MaxFrames)
 	if err != nil {
 		return 0, fmt.Errorf("read the frames of %s: %w", v.JobID, err)
@@ -202,7 +210,8 @@ func (v *jobView) fill(views []watch.FrameView, from string) (first int, err err
 		accepted[views[i].Frame] = &views[i]
 	}
 	for _, n := range all[begin:end] {
-		v.Cells = append(v.Cells, cell{JobID: v.JobID, Frame: n, View: accepted[n]})
+		v.Cells = append(v.Cells, cell{JobID: v.JobID, Frame: n, View: accepted[n], Cut: cut[n]})
+		v.Cut = v.Cut || cut[n] != nil
 	}
 	v.Timeline = timelineOf(all, accepted)
 	v.Flagged = flaggedOf(v.JobID, views)

@@ -326,3 +326,63 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 	}
 	return items, nil
 }
+
+const stripsShown = `-- name: StripsShown :many
+SELECT frame, part, parts, row_from, row_to, height, overlap, blob_key, sha256, size_bytes, delivered_at
+FROM strip WHERE job_id = $1 AND is_open = 1 ORDER BY frame, part LIMIT CAST($2 AS bigint)
+`
+
+type StripsShownParams struct {
+	JobID string
+	Max   int64
+}
+
+type StripsShownRow struct {
+	Frame       int64
+	Part        int64
+	Parts       int64
+	RowFrom     int64
+	RowTo       int64
+	Height      int64
+	Overlap     int64
+	BlobKey     string
+	Sha256      string
+	SizeBytes   int64
+	DeliveredAt int64
+}
+
+// The strips of frames of a job that are being rendered, from the top of each.
+func (q *Queries) StripsShown(ctx context.Context, arg StripsShownParams) ([]StripsShownRow, error) {
+	rows, err := q.db.QueryContext(ctx, stripsShown, arg.JobID, arg.Max)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []StripsShownRow
+	for rows.Next() {
+		var i StripsShownRow
+		if err := rows.Scan(
+			&i.Frame,
+			&i.Part,
+			&i.Parts,
+			&i.RowFrom,
+			&i.RowTo,
+			&i.Height,
+			&i.Overlap,
+			&i.BlobKey,
+			&i.Sha256,
+			&i.SizeBytes,
+			&i.DeliveredAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
