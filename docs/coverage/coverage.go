@@ -2,7 +2,7 @@
 // with the tests that show it; docs/internal/interface-coverage.md is printed from it.
 //
 // What always holds, by this package's tests: every numbered rule, table line
-// and list item of those sections in docs/interface.md has a row; every row
+// and list item of those sections in the pages of the interface has a row; every row
 // names a test, and every test that a row names exists.
 //
 // Each section has its own file. Start reading at Rule, then Rules.

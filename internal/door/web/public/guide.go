@@ -58,7 +58,7 @@ func guideDoors() []guideDoor {
 		{
 			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
 			Guides:    named("keys-and-spending", "sdk", "agents", "webhooks", "test-mode", "oauth", "verify", "versions"),
-			Reference: named("interface", "interface-account", "interface-uploads", "interface-quotes", "interface-jobs", "interface-receipts", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
+			Reference: named("interface", "interface-basics", "interface-routes", "interface-shapes", "interface-account", "interface-wallet", "interface-uploads", "interface-projects", "interface-scene", "interface-quotes", "interface-jobs", "interface-job-routes", "interface-receipts", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
 		},
 		{
 			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
