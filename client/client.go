@@ -128,6 +128,14 @@ func (c *Client) TestMode() bool {
 	return strings.HasPrefix(c.key, contract.TestAgentKeyPrefix) || strings.HasPrefix(c.key, contract.TestAccountKeyPrefix)
 }
 
+// either is the path of a route that has one for account keys and one for agent keys.
+func (c *Client) either(account, agent string) string {
+	if c.AccountKey() {
+		return account
+	}
+	return agent
+}
+
 // newHTTPClient bounds the silent phases of an exchange and not its length:
 // uploads, downloads and event streams may take any time.
 func newHTTPClient() *http.Client {
@@ -212,8 +220,7 @@ func (c *Client) Call(ctx context.Context, method, path string, value, answer an
 }
 
 // ask sends value, if it is not nil, and returns the JSON answer.
-func ask[T any](ctx context.Context, c *Client, method, path string, value any) (*T, error) {
-	x := call{method: method, path: path}
+func ask[T any](ctx context.Context, c *Client, x call, value any) (*T, error) {
 	if value != nil {
 		body, err := jsonBody(value)
 		if err != nil {

@@ -2,7 +2,13 @@
 
 package client
 
-import "context"
+import (
+	"context"
+	"crypto/rand"
+	"iter"
+	"net/url"
+	"time"
+)
 
 // StartRequest is what a start sends with the quote. The price is the quote's and
 // is never sent; only the most that it may be.
@@ -24,37 +30,37 @@ type StartRequest struct {
 
 // Job reads a job. Error: *Error with render_not_found, also for another workspace's job.
 func (c *Client) Job(ctx context.Context, jobID string) (*Job, error) {
-	return ask[Job](ctx, c, "GET", c.jobPath(jobID, ""), nil)
+	return ask[Job](ctx, c, call{method: "GET", path: c.jobPath(jobID, "")}, nil)
 }
 
 // Cancel ends a job that no worker has claimed yet; later it is refused with
 // render_not_cancellable. A cancelled job costs nothing: its whole reserve is released.
 func (c *Client) Cancel(ctx context.Context, jobID string) (*Job, error) {
-	return ask[Job](ctx, c, "POST", c.jobPath(jobID, "/cancel"), nil)
+	return ask[Job](ctx, c, call{method: "POST", path: c.jobPath(jobID, "/cancel")}, nil)
 }
 
 // Pause keeps workers from taking more frames of a queued or rendering job; frames that they
 // have are finished. Error: *Error with render_not_pausable.
 func (c *Client) Pause(ctx context.Context, jobID string) (*Job, error) {
-	return ask[Job](ctx, c, "POST", c.jobPath(jobID, "/pause"), nil)
+	return ask[Job](ctx, c, call{method: "POST", path: c.jobPath(jobID, "/pause")}, nil)
 }
 
 // Resume lets workers take frames of a paused job again. Errors: *Error with
 // render_not_pausable or paused_by_operator.
 func (c *Client) Resume(ctx context.Context, jobID string) (*Job, error) {
-	return ask[Job](ctx, c, "POST", c.jobPath(jobID, "/resume"), nil)
+	return ask[Job](ctx, c, call{method: "POST", path: c.jobPath(jobID, "/resume")}, nil)
 }
 
 // SetPriority orders a queued or rendering job among those of its workspace: a higher
 // priority, 1 to 100, comes first. A new job has 50. Error: *Error with render_not_pausable.
 func (c *Client) SetPriority(ctx context.Context, jobID string, priority int) (*Job, error) {
-	return ask[Job](ctx, c, "PUT", c.jobPath(jobID, "/priority"), map[string]int{"priority": priority})
+	return ask[Job](ctx, c, call{method: "PUT", path: c.jobPath(jobID, "/priority")}, map[string]int{"priority": priority})
 }
 
 // SetTags gives a job these tags in place of those that it has, in whatever state it is: at
 // most 10, of at most 32 characters each. An empty list, not nil, removes all.
 func (c *Client) SetTags(ctx context.Context, jobID string, tags []string) (*Job, error) {
-	return ask[Job](ctx, c, "PUT", c.jobPath(jobID, "/tags"), map[string][]string{"tags": tags})
+	return ask[Job](ctx, c, call{method: "PUT", path: c.jobPath(jobID, "/tags")}, map[string][]string{"tags": tags})
 }
 
 // Frames lists the frames of a job that are accepted so far, by number. Error: *Error with
@@ -62,7 +68,7 @@ func (c *Client) SetTags(ctx context.Context, jobID string, tags []string) (*Job
 func (c *Client) Frames(ctx context.Context, jobID string) ([]Frame, error) {
 	answer, err := ask[struct {
 		Value []Frame `json:"frames"`
-	}](ctx, c, "GET", c.jobPath(jobID, "/frames"), nil)
+	}](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/frames")}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +81,7 @@ func (c *Client) Frames(ctx context.Context, jobID string) ([]Frame, error) {
 func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) {
 	answer, err := ask[struct {
 		Value Artifact `json:"download"`
-	}](ctx, c, "GET", c.jobPath(jobID, "/download"), nil)
+	}](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/download")}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -84,18 +90,55 @@ func (c *Client) Artifact(ctx context.Context, jobID string) (*Artifact, error) 
 
 // Receipt reads the receipt of a completed job, which [Verify] checks.
 func (c *Client) Receipt(ctx context.Context, jobID string) (*Receipt, error) {
-	return ask[Receipt](ctx, c, "GET", c.jobPath(jobID, "/receipt"), nil)
+	return ask[Receipt](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/receipt")}, nil)
 }
 
 // Proof reads the proof that a completed job's receipt is in the log; [VerifyLog] checks it.
 func (c *Client) Proof(ctx context.Context, jobID string) (*Proof, error) {
-	return ask[Proof](ctx, c, "GET", c.jobPath(jobID, "/proof"), nil)
+	return ask[Proof](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/proof")}, nil)
+}
+
+// ShareRequest is what [Client.Share] sends. Every member may be left out.
+type ShareRequest struct {
+	// ExpiresAt is when the link ends; nil for in 30 days.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	// Download lets visitors download the frames at full size, and the ZIP.
+	Download bool `json:"download,omitempty"`
+	// Proof shows the proof of the job, which includes its price; nil for yes.
+	Proof *bool `json:"proof,omitempty"`
+}
+
+// Share makes a public page of a job's frames, and ends an earlier link. Only this answer
+// has the address, ShareURL.
+func (c *Client) Share(ctx context.Context, jobID string, r ShareRequest) (*Share, error) {
+	return ask[Share](ctx, c, call{method: "POST", path: c.jobPath(jobID, "/share"), key: rand.Text()}, r)
+}
+
+// JobShare reads the public page of a job, without its address, and how often it was opened.
+func (c *Client) JobShare(ctx context.Context, jobID string) (*Share, error) {
+	return ask[Share](ctx, c, call{method: "GET", path: c.jobPath(jobID, "/share")}, nil)
+}
+
+// Unshare ends the public page of a job at once.
+func (c *Client) Unshare(ctx context.Context, jobID string) error {
+	return c.do(ctx, call{method: "DELETE", path: c.jobPath(jobID, "/share"), once: true}, new(struct{}))
+}
+
+// Shares lists the public pages of the workspace's jobs, newest first.
+func (c *Client) Shares(ctx context.Context) ([]Share, error) {
+	answer, err := ask[struct {
+		Value []Share `json:"shares"`
+	}](ctx, c, call{method: "GET", path: c.either("/v1/workspace/shares", "/node/v1/shares")}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Value, nil
 }
 
 // Upload reads an inspected upload with its newest quote; one that has expired is replaced.
 // It spends nothing. Error: *Error with upload_not_found.
 func (c *Client) Upload(ctx context.Context, uploadID string) (*Quote, error) {
-	return ask[Quote](ctx, c, "GET", c.uploadPath(uploadID, ""), nil)
+	return ask[Quote](ctx, c, call{method: "GET", path: c.uploadPath(uploadID, "")}, nil)
 }
 
 // DeleteUpload deletes an upload that no running job needs, which frees its storage at once.
@@ -109,7 +152,7 @@ func (c *Client) DeleteUpload(ctx context.Context, uploadID string) error {
 func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 	answer, err := ask[struct {
 		Value []SigningKey `json:"keys"`
-	}](ctx, c, "GET", "/v1/signing-keys", nil)
+	}](ctx, c, call{method: "GET", path: "/v1/signing-keys"}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -118,26 +161,180 @@ func (c *Client) SigningKeys(ctx context.Context) ([]SigningKey, error) {
 
 // Wallet reads the balance.
 func (c *Client) Wallet(ctx context.Context) (*Wallet, error) {
-	return ask[Wallet](ctx, c, "GET", "/v1/wallet", nil)
+	return ask[Wallet](ctx, c, call{method: "GET", path: "/v1/wallet"}, nil)
 }
 
 // SetWalletAlert has the workspace told when less than cents is available, by mail and by
 // the event wallet.low; 0 means never. It takes an account key.
 func (c *Client) SetWalletAlert(ctx context.Context, cents int64) (*Wallet, error) {
-	return ask[Wallet](ctx, c, "PUT", "/v1/wallet/alert", map[string]int64{"below_cents": cents})
+	return ask[Wallet](ctx, c, call{method: "PUT", path: "/v1/wallet/alert"}, map[string]int64{"below_cents": cents})
+}
+
+// TopUps yields the payments into the wallet, newest first, at most limit; 0 for all. It
+// takes an account key.
+func (c *Client) TopUps(ctx context.Context, limit int) iter.Seq2[*TopUp, error] {
+	return list(ctx, c, "/v1/wallet/top-ups", url.Values{}, "top_ups", limit, func(item *TopUp) string { return item.TopUpID })
+}
+
+// CreateTopUp begins a payment into the wallet. A person pays at CheckoutURL. It takes an
+// account key.
+func (c *Client) CreateTopUp(ctx context.Context, amountCents int64) (*TopUp, error) {
+	return ask[TopUp](ctx, c, call{method: "POST", path: "/v1/wallet/top-ups", once: true}, map[string]int64{"amount_cents": amountCents})
+}
+
+// TopUp reads a payment into the wallet, which has the money once its status is paid. It
+// takes an account key.
+func (c *Client) TopUp(ctx context.Context, topUpID string) (*TopUp, error) {
+	return ask[TopUp](ctx, c, call{method: "GET", path: "/v1/wallet/top-ups/" + url.PathEscape(topUpID)}, nil)
+}
+
+// Invoices yields the invoices, receipts and credit notes of the workspace, newest first, at
+// most limit; 0 for all. It takes an account key.
+func (c *Client) Invoices(ctx context.Context, limit int) iter.Seq2[*Invoice, error] {
+	return list(ctx, c, "/v1/wallet/invoices", url.Values{}, "invoices", limit, func(item *Invoice) string { return item.Number })
+}
+
+// Invoice reads an invoice, a receipt or a credit note. It takes an account key.
+func (c *Client) Invoice(ctx context.Context, number string) (*Invoice, error) {
+	return ask[Invoice](ctx, c, call{method: "GET", path: "/v1/wallet/invoices/" + url.PathEscape(number)}, nil)
+}
+
+// WebhookEndpoints lists the addresses that are told when a job of the workspace ends,
+// newest first. It takes an account key, as all methods about webhooks do.
+func (c *Client) WebhookEndpoints(ctx context.Context) ([]WebhookEndpoint, error) {
+	answer, err := ask[struct {
+		Value []WebhookEndpoint `json:"endpoints"`
+	}](ctx, c, call{method: "GET", path: "/v1/webhook-endpoints"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Value, nil
+}
+
+// CreateWebhookEndpointRequest is what [Client.CreateWebhookEndpoint] sends.
+type CreateWebhookEndpointRequest struct {
+	// URL is an https address of a public host.
+	URL string `json:"url"`
+	// Description is for people.
+	Description string `json:"description,omitempty"`
+	// Secret signs the calls; "" for one that the service makes, and shows in this answer
+	// only.
+	Secret string `json:"secret,omitempty"`
+}
+
+// CreateWebhookEndpoint has an address told when a job of the workspace ends.
+func (c *Client) CreateWebhookEndpoint(ctx context.Context, r CreateWebhookEndpointRequest) (*WebhookEndpoint, error) {
+	return ask[WebhookEndpoint](ctx, c, call{method: "POST", path: "/v1/webhook-endpoints", once: true}, r)
+}
+
+// WebhookEndpoint reads a webhook endpoint.
+func (c *Client) WebhookEndpoint(ctx context.Context, endpointID string) (*WebhookEndpoint, error) {
+	return ask[WebhookEndpoint](ctx, c, call{method: "GET", path: "/v1/webhook-endpoints/" + url.PathEscape(endpointID)}, nil)
+}
+
+// UpdateWebhookEndpointRequest is what [Client.UpdateWebhookEndpoint] sends. Every member may be left out.
+type UpdateWebhookEndpointRequest struct {
+	// URL is where calls go from now on.
+	URL string `json:"url,omitempty"`
+	// Description is for people.
+	Description *string `json:"description,omitempty"`
+	// Enabled is false for an endpoint that is told nothing.
+	Enabled *bool `json:"enabled,omitempty"`
+}
+
+// UpdateWebhookEndpoint changes what is given of a webhook endpoint.
+func (c *Client) UpdateWebhookEndpoint(ctx context.Context, endpointID string, r UpdateWebhookEndpointRequest) (*WebhookEndpoint, error) {
+	return ask[WebhookEndpoint](ctx, c, call{method: "PATCH", path: "/v1/webhook-endpoints/" + url.PathEscape(endpointID)}, r)
+}
+
+// DeleteWebhookEndpoint ends a webhook endpoint at once.
+func (c *Client) DeleteWebhookEndpoint(ctx context.Context, endpointID string) error {
+	return c.do(ctx, call{method: "DELETE", path: "/v1/webhook-endpoints/" + url.PathEscape(endpointID), once: true}, new(struct{}))
+}
+
+// TestWebhookEndpoint sends the event webhook.test to an endpoint.
+func (c *Client) TestWebhookEndpoint(ctx context.Context, endpointID string) (*Delivery, error) {
+	answer, err := ask[struct {
+		Value Delivery `json:"delivery"`
+	}](ctx, c, call{method: "POST", path: "/v1/webhook-endpoints/" + url.PathEscape(endpointID) + "/test", once: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &answer.Value, nil
+}
+
+// RotateWebhookSecretRequest is what [Client.RotateWebhookSecret] sends. Every member may be left out.
+type RotateWebhookSecretRequest struct {
+	// Secret is the new one; "" for one that the service makes, and shows in this answer
+	// only.
+	Secret string `json:"secret,omitempty"`
+}
+
+// RotateWebhookSecret gives an endpoint another secret. Calls are signed with both until
+// PreviousExpiresAt.
+func (c *Client) RotateWebhookSecret(ctx context.Context, endpointID string, r RotateWebhookSecretRequest) (*RotatedSecret, error) {
+	return ask[RotatedSecret](ctx, c, call{method: "POST", path: "/v1/webhook-endpoints/" + url.PathEscape(endpointID) + "/rotate-secret", once: true}, r)
+}
+
+// EndpointDeliveries yields the calls of an endpoint, newest first, at most limit; 0 for
+// all. status is pending, delivered or failed; "" for any.
+func (c *Client) EndpointDeliveries(ctx context.Context, endpointID string, status string, limit int) iter.Seq2[*Delivery, error] {
+	return list(ctx, c, "/v1/webhook-endpoints/"+url.PathEscape(endpointID)+"/deliveries", url.Values{"status": {status}}, "deliveries", limit, func(item *Delivery) string { return item.DeliveryID })
+}
+
+// RedeliverSince sends an endpoint again what it has not taken since a time.
+func (c *Client) RedeliverSince(ctx context.Context, endpointID string, since time.Time) (*Redelivered, error) {
+	return ask[Redelivered](ctx, c, call{method: "POST", path: "/v1/webhook-endpoints/" + url.PathEscape(endpointID) + "/redeliver", once: true}, map[string]time.Time{"since": since})
+}
+
+// WebhookDeliveries lists the webhook calls about a job, newest first.
+func (c *Client) WebhookDeliveries(ctx context.Context, jobID string) ([]Delivery, error) {
+	answer, err := ask[struct {
+		Value []Delivery `json:"deliveries"`
+	}](ctx, c, call{method: "GET", path: "/v1/renders/" + url.PathEscape(jobID) + "/webhook-deliveries"}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return answer.Value, nil
+}
+
+// RedeliverWebhook makes a webhook call about a job once more.
+func (c *Client) RedeliverWebhook(ctx context.Context, jobID string, deliveryID string) (*Delivery, error) {
+	answer, err := ask[struct {
+		Value Delivery `json:"delivery"`
+	}](ctx, c, call{method: "POST", path: "/v1/renders/" + url.PathEscape(jobID) + "/webhook-deliveries/" + url.PathEscape(deliveryID) + "/redeliver", once: true}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &answer.Value, nil
+}
+
+// Pricing reads how renders are priced. It needs no key.
+func (c *Client) Pricing(ctx context.Context) (*Pricing, error) {
+	return ask[Pricing](ctx, c, call{method: "GET", path: "/v1/pricing"}, nil)
+}
+
+// TestClock reads the time of the test world. It takes a key of test mode.
+func (c *Client) TestClock(ctx context.Context) (*TestClock, error) {
+	return ask[TestClock](ctx, c, call{method: "GET", path: "/v1/test/clock"}, nil)
+}
+
+// MoveTestClock moves the time of the test world forward.
+func (c *Client) MoveTestClock(ctx context.Context, advanceSeconds float64) (*TestClock, error) {
+	return ask[TestClock](ctx, c, call{method: "POST", path: "/v1/test/clock", once: true}, map[string]float64{"advance_seconds": advanceSeconds})
 }
 
 // Health asks whether the service answers. It needs no key.
 func (c *Client) Health(ctx context.Context) (*Health, error) {
-	return ask[Health](ctx, c, "GET", "/v1/health", nil)
+	return ask[Health](ctx, c, call{method: "GET", path: "/v1/health"}, nil)
 }
 
 // Capabilities reads them. It needs no key.
 func (c *Client) Capabilities(ctx context.Context) (*Capabilities, error) {
-	return ask[Capabilities](ctx, c, "GET", "/v1/capabilities", nil)
+	return ask[Capabilities](ctx, c, call{method: "GET", path: "/v1/capabilities"}, nil)
 }
 
 // Limits reads them. It needs no key.
 func (c *Client) Limits(ctx context.Context) (*Limits, error) {
-	return ask[Limits](ctx, c, "GET", "/v1/limits", nil)
+	return ask[Limits](ctx, c, call{method: "GET", path: "/v1/limits"}, nil)
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,26 +32,9 @@ type JobsRequest struct {
 // Jobs yields the workspace's jobs, newest first. It reads page after page, as far as
 // the caller goes. An error is the last thing it yields.
 func (c *Client) Jobs(ctx context.Context, r JobsRequest) iter.Seq2[*Job, error] {
-	path := "/node/v1/jobs"
-	if c.AccountKey() {
-		path = "/v1/workspace/renders"
-	}
-	filter := url.Values{}
-	for name, value := range map[string]string{"status": r.Status, "tag": r.Tag, "q": r.Search, "from": r.From, "to": r.To} {
-		if value != "" {
-			filter.Set(name, value)
-		}
-	}
-	return pages(r.Limit, func(size int, before string) (page []*Job, last string, err error) {
-		var answer struct {
-			Renders []*Job `json:"renders"`
-		}
-		err = c.get(ctx, pagePath(path, filter, size, before), &answer)
-		if n := len(answer.Renders); n > 0 {
-			last = answer.Renders[n-1].JobID
-		}
-		return answer.Renders, last, err
-	})
+	path := c.either("/v1/workspace/renders", "/node/v1/jobs")
+	filter := url.Values{"status": {r.Status}, "tag": {r.Tag}, "q": {r.Search}, "from": {r.From}, "to": {r.To}}
+	return list(ctx, c, path, filter, "renders", r.Limit, func(job *Job) string { return job.JobID })
 }
 
 // Kinds of entries of the ledger; those after KindRefund are of payments.
@@ -82,40 +66,32 @@ type Transaction struct {
 // Transactions yields the workspace's ledger, newest first, at most limit entries; 0 for
 // all. An error is the last thing it yields.
 func (c *Client) Transactions(ctx context.Context, limit int) iter.Seq2[*Transaction, error] {
-	return pages(limit, func(size int, before string) (page []*Transaction, last string, err error) {
-		var answer struct {
-			Transactions []*Transaction `json:"transactions"`
-		}
-		err = c.get(ctx, pagePath("/v1/wallet/transactions", url.Values{}, size, before), &answer)
-		if n := len(answer.Transactions); n > 0 {
-			last = answer.Transactions[n-1].TransactionID
-		}
-		return answer.Transactions, last, err
-	})
+	return list(ctx, c, "/v1/wallet/transactions", url.Values{}, "transactions", limit, func(t *Transaction) string { return t.TransactionID })
 }
 
-// pages yields at most limit items, 0 for all, of a list that read returns by pages of
-// size, each after the item with the id before. A page that is not full is the last.
-func pages[T any](limit int, read func(size int, before string) (page []T, last string, err error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
+// list yields at most limit items, 0 for all, of a list of which a page is the member of an
+// answer. It reads page after page, as far as the caller goes; a page that is not full is the
+// last. The next page comes after the id of the last item. Empty values of filter are left out.
+func list[T any](ctx context.Context, c *Client, path string, filter url.Values, member string, limit int, id func(*T) string) iter.Seq2[*T, error] {
+	return func(yield func(*T, error) bool) {
 		before := ""
 		for left := limit; ; {
 			size := maxPage
 			if limit > 0 {
 				size = min(left, maxPage)
 			}
-			page, last, err := read(size, before)
+			page, err := pageOf[T](ctx, c, pagePath(path, filter, size, before), member)
 			if err != nil {
-				var none T
-				yield(none, err)
+				yield(nil, err)
 				return
 			}
 			for _, item := range page {
 				if !yield(item, nil) {
 					return
 				}
+				before = id(item)
 			}
-			left, before = left-len(page), last
+			left -= len(page)
 			if len(page) < size || (limit > 0 && left <= 0) {
 				return
 			}
@@ -123,13 +99,30 @@ func pages[T any](limit int, read func(size int, before string) (page []T, last 
 	}
 }
 
+// pageOf reads one page.
+func pageOf[T any](ctx context.Context, c *Client, path, member string) (page []*T, err error) {
+	var answer map[string]json.RawMessage
+	if err := c.get(ctx, path, &answer); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(answer[member], &page); err != nil {
+		return nil, &CallError{Server: c.base.String(), Call: "GET " + path, cause: fmt.Errorf("%w: %w", ErrForeignAnswer, err)}
+	}
+	return page, nil
+}
+
 // pagePath is the address of a page of a list.
 func pagePath(path string, filter url.Values, size int, before string) string {
-	filter.Set("limit", strconv.Itoa(size))
-	if before != "" {
-		filter.Set("before", before)
+	asked := url.Values{"limit": {strconv.Itoa(size)}}
+	for name, values := range filter {
+		if values[0] != "" {
+			asked[name] = values
+		}
 	}
-	return path + "?" + filter.Encode()
+	if before != "" {
+		asked.Set("before", before)
+	}
+	return path + "?" + asked.Encode()
 }
 
 // Wallet is the balance of the key's workspace. Amounts are US cents.

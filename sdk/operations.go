@@ -20,12 +20,28 @@ func Operations() []Operation {
 	const (
 		browser = "It belongs to a person who has signed in, in a browser."
 		steps   = "`inspect` and `start` do the same in fewer steps."
-		call    = "Rarely called by programs: ask them with `call`."
+		call    = "For pages and tools: ask them with `call`."
 	)
+	rows := offered()
+	for _, r := range []struct{ why, ids string }{
+		{steps, "createUpload createRender submitRender preflightRender"},
+		{call, "getRootOpenAPI getOpenAPI"},
+		{call, "compareLeaderboardGPUs getLeaderboardGPU listLeaderboardGPUs getLeaderboardLatest getLeaderboardRank getLeaderboardResult searchLeaderboard getLeaderboardStats getLeaderboardTop"},
+		{browser, "createAgentKey listApiKeys createApiKey revokeApiKey setProofPages"},
+		{browser, "showLink signIn askForLink finishOpenID startOpenID getSession signOut"},
+		{"Stripe calls it.", "receiveStripeEvent"},
+	} {
+		rows = append(rows, Operation{IDs: strings.Fields(r.ids), Why: r.why})
+	}
+	return rows
+}
+
+// offered are the operations for which there is a method.
+func offered() []Operation {
 	both := func(name string) []string {
 		return []string{"get" + name, "getRender" + strings.TrimPrefix(name, "Job")}
 	}
-	rows := []Operation{
+	return slices.Concat([]Operation{
 		{IDs: []string{"inspectUpload"}, Method: "inspect"},
 		{IDs: []string{"createProject", "sendPart"}, Method: "inspect_project"},
 		{IDs: []string{"quoteUpload"}, Method: "quote"},
@@ -54,6 +70,15 @@ func Operations() []Operation {
 		{IDs: []string{"downloadArtifact"}, Method: "download"},
 		{IDs: both("JobReceipt"), Method: "receipt"},
 		{IDs: both("JobProof"), Method: "proof"},
+		{IDs: []string{"shareJob", "shareRender"}, Method: "share"},
+		{IDs: both("JobShare"), Method: "job_share"},
+		{IDs: []string{"unshareJob", "unshareRender"}, Method: "unshare"},
+		{IDs: []string{"listJobShares", "listRenderShares"}, Method: "shares"},
+	}, offeredToWorkspaces())
+}
+
+func offeredToWorkspaces() []Operation {
+	return []Operation{
 		{IDs: []string{"listSigningKeys"}, Method: "signing_keys"},
 		{IDs: []string{"getWallet"}, Method: "wallet"},
 		{IDs: []string{"setWalletAlert"}, Method: "set_wallet_alert"},
@@ -62,25 +87,48 @@ func Operations() []Operation {
 		{IDs: []string{"revokeAgentKey"}, Method: "revoke_agent_key"},
 		{IDs: []string{"watchNodeWorkspace", "watchWorkspace"}, Method: "webhook_events", Not: []string{"Python", "TypeScript"},
 			Why: "For development, as in `svc listen`; in production, receive the calls and check them with `verify_webhook`."},
+		{IDs: []string{"listTopUps"}, Method: "top_ups"},
+		{IDs: []string{"createTopUp"}, Method: "create_top_up"},
+		{IDs: []string{"getTopUp"}, Method: "top_up"},
+		{IDs: []string{"listInvoices"}, Method: "invoices"},
+		{IDs: []string{"getInvoice"}, Method: "invoice"},
+		{IDs: []string{"getInvoicePDF"}, Method: "invoice_pdf"},
+		{IDs: []string{"listWebhookEndpoints"}, Method: "webhook_endpoints"},
+		{IDs: []string{"createWebhookEndpoint"}, Method: "create_webhook_endpoint"},
+		{IDs: []string{"getWebhookEndpoint"}, Method: "webhook_endpoint"},
+		{IDs: []string{"changeWebhookEndpoint"}, Method: "update_webhook_endpoint"},
+		{IDs: []string{"deleteWebhookEndpoint"}, Method: "delete_webhook_endpoint"},
+		{IDs: []string{"testWebhookEndpoint"}, Method: "test_webhook_endpoint"},
+		{IDs: []string{"rotateWebhookSecret"}, Method: "rotate_webhook_secret"},
+		{IDs: []string{"listEndpointDeliveries"}, Method: "endpoint_deliveries"},
+		{IDs: []string{"redeliverSince"}, Method: "redeliver_since"},
+		{IDs: []string{"listWebhookDeliveries"}, Method: "webhook_deliveries"},
+		{IDs: []string{"redeliverWebhook"}, Method: "redeliver_webhook"},
+		{IDs: []string{"getPricing"}, Method: "pricing"},
+		{IDs: []string{"getTestClock"}, Method: "test_clock"},
+		{IDs: []string{"moveTestClock"}, Method: "move_test_clock"},
 		{IDs: []string{"getHealth"}, Method: "health"},
 		{IDs: []string{"getCapabilities"}, Method: "capabilities"},
 		{IDs: []string{"getLimits"}, Method: "limits"},
 	}
-	for _, r := range []struct{ why, ids string }{
-		{steps, "createUpload createRender submitRender preflightRender"},
-		{call, "shareJob getJobShare unshareJob listJobShares shareRender getRenderShare unshareRender listRenderShares"},
-		{call, "listTopUps createTopUp getTopUp listInvoices getInvoice getInvoicePDF getPricing getTestClock moveTestClock"},
-		{call, "listWebhookEndpoints createWebhookEndpoint getWebhookEndpoint changeWebhookEndpoint deleteWebhookEndpoint rotateWebhookSecret testWebhookEndpoint"},
-		{call, "listEndpointDeliveries redeliverSince listWebhookDeliveries redeliverWebhook"},
-		{call, "getRootOpenAPI getOpenAPI"},
-		{call, "compareLeaderboardGPUs getLeaderboardGPU listLeaderboardGPUs getLeaderboardLatest getLeaderboardRank getLeaderboardResult searchLeaderboard getLeaderboardStats getLeaderboardTop"},
-		{browser, "createAgentKey listApiKeys createApiKey revokeApiKey setProofPages"},
-		{browser, "showLink signIn askForLink finishOpenID startOpenID getSession signOut"},
-		{"Stripe calls it.", "receiveStripeEvent"},
-	} {
-		rows = append(rows, Operation{IDs: strings.Fields(r.ids), Why: r.why})
+}
+
+// Verb is what the SDKs offer beyond single operations. Functions that need no service are
+// functions of the packages, the others methods of the client.
+type Verb struct{ Does, Go, Python, TypeScript string }
+
+// Verbs is the table of these.
+func Verbs() []Verb {
+	return []Verb{
+		{"Price a scene, start it unless it is too dear, and put its frames into a folder", "Client.Render", "Client.render", "Client.render"},
+		{"Put the frames of a job into a folder while it runs", "Client.Sync", "Client.sync", "Client.sync"},
+		{"Get every event of a job once", "Client.Follow", "Client.follow", "Client.follow"},
+		{"Get the job once it has ended", "Client.Wait", "Client.wait", "Client.wait"},
+		{"Verify a folder without a network", "VerifyFolder", "verify_folder", "verifyFolder"},
+		{"Verify a receipt without a network", "Verify", "verify", "verify"},
+		{"Verify a webhook call", "VerifyWebhook", "verify_webhook", "verifyWebhook"},
+		{"Ask any other route", "Client.Call", "Client.call", "Client.call"},
 	}
-	return rows
 }
 
 // Name is a method's name in a language, as its callers write it.
@@ -90,7 +138,9 @@ func Name(language, method string) string {
 	}
 	words := strings.Split(method, "_")
 	for i, w := range words {
-		if i > 0 || language == "Go" {
+		if language == "Go" && w == "pdf" {
+			words[i] = "PDF"
+		} else if i > 0 || language == "Go" {
 			words[i] = strings.ToUpper(w[:1]) + w[1:]
 		}
 	}
@@ -100,8 +150,8 @@ func Name(language, method string) string {
 // OperationsMarkdown is the table as a page.
 func OperationsMarkdown() string {
 	var b strings.Builder
-	b.WriteString("# Operations by SDK\n\nMade of the code by `make generate`: every operation of [the OpenAPI document](openapi.json), and its method in each [SDK](sdk.md). `AsyncClient` of Python has the methods of `Client`. Every SDK has `call` (`Call` in Go) for routes without a method of their own.\n\n" +
-		"| operation | Go | Python | TypeScript |\n|---|---|---|---|\n")
+	b.WriteString("# Operations by SDK\n\nMade of the code by `make generate`: every operation of [the OpenAPI document](openapi.json), and its method in each [SDK](sdk.md). `AsyncClient` of Python has the methods of `Client`.\n\n" +
+		verbsMarkdown() + "\n## Operations\n\n| operation | Go | Python | TypeScript |\n|---|---|---|---|\n")
 	var without strings.Builder
 	for _, o := range Operations() {
 		ids := "`" + strings.Join(o.IDs, "`, `") + "`"
@@ -123,4 +173,13 @@ func OperationsMarkdown() string {
 		}
 	}
 	return b.String() + "\n## Without a method\n\n| operation | why |\n|---|---|\n" + without.String()
+}
+
+func verbsMarkdown() string {
+	var b strings.Builder
+	b.WriteString("## Beyond single operations\n\n| what it does | Go | Python | TypeScript |\n|---|---|---|---|\n")
+	for _, v := range Verbs() {
+		fmt.Fprintf(&b, "| %s | `%s` | `%s` | `%s` |\n", v.Does, v.Go, v.Python, v.TypeScript)
+	}
+	return b.String()
 }

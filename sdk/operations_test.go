@@ -88,3 +88,23 @@ func TestEveryOperationIsOfferedByEverySDKOrExplained(t *testing.T) {
 		t.Errorf("the table of operations lacks %v, and has %v too many or twice", missing, extra)
 	}
 }
+
+func TestEverySDKHasTheVerbsOfTheTable(t *testing.T) {
+	t.Parallel()
+	golang, python, typescript := sourceOf(t, "../client/*.go"), sourceOf(t, "python/svc_render/*.py"), sourceOf(t, "typescript/lib/*.d.ts")
+	for _, v := range sdk.Verbs() {
+		for _, in := range []struct{ source, name, method, function string }{
+			{golang, v.Go, `(?m)^func \(c \*Client\) NAME\(`, `(?m)^func NAME\(`},
+			{python, v.Python, `(?m)^    def NAME\(`, `(?m)^def NAME\(`},
+			{typescript, v.TypeScript, `(?m)^    NAME[(<]`, `(?m)^export declare function NAME\(`},
+		} {
+			form, name := in.function, in.name
+			if _, method, ok := strings.Cut(name, "."); ok {
+				form, name = in.method, method
+			}
+			if !regexp.MustCompile(strings.Replace(form, "NAME", name, 1)).MatchString(in.source) {
+				t.Errorf("%s: there is no %s", v.Does, in.name)
+			}
+		}
+	}
+}

@@ -57,6 +57,8 @@ func TestTypesAndConstantsHaveTheValuesOfTheDocument(t *testing.T) {
 		"PreviewStatus":   {"Preview", "Preview", "status"},
 		"TransactionKind": {"Kind", "WalletTransaction", "kind"},
 		"Finding":         {"Finding", "RenderFrame", "finding"},
+		"TopUpStatus":     {"TopUp", "TopUp", "status"},
+		"DeliveryStatus":  {"Delivery", "Delivery", "status"},
 	} {
 		var want []string
 		for _, value := range document.Components.Schemas[v.schema].Properties[v.member].Enum {

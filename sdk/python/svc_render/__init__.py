@@ -22,15 +22,15 @@ from .proof import Check, Report, verify
 from .save import Rendering, SavedFrame
 from .transport import VERSION as __version__, Retry
 from .webhook import WebhookEvent, verify_webhook
-from .wire import (LEGAL_V1, TERMINAL, AcceptedFrame, Artifact, Event, Finding, Frame, FrameEvent, Job, JobEvent, JobStatus,
-                   Preview, PreviewStatus, Quote, QuoteStatus, Settings, SigningKey, Transaction, TransactionKind,
-                   WaitingReason, Wallet, WebhookType)
+from .wire import (LEGAL_V1, TERMINAL, AcceptedFrame, Artifact, Delivery, DeliveryStatus, Event, Finding, Frame, FrameEvent, Job, JobEvent, JobStatus,
+                   Preview, PreviewStatus, Quote, QuoteStatus, Settings, Share, SigningKey, TopUp, TopUpStatus, Transaction, TransactionKind,
+                   WaitingReason, Wallet, WebhookEndpoint, WebhookType)
 
 __all__ = [
     "AcceptedFrame", "ApiError", "Artifact", "AsyncClient", "AsyncRendering", "Cancelled", "Check", "Client", "ConnectionFailed",
-    "DownloadChanged", "Event", "FileChanged", "Finding", "FollowTimeout", "ForeignAnswer", "Frame", "FrameEvent", "Job",
+    "Delivery", "DeliveryStatus", "DownloadChanged", "Event", "FileChanged", "Finding", "FollowTimeout", "ForeignAnswer", "Frame", "FrameEvent", "Job",
     "JobEnded", "JobEvent", "JobStatus", "LEGAL_V1", "Preview", "PreviewStatus", "Quote", "QuoteStatus", "Rendering",
-    "Report", "Retry", "SavedFrame", "Settings", "SigningKey", "SvcError", "TERMINAL", "Transaction", "TransactionKind",
-    "VerificationError", "WaitingReason", "Wallet", "WebhookError", "WebhookEvent", "WebhookType", "__version__", "verify", "verify_folder",
+    "Report", "Retry", "SavedFrame", "Settings", "Share", "SigningKey", "SvcError", "TERMINAL", "TopUp", "TopUpStatus", "Transaction", "TransactionKind",
+    "VerificationError", "WaitingReason", "Wallet", "WebhookEndpoint", "WebhookError", "WebhookEvent", "WebhookType", "__version__", "verify", "verify_folder",
     "verify_webhook",
 ]

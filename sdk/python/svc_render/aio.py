@@ -15,7 +15,8 @@ from .frames import Frames
 from .proof import Report
 from .save import SavedFrame
 from .transport import Cancellation, Retry
-from .wire import Artifact, Event, Frame, Job, JobStatus, Preview, Quote, Settings, SigningKey, Transaction, Wallet
+from .wire import (Artifact, Delivery, Event, Frame, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey, TopUp, Transaction,
+                   Wallet, WebhookEndpoint)
 
 T = TypeVar("T")
 _END: Any = object()
@@ -72,30 +73,6 @@ class AsyncClient:
             client.start(quote, legal_acceptance=legal_acceptance, max_cents=max_cents, webhook_url=webhook_url,
             webhook_secret=webhook_secret, tags=tags, idempotency_key=idempotency_key))
 
-    async def job(self, job_id: str) -> Job:
-        """Client.job."""
-        return await self._run(lambda client: client.job(job_id))
-
-    async def cancel(self, job_id: str) -> Job:
-        """Client.cancel."""
-        return await self._run(lambda client: client.cancel(job_id))
-
-    async def pause(self, job_id: str) -> Job:
-        """Client.pause."""
-        return await self._run(lambda client: client.pause(job_id))
-
-    async def resume(self, job_id: str) -> Job:
-        """Client.resume."""
-        return await self._run(lambda client: client.resume(job_id))
-
-    async def set_priority(self, job_id: str, priority: int) -> Job:
-        """Client.set_priority."""
-        return await self._run(lambda client: client.set_priority(job_id, priority))
-
-    async def set_tags(self, job_id: str, tags: List[str]) -> Job:
-        """Client.set_tags."""
-        return await self._run(lambda client: client.set_tags(job_id, tags))
-
     async def follow(self, job_id: str, *, after: str = "", timeout: Optional[float] = None) -> AsyncIterator[Event]:
         """Client.follow."""
         async for item in self._each(lambda client: client.follow(job_id, after=after, timeout=timeout)):
@@ -104,10 +81,6 @@ class AsyncClient:
     async def wait(self, job_id: str, *, timeout: Optional[float] = None) -> Job:
         """Client.wait."""
         return await self._run(lambda client: client.wait(job_id, timeout=timeout))
-
-    async def frames(self, job_id: str) -> List[Frame]:
-        """Client.frames."""
-        return await self._run(lambda client: client.frames(job_id))
 
     async def frame_file(self, job_id: str, frame: int) -> bytes:
         """Client.frame_file."""
@@ -133,33 +106,9 @@ class AsyncClient:
         """Client.movie."""
         return await self._run(lambda client: client.movie(job_id, path))
 
-    async def artifact(self, job_id: str) -> Artifact:
-        """Client.artifact."""
-        return await self._run(lambda client: client.artifact(job_id))
-
     async def download(self, job_id: str, path: transfer.Path, *, progress: Optional[transfer.Progress] = None) -> Artifact:
         """Client.download."""
         return await self._run(lambda client: client.download(job_id, path, progress=progress))
-
-    async def upload(self, upload_id: str) -> Quote:
-        """Client.upload."""
-        return await self._run(lambda client: client.upload(upload_id))
-
-    async def delete_upload(self, upload_id: str) -> Dict[str, Any]:
-        """Client.delete_upload."""
-        return await self._run(lambda client: client.delete_upload(upload_id))
-
-    async def receipt(self, job_id: str) -> Dict[str, Any]:
-        """Client.receipt."""
-        return await self._run(lambda client: client.receipt(job_id))
-
-    async def proof(self, job_id: str) -> Dict[str, Any]:
-        """Client.proof."""
-        return await self._run(lambda client: client.proof(job_id))
-
-    async def signing_keys(self) -> List[SigningKey]:
-        """Client.signing_keys."""
-        return await self._run(lambda client: client.signing_keys())
 
     async def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None,
                      test: bool = False) -> Report:
@@ -173,14 +122,6 @@ class AsyncClient:
                                                                 limit=limit)):
             yield item
 
-    async def wallet(self) -> Wallet:
-        """Client.wallet."""
-        return await self._run(lambda client: client.wallet())
-
-    async def set_wallet_alert(self, cents: int) -> Wallet:
-        """Client.set_wallet_alert."""
-        return await self._run(lambda client: client.set_wallet_alert(cents))
-
     async def transactions(self, *, limit: int = 0) -> AsyncIterator[Transaction]:
         """Client.transactions."""
         async for item in self._each(lambda client: client.transactions(limit=limit)):
@@ -193,18 +134,6 @@ class AsyncClient:
     async def revoke_agent_key(self, key_id: str) -> None:
         """Client.revoke_agent_key."""
         return await self._run(lambda client: client.revoke_agent_key(key_id))
-
-    async def health(self) -> Dict[str, Any]:
-        """Client.health."""
-        return await self._run(lambda client: client.health())
-
-    async def capabilities(self) -> Dict[str, Any]:
-        """Client.capabilities."""
-        return await self._run(lambda client: client.capabilities())
-
-    async def limits(self) -> Dict[str, Any]:
-        """Client.limits."""
-        return await self._run(lambda client: client.limits())
 
     async def call(self, method: str, path: str, value: Any = None, *, idempotency_key: str = "") -> Dict[str, Any]:
         """Client.call."""
@@ -221,6 +150,181 @@ class AsyncClient:
         started = await self._run(lambda client: client.render(
             scene, folder, legal_acceptance=legal_acceptance, max_cents=max_cents, frames=frames, settings=settings, filename=filename))
         return AsyncRendering(self, started.job, started.folder)
+
+    async def invoice_pdf(self, number: str) -> bytes:
+        """Client.invoice_pdf."""
+        return await self._run(lambda client: client.invoice_pdf(number))
+
+    # Printed from sdk/methods by go generate; do not edit.
+
+    async def job(self, job_id: str) -> Job:
+        """Client.job."""
+        return await self._run(lambda client: client.job(job_id))
+
+    async def cancel(self, job_id: str) -> Job:
+        """Client.cancel."""
+        return await self._run(lambda client: client.cancel(job_id))
+
+    async def pause(self, job_id: str) -> Job:
+        """Client.pause."""
+        return await self._run(lambda client: client.pause(job_id))
+
+    async def resume(self, job_id: str) -> Job:
+        """Client.resume."""
+        return await self._run(lambda client: client.resume(job_id))
+
+    async def set_priority(self, job_id: str, priority: int) -> Job:
+        """Client.set_priority."""
+        return await self._run(lambda client: client.set_priority(job_id, priority))
+
+    async def set_tags(self, job_id: str, tags: List[str]) -> Job:
+        """Client.set_tags."""
+        return await self._run(lambda client: client.set_tags(job_id, tags))
+
+    async def frames(self, job_id: str) -> List[Frame]:
+        """Client.frames."""
+        return await self._run(lambda client: client.frames(job_id))
+
+    async def artifact(self, job_id: str) -> Artifact:
+        """Client.artifact."""
+        return await self._run(lambda client: client.artifact(job_id))
+
+    async def receipt(self, job_id: str) -> Dict[str, Any]:
+        """Client.receipt."""
+        return await self._run(lambda client: client.receipt(job_id))
+
+    async def proof(self, job_id: str) -> Dict[str, Any]:
+        """Client.proof."""
+        return await self._run(lambda client: client.proof(job_id))
+
+    async def share(self, job_id: str, *, expires_at: Optional[str] = None, download: Optional[bool] = None, proof: Optional[bool] = None) -> Share:
+        """Client.share."""
+        return await self._run(lambda client: client.share(job_id, expires_at=expires_at, download=download, proof=proof))
+
+    async def job_share(self, job_id: str) -> Share:
+        """Client.job_share."""
+        return await self._run(lambda client: client.job_share(job_id))
+
+    async def unshare(self, job_id: str) -> Dict[str, Any]:
+        """Client.unshare."""
+        return await self._run(lambda client: client.unshare(job_id))
+
+    async def shares(self) -> List[Share]:
+        """Client.shares."""
+        return await self._run(lambda client: client.shares())
+
+    async def upload(self, upload_id: str) -> Quote:
+        """Client.upload."""
+        return await self._run(lambda client: client.upload(upload_id))
+
+    async def delete_upload(self, upload_id: str) -> Dict[str, Any]:
+        """Client.delete_upload."""
+        return await self._run(lambda client: client.delete_upload(upload_id))
+
+    async def signing_keys(self) -> List[SigningKey]:
+        """Client.signing_keys."""
+        return await self._run(lambda client: client.signing_keys())
+
+    async def wallet(self) -> Wallet:
+        """Client.wallet."""
+        return await self._run(lambda client: client.wallet())
+
+    async def set_wallet_alert(self, cents: int) -> Wallet:
+        """Client.set_wallet_alert."""
+        return await self._run(lambda client: client.set_wallet_alert(cents))
+
+    async def top_ups(self, *, limit: int = 0) -> AsyncIterator[TopUp]:
+        """Client.top_ups."""
+        async for item in self._each(lambda client: client.top_ups(limit=limit)):
+            yield item
+
+    async def create_top_up(self, amount_cents: int) -> TopUp:
+        """Client.create_top_up."""
+        return await self._run(lambda client: client.create_top_up(amount_cents))
+
+    async def top_up(self, top_up_id: str) -> TopUp:
+        """Client.top_up."""
+        return await self._run(lambda client: client.top_up(top_up_id))
+
+    async def invoices(self, *, limit: int = 0) -> AsyncIterator[Dict[str, Any]]:
+        """Client.invoices."""
+        async for item in self._each(lambda client: client.invoices(limit=limit)):
+            yield item
+
+    async def invoice(self, number: str) -> Dict[str, Any]:
+        """Client.invoice."""
+        return await self._run(lambda client: client.invoice(number))
+
+    async def webhook_endpoints(self) -> List[WebhookEndpoint]:
+        """Client.webhook_endpoints."""
+        return await self._run(lambda client: client.webhook_endpoints())
+
+    async def create_webhook_endpoint(self, url: str, *, description: Optional[str] = None, secret: Optional[str] = None) -> WebhookEndpoint:
+        """Client.create_webhook_endpoint."""
+        return await self._run(lambda client: client.create_webhook_endpoint(url, description=description, secret=secret))
+
+    async def webhook_endpoint(self, endpoint_id: str) -> WebhookEndpoint:
+        """Client.webhook_endpoint."""
+        return await self._run(lambda client: client.webhook_endpoint(endpoint_id))
+
+    async def update_webhook_endpoint(self, endpoint_id: str, *, url: Optional[str] = None, description: Optional[str] = None, enabled: Optional[bool] = None) -> WebhookEndpoint:
+        """Client.update_webhook_endpoint."""
+        return await self._run(lambda client: client.update_webhook_endpoint(endpoint_id, url=url, description=description, enabled=enabled))
+
+    async def delete_webhook_endpoint(self, endpoint_id: str) -> Dict[str, Any]:
+        """Client.delete_webhook_endpoint."""
+        return await self._run(lambda client: client.delete_webhook_endpoint(endpoint_id))
+
+    async def test_webhook_endpoint(self, endpoint_id: str) -> Delivery:
+        """Client.test_webhook_endpoint."""
+        return await self._run(lambda client: client.test_webhook_endpoint(endpoint_id))
+
+    async def rotate_webhook_secret(self, endpoint_id: str, *, secret: Optional[str] = None) -> Dict[str, Any]:
+        """Client.rotate_webhook_secret."""
+        return await self._run(lambda client: client.rotate_webhook_secret(endpoint_id, secret=secret))
+
+    async def endpoint_deliveries(self, endpoint_id: str, *, status: Optional[str] = None, limit: int = 0) -> AsyncIterator[Delivery]:
+        """Client.endpoint_deliveries."""
+        async for item in self._each(lambda client: client.endpoint_deliveries(endpoint_id, status=status, limit=limit)):
+            yield item
+
+    async def redeliver_since(self, endpoint_id: str, since: str) -> Dict[str, Any]:
+        """Client.redeliver_since."""
+        return await self._run(lambda client: client.redeliver_since(endpoint_id, since))
+
+    async def webhook_deliveries(self, job_id: str) -> List[Delivery]:
+        """Client.webhook_deliveries."""
+        return await self._run(lambda client: client.webhook_deliveries(job_id))
+
+    async def redeliver_webhook(self, job_id: str, delivery_id: str) -> Delivery:
+        """Client.redeliver_webhook."""
+        return await self._run(lambda client: client.redeliver_webhook(job_id, delivery_id))
+
+    async def pricing(self) -> Dict[str, Any]:
+        """Client.pricing."""
+        return await self._run(lambda client: client.pricing())
+
+    async def test_clock(self) -> Dict[str, Any]:
+        """Client.test_clock."""
+        return await self._run(lambda client: client.test_clock())
+
+    async def move_test_clock(self, advance_seconds: float) -> Dict[str, Any]:
+        """Client.move_test_clock."""
+        return await self._run(lambda client: client.move_test_clock(advance_seconds))
+
+    async def health(self) -> Dict[str, Any]:
+        """Client.health."""
+        return await self._run(lambda client: client.health())
+
+    async def capabilities(self) -> Dict[str, Any]:
+        """Client.capabilities."""
+        return await self._run(lambda client: client.capabilities())
+
+    async def limits(self) -> Dict[str, Any]:
+        """Client.limits."""
+        return await self._run(lambda client: client.limits())
+
+    # What follows is written by hand.
 
     async def _run(self, call: Callable[[Client], T], cancelled: Optional[Cancellation] = None) -> T:
         """Makes a call in a thread, which ends with the task."""

@@ -19,7 +19,8 @@ from .proof import Report, verify
 from .stream import Follower
 from .save import Rendering, SavedFrame
 from .transport import Cancellation, Retry, Transport
-from .wire import LEGAL_V1, TERMINAL, Artifact, Event, Frame, Job, JobStatus, Preview, Quote, Settings, SigningKey, Transaction, Wallet
+from .wire import (LEGAL_V1, TERMINAL, Artifact, Delivery, Event, Frame, Job, JobStatus, Preview, Quote, Settings, Share, SigningKey,
+                   TopUp, Transaction, Wallet, WebhookEndpoint)
 
 #: The most that one page of a list has.
 PAGE = 200
@@ -46,7 +47,7 @@ class Client:
         self._transport = Transport(base_url, key, timeout, attempts, user_agent, ssl_context, on_retry, sleep)
         account = isinstance(key, str) and key.startswith("svc_") and not key.startswith("svc_agent_")
         self._jobs = "/v1/renders" if account else "/node/v1/jobs"
-        self._list = "/v1/workspace/renders" if account else "/node/v1/jobs"
+        self._account = account
         self._uploads = "/v1/uploads" if account else "/node/v1/uploads"
 
     # Prices. None of these spends.
@@ -204,9 +205,8 @@ class Client:
         """The workspace's jobs, newest first; page after page, as far as the caller goes.
         ``search`` is at most four words, each a part of the file's name or of a tag. ``since``
         and ``until`` are the first and the last day of creation in UTC, such as 2026-11-27."""
-        asked = {"status": status or "", "tag": tag, "q": search, "from": since, "to": until}
-        filters = {name: value for name, value in asked.items() if value}
-        return cast("Iterator[Job]", self._pages(self._list, "renders", "job_id", filters, limit))
+        filters = _given({"status": status, "tag": tag or None, "q": search or None, "from": since or None, "to": until or None})
+        return cast("Iterator[Job]", self._pages(self._either("/v1/workspace/renders", "/node/v1/jobs"), "renders", "job_id", filters, limit))
 
     def transactions(self, *, limit: int = 0) -> Iterator[Transaction]:
         """The workspace's ledger, newest first."""
@@ -220,6 +220,10 @@ class Client:
     def revoke_agent_key(self, key_id: str) -> None:
         """Ends an agent key at once. It takes an account key."""
         self._transport.json("DELETE", "/v1/agent-keys/%s" % quoted(key_id, safe=""), once=True)
+
+    def invoice_pdf(self, number: str) -> bytes:
+        """The PDF of an invoice. It takes an account key."""
+        return self._transport.bytes("/v1/wallet/invoices/%s/pdf" % quoted(number, safe=""))
 
     # Printed from sdk/methods by go generate; do not edit.
 
@@ -286,6 +290,24 @@ class Client:
         """The proof that the receipt is in the service's log."""
         return self._transport.json("GET", self._job(job_id, "/proof"))
 
+    def share(self, job_id: str, *, expires_at: Optional[str] = None, download: Optional[bool] = None, proof: Optional[bool] = None) -> Share:
+        """Makes a public page of the job's frames, and ends an earlier link. Only this answer
+        has the address, share_url. It ends in 30 days unless expires_at, a time in RFC
+        3339, says otherwise."""
+        return cast(Share, self._transport.json("POST", self._job(job_id, "/share"), _given({"expires_at": expires_at, "download": download, "proof": proof}), idempotency_key=secrets.token_hex(16)))
+
+    def job_share(self, job_id: str) -> Share:
+        """The public page of a job, without its address, and how often it was opened."""
+        return cast(Share, self._transport.json("GET", self._job(job_id, "/share")))
+
+    def unshare(self, job_id: str) -> Dict[str, Any]:
+        """Ends the public page of a job at once."""
+        return self._transport.json("DELETE", self._job(job_id, "/share"), once=True)
+
+    def shares(self) -> List[Share]:
+        """The public pages of the workspace's jobs, newest first."""
+        return cast("List[Share]", self._transport.json("GET", self._either("/v1/workspace/shares", "/node/v1/shares"))["shares"])
+
     def upload(self, upload_id: str) -> Quote:
         """An inspected upload with its newest quote; one that has expired is replaced. It
         spends nothing."""
@@ -308,6 +330,89 @@ class Client:
         """Has the workspace told when less than so many cents are available, by mail and by
         the event wallet.low; 0 means never. It takes an account key."""
         return cast(Wallet, self._transport.json("PUT", "/v1/wallet/alert", {"below_cents": cents}))
+
+    def top_ups(self, *, limit: int = 0) -> Iterator[TopUp]:
+        """The payments into the wallet, newest first. It takes an account key."""
+        return cast("Iterator[TopUp]", self._pages("/v1/wallet/top-ups", "top_ups", "top_up_id", {}, limit))
+
+    def create_top_up(self, amount_cents: int) -> TopUp:
+        """Begins a payment into the wallet. A person pays at checkout_url. It takes an account
+        key."""
+        return cast(TopUp, self._transport.json("POST", "/v1/wallet/top-ups", {"amount_cents": amount_cents}, once=True))
+
+    def top_up(self, top_up_id: str) -> TopUp:
+        """A payment into the wallet, which has the money once its status is paid. It takes an
+        account key."""
+        return cast(TopUp, self._transport.json("GET", "/v1/wallet/top-ups/%s" % quoted(top_up_id, safe="")))
+
+    def invoices(self, *, limit: int = 0) -> Iterator[Dict[str, Any]]:
+        """The invoices, receipts and credit notes of the workspace, newest first. It takes an
+        account key."""
+        return self._pages("/v1/wallet/invoices", "invoices", "number", {}, limit)
+
+    def invoice(self, number: str) -> Dict[str, Any]:
+        """An invoice, a receipt or a credit note. It takes an account key."""
+        return self._transport.json("GET", "/v1/wallet/invoices/%s" % quoted(number, safe=""))
+
+    def webhook_endpoints(self) -> List[WebhookEndpoint]:
+        """The addresses that are told when a job of the workspace ends, newest first. It takes
+        an account key, as all methods about webhooks do."""
+        return cast("List[WebhookEndpoint]", self._transport.json("GET", "/v1/webhook-endpoints")["endpoints"])
+
+    def create_webhook_endpoint(self, url: str, *, description: Optional[str] = None, secret: Optional[str] = None) -> WebhookEndpoint:
+        """Has an address told when a job of the workspace ends. Without a secret the service
+        makes one, which only this answer has."""
+        return cast(WebhookEndpoint, self._transport.json("POST", "/v1/webhook-endpoints", _given({"url": url, "description": description, "secret": secret}), once=True))
+
+    def webhook_endpoint(self, endpoint_id: str) -> WebhookEndpoint:
+        """A webhook endpoint."""
+        return cast(WebhookEndpoint, self._transport.json("GET", "/v1/webhook-endpoints/%s" % quoted(endpoint_id, safe="")))
+
+    def update_webhook_endpoint(self, endpoint_id: str, *, url: Optional[str] = None, description: Optional[str] = None, enabled: Optional[bool] = None) -> WebhookEndpoint:
+        """Changes what is given of a webhook endpoint."""
+        return cast(WebhookEndpoint, self._transport.json("PATCH", "/v1/webhook-endpoints/%s" % quoted(endpoint_id, safe=""), _given({"url": url, "description": description, "enabled": enabled})))
+
+    def delete_webhook_endpoint(self, endpoint_id: str) -> Dict[str, Any]:
+        """Ends a webhook endpoint at once."""
+        return self._transport.json("DELETE", "/v1/webhook-endpoints/%s" % quoted(endpoint_id, safe=""), once=True)
+
+    def test_webhook_endpoint(self, endpoint_id: str) -> Delivery:
+        """Sends the event webhook.test to an endpoint."""
+        return cast(Delivery, self._transport.json("POST", "/v1/webhook-endpoints/%s/test" % quoted(endpoint_id, safe=""), once=True)["delivery"])
+
+    def rotate_webhook_secret(self, endpoint_id: str, *, secret: Optional[str] = None) -> Dict[str, Any]:
+        """Gives an endpoint another secret. Calls are signed with both until
+        previous_expires_at."""
+        return self._transport.json("POST", "/v1/webhook-endpoints/%s/rotate-secret" % quoted(endpoint_id, safe=""), _given({"secret": secret}), once=True)
+
+    def endpoint_deliveries(self, endpoint_id: str, *, status: Optional[str] = None, limit: int = 0) -> Iterator[Delivery]:
+        """The calls of an endpoint, newest first, all or those that are pending, delivered or
+        failed."""
+        return cast("Iterator[Delivery]", self._pages("/v1/webhook-endpoints/%s/deliveries" % quoted(endpoint_id, safe=""), "deliveries", "delivery_id", _given({"status": status}), limit))
+
+    def redeliver_since(self, endpoint_id: str, since: str) -> Dict[str, Any]:
+        """Sends an endpoint again what it has not taken since a time in RFC 3339."""
+        return self._transport.json("POST", "/v1/webhook-endpoints/%s/redeliver" % quoted(endpoint_id, safe=""), {"since": since}, once=True)
+
+    def webhook_deliveries(self, job_id: str) -> List[Delivery]:
+        """The webhook calls about a job, newest first."""
+        return cast("List[Delivery]", self._transport.json("GET", "/v1/renders/%s/webhook-deliveries" % quoted(job_id, safe=""))["deliveries"])
+
+    def redeliver_webhook(self, job_id: str, delivery_id: str) -> Delivery:
+        """Makes a webhook call about a job once more."""
+        return cast(Delivery, self._transport.json("POST", "/v1/renders/%s/webhook-deliveries/%s/redeliver" % (quoted(job_id, safe=""), quoted(delivery_id, safe="")), once=True)["delivery"])
+
+    def pricing(self) -> Dict[str, Any]:
+        """How renders are priced."""
+        return self._transport.json("GET", "/v1/pricing")
+
+    def test_clock(self) -> Dict[str, Any]:
+        """The time of the test world. It takes a key of test mode."""
+        return self._transport.json("GET", "/v1/test/clock")
+
+    def move_test_clock(self, advance_seconds: float) -> Dict[str, Any]:
+        """Moves the time of the test world forward."""
+        return self._transport.json("POST", "/v1/test/clock", {"advance_seconds": advance_seconds}, once=True)
 
     def health(self) -> Dict[str, Any]:
         """Whether the service answers, and its clock."""
@@ -347,6 +452,10 @@ class Client:
     def _upload(self, upload_id: str, rest: str = "") -> str:
         return "%s/%s%s" % (self._uploads, quoted(upload_id, safe=""), rest)
 
+    def _either(self, account: str, agent: str) -> str:
+        """The path of a route that has one for account keys and one for agent keys."""
+        return account if self._account else agent
+
     def _pages(self, path: str, member: str, key: str, filters: Dict[str, str], limit: int) -> Iterator[Dict[str, Any]]:
         before, left = "", limit
         while True:
@@ -358,6 +467,11 @@ class Client:
             if len(page) < size or (limit and left <= 0):
                 return
             before = page[-1][key]
+
+
+def _given(members: Dict[str, Any]) -> Dict[str, Any]:
+    """Those members that are something."""
+    return {name: value for name, value in members.items() if value is not None}
 
 
 def _chosen(frames: Optional[Frames], settings: Optional[Settings] = None) -> Dict[str, Any]:

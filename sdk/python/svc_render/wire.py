@@ -32,6 +32,12 @@ TransactionKind = Literal["credit", "reserve", "capture", "release", "refund", "
 #: What the frame check noticed and let pass.
 Finding = Literal["not_finite", "black", "pink", "uniform", "blank", "repeated"]
 
+#: What has become of a payment. The wallet has the money from "paid" on.
+TopUpStatus = Literal["created", "open", "paid", "failed", "expired", "refunded", "disputed"]
+
+#: What has become of a webhook call.
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+
 #: The types of webhook events.
 WebhookType = Literal["render.completed", "render.failed", "render.cancelled", "wallet.low", "webhook.test"]
 
@@ -239,6 +245,66 @@ class Wallet(TypedDict, total=False):
     low_balance: Optional[Dict[str, int]]
     alert_below_cents: Optional[int]
     currency: str
+
+
+class Share(TypedDict, total=False):
+    """The public page of a job's frames. ``share_url`` is only in the answer that makes it."""
+
+    job_id: str
+    filename: str
+    share_url: Optional[str]
+    download: bool
+    proof: bool
+    created_at: str
+    expires_at: str
+    views: int
+    last_viewed_at: Optional[str]
+
+
+class TopUp(TypedDict, total=False):
+    """A payment into the wallet. A person pays at ``checkout_url``."""
+
+    top_up_id: str
+    status: TopUpStatus
+    amount_cents: int
+    currency: str
+    checkout_url: Optional[str]
+    receipt_url: Optional[str]
+    created_at: str
+    paid_at: Optional[str]
+
+
+class WebhookEndpoint(TypedDict, total=False):
+    """An address that is told when a job of the workspace ends. ``secret`` is only in the
+    answer that made it."""
+
+    endpoint_id: str
+    url: str
+    description: str
+    enabled: bool
+    disabled_at: Optional[str]
+    disabled_reason: Optional[Literal["requested", "failing", "gone"]]
+    failing_since: Optional[str]
+    created_at: str
+    secret: str
+
+
+class Delivery(TypedDict, total=False):
+    """A webhook call, over all of its tries."""
+
+    delivery_id: str
+    event_id: str
+    event_type: WebhookType
+    endpoint_id: str
+    job_id: Optional[str]
+    url: str
+    status: DeliveryStatus
+    reason: Optional[Literal["exhausted", "gone", "endpoint_disabled", "endpoint_deleted"]]
+    tries: int
+    next_try_at: Optional[str]
+    created_at: str
+    ended_at: Optional[str]
+    attempts: List[Dict[str, Any]]
 
 
 class SigningKey(TypedDict, total=False):

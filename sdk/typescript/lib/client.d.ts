@@ -4,7 +4,7 @@ import { type Progress, type ProjectFile } from "./project.js";
 import { Rendering, type SavedFrame } from "./save.js";
 import { type Key, type Options } from "./transport.js";
 import { type Report, type TrustedKey } from "./verify.js";
-import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, SigningKey, Transaction, Wallet } from "./wire.js";
+import type { Artifact, Delivery, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 /** What every call takes: `signal` ends it. */
 export interface Call {
     signal?: AbortSignal;
@@ -20,7 +20,7 @@ export interface Call {
 export declare class Client {
     private readonly transport;
     private readonly jobsPath;
-    private readonly listPath;
+    private readonly account;
     private readonly uploadsPath;
     constructor(baseUrl: string, key?: Key, options?: Options);
     /** Uploads a .blend, or a .zip with one, and returns a locked quote. Without `frames` the scene's own range counts. `settings` are what else differs from the file, such as `{ camera: "Far", resolution_percentage: 50 }`. Content without a name needs `filename`. */
@@ -114,6 +114,8 @@ export declare class Client {
     agentKeys({ signal }?: Call): Promise<Schemas["AgentKeyMetadata"][]>;
     /** Ends an agent key at once. It takes an account key. */
     revokeAgentKey(keyId: string, { signal }?: Call): Promise<void>;
+    /** The PDF of an invoice. It takes an account key. */
+    invoicePdf(number: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
     start(quote: Pick<Quote, "quote_id" | "upload_id">, { legalAcceptance, maxCents, webhookUrl, webhookSecret, tags, idempotencyKey, signal }: Call & {
         legalAcceptance: string;
@@ -143,6 +145,18 @@ export declare class Client {
     receipt(jobId: string, { signal }?: Call): Promise<ReceiptAnswer>;
     /** The proof that the receipt is in the service's log. */
     proof(jobId: string, { signal }?: Call): Promise<Proof>;
+    /** Makes a public page of the job's frames, and ends an earlier link. Only this answer has the address, share_url. It ends in 30 days unless expires_at, a time in RFC 3339, says otherwise. */
+    share(jobId: string, { expiresAt, download, proof, signal }?: Call & {
+        expiresAt?: string;
+        download?: boolean;
+        proof?: boolean;
+    }): Promise<Share>;
+    /** The public page of a job, without its address, and how often it was opened. */
+    jobShare(jobId: string, { signal }?: Call): Promise<Share>;
+    /** Ends the public page of a job at once. */
+    unshare(jobId: string, { signal }?: Call): Promise<Schemas["ShareEnded"]>;
+    /** The public pages of the workspace's jobs, newest first. */
+    shares({ signal }?: Call): Promise<Share[]>;
     /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
     upload(uploadId: string, { signal }?: Call): Promise<Quote>;
     /** Deletes an upload that no running job needs, which frees its storage at once. */
@@ -153,6 +167,60 @@ export declare class Client {
     wallet({ signal }?: Call): Promise<Wallet>;
     /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
     setWalletAlert(cents: number, { signal }?: Call): Promise<Wallet>;
+    /** The payments into the wallet, newest first. It takes an account key. */
+    topUps({ limit, signal }?: Call & {
+        limit?: number;
+    }): AsyncGenerator<TopUp, void>;
+    /** Begins a payment into the wallet. A person pays at checkout_url. It takes an account key. */
+    createTopUp(amountCents: number, { signal }?: Call): Promise<TopUp>;
+    /** A payment into the wallet, which has the money once its status is paid. It takes an account key. */
+    topUp(topUpId: string, { signal }?: Call): Promise<TopUp>;
+    /** The invoices, receipts and credit notes of the workspace, newest first. It takes an account key. */
+    invoices({ limit, signal }?: Call & {
+        limit?: number;
+    }): AsyncGenerator<Schemas["Invoice"], void>;
+    /** An invoice, a receipt or a credit note. It takes an account key. */
+    invoice(number: string, { signal }?: Call): Promise<Schemas["Invoice"]>;
+    /** The addresses that are told when a job of the workspace ends, newest first. It takes an account key, as all methods about webhooks do. */
+    webhookEndpoints({ signal }?: Call): Promise<WebhookEndpoint[]>;
+    /** Has an address told when a job of the workspace ends. Without a secret the service makes one, which only this answer has. */
+    createWebhookEndpoint(url: string, { description, secret, signal }?: Call & {
+        description?: string;
+        secret?: string;
+    }): Promise<WebhookEndpoint>;
+    /** A webhook endpoint. */
+    webhookEndpoint(endpointId: string, { signal }?: Call): Promise<WebhookEndpoint>;
+    /** Changes what is given of a webhook endpoint. */
+    updateWebhookEndpoint(endpointId: string, { url, description, enabled, signal }?: Call & {
+        url?: string;
+        description?: string;
+        enabled?: boolean;
+    }): Promise<WebhookEndpoint>;
+    /** Ends a webhook endpoint at once. */
+    deleteWebhookEndpoint(endpointId: string, { signal }?: Call): Promise<Schemas["WebhookEndpointDeleted"]>;
+    /** Sends the event webhook.test to an endpoint. */
+    testWebhookEndpoint(endpointId: string, { signal }?: Call): Promise<Delivery>;
+    /** Gives an endpoint another secret. Calls are signed with both until previous_expires_at. */
+    rotateWebhookSecret(endpointId: string, { secret, signal }?: Call & {
+        secret?: string;
+    }): Promise<Schemas["WebhookSecretRotated"]>;
+    /** The calls of an endpoint, newest first, all or those that are pending, delivered or failed. */
+    endpointDeliveries(endpointId: string, { status, limit, signal }?: Call & {
+        status?: string;
+        limit?: number;
+    }): AsyncGenerator<Delivery, void>;
+    /** Sends an endpoint again what it has not taken since a time in RFC 3339. */
+    redeliverSince(endpointId: string, since: string, { signal }?: Call): Promise<Schemas["WebhooksRedelivered"]>;
+    /** The webhook calls about a job, newest first. */
+    webhookDeliveries(jobId: string, { signal }?: Call): Promise<Delivery[]>;
+    /** Makes a webhook call about a job once more. */
+    redeliverWebhook(jobId: string, deliveryId: string, { signal }?: Call): Promise<Delivery>;
+    /** How renders are priced. */
+    pricing({ signal }?: Call): Promise<Schemas["Pricing"]>;
+    /** The time of the test world. It takes a key of test mode. */
+    testClock({ signal }?: Call): Promise<Schemas["TestClock"]>;
+    /** Moves the time of the test world forward. */
+    moveTestClock(advanceSeconds: number, { signal }?: Call): Promise<Schemas["TestClock"]>;
     /** Whether the service answers, and its clock. */
     health({ signal }?: Call): Promise<Schemas["Health"]>;
     /** What the service renders with, and whether it takes jobs. */
@@ -168,5 +236,7 @@ export declare class Client {
     read(path: string, { signal }?: Call): Promise<Uint8Array<ArrayBuffer>>;
     private jobPath;
     private uploadPath;
+    /** The path of a route that has one for account keys and one for agent keys. */
+    private either;
     private pages;
 }

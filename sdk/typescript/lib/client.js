@@ -21,13 +21,12 @@ const PAGE = 200;
 export class Client {
     transport;
     jobsPath;
-    listPath;
+    account;
     uploadsPath;
     constructor(baseUrl, key = "", options = {}) {
         this.transport = new Transport(baseUrl, key, options);
-        const account = typeof key === "string" && key.startsWith("svc_") && !key.startsWith("svc_agent_");
+        const account = this.account = typeof key === "string" && key.startsWith("svc_") && !key.startsWith("svc_agent_");
         this.jobsPath = account ? "/v1/renders" : "/node/v1/jobs";
-        this.listPath = account ? "/v1/workspace/renders" : "/node/v1/jobs";
         this.uploadsPath = account ? "/v1/uploads" : "/node/v1/uploads";
     }
     // Prices. None of these spends.
@@ -154,11 +153,8 @@ export class Client {
     // The workspace.
     /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
     jobs({ status, tag, search, from, to, limit, signal } = {}) {
-        const filters = {};
-        for (const [name, value] of Object.entries({ status, tag, q: search, from, to }))
-            if (value)
-                filters[name] = value;
-        return this.pages(this.listPath, "renders", "job_id", filters, limit, signal);
+        const filters = given({ status, tag, q: search, from, to });
+        return this.pages(this.either("/v1/workspace/renders", "/node/v1/jobs"), "renders", "job_id", filters, limit, signal);
     }
     /** The workspace's ledger, newest first. */
     transactions({ limit, signal } = {}) {
@@ -171,6 +167,10 @@ export class Client {
     /** Ends an agent key at once. It takes an account key. */
     async revokeAgentKey(keyId, { signal } = {}) {
         await this.transport.json("DELETE", `/v1/agent-keys/${encodeURIComponent(keyId)}`, { once: true, signal });
+    }
+    /** The PDF of an invoice. It takes an account key. */
+    async invoicePdf(number, { signal } = {}) {
+        return this.transport.bytes(`/v1/wallet/invoices/${encodeURIComponent(number)}/pdf`, { signal });
     }
     // Printed from sdk/methods by go generate; do not edit.
     /** Spends: accepts the quote, reserves its price and queues the job. Starting a quote again returns the same job and reserves nothing more. `legalAcceptance` is LEGAL_V1. The service refuses a quote above `maxCents`. A webhook secret that the service made comes in this answer only; all tries carry one idempotency key, so that it is not lost with a lost answer. */
@@ -199,11 +199,11 @@ export class Client {
     }
     /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
     async setPriority(jobId, priority, { signal } = {}) {
-        return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority: priority }, signal });
+        return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority }, signal });
     }
     /** Gives the job these tags in place of those that it has: at most 10, of at most 32 characters each. */
     async setTags(jobId, tags, { signal } = {}) {
-        return this.transport.json("PUT", this.jobPath(jobId, "/tags"), { value: { tags: tags }, signal });
+        return this.transport.json("PUT", this.jobPath(jobId, "/tags"), { value: { tags }, signal });
     }
     /** The frames that are accepted so far, by number. */
     async frames(jobId, { signal } = {}) {
@@ -220,6 +220,22 @@ export class Client {
     /** The proof that the receipt is in the service's log. */
     async proof(jobId, { signal } = {}) {
         return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
+    }
+    /** Makes a public page of the job's frames, and ends an earlier link. Only this answer has the address, share_url. It ends in 30 days unless expires_at, a time in RFC 3339, says otherwise. */
+    async share(jobId, { expiresAt, download, proof, signal } = {}) {
+        return this.transport.json("POST", this.jobPath(jobId, "/share"), { idempotencyKey: newKey(), value: { expires_at: expiresAt, download, proof }, signal });
+    }
+    /** The public page of a job, without its address, and how often it was opened. */
+    async jobShare(jobId, { signal } = {}) {
+        return this.transport.json("GET", this.jobPath(jobId, "/share"), { signal });
+    }
+    /** Ends the public page of a job at once. */
+    async unshare(jobId, { signal } = {}) {
+        return this.transport.json("DELETE", this.jobPath(jobId, "/share"), { once: true, signal });
+    }
+    /** The public pages of the workspace's jobs, newest first. */
+    async shares({ signal } = {}) {
+        return (await this.transport.json("GET", this.either("/v1/workspace/shares", "/node/v1/shares"), { signal })).shares;
     }
     /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
     async upload(uploadId, { signal } = {}) {
@@ -240,6 +256,82 @@ export class Client {
     /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
     async setWalletAlert(cents, { signal } = {}) {
         return this.transport.json("PUT", "/v1/wallet/alert", { value: { below_cents: cents }, signal });
+    }
+    /** The payments into the wallet, newest first. It takes an account key. */
+    topUps({ limit, signal } = {}) {
+        return this.pages("/v1/wallet/top-ups", "top_ups", "top_up_id", {}, limit, signal);
+    }
+    /** Begins a payment into the wallet. A person pays at checkout_url. It takes an account key. */
+    async createTopUp(amountCents, { signal } = {}) {
+        return this.transport.json("POST", "/v1/wallet/top-ups", { once: true, value: { amount_cents: amountCents }, signal });
+    }
+    /** A payment into the wallet, which has the money once its status is paid. It takes an account key. */
+    async topUp(topUpId, { signal } = {}) {
+        return this.transport.json("GET", `/v1/wallet/top-ups/${encodeURIComponent(topUpId)}`, { signal });
+    }
+    /** The invoices, receipts and credit notes of the workspace, newest first. It takes an account key. */
+    invoices({ limit, signal } = {}) {
+        return this.pages("/v1/wallet/invoices", "invoices", "number", {}, limit, signal);
+    }
+    /** An invoice, a receipt or a credit note. It takes an account key. */
+    async invoice(number, { signal } = {}) {
+        return this.transport.json("GET", `/v1/wallet/invoices/${encodeURIComponent(number)}`, { signal });
+    }
+    /** The addresses that are told when a job of the workspace ends, newest first. It takes an account key, as all methods about webhooks do. */
+    async webhookEndpoints({ signal } = {}) {
+        return (await this.transport.json("GET", "/v1/webhook-endpoints", { signal })).endpoints;
+    }
+    /** Has an address told when a job of the workspace ends. Without a secret the service makes one, which only this answer has. */
+    async createWebhookEndpoint(url, { description, secret, signal } = {}) {
+        return this.transport.json("POST", "/v1/webhook-endpoints", { once: true, value: { url, description, secret }, signal });
+    }
+    /** A webhook endpoint. */
+    async webhookEndpoint(endpointId, { signal } = {}) {
+        return this.transport.json("GET", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`, { signal });
+    }
+    /** Changes what is given of a webhook endpoint. */
+    async updateWebhookEndpoint(endpointId, { url, description, enabled, signal } = {}) {
+        return this.transport.json("PATCH", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`, { value: { url, description, enabled }, signal });
+    }
+    /** Ends a webhook endpoint at once. */
+    async deleteWebhookEndpoint(endpointId, { signal } = {}) {
+        return this.transport.json("DELETE", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`, { once: true, signal });
+    }
+    /** Sends the event webhook.test to an endpoint. */
+    async testWebhookEndpoint(endpointId, { signal } = {}) {
+        return (await this.transport.json("POST", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/test`, { once: true, signal })).delivery;
+    }
+    /** Gives an endpoint another secret. Calls are signed with both until previous_expires_at. */
+    async rotateWebhookSecret(endpointId, { secret, signal } = {}) {
+        return this.transport.json("POST", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/rotate-secret`, { once: true, value: { secret }, signal });
+    }
+    /** The calls of an endpoint, newest first, all or those that are pending, delivered or failed. */
+    endpointDeliveries(endpointId, { status, limit, signal } = {}) {
+        return this.pages(`/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/deliveries`, "deliveries", "delivery_id", given({ status }), limit, signal);
+    }
+    /** Sends an endpoint again what it has not taken since a time in RFC 3339. */
+    async redeliverSince(endpointId, since, { signal } = {}) {
+        return this.transport.json("POST", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/redeliver`, { once: true, value: { since }, signal });
+    }
+    /** The webhook calls about a job, newest first. */
+    async webhookDeliveries(jobId, { signal } = {}) {
+        return (await this.transport.json("GET", `/v1/renders/${encodeURIComponent(jobId)}/webhook-deliveries`, { signal })).deliveries;
+    }
+    /** Makes a webhook call about a job once more. */
+    async redeliverWebhook(jobId, deliveryId, { signal } = {}) {
+        return (await this.transport.json("POST", `/v1/renders/${encodeURIComponent(jobId)}/webhook-deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { once: true, signal })).delivery;
+    }
+    /** How renders are priced. */
+    async pricing({ signal } = {}) {
+        return this.transport.json("GET", "/v1/pricing", { signal });
+    }
+    /** The time of the test world. It takes a key of test mode. */
+    async testClock({ signal } = {}) {
+        return this.transport.json("GET", "/v1/test/clock", { signal });
+    }
+    /** Moves the time of the test world forward. */
+    async moveTestClock(advanceSeconds, { signal } = {}) {
+        return this.transport.json("POST", "/v1/test/clock", { once: true, value: { advance_seconds: advanceSeconds }, signal });
     }
     /** Whether the service answers, and its clock. */
     async health({ signal } = {}) {
@@ -269,6 +361,10 @@ export class Client {
     uploadPath(uploadId, rest = "") {
         return `${this.uploadsPath}/${encodeURIComponent(uploadId)}${rest}`;
     }
+    /** The path of a route that has one for account keys and one for agent keys. */
+    either(account, agent) {
+        return this.account ? account : agent;
+    }
     async *pages(path, member, key, filters, limit = Infinity, signal) {
         let before = "";
         for (let left = limit; left > 0;) {
@@ -283,6 +379,10 @@ export class Client {
             before = last[key];
         }
     }
+}
+/** Those members that are something. */
+function given(members) {
+    return Object.fromEntries(Object.entries(members).filter((entry) => Boolean(entry[1])));
 }
 function chosen(frames, settings) {
     return { ...(frames === undefined ? {} : { frames: framesText(frames) }), ...settings };

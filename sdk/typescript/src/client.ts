@@ -8,7 +8,7 @@ import { listProject, missingParts, sendParts, type Progress, type ProjectFile }
 import { Rendering, sync, type SavedFrame } from "./save.js";
 import { Transport, type Key, type Options } from "./transport.js";
 import { verify, type Report, type TrustedKey } from "./verify.js";
-import type { Artifact, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, SigningKey, Transaction, Wallet } from "./wire.js";
+import type { Artifact, Delivery, Event, Frame, Job, Preview, Proof, Quote, ReceiptAnswer, Schemas, Settings, Share, SigningKey, TopUp, Transaction, Wallet, WebhookEndpoint } from "./wire.js";
 
 /** The most that one page of a list has. */
 const PAGE = 200;
@@ -29,14 +29,13 @@ export interface Call {
 export class Client {
   private readonly transport: Transport;
   private readonly jobsPath: string;
-  private readonly listPath: string;
+  private readonly account: boolean;
   private readonly uploadsPath: string;
 
   constructor(baseUrl: string, key: Key = "", options: Options = {}) {
     this.transport = new Transport(baseUrl, key, options);
-    const account = typeof key === "string" && key.startsWith("svc_") && !key.startsWith("svc_agent_");
+    const account = this.account = typeof key === "string" && key.startsWith("svc_") && !key.startsWith("svc_agent_");
     this.jobsPath = account ? "/v1/renders" : "/node/v1/jobs";
-    this.listPath = account ? "/v1/workspace/renders" : "/node/v1/jobs";
     this.uploadsPath = account ? "/v1/uploads" : "/node/v1/uploads";
   }
 
@@ -188,9 +187,8 @@ export class Client {
   /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
   jobs({ status, tag, search, from, to, limit, signal }:
     Call & { status?: Job["status"]; tag?: string; search?: string; from?: string; to?: string; limit?: number } = {}): AsyncGenerator<Job, void> {
-    const filters: Record<string, string> = {};
-    for (const [name, value] of Object.entries({ status, tag, q: search, from, to })) if (value) filters[name] = value;
-    return this.pages<"job_id", Job>(this.listPath, "renders", "job_id", filters, limit, signal);
+    const filters = given({ status, tag, q: search, from, to });
+    return this.pages<"job_id", Job>(this.either("/v1/workspace/renders", "/node/v1/jobs"), "renders", "job_id", filters, limit, signal);
   }
 
   /** The workspace's ledger, newest first. */
@@ -206,6 +204,11 @@ export class Client {
   /** Ends an agent key at once. It takes an account key. */
   async revokeAgentKey(keyId: string, { signal }: Call = {}): Promise<void> {
     await this.transport.json("DELETE", `/v1/agent-keys/${encodeURIComponent(keyId)}`, { once: true, signal });
+  }
+
+  /** The PDF of an invoice. It takes an account key. */
+  async invoicePdf(number: string, { signal }: Call = {}): Promise<Uint8Array<ArrayBuffer>> {
+    return this.transport.bytes(`/v1/wallet/invoices/${encodeURIComponent(number)}/pdf`, { signal });
   }
 
   // Printed from sdk/methods by go generate; do not edit.
@@ -243,12 +246,12 @@ export class Client {
 
   /** Orders the job among those of its workspace: a higher priority, 1 to 100, comes first. */
   async setPriority(jobId: string, priority: number, { signal }: Call = {}): Promise<Job> {
-    return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority: priority }, signal });
+    return this.transport.json("PUT", this.jobPath(jobId, "/priority"), { value: { priority }, signal });
   }
 
   /** Gives the job these tags in place of those that it has: at most 10, of at most 32 characters each. */
   async setTags(jobId: string, tags: string[], { signal }: Call = {}): Promise<Job> {
-    return this.transport.json("PUT", this.jobPath(jobId, "/tags"), { value: { tags: tags }, signal });
+    return this.transport.json("PUT", this.jobPath(jobId, "/tags"), { value: { tags }, signal });
   }
 
   /** The frames that are accepted so far, by number. */
@@ -269,6 +272,26 @@ export class Client {
   /** The proof that the receipt is in the service's log. */
   async proof(jobId: string, { signal }: Call = {}): Promise<Proof> {
     return this.transport.json("GET", this.jobPath(jobId, "/proof"), { signal });
+  }
+
+  /** Makes a public page of the job's frames, and ends an earlier link. Only this answer has the address, share_url. It ends in 30 days unless expires_at, a time in RFC 3339, says otherwise. */
+  async share(jobId: string, { expiresAt, download, proof, signal }: Call & { expiresAt?: string; download?: boolean; proof?: boolean } = {}): Promise<Share> {
+    return this.transport.json("POST", this.jobPath(jobId, "/share"), { idempotencyKey: newKey(), value: { expires_at: expiresAt, download, proof }, signal });
+  }
+
+  /** The public page of a job, without its address, and how often it was opened. */
+  async jobShare(jobId: string, { signal }: Call = {}): Promise<Share> {
+    return this.transport.json("GET", this.jobPath(jobId, "/share"), { signal });
+  }
+
+  /** Ends the public page of a job at once. */
+  async unshare(jobId: string, { signal }: Call = {}): Promise<Schemas["ShareEnded"]> {
+    return this.transport.json("DELETE", this.jobPath(jobId, "/share"), { once: true, signal });
+  }
+
+  /** The public pages of the workspace's jobs, newest first. */
+  async shares({ signal }: Call = {}): Promise<Share[]> {
+    return (await this.transport.json<Schemas["SharedJobs"]>("GET", this.either("/v1/workspace/shares", "/node/v1/shares"), { signal })).shares;
   }
 
   /** An inspected upload with its newest quote; one that has expired is replaced. It spends nothing. */
@@ -294,6 +317,101 @@ export class Client {
   /** Has the workspace told when less than so many cents are available, by mail and by the event wallet.low; 0 means never. It takes an account key. */
   async setWalletAlert(cents: number, { signal }: Call = {}): Promise<Wallet> {
     return this.transport.json("PUT", "/v1/wallet/alert", { value: { below_cents: cents }, signal });
+  }
+
+  /** The payments into the wallet, newest first. It takes an account key. */
+  topUps({ limit, signal }: Call & { limit?: number } = {}): AsyncGenerator<TopUp, void> {
+    return this.pages<"top_up_id", TopUp>("/v1/wallet/top-ups", "top_ups", "top_up_id", {}, limit, signal);
+  }
+
+  /** Begins a payment into the wallet. A person pays at checkout_url. It takes an account key. */
+  async createTopUp(amountCents: number, { signal }: Call = {}): Promise<TopUp> {
+    return this.transport.json("POST", "/v1/wallet/top-ups", { once: true, value: { amount_cents: amountCents }, signal });
+  }
+
+  /** A payment into the wallet, which has the money once its status is paid. It takes an account key. */
+  async topUp(topUpId: string, { signal }: Call = {}): Promise<TopUp> {
+    return this.transport.json("GET", `/v1/wallet/top-ups/${encodeURIComponent(topUpId)}`, { signal });
+  }
+
+  /** The invoices, receipts and credit notes of the workspace, newest first. It takes an account key. */
+  invoices({ limit, signal }: Call & { limit?: number } = {}): AsyncGenerator<Schemas["Invoice"], void> {
+    return this.pages<"number", Schemas["Invoice"]>("/v1/wallet/invoices", "invoices", "number", {}, limit, signal);
+  }
+
+  /** An invoice, a receipt or a credit note. It takes an account key. */
+  async invoice(number: string, { signal }: Call = {}): Promise<Schemas["Invoice"]> {
+    return this.transport.json("GET", `/v1/wallet/invoices/${encodeURIComponent(number)}`, { signal });
+  }
+
+  /** The addresses that are told when a job of the workspace ends, newest first. It takes an account key, as all methods about webhooks do. */
+  async webhookEndpoints({ signal }: Call = {}): Promise<WebhookEndpoint[]> {
+    return (await this.transport.json<Schemas["WebhookEndpoints"]>("GET", "/v1/webhook-endpoints", { signal })).endpoints;
+  }
+
+  /** Has an address told when a job of the workspace ends. Without a secret the service makes one, which only this answer has. */
+  async createWebhookEndpoint(url: string, { description, secret, signal }: Call & { description?: string; secret?: string } = {}): Promise<WebhookEndpoint> {
+    return this.transport.json("POST", "/v1/webhook-endpoints", { once: true, value: { url, description, secret }, signal });
+  }
+
+  /** A webhook endpoint. */
+  async webhookEndpoint(endpointId: string, { signal }: Call = {}): Promise<WebhookEndpoint> {
+    return this.transport.json("GET", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`, { signal });
+  }
+
+  /** Changes what is given of a webhook endpoint. */
+  async updateWebhookEndpoint(endpointId: string, { url, description, enabled, signal }: Call & { url?: string; description?: string; enabled?: boolean } = {}): Promise<WebhookEndpoint> {
+    return this.transport.json("PATCH", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`, { value: { url, description, enabled }, signal });
+  }
+
+  /** Ends a webhook endpoint at once. */
+  async deleteWebhookEndpoint(endpointId: string, { signal }: Call = {}): Promise<Schemas["WebhookEndpointDeleted"]> {
+    return this.transport.json("DELETE", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}`, { once: true, signal });
+  }
+
+  /** Sends the event webhook.test to an endpoint. */
+  async testWebhookEndpoint(endpointId: string, { signal }: Call = {}): Promise<Delivery> {
+    return (await this.transport.json<Schemas["WebhookDelivery"]>("POST", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/test`, { once: true, signal })).delivery;
+  }
+
+  /** Gives an endpoint another secret. Calls are signed with both until previous_expires_at. */
+  async rotateWebhookSecret(endpointId: string, { secret, signal }: Call & { secret?: string } = {}): Promise<Schemas["WebhookSecretRotated"]> {
+    return this.transport.json("POST", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/rotate-secret`, { once: true, value: { secret }, signal });
+  }
+
+  /** The calls of an endpoint, newest first, all or those that are pending, delivered or failed. */
+  endpointDeliveries(endpointId: string, { status, limit, signal }: Call & { status?: string; limit?: number } = {}): AsyncGenerator<Delivery, void> {
+    return this.pages<"delivery_id", Delivery>(`/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/deliveries`, "deliveries", "delivery_id", given({ status }), limit, signal);
+  }
+
+  /** Sends an endpoint again what it has not taken since a time in RFC 3339. */
+  async redeliverSince(endpointId: string, since: string, { signal }: Call = {}): Promise<Schemas["WebhooksRedelivered"]> {
+    return this.transport.json("POST", `/v1/webhook-endpoints/${encodeURIComponent(endpointId)}/redeliver`, { once: true, value: { since }, signal });
+  }
+
+  /** The webhook calls about a job, newest first. */
+  async webhookDeliveries(jobId: string, { signal }: Call = {}): Promise<Delivery[]> {
+    return (await this.transport.json<Schemas["WebhookDeliveries"]>("GET", `/v1/renders/${encodeURIComponent(jobId)}/webhook-deliveries`, { signal })).deliveries;
+  }
+
+  /** Makes a webhook call about a job once more. */
+  async redeliverWebhook(jobId: string, deliveryId: string, { signal }: Call = {}): Promise<Delivery> {
+    return (await this.transport.json<Schemas["WebhookDelivery"]>("POST", `/v1/renders/${encodeURIComponent(jobId)}/webhook-deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { once: true, signal })).delivery;
+  }
+
+  /** How renders are priced. */
+  async pricing({ signal }: Call = {}): Promise<Schemas["Pricing"]> {
+    return this.transport.json("GET", "/v1/pricing", { signal });
+  }
+
+  /** The time of the test world. It takes a key of test mode. */
+  async testClock({ signal }: Call = {}): Promise<Schemas["TestClock"]> {
+    return this.transport.json("GET", "/v1/test/clock", { signal });
+  }
+
+  /** Moves the time of the test world forward. */
+  async moveTestClock(advanceSeconds: number, { signal }: Call = {}): Promise<Schemas["TestClock"]> {
+    return this.transport.json("POST", "/v1/test/clock", { once: true, value: { advance_seconds: advanceSeconds }, signal });
   }
 
   /** Whether the service answers, and its clock. */
@@ -332,6 +450,11 @@ export class Client {
     return `${this.uploadsPath}/${encodeURIComponent(uploadId)}${rest}`;
   }
 
+  /** The path of a route that has one for account keys and one for agent keys. */
+  private either(account: string, agent: string): string {
+    return this.account ? account : agent;
+  }
+
   private async *pages<K extends string, T extends { [key in K]: string }>(path: string, member: string, key: K,
     filters: Record<string, string>, limit = Infinity, signal?: AbortSignal): AsyncGenerator<T, void> {
     let before = "";
@@ -346,6 +469,11 @@ export class Client {
       before = last[key];
     }
   }
+}
+
+/** Those members that are something. */
+function given(members: Record<string, string | undefined>): Record<string, string> {
+  return Object.fromEntries(Object.entries(members).filter((entry): entry is [string, string] => Boolean(entry[1])));
 }
 
 function chosen(frames: Frames | undefined, settings?: Settings): Settings & { frames?: string } {

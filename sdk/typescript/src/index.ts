@@ -12,6 +12,6 @@ export { Rendering, verifyFolder, type SavedFrame } from "./save.js";
 export { VERSION, type Key, type Options, type Retry } from "./transport.js";
 export { verify, type Check, type CheckName, type Document, type Report, type TrustedKey, type VerifyOptions } from "./verify.js";
 export { verifyWebhook, type CallHeaders, type WebhookEvent } from "./webhook.js";
-export { LEGAL_V1, TERMINAL, type Artifact, type Event, type Finding, type Frame, type FrameEvent, type Job, type JobStatus, type JobWebhook, type Preview,
-  type PreviewStatus, type Proof, type Quote, type QuoteStatus, type Receipt, type ReceiptAnswer, type Schemas, type Settings, type SigningKey,
-  type Transaction, type TransactionKind, type WaitingReason, type Wallet, type WebhookType } from "./wire.js";
+export { LEGAL_V1, TERMINAL, type Artifact, type Delivery, type Event, type Finding, type Frame, type FrameEvent, type Job, type JobStatus, type JobWebhook, type Preview,
+  type PreviewStatus, type Proof, type Quote, type QuoteStatus, type Receipt, type ReceiptAnswer, type Schemas, type Settings, type Share, type SigningKey,
+  type TopUp, type Transaction, type TransactionKind, type WaitingReason, type Wallet, type WebhookEndpoint, type WebhookType } from "./wire.js";

@@ -46,6 +46,14 @@ export type Frame = Schemas["RenderFrame"];
 export type Wallet = Schemas["Wallet"];
 /** One entry of a workspace's ledger. */
 export type Transaction = Schemas["WalletTransaction"];
+/** The public page of a job's frames. `share_url` is null but in the answer that makes it. */
+export type Share = Schemas["SharedJob"];
+/** A payment into the wallet. A person pays at `checkout_url`. */
+export type TopUp = Schemas["TopUp"];
+/** An address that is told when a job of the workspace ends. `secret` is only in the answer that made it. */
+export type WebhookEndpoint = Schemas["Endpoint"] & { secret?: string };
+/** A webhook call, over all of its tries. */
+export type Delivery = Schemas["Delivery"];
 /** A public key with which receipts are or were signed. */
 export type SigningKey = Schemas["SigningKey"];
 /** The answer with a completed job's receipt, plain and signed. */
