@@ -115,7 +115,7 @@ bench: ## Measure the service, compare it with its baselines and print the ratio
 
 # The .blend files to compare in place of the made scenes: make corpus FILES=folder, or
 # make causes; ONLY=regexp takes those of a name. Rows that RESULTS has are not compared
-# again, and are what docs/corpus.md is printed from.
+# again, and are what docs/internal/corpus.md is printed from.
 FILES   ?=
 ONLY    ?=
 # RANDOM_SCENES is how many random scenes each Blender compares; those that random.jsonl has

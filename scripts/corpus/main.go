@@ -6,7 +6,7 @@
 // With -fuzz it compares kept data in random scenes, with -pairs revisions of them, and with -strips
 // pictures that were rendered in strips. Each scene that is done becomes a line of a file of results; scenes that stand there as
 // they should are not compared again. It exits with 1 when a scene that should be equal
-// is not. With -print it compares nothing, and prints the results as docs/corpus.md.
+// is not. With -print it compares nothing, and prints the results as docs/internal/corpus.md.
 package main
 
 import (
@@ -26,7 +26,7 @@ import (
 	"svc.example/internal/test/corpus"
 )
 
-//go:generate go run . -print -results results.jsonl -random random.jsonl -revisions revisions.jsonl -strip-results strips.jsonl -to ../../docs/corpus.md
+//go:generate go run . -print -results results.jsonl -random random.jsonl -revisions revisions.jsonl -strip-results strips.jsonl -to ../../docs/internal/corpus.md
 
 func main() {
 	if code, worker := corpus.BeWorker(); worker {

@@ -9,7 +9,7 @@ the address of data that is made again in every frame. There it shows the frame 
 
 So a scene is kept when everything in it is of a kind on these lists, and so is everything
 that changes. Each entry has its proof: the report that Cycles gets of a change. Everything
-else is rendered without kept data. docs/frames.md has the list, docs/corpus.md the scenes
+else is rendered without kept data. docs/internal/frames.md has the list, docs/internal/corpus.md the scenes
 that were compared.
 """
 

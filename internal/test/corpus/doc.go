@@ -18,6 +18,6 @@
 // Blenders. Scenes are compared in lanes, and each one's row is written when it is done, so
 // a comparison of hours may be stopped and resumed.
 //
-// The page that it prints is docs/corpus.md. The scripts in scenes/ say what a scene is,
+// The page that it prints is docs/internal/corpus.md. The scripts in scenes/ say what a scene is,
 // and which cannot be equal. Start reading at Compare.
 package corpus

@@ -10,7 +10,7 @@ const head = `# Frames compared with Blender's
 
 Printed from ` + "`scripts/corpus/results.jsonl`" + ` by ` + "`make generate`" + `; do not edit.
 
-` + "`make corpus`" + ` orders each scene four times, and compares the pixels of every frame with those that one run of ` + "`blender -b FILE -s START -e END -a`" + ` writes, START to END being the scene's own range: **whole**; its middle frame **alone**; in two **ranges**; and whole again by three workers, one of which is killed while it renders and another loses its Blender (**cut, kills**). Where a frame differs, Blender renders by hand once more, and of the .blend alone. [What a frame shows](frames.md) says how it is done.
+` + "`make corpus`" + ` orders each scene four times, and compares the pixels of every frame with those that one run of ` + "`blender -b FILE -s START -e END -a`" + ` writes, START to END being the scene's own range: **whole**; its middle frame **alone**; in two **ranges**; and whole again by three workers, one of which is killed while it renders and another loses its Blender (**cut, kills**). Where a frame differs, Blender renders by hand once more, and of the .blend alone. [What a frame shows](../frames.md) says how it is done.
 `
 
 // Page prints rows as a page: the made scenes with a line for each, and a summary of the
@@ -31,7 +31,7 @@ func Page(rows []Row) string {
 		b.WriteString("\n## Files of other people\n\nAt most 96 pixels, 2 samples and 4 frames, on both sides. " + Summary(of))
 	}
 	if of := ofKind(rows, "project"); len(of) > 0 {
-		b.WriteString("\n## Projects of other people\n\nScenes that are sent with their files, as [files](files.md) finds them, and compared with Blender's in their folder; made small as above, and rendered with Cycles whatever their own engine is. " + Summary(of) + "\n" + Table(of))
+		b.WriteString("\n## Projects of other people\n\nScenes that are sent with their files, as [files](../files.md) finds them, and compared with Blender's in their folder; made small as above, and rendered with Cycles whatever their own engine is. " + Summary(of) + "\n" + Table(of))
 	}
 	return b.String()
 }

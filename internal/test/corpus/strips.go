@@ -234,7 +234,7 @@ func StripsPage(rows []StripRow) string {
 	b.WriteString(`
 ## Strips
 
-Each scene's middle frame in 2, 3 and 5 uneven strips, joined and finished ([stills](stills.md)), without denoising. It is compared with the picture that another process rendered in one piece.
+Each scene's middle frame in 2, 3 and 5 uneven strips, joined and finished ([stills](../stills.md)), without denoising. It is compared with the picture that another process rendered in one piece.
 
 | Blender | cut | equal | differ | unsteady | not cut | no comparison |
 |---|---|---|---|---|---|---|

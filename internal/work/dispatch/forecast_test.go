@@ -68,7 +68,7 @@ func (s *sim) queued() (order []string) {
 // TestPositionsForeseeTheOrderOfTheJobs compares positions with what the real dispatch
 // does, over frames of 0.2 to 30 s of which it knows nothing beforehand. The first in the
 // queue is always the next to start. How well the order of all is foreseen is measured:
-// docs/queue.md shows it.
+// docs/internal/queue-measured.md shows it.
 func TestPositionsForeseeTheOrderOfTheJobs(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		starts, exact, pairs, right := 0, 0, 0, 0

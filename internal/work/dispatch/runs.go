@@ -13,7 +13,7 @@ import (
 
 // A job whose frames depend on earlier ones is given out in runs: a worker continues
 // where it is, because it has the state, and another one begins where the first would
-// arrive last. docs/frames.md says why.
+// arrive last. docs/internal/frames.md says why.
 
 // longestAffinity bounds the time that a job whose frames depend on those before may
 // receive more than the next one while a worker has its state.

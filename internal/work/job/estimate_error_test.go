@@ -81,7 +81,7 @@ func (j rendered) estimateAfter(t *testing.T, done int) (estimate, left float64)
 // TestAnEstimateIsAQuarterWrongAtMost measures how far estimates are from what then
 // happened. Once three frames are in, the median error is a quarter at most over all
 // scenes, and over those of each kind that does not change for good later.
-// docs/queue.md shows the figures.
+// docs/internal/queue-measured.md shows the figures.
 func TestAnEstimateIsAQuarterWrongAtMost(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(18, 3))

@@ -166,7 +166,7 @@ func (s *stage) estimates(restart bool) (ratios map[string]float64) {
 
 // TestAnEstimateForeseesThePlaying lets one and three workers render jobs with a
 // simulation, from its first frame and from a later one, and compares what was foreseen
-// with what then was left. The worst is a factor of two. docs/queue.md shows the figures.
+// with what then was left. The worst is a factor of two. docs/internal/queue-measured.md shows the figures.
 func TestAnEstimateForeseesThePlaying(t *testing.T) {
 	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
 		r := rand.New(rand.NewPCG(18, 4))

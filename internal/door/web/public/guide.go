@@ -53,11 +53,11 @@ func guideDoors() []guideDoor {
 		{
 			Name: "Render", For: "You have a scene and want its frames.", Quickstart: guide{Name: "first-render"},
 			Guides:    named("blender", "price", "files", "order-settings", "revisions", "previews", "frames", "stills", "queue", "overviews", "movies", "sharing", "notices", "results", "your-files", "refunds", "bookkeeping", "engines", "get-svc"),
-			Reference: named("warnings", "findings", "pictures"),
+			Reference: named("files-reference", "warnings", "findings", "pictures"),
 		},
 		{
 			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
-			Guides:    named("keys-and-spending", "sdk", "agents", "webhooks", "test-mode", "oauth", "verify", "versions"),
+			Guides:    named("keys-and-spending", "sdk", "agents", "webhooks", "test-mode", "oauth", "verify", "verify-independently", "versions"),
 			Reference: named("interface", "interface-basics", "interface-routes", "interface-shapes", "interface-account", "interface-wallet", "interface-uploads", "interface-projects", "interface-scene", "interface-quotes", "interface-jobs", "interface-job-routes", "interface-receipts", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
 		},
 		{
