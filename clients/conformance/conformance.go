@@ -1,7 +1,7 @@
 // Package conformance tests clients of svc with stories: calls over a connection on which
 // things go wrong, with the required outcome. Stories are data (stories.json). A client under
 // test is a program in any language that reads one verb a line and answers one line;
-// docs/sdk.md describes it.
+// docs/conformance.md describes it.
 //
 // What always holds: a story passes only when every step came to what it says, each fault met
 // a call, and the client did nothing that no client may do. Its callers choose the service

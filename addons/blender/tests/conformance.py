@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The add-on without Blender as a program under test (docs/sdk.md): what its buttons do at the
+"""The add-on without Blender as a program under test (docs/conformance.md): what its buttons do at the
 service, a verb a line in, an answer a line out. PYTHONPATH leads to the built add-on."""
 
 import json

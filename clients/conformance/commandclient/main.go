@@ -1,4 +1,4 @@
-// Command commandclient is the command svc as a program under test (docs/sdk.md): each verb is
+// Command commandclient is the command svc as a program under test (docs/conformance.md): each verb is
 // one run of the program that SVC_PROGRAM names.
 package main
 

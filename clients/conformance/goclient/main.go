@@ -1,4 +1,4 @@
-// Command goclient is the Go client as a program under test (docs/sdk.md): a verb a line in,
+// Command goclient is the Go client as a program under test (docs/conformance.md): a verb a line in,
 // an answer a line out.
 package main
 

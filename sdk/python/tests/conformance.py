@@ -1,4 +1,4 @@
-"""The Python SDK as a program under test (docs/sdk.md): a verb a line in, an answer a line
+"""The Python SDK as a program under test (docs/conformance.md): a verb a line in, an answer a line
 out."""
 
 import json

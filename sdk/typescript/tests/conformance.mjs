@@ -1,4 +1,4 @@
-// The TypeScript SDK as a program under test (docs/sdk.md): a verb a line in, an answer a line
+// The TypeScript SDK as a program under test (docs/conformance.md): a verb a line in, an answer a line
 // out.
 import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -52,17 +52,17 @@ func guideDoors() []guideDoor {
 	return []guideDoor{
 		{
 			Name: "Render", For: "You have a scene and want its frames.", Quickstart: guide{Name: "first-render"},
-			Guides:    named("blender", "price", "files", "order-settings", "revisions", "previews", "frames", "stills", "queue", "overviews", "movies", "sharing", "notices", "results", "your-files", "refunds", "bookkeeping", "engines", "get-svc"),
+			Guides:    named("blender", "price", "files", "order-settings", "revisions", "reuse", "previews", "frames", "stills", "queue", "overviews", "movies", "sharing", "notices", "results", "your-files", "refunds", "bookkeeping", "engines", "get-svc"),
 			Reference: named("files-reference", "warnings", "findings", "pictures"),
 		},
 		{
 			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
-			Guides:    named("keys-and-spending", "sdk", "agents", "webhooks", "test-mode", "oauth", "verify", "verify-independently", "versions"),
+			Guides:    named("keys-and-spending", "sdk", "conformance", "agents", "webhooks", "test-mode", "oauth", "verify", "verify-independently", "versions"),
 			Reference: named("interface", "interface-basics", "interface-routes", "interface-shapes", "interface-account", "interface-wallet", "interface-uploads", "interface-projects", "interface-scene", "interface-quotes", "interface-jobs", "interface-job-routes", "interface-receipts", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
 		},
 		{
 			Name: "Run", For: "You operate a service or its workers.", Quickstart: guide{Name: "run"},
-			Guides:    named("install", "configure", "operate", "observe", "upgrade", "ports-and-tls", "backups", "change-price", "payments", "farm", "gpu", "deploy", "scale", "audit", "keys", "witness", "leaderboard"),
+			Guides:    named("install", "configure", "operate", "test-worlds", "observe", "upgrade", "ports-and-tls", "backups", "change-price", "payments", "farm", "gpu", "deploy", "scale", "audit", "keys", "witness", "leaderboard"),
 			Reference: named("metrics", "runbook", "security", "sandbox", "service-limits", "cli-operators"),
 		},
 	}

@@ -18,7 +18,7 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// conforming are the clients that the suite knows, in the order of docs/sdk.md.
+// conforming are the clients that the suite knows, in the order of docs/conformance.md.
 func conforming(t *testing.T) []conformance.Client {
 	t.Helper()
 	module := addOnModule(t)
@@ -79,7 +79,7 @@ func deno(t *testing.T) string {
 	return program
 }
 
-// TestEveryClientConforms plays each story with each client. The table of docs/sdk.md is what
+// TestEveryClientConforms plays each story with each client. The table of docs/conformance.md is what
 // came of it: a client that says that it cannot do a story has a no there.
 func TestEveryClientConforms(t *testing.T) {
 	t.Parallel()
@@ -117,13 +117,13 @@ func TestEveryClientConforms(t *testing.T) {
 	for _, client := range clients {
 		names = append(names, client.Name)
 	}
-	page, err := os.ReadFile("../../../../docs/sdk.md")
+	page, err := os.ReadFile("../../../../docs/conformance.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	table := conformance.Table(names, stories, func(client, scenario string) bool { return !cannot[client+scenario] })
 	if !strings.Contains(string(page), table) {
-		t.Errorf("docs/sdk.md does not have this table:\n%s", table)
+		t.Errorf("docs/conformance.md does not have this table:\n%s", table)
 	}
 }
 
