@@ -1,5 +1,5 @@
 // Command tolerance renders challenges of the GPU benchmark on several devices and prints
-// how much their pictures differ (docs/leaderboard.md, Challenges). Run it in the
+// how much their pictures differ (docs/internal/benchmark-tolerance.md, Challenges). Run it in the
 // repository's root, on a machine with a GPU:
 //
 //	scripts/with-blender go run ./scripts/tolerance [-challenges 3] [-out FOLDER]

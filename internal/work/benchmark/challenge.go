@@ -103,7 +103,7 @@ func decodeFrame(file []byte) (image.Image, error) {
 }
 
 // ReferenceTolerance is the largest difference between two renders of one challenge, as
-// FrameDifference measures it. docs/leaderboard.md says how it was measured.
+// FrameDifference measures it. docs/internal/benchmark-tolerance.md says how it was measured.
 const ReferenceTolerance = 0.01
 
 // FrameDifference is the root mean square of the differences of two pictures of a

@@ -977,7 +977,7 @@ export interface Schemas {
         /** @description unknown of a CPU's result. */
         gpu_slug: string;
         gpu_vendor: string;
-        /** @description SHA-256 of what the receipt says of the machine; docs/leaderboard.md says of which bytes. Equal machines have equal hashes. */
+        /** @description SHA-256 of what the receipt says of the machine; docs/leaderboard-api.md says of which bytes. Equal machines have equal hashes. */
         hardware_probe_hash: string;
         /**
          * Format: int64

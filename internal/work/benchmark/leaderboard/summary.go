@@ -22,7 +22,7 @@ type Summary struct {
 	Renderer           string  `json:"renderer" enum:"blender,synthetic" doc:"synthetic: nothing was rendered."`
 	DriverVersion      *string `json:"driver_version" doc:"The same as gpu_driver; null where that is unknown."`
 	RAMGB              *int    `json:"ram_gb" doc:"ram_bytes in whole GB of 2^30 bytes."`
-	HardwareProbeHash  string  `json:"hardware_probe_hash" doc:"SHA-256 of what the receipt says of the machine; docs/leaderboard.md says of which bytes. Equal machines have equal hashes."`
+	HardwareProbeHash  string  `json:"hardware_probe_hash" doc:"SHA-256 of what the receipt says of the machine; docs/leaderboard-api.md says of which bytes. Equal machines have equal hashes."`
 	BenchmarkSceneHash string  `json:"benchmark_scene_hash" doc:"SHA-256 of the scenes' names and the hashes of their references."`
 	ShareText          string  `json:"share_text" doc:"The result in one sentence, with its address."`
 }
