@@ -27,6 +27,13 @@ func WriteText(w http.ResponseWriter, r *http.Request, text []byte) {
 // Zips reports whether WriteText compresses a text for a caller.
 func Zips(r *http.Request, text []byte) bool { return len(text) >= leastZipped && AcceptsGzip(r) }
 
+// OwnRequest reports whether a browser says that no other site caused a request: a page of this
+// service did, or the person. No site can forge the header.
+func OwnRequest(r *http.Request) bool {
+	site := r.Header.Get("Sec-Fetch-Site")
+	return site == "same-origin" || site == "none"
+}
+
 // AcceptsGzip reports whether a caller takes gzip (RFC 9110 12.5.3).
 func AcceptsGzip(r *http.Request) bool {
 	for one := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {

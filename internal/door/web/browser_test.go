@@ -330,9 +330,9 @@ func (svc *site) inspect(tab context.Context, s screen, name, path string, compl
 	if wide := look[int64](tab, t, "document.documentElement.scrollWidth"); wide > s.wide {
 		t.Errorf("%s: %d pixels wide on a screen of %d", name, wide, s.wide)
 	}
-	own, scripts := `css|svg|jpg`, 0
+	own, scripts := `css|svg|jpg|woff2`, 0
 	if svc.signed && (strings.HasPrefix(path, "/console") || strings.HasPrefix(path, "/admin")) {
-		own, scripts = `css|svg|jpg|js`, 2
+		own, scripts = `css|svg|jpg|woff2|js`, 2
 		if strings.HasPrefix(path, "/console/jobs/") && !strings.HasSuffix(path, "/compare") {
 			scripts = 3 // the timeline or the viewer
 		}

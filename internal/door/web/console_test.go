@@ -306,6 +306,24 @@ func TestNoFormOfTheConsoleIsTakenFromAnotherSite(t *testing.T) {
 	p.open("/console/keys").want(t, http.StatusOK)
 }
 
+// Compressed, a page that repeats words of a stranger reveals by its size what else is on it.
+func TestNoOtherSiteHasAPageOfAWorkspaceCompressed(t *testing.T) {
+	t.Parallel()
+	p := personOf(t, worlds.On(t, "sqlite"), 100)
+	for site, zipped := range map[string]bool{"same-origin": true, "none": true, "same-site": false, "cross-site": false, "": false} {
+		got := p.ask(http.MethodGet, "/console", "", nil, func(r *http.Request) {
+			r.Header.Set("Accept-Encoding", "gzip")
+			r.Header.Del("Sec-Fetch-Site")
+			if site != "" {
+				r.Header.Set("Sec-Fetch-Site", site)
+			}
+		})
+		if is := got.header.Get("Content-Encoding") == "gzip"; got.status != http.StatusOK || is != zipped {
+			t.Errorf("from %q: %d, compressed: %t, want %t", site, got.status, is, zipped)
+		}
+	}
+}
+
 func TestAKeyIsShownOnceAndEndsAtOnce(t *testing.T) {
 	t.Parallel()
 	w := worlds.On(t, "sqlite")

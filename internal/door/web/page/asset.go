@@ -1,6 +1,7 @@
 package page
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -16,7 +17,7 @@ import (
 const AssetFolder = "/assets/"
 
 // asset is a file that pages load. Its name contains its hash, so that caches
-// may keep it for good and a new version has a new address.
+// may keep it and a new version has a new address.
 type asset struct {
 	// name is base.hash.extension; hash is the first 8 bytes of the SHA-256, in
 	// hex.
@@ -41,6 +42,8 @@ var assets = sync.OnceValue(func() map[string]asset {
 		}
 		all[entry.Name()] = makeAsset(entry.Name(), body)
 	}
+	style := all["style.css"].body // it names the typeface, as a browser asks for it
+	all["style.css"] = makeAsset("style.css", bytes.ReplaceAll(style, []byte(typeface), []byte(all[typeface].name)))
 	for name, parts := range bundles {
 		var body []byte
 		for _, part := range parts {
@@ -51,6 +54,9 @@ var assets = sync.OnceValue(func() map[string]asset {
 	return all
 })
 
+// typeface is the font of all pages: Inter with the letters of Latin-1, from regular to semibold.
+const typeface = "inter.woff2"
+
 // bundles are files that are made of several. htmx looks over the page as soon as it has come, and
 // an extension that comes later is never asked.
 var bundles = map[string][]string{
@@ -60,7 +66,7 @@ var bundles = map[string][]string{
 }
 
 // mediaTypes of assets, by their extensions.
-var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg"}
+var mediaTypes = map[string]string{".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".jpg": "image/jpeg", ".woff2": "font/woff2", ".txt": "text/plain; charset=utf-8"}
 
 func makeAsset(file string, body []byte) asset {
 	sum, extension := sha256.Sum256(body), path.Ext(file)

@@ -29,14 +29,14 @@ func SetHeaders(h http.Header, p Page) {
 }
 
 // contentPolicy returns the Content-Security-Policy of a page. It allows the service's own
-// stylesheet and pictures. If the page needs them, it also allows forms to this origin and to where
+// stylesheet, typeface and pictures. If the page needs them, it also allows forms to this origin and to where
 // its answer leads (formsTo), and scripts of this origin, which may call it. Everything else is
 // forbidden: inline code, other origins, frames.
 func contentPolicy(forms, scripts bool, formsTo string) string {
 	if formsTo != "" {
 		formsTo = " " + formsTo
 	}
-	return "default-src 'none'; style-src 'self'; img-src 'self'; script-src " + selfIf(scripts) + "; connect-src " + selfIf(forms && scripts) +
+	return "default-src 'none'; style-src 'self'; font-src 'self'; img-src 'self'; script-src " + selfIf(scripts) + "; connect-src " + selfIf(forms && scripts) +
 		"; form-action " + selfIf(forms) + formsTo + "; base-uri 'none'; frame-ancestors 'none'"
 }
 

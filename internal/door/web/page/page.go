@@ -252,9 +252,9 @@ func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 	}
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
-	// A page of a workspace is not compressed: next to words of a stranger, its size
-	// could reveal what else it shows.
-	zips := !p.Private && front.Zips(r, body)
+	// Next to words of a stranger, the size of a compressed page reveals what else it shows.
+	// So another site must not be able to have a page of a workspace compressed.
+	zips := (!p.Private || front.OwnRequest(r)) && front.Zips(r, body)
 	if zips {
 		tag = `"` + hex.EncodeToString(sum[:16]) + `-gzip"` // other bytes need another strong tag
 	}
