@@ -23,7 +23,7 @@ document.addEventListener("click", async (event) => {
 // The service writes times in UTC; a reader sees those of their own clock.
 const clocks = {
   moment: new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" }),
-  when: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" }),
+  when: new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", hour: "numeric", minute: "2-digit" }),
 };
 const localTimes = () => {
   for (const time of document.querySelectorAll("time[data-as]")) {
