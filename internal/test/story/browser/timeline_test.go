@@ -137,7 +137,8 @@ func TestFramesAreSelectedOnTheTimelineOfAJob(t *testing.T) {
 	}
 }
 
-// The timeline of a job that renders grows with it, and the selection stays as it is.
+// The timeline of a job that renders grows with it. The selection stays as it is, and so does a
+// tag that is being typed.
 func TestTheTimelineOfARunningJobGrowsAndKeepsItsSelection(t *testing.T) {
 	t.Parallel()
 	svc := story.Start(t, app.Config{Listen: "127.0.0.1:0", Data: t.TempDir(), Database: dbtest.URL(t, "sqlite"), Log: story.LogOf(t)})
@@ -158,11 +159,13 @@ func TestTheTimelineOfARunningJobGrowsAndKeepsItsSelection(t *testing.T) {
 	}
 	p.Until("the timeline of eleven frames", timed(11))
 	dragged(p, n, 2, 4)
+	p.Run(`document.querySelector("[name=tags]").focus(); document.execCommand("insertText", false, "hero shot")`)
 	many.Open()
 	p.Await(job.JobID, client.StatusCompleted)
 	p.Until("the timeline of all frames", timed(n))
 	p.Until("the selection, and what is done with it", `document.querySelector("[data-selection] [name=frames]").value === "2-4" && [...document.querySelectorAll("[data-selection] button")].some((b) => b.textContent === "Render again")`)
 	p.Says("3 frames selected")
+	p.Until("the tag that is being typed", `document.querySelector("[name=tags]").value === "hero shot" && document.activeElement.name === "tags"`)
 	for _, said := range p.Said {
 		t.Errorf("the browser says %q", said)
 	}
