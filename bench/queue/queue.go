@@ -5,10 +5,10 @@
 // equal tables. The other rule, first come first served, is there to be compared with.
 //
 // A frame that has begun is finished, no worker fails, and packaging takes no time. Start
-// reading at Farm; docs/scale.md has what Markdown prints.
+// reading at Farm; docs/internal/fair-turns.md has what Markdown prints.
 package queue
 
-//go:generate go run ./print ../../docs/scale.md
+//go:generate go run ./print ../../docs/internal/fair-turns.md
 
 import (
 	"cmp"

@@ -14,7 +14,7 @@ func TestTheDocumentHasWhatTheSimulationPrints(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	document, err := os.ReadFile("../../docs/scale.md")
+	document, err := os.ReadFile("../../docs/internal/fair-turns.md")
 	if err != nil {
 		t.Fatal(err)
 	}

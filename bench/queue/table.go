@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Printed is the farm of docs/scale.md: a thousand GPUs and five hundred workspaces, ten of
+// Printed is the farm of docs/internal/fair-turns.md: a thousand GPUs and five hundred workspaces, ten of
 // which start more than all GPUs render within the horizon.
 var Printed = Farm{Seed: 21, GPUs: 1000, Horizon: time.Hour, Kinds: []Kind{
 	{Name: "a film at once", Workspaces: 10, Jobs: 1, AtOnce: true, Least: 1500, Most: 2500, FrameTime: 6 * time.Minute},

@@ -7,15 +7,15 @@ import (
 	"testing"
 )
 
-// attacks is how many rows the table of docs/oauth.md must have.
+// attacks is how many rows the table of docs/internal/oauth-attacks.md must have.
 const attacks = 50
 
-// TestEveryAttackOnSigningInHasAnOutcomeAndATest reads the table of docs/oauth.md: each row
+// TestEveryAttackOnSigningInHasAnOutcomeAndATest reads the table of docs/internal/oauth-attacks.md: each row
 // says what is tried and what happens, and names tests that exist, or is "the same" as the
 // row above.
 func TestEveryAttackOnSigningInHasAnOutcomeAndATest(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join(root, "docs", "oauth.md"))
+	text, err := os.ReadFile(filepath.Join(root, "docs", "internal", "oauth-attacks.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

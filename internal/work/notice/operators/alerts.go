@@ -18,7 +18,8 @@ type Alert struct {
 	Name  string
 	After time.Duration // for how long it must last before it is told
 	Title string        // what is wrong, without figures
-	// Runbook is its heading in docs/runbook.md, which is that of the Prometheus alert.
+	// Runbook is its page and heading of the guide, "runbook#svcnoworker"; the heading is
+	// that of the Prometheus alert.
 	Runbook string
 
 	ofHost bool // each machine has its own
@@ -38,37 +39,37 @@ const (
 // docs/observe.md, and its paragraph to docs/runbook.md.
 func All() []Alert {
 	return []Alert{
-		{Name: "no_worker", After: 5 * time.Minute, Title: "Frames wait, and no worker is there", Runbook: "svcnoworker", says: func(f facts) string {
+		{Name: "no_worker", After: 5 * time.Minute, Title: "Frames wait, and no worker is there", Runbook: "runbook#svcnoworker", says: func(f facts) string {
 			return when(f.ready > 0 && f.able == 0, "%s", count(f.ready, "frame waits", "frames wait"))
 		}},
-		{Name: "worker_unable", After: 5 * time.Minute, Title: "Workers cannot work", Runbook: "svcworkerunable", says: func(f facts) string {
+		{Name: "worker_unable", After: 5 * time.Minute, Title: "Workers cannot work", Runbook: "runbook-tickets#svcworkerunable", says: func(f facts) string {
 			return when(f.unable > 0, "%s", count(f.unable, "worker", "workers"))
 		}},
-		{Name: "job_stranded", After: 15 * time.Minute, Title: "No online worker can take a job that waits", Runbook: "svcjobstranded", says: func(f facts) string {
+		{Name: "job_stranded", After: 15 * time.Minute, Title: "No online worker can take a job that waits", Runbook: "runbook-tickets#svcjobstranded", says: func(f facts) string {
 			return when(f.stranded > 0, "%s", count(f.stranded, "job waits", "jobs wait"))
 		}},
-		{Name: "files_down", After: 2 * time.Minute, Title: "Files cannot be stored", Runbook: "svcblobsdown", ofHost: true, says: func(f facts) string {
+		{Name: "files_down", After: 2 * time.Minute, Title: "Files cannot be stored", Runbook: "runbook#svcblobsdown", ofHost: true, says: func(f facts) string {
 			return when(f.files != nil, "the store does not take a file")
 		}},
-		{Name: "disk_low", After: 5 * time.Minute, Title: "The disk is nearly full", Runbook: "svcdisklow", ofHost: true, says: func(f facts) string {
+		{Name: "disk_low", After: 5 * time.Minute, Title: "The disk is nearly full", Runbook: "runbook#svcdisklow", ofHost: true, says: func(f facts) string {
 			return when(f.free < lowDisk, "the data folder has %.1f GB left", float64(f.free)/1e9)
 		}},
-		{Name: "audit_breach", Title: "The audit found something wrong", Runbook: "svcauditbreach", says: func(f facts) string {
+		{Name: "audit_breach", Title: "The audit found something wrong", Runbook: "runbook#svcauditbreach", says: func(f facts) string {
 			return when(f.breaches > 0, "%s", count(f.breaches, "breach", "breaches"))
 		}},
-		{Name: "audit_old", After: time.Hour, Title: "The audit does not run", Runbook: "svcauditold", says: func(f facts) string {
+		{Name: "audit_old", After: time.Hour, Title: "The audit does not run", Runbook: "runbook-tickets#svcauditold", says: func(f facts) string {
 			return when(!f.audited.IsZero() && f.now.Sub(f.audited) > oldAudit, "the last audit ended on %s", f.audited.Format(time.DateOnly))
 		}},
-		{Name: "signing_key", After: 10 * time.Minute, Title: "Receipts can soon no longer be signed", Runbook: "svcsigningkeyends", says: func(f facts) string {
+		{Name: "signing_key", After: 10 * time.Minute, Title: "Receipts can soon no longer be signed", Runbook: "runbook#svcsigningkeyends", says: func(f facts) string {
 			return when(!f.keyEnd.IsZero() && f.keyEnd.Sub(f.now) < keyNear, "the signing key ends on %s", f.keyEnd.UTC().Format("2006-01-02 15:04 UTC"))
 		}},
-		{Name: "dead_letters", After: 10 * time.Minute, Title: "Work of the service failed too often", Runbook: "svcdeadletters", says: func(f facts) string {
+		{Name: "dead_letters", After: 10 * time.Minute, Title: "Work of the service failed too often", Runbook: "runbook-tickets#svcdeadletters", says: func(f facts) string {
 			return when(f.dead > 0, "%s", count(f.dead, "dead letter", "dead letters"))
 		}},
-		{Name: "webhooks_late", After: 5 * time.Minute, Title: "Webhooks are late", Runbook: "svcwebhookslate", says: func(f facts) string {
+		{Name: "webhooks_late", After: 5 * time.Minute, Title: "Webhooks are late", Runbook: "runbook-tickets#svcwebhookslate", says: func(f facts) string {
 			return when(f.late > lateHook, "one is due for %s", f.late.Round(time.Minute))
 		}},
-		{Name: "reuse_off", After: 5 * time.Minute, Title: "Frames of a kind of worker are no longer reused", Runbook: "svcreuseoff", says: func(f facts) string {
+		{Name: "reuse_off", After: 5 * time.Minute, Title: "Frames of a kind of worker are no longer reused", Runbook: "runbook-tickets#svcreuseoff", says: func(f facts) string {
 			return when(f.reuseOff > 0, "%s, of which a frame showed something else", count(f.reuseOff, "kind", "kinds"))
 		}},
 	}

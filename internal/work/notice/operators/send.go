@@ -108,7 +108,7 @@ func (w *Watch) text(ctx context.Context, state, name string, a Alert) (string, 
 	if figures := a.says(f); figures != "" && (host == "" || host == w.Host) {
 		title += ": " + figures
 	}
-	return fmt.Sprintf("%s. What to do: %s/guide/runbook#%s", title, w.Page, a.Runbook), nil
+	return fmt.Sprintf("%s. What to do: %s/guide/%s", title, w.Page, a.Runbook), nil
 }
 
 // client calls the operator's own address, also a private one. It follows no redirect.
