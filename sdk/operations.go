@@ -150,7 +150,7 @@ func Name(language, method string) string {
 // OperationsMarkdown is the table as a page.
 func OperationsMarkdown() string {
 	var b strings.Builder
-	b.WriteString("# Operations by SDK\n\nMade of the code by `make generate`: every operation of [the OpenAPI document](openapi.json), and its method in each [SDK](sdk.md). `AsyncClient` of Python has the methods of `Client`.\n\n" +
+	b.WriteString("# Operations by SDK\n\nPrinted from `sdk` by `make generate`; do not edit.\n\nIf you use an [SDK](sdk.md), look up here the method of each operation of [the OpenAPI document](openapi.json). `AsyncClient` of Python has the methods of `Client`.\n\n" +
 		verbsMarkdown() + "\n## Operations\n\n| operation | Go | Python | TypeScript |\n|---|---|---|---|\n")
 	var without strings.Builder
 	for _, o := range Operations() {

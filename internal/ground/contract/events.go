@@ -53,6 +53,7 @@ func TerminalEvents() (types []string) {
 func EventsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Webhook events\n\nPrinted from `internal/ground/contract` by `make generate`; do not edit.\n\n" +
+		"If your server receives webhooks, these are the events that it gets.\n\n" +
 		"| type | what has happened | ends a job |\n|---|---|---|\n")
 	for _, e := range Events() {
 		ends := "no"

@@ -79,7 +79,7 @@ func Headers(h http.Header, err error) {
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("# Error codes\n\nPrinted from `internal/ground/fault` by `make generate`; do not edit.\n\n" +
-		"Every error has the body `{\"ok\": false, \"error\": {code, message, retryable, suggested_action, request_id, …}}`.\n" +
+		"If your program or you got an error, look up its code here. Every error has the body `{\"ok\": false, \"error\": {code, message, retryable, suggested_action, request_id, …}}`.\n" +
 		"`retryable` true means that the same request can succeed later.\n")
 	for _, part := range []struct {
 		door  Door

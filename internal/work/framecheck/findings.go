@@ -211,7 +211,7 @@ func (f Findings) With(code string, frame int) Findings {
 func FindingsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Findings\n\nPrinted from `internal/work/framecheck` by `make generate`; do not edit.\n\n" +
-		"A finding tells you which frames of a job to check. It never fails a job or changes a price. " +
+		"If you check the frames of a job, findings tell you which to look at. It never fails a job or changes a price. " +
 		"A job has `findings: [{code, message, suggested_action, frames, frame_count}]`, the worst first, in the order of this table; `frames` is a list such as `3,7-9`, which a rerender takes as it is. " +
 		"`not_finite`, `black`, `pink` and `blank` appear while the job renders, the others once all frames are in. The list of frames has the `finding` of each frame, and the receipt all of them but `repeated`.\n\n" +
 		"A [free preview](previews.md) has the findings that one picture alone can have (`black`, `pink`, `uniform`), with what to do before paying.\n\n" +

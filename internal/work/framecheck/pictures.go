@@ -11,7 +11,7 @@ import (
 func PicturesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# What is checked in a picture\n\nPrinted from `internal/render/pixels` by `make generate`; do not edit.\n\n" +
-		"The service reads every picture that a worker delivers. It checks the lease, then the size that the scene requires, then that the bytes have the scene's format, whatever the file is called. Only then does it decode the picture. A format that is not in this table is refused.\n\n" +
+		"If you choose a file format, this page says what the service checks in it. It reads every picture that a worker delivers. It checks the lease, then the size that the scene requires, then that the bytes have the scene's format, whatever the file is called. Only then does it decode the picture. A format that is not in this table is refused.\n\n" +
 		"The list of frames and the receipt say what was checked, as `checked`: `pixels` where the pixels were decoded, `structure` where the service only walked through the file. In every format, a truncated file is refused, and so are extra bytes after the picture.\n\n" +
 		"| format | Blender's name | extension | what is looked at |\n|---|---|---|---|\n")
 	for _, f := range pixels.Formats() {

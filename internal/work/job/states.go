@@ -90,7 +90,7 @@ func change(ctx context.Context, tx *db.Tx, jobID string, from, to Status) error
 func StatesMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Job states\n\nPrinted from `internal/work/job` by `make generate`; do not edit.\n\n" +
-		"`completed`, `failed` and `cancelled` are terminal: they never change.\n\n| from | to | when |\n|---|---|---|\n")
+		"If your program follows jobs, these are the states that it sees. `completed`, `failed` and `cancelled` are terminal: they never change.\n\n| from | to | when |\n|---|---|---|\n")
 	for _, m := range moves {
 		fmt.Fprintf(&b, "| `%s` | `%s` | %s |\n", m.from, m.to, m.when)
 	}

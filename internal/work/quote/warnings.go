@@ -355,7 +355,7 @@ func (r WarningRow) warning(detail any, message string) Warning {
 func WarningsMarkdown() string {
 	var b strings.Builder
 	b.WriteString("# Warnings\n\nPrinted from `internal/work/quote` by `make generate`; do not edit.\n\n" +
-		"Inspect and each quote carry `warnings: [{code, severity, message, suggested_action, detail}]`, sorted as here, the worst first. " +
+		"If a price comes with a warning, look it up here. Inspect and each quote carry `warnings: [{code, severity, message, suggested_action, detail}]`, sorted as here, the worst first. " +
 		"A warning tells you how the frames will differ from your own render before you accept the price. It never blocks a render, although the frames of `build_option_missing` wait. " +
 		"`message` says what was found and what is rendered instead.\n\n" +
 		"`severity` is `picture` when the pictures differ from those on the artist's computer, `result` when the pictures are right but frames or other outputs are not as expected, `time` when the render takes long.\n\n" +
