@@ -27,7 +27,9 @@ const (
 	WaitingUnable     = "workers_unable"
 	WaitingNoCapable  = "no_capable_worker"
 	WaitingNoMatching = "no_matching_blender"
+	WaitingNoTagged   = "no_tagged_worker"
 	WaitingBusy       = "workers_busy"
+	WaitingLimit      = "workspace_limit"
 	WaitingPaused     = "paused"
 )
 
@@ -164,8 +166,8 @@ type Job struct {
 	WorkspaceID string `json:"workspace_id"`
 	Status      string `json:"status"`
 	// WaitingReason is why no frame is being rendered: "no_worker_online", "workers_unable",
-	// "no_capable_worker", "no_matching_blender", "workers_busy", "paused", or empty while one
-	// is or is about to be.
+	// "no_capable_worker", "no_matching_blender", "no_tagged_worker", "workers_busy",
+	// "workspace_limit", "paused", or empty while one is or is about to be.
 	WaitingReason string `json:"waiting_reason"`
 	// QueuePosition is the place among the queued jobs in the order in which they
 	// start, 1 for the next one; nil unless the job is queued, and while it is paused.

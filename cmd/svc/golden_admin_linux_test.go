@@ -40,6 +40,18 @@ var adminVerbs = []verb{
 		{args: "WSP-none --days 7 --yes", exit: 1, with: ownStore},
 		{args: "{WORKSPACE}", exit: 2, with: ownStore},
 	}},
+	{words: "admin workspace tags", lines: []line{
+		{args: "{WORKSPACE} rtx studio-b", with: ownStore, types: asked},
+		{args: "{WORKSPACE} --none --yes", with: ownStore},
+		{args: "{WORKSPACE} RTX --yes", exit: 1, with: ownStore},
+		{args: "WSP-none rtx --yes", exit: 1, with: ownStore},
+		{args: "{WORKSPACE}", exit: 2, with: ownStore},
+	}},
+	{words: "admin workspace frames", lines: []line{
+		{args: "{WORKSPACE} --at-once 8", with: ownStore, types: asked},
+		{args: "WSP-none --at-once 8 --yes", exit: 1, with: ownStore},
+		{args: "{WORKSPACE}", exit: 2, with: ownStore},
+	}},
 	{words: "admin workspace limit", lines: []line{
 		{args: "{WORKSPACE} --daily-cents 5000", with: ownStore, types: asked},
 		{args: "WSP-none --daily-cents 5000 --yes", exit: 1, with: ownStore},

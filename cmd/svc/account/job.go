@@ -109,6 +109,10 @@ func statusText(j *client.Job) string {
 		return j.Status + ", and the workers report that they cannot work"
 	case j.WaitingReason == "no_matching_blender":
 		return j.Status + ", and no worker that is online has the Blender version and denoising of its frames so far"
+	case j.WaitingReason == "no_tagged_worker":
+		return j.Status + ", and no worker that is online has the tags that the operator requires for the workspace"
+	case j.WaitingReason == "workspace_limit":
+		return j.Status + ", and the workspace renders as many frames at once as it may"
 	case j.WaitingReason == "no_capable_worker":
 		return j.Status + ", and none of the workers that are online can render it"
 	case j.WaitingReason == "workers_busy" && j.QueuePosition != nil:

@@ -133,6 +133,10 @@ func reasonText(job *client.Job) string {
 		return "waiting: the workers report that they cannot work"
 	case job.WaitingReason == "no_matching_blender":
 		return "waiting: no worker that is online has the Blender version and denoising of the frames so far"
+	case job.WaitingReason == "no_tagged_worker":
+		return "waiting: no worker that is online has the tags that the operator requires for this workspace"
+	case job.WaitingReason == "workspace_limit":
+		return "waiting: the workspace renders as many frames at once as it may"
 	case job.WaitingReason == "no_capable_worker":
 		return "waiting: none of the workers that are online can render this job"
 	case job.WaitingReason == "workers_busy":

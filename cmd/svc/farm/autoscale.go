@@ -17,27 +17,30 @@ import (
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/autoscale"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/workertags"
 )
 
 // Autoscale is svc autoscale.
 type Autoscale struct {
-	Server string        `env:"SVC_SERVER" required:"" help:"Address of the service."`
-	Key    string        `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key of the workers to start, svc_node_…"`
-	Engine string        `env:"SVC_AUTOSCALE_ENGINE" enum:"slurm,kubernetes,command" required:"" help:"How to start workers: slurm (sbatch), kubernetes (kubectl) or command."`
-	Job    string        `env:"SVC_AUTOSCALE_JOB" type:"existingfile" placeholder:"FILE" help:"Batch script for slurm, or manifest of a Job for kubernetes."`
-	Name   string        `env:"SVC_AUTOSCALE_NAME" default:"svc-worker" help:"Name that identifies the workers' jobs: the Slurm job name, or the label svc-autoscale."`
-	Min    int           `env:"SVC_AUTOSCALE_MIN" default:"0" help:"Fewest workers."`
-	Max    int           `env:"SVC_AUTOSCALE_MAX" required:"" help:"Most workers."`
-	Work   time.Duration `name:"work-per-worker" env:"SVC_AUTOSCALE_WORK" default:"10m" help:"Start one worker per this much rendering, for jobs whose finished frames tell how long the others take."`
-	Frames int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"Start one worker per this many frames, for jobs without a finished frame."`
-	Lacks  []string      `env:"SVC_AUTOSCALE_LACKS" enum:"alembic,usd,osl,openvdb,movies" placeholder:"PART" help:"Parts that the workers' Blender was built without (${enum}). No workers are started for frames that need them. svc worker doctor lists them."`
-	Share  float64       `name:"workspace-share" env:"SVC_AUTOSCALE_SHARE" default:"1" placeholder:"PART" help:"Largest share of --max for the frames of one workspace, such as 0.5."`
-	Step   int           `env:"SVC_AUTOSCALE_STEP" default:"10" placeholder:"N" help:"Most workers to start in one step."`
-	Every  time.Duration `env:"SVC_AUTOSCALE_EVERY" default:"15s" help:"Pause between steps, at least 1s."`
-	DryRun bool          `env:"-" help:"Only print what would be started."`
-	Listen string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Serve /metrics for Prometheus, with /livez and /readyz, on this address, to anyone who can reach it. Default: off."`
-	Once   bool          `env:"-" help:"Take one step, print it and exit."`
-	JSON   bool          `name:"json" env:"SVC_JSON" help:"With --once, print one JSON object."`
+	Server   string        `env:"SVC_SERVER" required:"" help:"Address of the service."`
+	Key      string        `env:"SVC_KEY,SVC_NODE_KEY" required:"" help:"Node key of the workers to start, svc_node_…"`
+	Engine   string        `env:"SVC_AUTOSCALE_ENGINE" enum:"slurm,kubernetes,command" required:"" help:"How to start workers: slurm (sbatch), kubernetes (kubectl) or command."`
+	Job      string        `env:"SVC_AUTOSCALE_JOB" type:"existingfile" placeholder:"FILE" help:"Batch script for slurm, or manifest of a Job for kubernetes."`
+	Name     string        `env:"SVC_AUTOSCALE_NAME" default:"svc-worker" help:"Name that identifies the workers' jobs: the Slurm job name, or the label svc-autoscale."`
+	Min      int           `env:"SVC_AUTOSCALE_MIN" default:"0" help:"Fewest workers."`
+	Max      int           `env:"SVC_AUTOSCALE_MAX" required:"" help:"Most workers."`
+	Work     time.Duration `name:"work-per-worker" env:"SVC_AUTOSCALE_WORK" default:"10m" help:"Start one worker per this much rendering, for jobs whose finished frames tell how long the others take."`
+	Frames   int           `name:"frames-per-worker" env:"SVC_AUTOSCALE_FRAMES" default:"20" placeholder:"N" help:"Start one worker per this many frames, for jobs without a finished frame."`
+	Lacks    []string      `env:"SVC_AUTOSCALE_LACKS" enum:"alembic,usd,osl,openvdb,movies" placeholder:"PART" help:"Parts that the workers' Blender was built without (${enum}). No workers are started for frames that need them. svc worker doctor lists them."`
+	Tag      []string      `env:"SVC_AUTOSCALE_TAGS" placeholder:"NAME" help:"Tags of the workers (svc worker run --tag). No workers are started for workspaces that require another one."`
+	Reserved bool          `env:"SVC_AUTOSCALE_RESERVED" help:"The workers are reserved (svc worker run --reserved): none are started for workspaces that require no tag."`
+	Share    float64       `name:"workspace-share" env:"SVC_AUTOSCALE_SHARE" default:"1" placeholder:"PART" help:"Largest share of --max for the frames of one workspace, such as 0.5."`
+	Step     int           `env:"SVC_AUTOSCALE_STEP" default:"10" placeholder:"N" help:"Most workers to start in one step."`
+	Every    time.Duration `env:"SVC_AUTOSCALE_EVERY" default:"15s" help:"Pause between steps, at least 1s."`
+	DryRun   bool          `env:"-" help:"Only print what would be started."`
+	Listen   string        `name:"metrics-listen" env:"SVC_METRICS_LISTEN" placeholder:"ADDR" help:"Serve /metrics for Prometheus, with /livez and /readyz, on this address, to anyone who can reach it. Default: off."`
+	Once     bool          `env:"-" help:"Take one step, print it and exit."`
+	JSON     bool          `name:"json" env:"SVC_JSON" help:"With --once, print one JSON object."`
 	commandEngine
 	terminal.LogFlags
 }
@@ -80,7 +83,10 @@ func (c *Autoscale) Run(k *kong.Context) error {
 	if err != nil {
 		return err
 	}
-	policy := autoscale.Policy{Min: c.Min, Max: c.Max, WorkPerWorker: c.Work, FramesPerWorker: c.Frames, Share: c.Share, Most: c.Step}
+	policy := autoscale.Policy{Min: c.Min, Max: c.Max, WorkPerWorker: c.Work, FramesPerWorker: c.Frames, Share: c.Share, Most: c.Step, Reserved: c.Reserved}
+	if policy.Tags, err = workertags.Of(c.Tag); err != nil {
+		return terminal.WrongUsage(fmt.Errorf("--tag: %w", err))
+	}
 	for _, part := range c.Lacks {
 		policy.Lacks = append(policy.Lacks, buildoption.Option(part))
 	}

@@ -16,6 +16,7 @@ import (
 	"svc.example/internal/render/gpu"
 	"svc.example/internal/work/worker"
 	engines "svc.example/internal/work/worker/blenders"
+	"svc.example/internal/work/workertags"
 )
 
 // MachineFlags configure how a worker uses its machine. worker run and serve share them.
@@ -25,6 +26,8 @@ type MachineFlags struct {
 	BlendersPerDevice blenders `group:"Rendering" env:"SVC_BLENDERS_PER_DEVICE" default:"1" placeholder:"auto|N" help:"Blenders that render on the device at the same time, 1 to 16. More keep the device busy if frames are light, but each needs memory for its scene. auto adapts to idle time and free memory."`
 	Cores             int      `group:"Rendering" env:"SVC_CORES" placeholder:"N" help:"Processor cores for Blender and for compressing pictures. Default: all, or each worker's share with --all-gpus."`
 	AllGPUs           bool     `group:"Rendering" name:"all-gpus" env:"SVC_ALL_GPUS" help:"Run one worker per NVIDIA GPU of this machine. Each gets a share of the memory and of the processor cores, close to its card if possible."`
+	Tag               []string `group:"Rendering" env:"SVC_TAGS" placeholder:"NAME" help:"A name for machines like this one, such as rtx or studio-b. Workspaces can require it (svc admin workspace tags). Repeat it for more, up to 8."`
+	Reserved          bool     `group:"Rendering" env:"SVC_RESERVED" help:"Only render for workspaces that require a tag. Without it, a worker with tags renders for the others too. Needs --tag."`
 	// Like the frames before it, a scene that is kept takes memory of machine and device.
 	KeepScene time.Duration `group:"Rendering" env:"SVC_KEEP_SCENE" default:"5m" help:"How long an idle worker keeps a scene open for the next job with the same files. A frame of another scene closes it at once."`
 	// On the processor a picture takes no more memory whole than in tiles; a device needs it.
@@ -51,7 +54,12 @@ func (b *blenders) UnmarshalText(text []byte) error {
 // Check refuses what no worker can do. It is no Validate, because a command that has several
 // groups of flags would lose those of the others.
 func (f MachineFlags) Check(b BlenderFlags) error {
+	if _, err := workertags.Of(f.Tag); err != nil {
+		return fmt.Errorf("--tag: %w", err)
+	}
 	switch {
+	case f.Reserved && len(f.Tag) == 0:
+		return errors.New("--reserved needs --tag: without tags the worker would render for nobody")
 	case f.Cores < 0:
 		return errors.New("--cores is 1 or more")
 	case f.KeepScene < 0:
@@ -65,6 +73,8 @@ func (f MachineFlags) Check(b BlenderFlags) error {
 // Apply puts the flags into the configuration of a worker, but for AllGPUs: see OfCards.
 func (f MachineFlags) Apply(cfg *worker.Config) {
 	cfg.CacheBytes, cfg.Blenders, cfg.Cores = f.Cache, int(f.BlendersPerDevice), f.Cores
+	cfg.Tags, _ = workertags.Of(f.Tag) // Check has refused what is none
+	cfg.Reserved = f.Reserved
 	cfg.KeepScene, cfg.WholePicture = max(f.KeepScene, time.Nanosecond), int64(f.WholePicture) // 0 would mean the default
 }
 

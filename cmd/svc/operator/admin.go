@@ -28,6 +28,8 @@ type Admin struct {
 		Unfreeze  workspaceUnfreeze  `cmd:"" help:"Let a frozen workspace start jobs again."`
 		Retention workspaceRetention `cmd:"" help:"Set for how many days the ZIPs of a workspace are kept."`
 		Limit     workspaceLimit     `cmd:"" help:"Set what a workspace may spend in a day."`
+		Tags      workspaceTags      `cmd:"" help:"Have only workers with some tags render for a workspace."`
+		Frames    workspaceFrames    `cmd:"" help:"Set how many frames of a workspace are rendered at the same time."`
 		ProofPage proofPage          `cmd:"" help:"Publish or hide the proof pages of a workspace's receipts."`
 	} `cmd:"" help:"Manage workspaces and their money."`
 	Invoice struct {

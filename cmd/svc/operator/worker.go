@@ -115,6 +115,9 @@ func (c *workerShow) Run(k *kong.Context) error {
 	}
 	printWorkers(k.Stdout, []dispatch.WorkerView{w})
 	terminal.Printf(k.Stdout, "node key %s, renderer %s, denoise %s, registered %s", w.KeyID, w.Renderer, w.Denoise, w.RegisteredAt.Format(time.DateTime))
+	if len(w.Tags) > 0 {
+		terminal.Printf(k.Stdout, "tags %s%s", strings.Join(w.Tags, ", "), map[bool]string{true: ", reserved"}[w.Reserved])
+	}
 	if len(w.Lacks) > 0 {
 		terminal.Printf(k.Stdout, "its Blender is built without %s", buildoption.List(w.Lacks))
 	}

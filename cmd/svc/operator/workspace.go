@@ -3,6 +3,8 @@ package operator
 import (
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -14,6 +16,7 @@ import (
 	"svc.example/internal/work/identity"
 	"svc.example/internal/work/operator"
 	"svc.example/internal/work/wallet"
+	"svc.example/internal/work/workertags"
 )
 
 // pageFlags select a page of a list, the newest first.
@@ -118,18 +121,13 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	}
 	if c.JSON {
 		return terminal.PrintJSON(k.Stdout, map[string]any{
-			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "artifact_days": w.ArtifactDays, "daily_cents": w.DailyCents, "people": people, "erased_at": db.OptionalTime(w.ErasedAt),
+			"ok": true, "workspace_id": w.WorkspaceID, "name": w.Name, "created_at": db.Time(w.CreatedAt), "proof_page": w.ProofPage == 1, "artifact_days": w.ArtifactDays, "daily_cents": w.DailyCents, "tags": workertags.Read(w.Tags), "frames_at_once": w.FramesAtOnce, "people": people, "erased_at": db.OptionalTime(w.ErasedAt),
 			"available_cents": b.AvailableCents, "reserved_cents": b.ReservedCents, "owed_cents": b.OwedCents, "keys": keys, "jobs": jobs, "entries": entries, "frozen": frozen,
 		})
 	}
 	terminal.Printf(k.Stdout, "%s  %s, created %s", w.WorkspaceID, w.Name, db.Time(w.CreatedAt).Format(time.DateTime))
 	terminal.Printf(k.Stdout, "available %s, reserved %s, proof pages %t", wallet.Money(b.AvailableCents), wallet.Money(b.ReservedCents), w.ProofPage == 1)
-	if w.DailyCents > 0 {
-		terminal.Printf(k.Stdout, "spends at most %s in a day (UTC)", wallet.Money(w.DailyCents))
-	}
-	if w.ArtifactDays > 0 {
-		terminal.Printf(k.Stdout, "ZIPs are kept for %s", terminal.CountOf(int(w.ArtifactDays), "day"))
-	}
+	printTerms(k.Stdout, w)
 	if b.OwedCents > 0 {
 		terminal.Printf(k.Stdout, "owes %s: payments were taken back after they were spent", wallet.Money(b.OwedCents))
 	}
@@ -153,6 +151,22 @@ func (c *workspaceShow) Run(k *kong.Context) error {
 	ledger.PrintBelow(k.Stdout)
 	listOfKeys(keys).PrintBelow(k.Stdout)
 	return nil
+}
+
+// printTerms prints what an operator has set for a workspace.
+func printTerms(out io.Writer, w query.Workspace) {
+	if w.DailyCents > 0 {
+		terminal.Printf(out, "spends at most %s in a day (UTC)", wallet.Money(w.DailyCents))
+	}
+	if w.Tags != "" {
+		terminal.Printf(out, "rendered by workers with the tags %s", strings.Join(workertags.Read(w.Tags), ", "))
+	}
+	if w.FramesAtOnce > 0 {
+		terminal.Printf(out, "at most %s rendered at the same time", terminal.CountOf(int(w.FramesAtOnce), "frame"))
+	}
+	if w.ArtifactDays > 0 {
+		terminal.Printf(out, "ZIPs are kept for %s", terminal.CountOf(int(w.ArtifactDays), "day"))
+	}
 }
 
 // workspaceCreate is svc admin workspace create.

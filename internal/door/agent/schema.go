@@ -93,7 +93,7 @@ func kinds() map[reflect.Type]*jsonschema.Schema {
 			job.AwaitingSubmit, job.Queued, job.Rendering, job.Packaging, job.Completed, job.Failed, job.Cancelled,
 		}}),
 		reflect.TypeFor[job.EstimateBasis](): text(jsonschema.Schema{Enum: bases}),
-		reflect.TypeFor[job.WaitingReason](): text(jsonschema.Schema{Enum: []any{job.NoWorkerOnline, job.WorkersUnable, job.NoCapableWorker, job.NoMatchingBlender, job.WorkersBusy, job.Paused}}),
+		reflect.TypeFor[job.WaitingReason](): text(jsonschema.Schema{Enum: []any{job.NoWorkerOnline, job.WorkersUnable, job.NoCapableWorker, job.NoMatchingBlender, job.NoTaggedWorker, job.WorkersBusy, job.WorkspaceLimit, job.Paused}}),
 		reflect.TypeFor[arrival]():           text(jsonschema.Schema{Enum: []any{awaiting, fetching, here}}),
 		reflect.TypeFor[quote.Status]():      text(jsonschema.Schema{Enum: []any{quote.Open, quote.Accepted, quote.Expired}}),
 	}

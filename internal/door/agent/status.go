@@ -44,7 +44,7 @@ type jobStatus struct {
 	OK                yes                `json:"ok"`
 	JobID             jobID              `json:"job_id"`
 	Status            job.Status         `json:"status" jsonschema:"The last three never change again."`
-	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why no frame is being rendered now; null when one is, or none is left."`
+	WaitingReason     *job.WaitingReason `json:"waiting_reason" jsonschema:"Why nothing is rendered now, or null."`
 	QueuePosition     *count             `json:"queue_position" jsonschema:"Place among the queued jobs; 1 is next; 1000 stands for 1000 or more; null unless queued."`
 	FrameCount        count              `json:"frame_count"`
 	FramesCompleted   count              `json:"frames_completed"`
@@ -58,8 +58,8 @@ type jobStatus struct {
 	Currency          string             `json:"currency"`
 	Cancellable       bool               `json:"cancellable" jsonschema:"True until a worker claims the job; svc_cancel ends it."`
 	WebhookConfigured bool               `json:"webhook_configured"`
-	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"Signs the webhook's events; shown by the start that made the job, and for 24 hours by the same call. Give it to the receiver."`
-	Preview           *string            `json:"preview" jsonschema:"Resource with a small picture of the first frame; null until completed. Other frames have theirs by their number."`
+	WebhookSecret     *string            `json:"webhook_secret" jsonschema:"Signs the webhook's events; shown by the start, and for 24 hours by the same call. Give it to the receiver."`
+	Preview           *string            `json:"preview" jsonschema:"Resource with a small picture of the first frame, or null. Others by their number."`
 	Failure           *failure           `json:"failure" jsonschema:"Why the job failed; null unless it did."`
 	Sheet             bool               `json:"contact_sheet" jsonschema:"This answer shows all frames in one picture."`
 	Findings          []finding          `json:"findings" jsonschema:"Frames that may be wrong, which a person should look at; never a failure."`
@@ -265,6 +265,10 @@ func waitingText(o job.Object) string {
 		return "The workers report that they cannot work, which their operator sees; the price stays reserved. Wait, then ask again."
 	case o.WaitingReason != nil && *o.WaitingReason == job.NoMatchingBlender:
 		return "The workers that are online have another Blender version or other denoising than the frames so far, so nothing is rendered; the price stays reserved. Wait for another worker."
+	case o.WaitingReason != nil && *o.WaitingReason == job.NoTaggedWorker:
+		return "No worker that is online has the tags that the operator requires for this workspace, so nothing is rendered; the price stays reserved. Wait for another worker."
+	case o.WaitingReason != nil && *o.WaitingReason == job.WorkspaceLimit:
+		return "The workspace has as many frames in rendering as the operator allows at once. Wait, then ask again."
 	case o.WaitingReason != nil && *o.WaitingReason == job.NoCapableWorker:
 		return "None of the workers that are online can render this job, so nothing is rendered; the price stays reserved. Wait for another worker."
 	case o.WaitingReason != nil && *o.WaitingReason == job.Paused:

@@ -20,7 +20,7 @@ import (
 // uploadLink says how to send a file by a one-time link. An agent cannot put
 // 100 MiB into a tool argument, so it runs, or shows, a curl command instead.
 type uploadLink struct {
-	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as a form's part file. In a browser it is a page where a person can send it. Anyone with the link can."`
+	URL       string `json:"url" jsonschema:"Takes one .blend file by PUT, or by POST as a form's part file, from anyone with the link. Browsers see a page for it."`
 	Curl      string `json:"curl" jsonschema:"The exact command; put the file's path in the place of FILE.blend."`
 	ExpiresAt moment `json:"expires_at"`
 	MaxBytes  count  `json:"max_bytes"`

@@ -49,6 +49,7 @@ import (
 	"svc.example/internal/work/project"
 	"svc.example/internal/work/recheck"
 	"svc.example/internal/work/split"
+	"svc.example/internal/work/workertags"
 )
 
 // Server serves the routes of the workers. Its exported fields are set before
@@ -172,16 +173,20 @@ func (s *Server) register(_ http.ResponseWriter, r *http.Request, node identity.
 	if err := s.checkRenderer(renderer); err != nil {
 		return nil, err
 	}
+	has, err := workertags.Of(req.Tags)
+	if err != nil {
+		return nil, fault.Field("body.tags", "%s", err)
+	}
 	worker, err := s.Workers.Register(r.Context(), dispatch.Worker{
 		KeyID: node.KeyID, Name: clip(req.Name), Renderer: renderer, BlenderVersion: clip(req.BlenderVersion), BuildHash: clip(req.BlenderBuildHash),
 		Device: req.Device, DeviceName: clip(req.DeviceName), Denoise: clip(req.Denoise), Sandbox: clip(req.Sandbox),
-		Colors: req.Colors, Lacks: lacksOf(req), Strips: req.Strips,
+		Colors: req.Colors, Lacks: lacksOf(req), Strips: req.Strips, Tags: has, Reserved: req.Reserved,
 	})
 	if err != nil {
 		return nil, err
 	}
 	s.Log.Info("worker registered", "worker_id", worker, "name", clip(req.Name), "renderer", renderer, "blender", clip(req.BlenderVersion), "device", req.Device,
-		"device_name", clip(req.DeviceName), "denoise", clip(req.Denoise), "sandbox", clip(req.Sandbox))
+		"device_name", clip(req.DeviceName), "denoise", clip(req.Denoise), "sandbox", clip(req.Sandbox), "tags", has, "reserved", req.Reserved)
 	return farmapi.RegisterReply{
 		OK: true, WorkerID: worker,
 		LeaseSeconds: s.Frames.LeaseLife.Seconds(), HeartbeatSeconds: s.Frames.LeaseLife.Seconds() / beatsPerLease,
@@ -206,9 +211,9 @@ func (s *Server) demand(_ http.ResponseWriter, r *http.Request, _ identity.NodeK
 	err := s.DB.Read(r.Context(), func(tx *db.Tx) error {
 		all, err := dispatch.FindDemand(r.Context(), tx)
 		for _, of := range all {
-			var w farmapi.WorkspaceDemand
-			for _, needs := range slices.Sorted(maps.Keys(of)) {
-				d := of[needs]
+			w := farmapi.WorkspaceDemand{Tags: of.Tags}
+			for _, needs := range slices.Sorted(maps.Keys(of.Frames)) {
+				d := of.Frames[needs]
 				w.Frames = append(w.Frames, farmapi.FrameDemand{
 					Options: needs.Options(), Waiting: d.Waiting, Held: d.Held, Measured: d.Measured, MeasuredSeconds: float64(d.MeasuredUs) / 1e6,
 				})

@@ -117,6 +117,11 @@ func TestAnActIsAskedForDoneOnceAndRecorded(t *testing.T) {
 	p.submit("/admin/acts", "act", "retention", "subject", tenant.ID, "amount", "366").want(t, http.StatusBadRequest, "must be 1 to 365")
 	_, limited := p.confirm("act", "limit", "subject", tenant.ID, "amount", "500", "back", page)
 	limited.want(t, http.StatusOK, `min="0" required value="500"`)
+	_, tagged := p.confirm("act", "tags", "subject", tenant.ID, "amount", "studio-b rtx", "back", page)
+	tagged.want(t, http.StatusOK, `value="rtx studio-b"`)
+	_, bounded := p.confirm("act", "frames", "subject", tenant.ID, "amount", "8", "back", page)
+	bounded.want(t, http.StatusOK, `min="0" required value="8"`)
+	p.submit("/admin/acts", "act", "tags", "subject", tenant.ID, "amount", "RTX").want(t, http.StatusBadRequest, "is no tag")
 	p.submit("/admin/acts", "act", "limit", "subject", tenant.ID, "amount", "-1").want(t, http.StatusBadRequest, "or 0 for no limit")
 	p.open("/admin/acts").want(t, http.StatusOK, p.Email, "add 10.00 USD to the wallet of "+tenant.ID)
 }
@@ -174,7 +179,7 @@ func TestAnOperatorEndsAnyJobAndItsOwnerReadsWhy(t *testing.T) {
 func TestActsOnWhatIsNotThereAreRefused(t *testing.T) {
 	t.Parallel()
 	p := operatorOf(t, worlds.On(t, "sqlite"))
-	for _, act := range []string{"drain", "undrain", "forget", "fail", "any-blender", "pause", "resume", "priority", "credit", "refund", "freeze", "unfreeze", "limit", "retention", "requeue", "hide", "show", "revoke", "end-key"} {
+	for _, act := range []string{"drain", "undrain", "forget", "fail", "any-blender", "pause", "resume", "priority", "credit", "refund", "freeze", "unfreeze", "limit", "tags", "frames", "retention", "requeue", "hide", "show", "revoke", "end-key"} {
 		got := p.submit("/admin/acts", "act", act, "subject", "nothing", "reason", "why", "amount", "1", "reference", "r-"+act, "yes", "yes", "back", "https://evil.example/")
 		if got.status < 400 || got.status >= 500 || !strings.Contains(got.text, "It cannot be done") || strings.Contains(got.text, `href="https://evil.example`) {
 			t.Errorf("%s: %d, %s", act, got.status, got.text)

@@ -62,6 +62,9 @@ SELECT * FROM pulse;
 -- name: TurnLock
 SELECT * FROM turn WHERE party = ?1;
 
+-- name: PoolsLock
+SELECT bit FROM pool WHERE bit = 1;
+
 -- name: WorkerLock
 SELECT * FROM worker WHERE worker_id = ?1;
 
@@ -79,7 +82,7 @@ SELECT * FROM preview WHERE preview_id = ?1;
 
 -- name: PreviewNext
 SELECT * FROM preview
-WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = ?1 AND (preview.needs & o.lacks) <> 0)
+WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o LEFT JOIN turn n ON n.party = preview.workspace_id WHERE o.worker_id = ?1 AND ((preview.needs & o.lacks) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
 ORDER BY ordinal, preview_id LIMIT 1;
 
 -- name: PreviewsOfUpload

@@ -270,6 +270,13 @@ func (w *World) WorkerOfKind(t TB, version, denoise string) (workerID string) {
 	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: version, Denoise: denoise})
 }
 
+// TaggedWorker registers a worker with a node key of its own that has tags; a reserved one takes
+// nothing of workspaces that require none.
+func (w *World) TaggedWorker(t TB, reserved bool, has ...string) (workerID string) {
+	t.Helper()
+	return w.add(t, dispatch.Worker{KeyID: w.NodeKey(t), BlenderVersion: "4.1.1", Tags: has, Reserved: reserved, Strips: true})
+}
+
 // WorkerOfStrips registers a worker with a node key of its own that renders strips of frames with a
 // renderer.
 func (w *World) WorkerOfStrips(t TB, renderer string) (workerID string) {

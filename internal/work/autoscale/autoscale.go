@@ -35,6 +35,10 @@ type Policy struct {
 	// Lacks are the options that the workers' Blender was built without. Frames that need
 	// one of them justify no worker.
 	Lacks []buildoption.Option
+	// Tags are those of the workers. Frames of workspaces that require another one justify no
+	// worker, and with Reserved neither do those of workspaces that require none.
+	Tags     []string
+	Reserved bool
 	// Share is the part of Max that the frames of one workspace are worth at most, above 0
 	// and at most 1.
 	Share float64
@@ -77,6 +81,9 @@ func (p Policy) Wanted(d farmapi.DemandReply) int {
 
 // worth is how many workers the frames of a workspace are worth: never more than frames.
 func (p Policy) worth(w farmapi.WorkspaceDemand) int {
+	if slices.ContainsFunc(w.Tags, func(tag string) bool { return !slices.Contains(p.Tags, tag) }) || (p.Reserved && len(w.Tags) == 0) {
+		return 0
+	}
 	workers, frames := 0.0, 0.0
 	for _, f := range w.Frames {
 		if slices.ContainsFunc(f.Options, func(o buildoption.Option) bool { return slices.Contains(p.Lacks, o) }) {

@@ -36,10 +36,16 @@ func waiting(frames ...int64) farmapi.DemandReply {
 	return d
 }
 
+// requiring is a demand of a workspace that requires tags of its workers.
+func requiring(tags ...string) farmapi.DemandReply {
+	return farmapi.DemandReply{Workspaces: []farmapi.WorkspaceDemand{{Tags: tags, Frames: []farmapi.FrameDemand{{Waiting: 20}}}}}
+}
+
 func TestWorkIsWorthWorkersWithinTheBounds(t *testing.T) {
 	t.Parallel()
 	policy := Policy{Max: 100, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}
-	lacking := policy
+	lacking, tagged, reserved := policy, policy, policy
+	tagged.Tags, reserved.Tags, reserved.Reserved = []string{"rtx"}, []string{"rtx"}, true
 	lacking.Lacks = []buildoption.Option{buildoption.USD}
 	for _, c := range []struct {
 		name   string
@@ -62,6 +68,12 @@ func TestWorkIsWorthWorkersWithinTheBounds(t *testing.T) {
 		{"measured ones and others add up", policy, of(farmapi.FrameDemand{Waiting: 60, Measured: 40, MeasuredSeconds: 1200}), 3},
 		{"what the workers' Blender cannot render justifies none", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL, buildoption.USD}, Waiting: 100}), 0},
 		{"what it can does", lacking, of(farmapi.FrameDemand{Options: []buildoption.Option{buildoption.OSL}, Waiting: 100}, farmapi.FrameDemand{Waiting: 20}), 6},
+		{"a workspace that requires a tag justifies no worker without it", policy, requiring("rtx"), 0},
+		{"one that requires a tag of the workers does", tagged, requiring("rtx"), 1},
+		{"one that requires another one too does not", tagged, requiring("rtx", "studio-b"), 0},
+		{"tagged workers work for others", tagged, waiting(20), 1},
+		{"reserved ones do not", reserved, waiting(20), 0},
+		{"reserved ones work for those that require their tag", reserved, requiring("rtx"), 1},
 		{"more measured frames than there are", policy, of(farmapi.FrameDemand{Waiting: 1, Measured: 1000, MeasuredSeconds: -5}), 0},
 		{"a service that counts wrongly", Policy{Max: 10, WorkPerWorker: ten, FramesPerWorker: 20, Share: 1}, waiting(-5, 1), 1},
 	} {

@@ -35,7 +35,9 @@ type Choice struct {
 
 	keyID, class string // the worker's node key and what it renders on
 	kind         string // of the worker
-	room         int64  // how many frames the worker may take, for its key: see roomOf
+	pools        int64  // of the worker
+	room         int64  // how many frames the worker may take, for its key and for the job's workspace
+	mostHeld     int64  // how many frames of the job's workspace may be rendered at once; 0 for any number
 }
 
 // Next chooses what holder renders next: the job with the next turn, or the one whose
@@ -58,6 +60,9 @@ func Next(ctx context.Context, tx *db.Tx, holder string, open OpenJob) (Choice, 
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("read worker: %w", err)
 	}
+	if err != nil { // it is gone
+		worker.Pools = openPool
+	}
 	if worker.SuspendedUntil > tx.Now {
 		return Choice{}, nil
 	}
@@ -72,7 +77,7 @@ func Next(ctx context.Context, tx *db.Tx, holder string, open OpenJob) (Choice, 
 	} else {
 		c.Open = c.JobID == open.JobID
 	}
-	c.room, c.kind = room, worker.Kind
+	c.room, c.kind, c.pools = min(c.room, room), worker.Kind, worker.Pools
 	return c, err
 }
 
@@ -148,18 +153,18 @@ func failedItems(ctx context.Context, tx *db.Tx, holder string, c Choice) ([]int
 // anything.
 func nextFailedBefore(ctx context.Context, tx *db.Tx, holder query.Worker) (Choice, error) {
 	since := onlineSince(tx)
-	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Kind: holder.Kind, Now: tx.Now, Since: since})
+	frame, err := tx.FrameFailedBefore(ctx, query.FrameFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Kind: holder.Kind, Pools: holder.Pools, Now: tx.Now, Since: since})
 	if err == nil {
-		return Choice{JobID: frame.Subject, LeaseID: frame.LeaseID}, nil
+		return withinLimit(ctx, tx, Choice{JobID: frame.Subject, LeaseID: frame.LeaseID})
 	}
 	if !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find frames that failed before: %w", err)
 	}
-	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Kind: holder.Kind, Now: tx.Now, Since: since})
+	jobID, err := tx.JobFailedBefore(ctx, query.JobFailedBeforeParams{KeyID: holder.KeyID, Holder: holder.WorkerID, Kind: holder.Kind, Pools: holder.Pools, Now: tx.Now, Since: since})
 	if err != nil && !db.IsNotFound(err) {
 		return Choice{}, fmt.Errorf("find jobs that failed before: %w", err)
 	}
-	return Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID, class: ClassOf(holder)}, nil
+	return withinLimit(ctx, tx, Choice{JobID: jobID, FailedBefore: true, keyID: holder.KeyID, class: ClassOf(holder)})
 }
 
 // nextJob is the open job while affinity has not taken it beyond its share, otherwise the
@@ -180,23 +185,34 @@ func nextJob(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) 
 	if max(turn.WorkspaceServedUs-served, turn.AheadUs) > affinity(turn, open).Microseconds() {
 		return first, nil
 	}
+	room, err := workspaceRoom(ctx, tx, turn.WorkspaceID, turn.MostHeld)
+	if err != nil || room == 0 {
+		return first, err
+	}
 	preferred, err := choiceOf(ctx, tx, holder, open, open.JobID)
 	if err != nil || preferred.JobID == "" {
 		return first, err
 	}
+	preferred.room, preferred.mostHeld = room, turn.MostHeld
 	return preferred, nil
 }
 
 // leastServed is the job with the next turn: the least served job of the highest priority of
-// the least served workspace, among those with a frame for holder. served is what the workspace
+// the least served workspace, among those with a frame for holder and with fewer frames in workers'
+// hands than they may have. served is what the workspace
 // received, in microseconds.
 func leastServed(ctx context.Context, tx *db.Tx, holder query.Worker, open OpenJob) (c Choice, served int64, err error) {
 	err = eachWaitingTurn(ctx, tx, "", func(workspace query.TurnsOfRow) (bool, error) {
 		served = workspace.ServedUs
-		err := eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (_ bool, err error) {
+		room, err := workspaceRoom(ctx, tx, workspace.Party, workspace.MostHeld)
+		if err != nil || room == 0 {
+			return false, err
+		}
+		err = eachWaitingTurn(ctx, tx, workspace.Party, func(job query.TurnsOfRow) (_ bool, err error) {
 			c, err = choiceOf(ctx, tx, holder, open, job.Party)
 			return c.JobID != "", err
 		})
+		c.room, c.mostHeld = room, workspace.MostHeld
 		return c.JobID != "", err
 	})
 	return c, served, err
@@ -231,7 +247,7 @@ func eachWaitingTurn(ctx context.Context, tx *db.Tx, within string, visit func(q
 // frames and none for this worker: the choice is then empty.
 func choiceOf(ctx context.Context, tx *db.Tx, holder query.Worker, has OpenJob, jobID string) (Choice, error) {
 	open, err := tx.TurnOpen(ctx, query.TurnOpenParams{
-		KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Lacks: holder.Lacks, Kind: holder.Kind, Since: onlineSince(tx), Class: ClassOf(holder),
+		KeyID: holder.KeyID, JobID: jobID, Now: tx.Now, Holder: holder.WorkerID, Lacks: holder.Lacks, Kind: holder.Kind, Pools: holder.Pools, Since: onlineSince(tx), Class: ClassOf(holder),
 	})
 	if err != nil {
 		return Choice{}, fmt.Errorf("find frames of %s: %w", jobID, err)

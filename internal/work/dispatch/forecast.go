@@ -37,6 +37,8 @@ type Forecast struct {
 // workspaceQueue is a workspace's jobs with waiting frames that are not paused.
 type workspaceQueue struct {
 	served int64 // microseconds that the workspace received
+	most   int64 // how many of its frames may be rendered at once; 0 for any number
+	held   int64 // of one with such a limit: the frames that are
 	jobs   []queuedJob
 }
 
@@ -56,14 +58,24 @@ type queuedJob struct {
 // firstClaim is when the first frame of a job is claimed: when its workspace has received
 // so much time.
 type firstClaim struct {
+	full      bool  // its workspace has all the frames in workers' hands that it may have: others come first
 	served    int64 // microseconds
 	workspace string
 	jobID     string
 }
 
+// full reports that a workspace has all the frames in workers' hands that it may have.
+func (l workspaceQueue) full() bool { return l.most > 0 && l.held >= l.most }
+
 // compareClaims orders claims as Next does: the least served workspace first, and of two
-// alike the one with the lower id.
+// alike the one with the lower id; those that may have no more frames come last.
 func compareClaims(a, b firstClaim) int {
+	if a.full != b.full {
+		if a.full {
+			return 1
+		}
+		return -1
+	}
 	return cmp.Or(cmp.Compare(a.served, b.served), cmp.Compare(a.workspace, b.workspace))
 }
 
@@ -79,23 +91,28 @@ func ReadForecast(ctx context.Context, tx *db.Tx) (*Forecast, error) {
 		return nil, fmt.Errorf("read the turns: %w", err)
 	}
 	o := &Forecast{at: tx.Now, workers: workers, queues: map[string]workspaceQueue{}, place: map[string]int{}}
-	all := o.workers.of(0, "")
-	o.Online, o.Idle = all.Workers, all.Idle
+	for _, r := range workers {
+		o.Online, o.Idle = o.Online+r.Online, o.Idle+r.Idle
+	}
 	if o.Online == 0 {
 		if o.Unable, err = tx.WorkersUnable(ctx, query.WorkersUnableParams{Since: onlineSince(tx), Drained: drained}); err != nil {
 			return nil, fmt.Errorf("count workers: %w", err)
 		}
 	}
+	held, err := heldOfLimited(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
 	var stranded []string
 	for _, r := range rows {
-		if o.Online > 0 && o.Able(buildoption.Set(r.Needs), r.Kind).Workers == 0 {
+		if o.Online > 0 && o.Able(Asks{buildoption.Set(r.Needs), r.Kind, r.Pools}).Workers == 0 {
 			if r.Status == "queued" {
 				stranded = append(stranded, r.Party)
 			}
 			continue
 		}
 		l := o.queues[r.Within]
-		l.served = r.WorkspaceServedUs
+		l.served, l.most, l.held = r.WorkspaceServedUs, r.MostHeld, held[r.Within]
 		l.jobs = append(l.jobs, queuedJob{
 			jobID: r.Party, priority: r.Priority, served: r.ServedUs, waiting: r.Waiting, queued: r.Status == "queued", measured: r.FramesCompleted > 0,
 			charge: max(1, meanFrameTime(Job{FramesCompleted: r.FramesCompleted, RenderUs: r.RenderUs})),
@@ -109,18 +126,28 @@ func ReadForecast(ctx context.Context, tx *db.Tx) (*Forecast, error) {
 	return o, nil
 }
 
-// Able counts the online workers whose Blenders have all that a job needs, and that are of
-// the kind that it stays with; "" is none.
-func (o *Forecast) Able(needs buildoption.Set, kind string) Capable { return o.workers.of(needs, kind) }
+// Asks is what a job asks of workers.
+type Asks struct {
+	Needs buildoption.Set // what their Blenders must be built with
+	Kind  string          // the kind that it stays with; "" is none
+	Pools int64           // those that its workspace requires; 0 for no tags
+}
 
-// able is the online workers, by kind and by what their Blenders were built without.
+// Able counts the online workers that have all that a job asks.
+func (o *Forecast) Able(a Asks) Capable { return o.workers.of(a) }
+
+// able is the online workers, by kind, by pools and by what their Blenders were built without.
 type able []query.WorkersIdleRow
 
-// of counts the workers that have all of some options and are of a kind. TurnOpen applies the
-// same rule to one worker.
-func (a able) of(needs buildoption.Set, kind string) (c Capable) {
+// of counts the workers that have all that a job asks. TurnOpen applies the same rule to one
+// worker.
+func (a able) of(asks Asks) (c Capable) {
+	pools := cmp.Or(asks.Pools, openPool)
+	if asks.Pools == AnyPool {
+		pools = 0
+	}
 	for _, r := range a {
-		if buildoption.Set(r.Lacks)&needs == 0 && (kind == "" || kind == anyKind || kind == r.Kind) {
+		if buildoption.Set(r.Lacks)&asks.Needs == 0 && pools&r.Pools == pools && (asks.Kind == "" || asks.Kind == anyKind || asks.Kind == r.Kind) {
 			c.Workers, c.Idle = c.Workers+r.Online, c.Idle+r.Idle
 		}
 	}
@@ -131,7 +158,7 @@ func (a able) of(needs buildoption.Set, kind string) (c Capable) {
 func (o *Forecast) foresee() {
 	for workspace, l := range o.queues {
 		for _, c := range l.firstClaims() {
-			c.workspace = workspace
+			c.workspace, c.full = workspace, l.full()
 			o.starts = append(o.starts, c)
 		}
 	}
@@ -194,7 +221,7 @@ func (o *Forecast) Position(jobID, workspace string, priority, served, workspace
 	if !known {
 		l.served = workspaceServed
 	}
-	before, _ := slices.BinarySearchFunc(o.starts, firstClaim{served: l.before(priority, served, jobID), workspace: workspace}, compareClaims)
+	before, _ := slices.BinarySearchFunc(o.starts, firstClaim{served: l.before(priority, served, jobID), workspace: workspace, full: l.full()}, compareClaims)
 	return before + 1
 }
 
@@ -208,6 +235,7 @@ const (
 	WaitForAble                // all that are online say that they cannot work
 	WaitForCapable             // some are online, and none may take any of the job's frames
 	WaitForIdle                // all workers that may take one render other frames
+	WaitForLimit               // its workspace has as many frames in workers' hands as it may have
 )
 
 // Capable counts the online workers that may take a waiting frame of a job, and those of
@@ -217,8 +245,8 @@ type Capable struct{ Workers, Idle int64 }
 // WaitOf says why a job waits that has waiting frames and none in progress. If no attempt
 // of a job failed and no picture is to be confirmed, all workers whose Blenders have what
 // it needs may take its frames: capable is what Able counts. FindCapable judges other
-// jobs.
-func (o *Forecast) WaitOf(capable Capable) Wait {
+// jobs. workspace is the job's; "" where its limit does not count.
+func (o *Forecast) WaitOf(workspace string, capable Capable) Wait {
 	switch {
 	case o.Online == 0 && o.Unable > 0:
 		return WaitForAble
@@ -226,6 +254,8 @@ func (o *Forecast) WaitOf(capable Capable) Wait {
 		return WaitForAny
 	case capable.Workers == 0:
 		return WaitForCapable
+	case o.queues[workspace].full():
+		return WaitForLimit
 	case capable.Idle == 0:
 		return WaitForIdle
 	}

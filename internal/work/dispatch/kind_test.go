@@ -67,7 +67,7 @@ func TestAJobStaysWithTheBlenderOfItsFirstFrame(t *testing.T) {
 func wantStranded(t *testing.T, w *jobtest.World, want int64) {
 	t.Helper()
 	w.Read(t, func(ctx context.Context, tx *db.Tx) error {
-		n, err := dispatch.CountStranded(ctx, tx)
+		n, _, err := dispatch.CountStranded(ctx, tx)
 		if err == nil && n != want {
 			t.Errorf("%d jobs are stranded, want %d", n, want)
 		}

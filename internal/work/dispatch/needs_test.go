@@ -150,7 +150,7 @@ func TestWhatAWorkerLacksIsOfferedOncePerCombination(t *testing.T) {
 		}
 		w.Worker(t)
 		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
-			offer, err := dispatch.Offered(ctx, tx)
+			offer, err := dispatch.Offered(ctx, tx, "")
 			slices.Sort(offer.Lacks)
 			if want := []buildoption.Set{0, buildoption.Of(buildoption.OSL)}; !slices.Equal(offer.Lacks, want) {
 				t.Errorf("the workers lack %v, want %v", offer.Lacks, want)

@@ -3,12 +3,14 @@ package dispatch
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/render/buildoption"
+	"svc.example/internal/work/workertags"
 )
 
 // drained is the end of the suspension of a worker that an operator has drained: the year
@@ -139,13 +141,14 @@ func failedFrames(ctx context.Context, tx *db.Tx, of query.FailedAttemptsOfParam
 }
 
 // CountStranded counts the jobs whose frames wait and that no online worker can take, because
-// of its kind or what its Blender lacks. While no worker is online it is 0.
-func CountStranded(ctx context.Context, tx *db.Tx) (int64, error) {
+// of its kind, its tags or what its Blender lacks. untagged are
+// those that a worker could take but for its tags. While no worker is online both are 0.
+func CountStranded(ctx context.Context, tx *db.Tx) (jobs, untagged int64, err error) {
 	n, err := tx.TurnsStranded(ctx, query.TurnsStrandedParams{Since: onlineSince(tx), Now: tx.Now})
 	if err != nil {
-		return 0, fmt.Errorf("count stranded jobs: %w", err)
+		return 0, 0, fmt.Errorf("count stranded jobs: %w", err)
 	}
-	return n, nil
+	return n.Jobs, n.Untagged, nil
 }
 
 // Waiting is how many frames of a workspace wait for a worker.
@@ -169,7 +172,10 @@ func WaitingOf(ctx context.Context, tx *db.Tx, most int) (of []Waiting, frames i
 
 // WorkspaceDemand is the frames of a workspace that wait or are in workers' hands, by what
 // the Blender that renders them must be built with.
-type WorkspaceDemand map[buildoption.Set]FrameDemand
+type WorkspaceDemand struct {
+	Tags   workertags.Set // that its workers must have
+	Frames map[buildoption.Set]FrameDemand
+}
 
 // FrameDemand is some frames that wait or are in workers' hands.
 type FrameDemand struct {
@@ -186,15 +192,28 @@ func FindDemand(ctx context.Context, tx *db.Tx) (all []WorkspaceDemand, err erro
 	if err != nil {
 		return nil, fmt.Errorf("count the frames of jobs: %w", err)
 	}
+	pools, err := tx.Pools(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read the pools: %w", err)
+	}
+	room := int64(0)
 	workspace := ""
 	for _, j := range jobs {
 		if j.Waiting+j.Held == 0 {
 			continue // the last pictures are being packaged
 		}
 		if j.Within != workspace {
-			workspace, all = j.Within, append(all, WorkspaceDemand{})
+			workspace, all = j.Within, append(all, WorkspaceDemand{tagsOf(pools, j.Pools), map[buildoption.Set]FrameDemand{}})
+			room = math.MaxInt64
+			if j.MostHeld > 0 {
+				room = j.MostHeld
+			}
 		}
-		of := all[len(all)-1]
+		// More than its limit is worth no worker.
+		j.Held = min(j.Held, room)
+		j.Waiting = min(j.Waiting, room-j.Held)
+		room -= j.Held + j.Waiting
+		of := all[len(all)-1].Frames
 		d := of[buildoption.Set(j.Needs)]
 		d.Waiting, d.Held = d.Waiting+j.Waiting, d.Held+j.Held
 		if j.FramesCompleted > 0 {

@@ -102,7 +102,7 @@ func demand(t *testing.T, w *jobtest.World) (frames int64) {
 	w.Read(t, func(ctx context.Context, tx *db.Tx) error {
 		all, err := dispatch.FindDemand(ctx, tx)
 		for _, workspace := range all {
-			for _, of := range workspace {
+			for _, of := range workspace.Frames {
 				frames += of.Waiting
 			}
 		}

@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -46,7 +47,7 @@ func Enqueue(ctx context.Context, tx *db.Tx, job Job, frames Span) error {
 			return fmt.Errorf("give %s a turn: %w", turn.Party, err)
 		}
 	}
-	return recordScene(ctx, tx, job)
+	return errors.Join(joinPools(ctx, tx, job.JobID), recordScene(ctx, tx, job))
 }
 
 // Reenter gives a turn again to a job all of whose frames were accepted, and whose
@@ -69,14 +70,17 @@ func Reenter(ctx context.Context, tx *db.Tx, job Job) error {
 	if _, err := moveTurn(ctx, tx, query.TurnMoveParams{Party: job.JobID, CountedUs: job.RenderUs}); err != nil {
 		return err
 	}
+	if err := joinPools(ctx, tx, job.JobID); err != nil {
+		return err
+	}
 	if err := restoreKind(ctx, tx, job.JobID); err != nil {
 		return err
 	}
 	return recordScene(ctx, tx, job)
 }
 
-// RecordChoice is RecordClaim for the worker of a choice. Error: also ErrPaused, after which the
-// caller gives its transaction up too.
+// RecordChoice is RecordClaim for the worker of a choice. Errors: also ErrPaused, ErrPool and
+// ErrLimit, after which the caller gives its transaction up too.
 func RecordChoice(ctx context.Context, tx *db.Tx, job Job, c Choice, n int64) (waiting int64, err error) {
 	turn, err := tx.TurnLock(ctx, job.JobID)
 	if err != nil {
@@ -85,7 +89,21 @@ func RecordChoice(ctx context.Context, tx *db.Tx, job Job, c Choice, n int64) (w
 	if turn.Paused != "" {
 		return 0, ErrPaused
 	}
-	return RecordClaim(ctx, tx, job, c.kind, n)
+	if turn.Pools&c.pools != turn.Pools {
+		return 0, ErrPool
+	}
+	if waiting, err = RecordClaim(ctx, tx, job, c.kind, n); err != nil || c.mostHeld == 0 {
+		return waiting, err
+	}
+	// The claim has locked the turn of the workspace: another claim counts after this one.
+	held, err := tx.WorkspaceHeld(ctx, job.WorkspaceID)
+	if err != nil {
+		return 0, fmt.Errorf("count the frames of %s in workers' hands: %w", job.WorkspaceID, err)
+	}
+	if held > c.mostHeld {
+		return 0, ErrLimit
+	}
+	return waiting, nil
 }
 
 // RecordClaim records that a worker of a kind, or the service itself with "", claimed n

@@ -10,7 +10,6 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
-	"svc.example/internal/render/buildoption"
 )
 
 // assumedPlayShare is the time to play a frame as a share of rendering one, while
@@ -217,11 +216,15 @@ func (c *course) take(run []int64) {
 
 // FinishRemaining is Finish for a job whose frames depend on those before: what its workers
 // still play for its rest counts too. ok is also false where nothing is known of each.
-func (o *Forecast) FinishRemaining(jobID, workspace string, needs buildoption.Set, kind string, rest *Remaining, each FrameTime) (seconds float64, span ETARange, ok bool) {
+func (o *Forecast) FinishRemaining(jobID, workspace string, asks Asks, rest *Remaining, each FrameTime) (seconds float64, span ETARange, ok bool) {
 	if each.Mean <= 0 {
 		return 0, span, false
 	}
-	workers := max(o.Able(needs, kind).Workers, int64(len(rest.holders)))
+	workers := o.Able(asks).Workers
+	if most := o.queues[workspace].most; most > 0 {
+		workers = min(workers, most)
+	}
+	workers = max(workers, int64(len(rest.holders)))
 	with := func(render time.Duration, assumed float64) work {
 		play := rest.queue.play
 		if play == 0 {

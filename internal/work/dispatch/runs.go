@@ -82,7 +82,7 @@ func runOf(ctx context.Context, tx *db.Tx, holder string, c Choice, after *int64
 	if err != nil {
 		return nil, err
 	}
-	q := playQueue{first: turn.PlaysFrom, step: turn.FrameStep, idle: max(1, able(workers).of(buildoption.Set(turn.Needs), turn.Kind).Idle)}
+	q := playQueue{first: turn.PlaysFrom, step: turn.FrameStep, idle: max(1, able(workers).of(Asks{buildoption.Set(turn.Needs), turn.Kind, turn.Pools}).Idle)}
 	if turn.FramesCompleted > 0 {
 		q.render = float64(turn.RenderUs) / float64(turn.FramesCompleted)
 	}

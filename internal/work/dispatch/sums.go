@@ -7,10 +7,10 @@ import (
 
 // What a worker registered with, its trust and its key's, and failed attempts carry
 // checksums: they cannot be derived from anything else. A worker's sum excludes when it
-// was last seen, which every report changes, when it left, and its kind, which follows from
-// other columns.
+// was last seen, which every report changes, when it left, and its kind and pools, which follow
+// from others.
 var (
-	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind"}, Later: []string{"Unable", "Strips"}}
+	workerRows  = rowsum.Table[query.Worker]{Name: "worker", Key: 1, Except: []string{"SeenAt", "LeftAt", "Kind", "Pools"}, Later: []string{"Unable", "Strips", "Tags", "Reserved"}}
 	failureRows = rowsum.Table[query.FailedAttempt]{Name: "failed_attempt", Key: 2}
 	trustRows   = rowsum.Table[query.KeyStanding]{Name: "key_standing", Key: 1}
 )

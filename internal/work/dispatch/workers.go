@@ -14,6 +14,7 @@ import (
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/render/colour"
 	"svc.example/internal/work/farmapi"
+	"svc.example/internal/work/workertags"
 )
 
 // Workers registers workers and records their reports.
@@ -38,6 +39,8 @@ type Worker struct {
 	Colors         colour.Offer
 	Lacks          buildoption.Set // what its Blender was built without
 	Strips         bool            // it renders strips of frames, and finishes frames of strips
+	Tags           workertags.Set  // that workspaces may require
+	Reserved       bool            // it takes nothing of workspaces that require no tag
 }
 
 // mostRegistrations bounds the rows that one node key adds within an hour.
@@ -75,10 +78,14 @@ func AddWorker(ctx context.Context, tx *db.Tx, worker Worker) error {
 	if err != nil {
 		return fmt.Errorf("read the trust of a key: %w", err)
 	}
+	pools, err := poolsOf(ctx, tx, worker)
+	if err != nil {
+		return err
+	}
 	row, err := tx.WorkerCreate(ctx, query.WorkerCreateParams{
 		WorkerID: worker.WorkerID, KeyID: worker.KeyID, Name: worker.Name, Renderer: worker.Renderer, BlenderVersion: worker.BlenderVersion, BuildHash: worker.BuildHash,
 		Device: worker.Device, DeviceName: worker.DeviceName, Denoise: worker.Denoise, Kind: kindOf(worker.BlenderVersion, worker.Denoise), Sandbox: worker.Sandbox, Colors: worker.Colors.Text(), Lacks: int64(worker.Lacks), Strips: number(worker.Strips), RegisteredAt: tx.Now, SeenAt: tx.Now,
-		SuspendedUntil: key.PausedUntil,
+		SuspendedUntil: key.PausedUntil, Tags: worker.Tags.Text(), Reserved: number(worker.Reserved), Pools: pools,
 	})
 	if err != nil {
 		return fmt.Errorf("store worker: %w", err)
@@ -156,10 +163,14 @@ type OfferedColors struct {
 	Workers int
 }
 
-// Offered returns what the workers online would do to a scene. A suspended worker counts:
-// it may render again before the job begins.
-func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
-	rows, err := tx.WorkersOffer(ctx, onlineSince(tx))
+// Offered returns what the workers online would do to a scene of a workspace. A suspended worker
+// counts: it may render again before the job begins.
+func Offered(ctx context.Context, tx *db.Tx, workspaceID string) (Offer, error) {
+	pools, err := RequiredPools(ctx, tx, workspaceID)
+	if err != nil {
+		return Offer{}, err
+	}
+	rows, err := tx.WorkersOffer(ctx, query.WorkersOfferParams{Since: onlineSince(tx), Pools: pools})
 	if err != nil {
 		return Offer{}, fmt.Errorf("read what workers offer: %w", err)
 	}
@@ -179,14 +190,14 @@ func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
 	if len(versions) != 1 {
 		out.BlenderVersion = ""
 	}
-	lacks, err := tx.WorkersLack(ctx, onlineSince(tx))
+	lacks, err := tx.WorkersLack(ctx, query.WorkersLackParams{Since: onlineSince(tx), Pools: pools})
 	if err != nil {
 		return Offer{}, fmt.Errorf("read what workers offer: %w", err)
 	}
 	for _, l := range lacks {
 		out.Lacks = append(out.Lacks, buildoption.Set(l))
 	}
-	colors, err := tx.WorkersColors(ctx, onlineSince(tx))
+	colors, err := tx.WorkersColors(ctx, query.WorkersColorsParams{Since: onlineSince(tx), Pools: pools})
 	if err != nil {
 		return Offer{}, fmt.Errorf("read what workers offer: %w", err)
 	}
@@ -201,7 +212,7 @@ func Offered(ctx context.Context, tx *db.Tx) (Offer, error) {
 // BlenderVersions lists the versions of the Blenders of the workers online, sorted.
 // Suspended workers count, as in Offered.
 func BlenderVersions(ctx context.Context, tx *db.Tx) (versions []string, err error) {
-	rows, err := tx.WorkersOffer(ctx, onlineSince(tx))
+	rows, err := tx.WorkersOffer(ctx, query.WorkersOfferParams{Since: onlineSince(tx)})
 	if err != nil {
 		return nil, fmt.Errorf("read what workers offer: %w", err)
 	}
@@ -250,6 +261,8 @@ type WorkerView struct {
 	// Lacks is what scenes may need that its Blender was built without; empty for
 	// nothing.
 	Lacks        []buildoption.Option `json:"lacks"`
+	Tags         []string             `json:"tags"`
+	Reserved     bool                 `json:"reserved"` // it takes nothing of workspaces that require no tag
 	RegisteredAt time.Time            `json:"registered_at"`
 	SeenAt       time.Time            `json:"seen_at"`
 }
@@ -303,7 +316,7 @@ func viewOf(r query.Worker, frames int, tx *db.Tx) WorkerView {
 	v := WorkerView{
 		WorkerID: r.WorkerID, KeyID: r.KeyID, Name: r.Name, State: WorkerIdle, Unable: r.Unable, Frames: frames, Device: r.Device, DeviceName: r.DeviceName,
 		Renderer: r.Renderer, BlenderVersion: r.BlenderVersion, Denoise: r.Denoise, Sandbox: r.Sandbox, Lacks: append([]buildoption.Option{}, buildoption.Set(r.Lacks).Options()...),
-		RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
+		Tags: workertags.Read(r.Tags), Reserved: r.Reserved == 1, RegisteredAt: db.Time(r.RegisteredAt), SeenAt: db.Time(r.SeenAt),
 	}
 	switch {
 	case r.SeenAt < onlineSince(tx):

@@ -76,6 +76,10 @@ type RegisterRequest struct {
 	Strips bool `json:"strips,omitempty"`
 	// Outputs says that it delivers the files of File Output nodes.
 	Outputs bool `json:"outputs,omitempty"`
+	// Tags are what its operator calls it by: a workspace can require some. At most tags.Most.
+	Tags []string `json:"tags,omitempty"`
+	// Reserved says that it takes nothing of workspaces that require no tag.
+	Reserved bool `json:"reserved,omitempty"`
 }
 
 // RegisterReply names the worker and the times that the server expects of it.
@@ -401,6 +405,8 @@ type DemandReply struct {
 
 // WorkspaceDemand is the frames of a workspace that wait or are in workers' hands.
 type WorkspaceDemand struct {
+	// Tags are what a worker must have to take any of the frames; often none.
+	Tags []string `json:"tags,omitempty"`
 	// Frames has an entry for each set of options.
 	Frames []FrameDemand `json:"frames"`
 }

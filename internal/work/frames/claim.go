@@ -52,7 +52,7 @@ func (f *Frames) Claim(ctx context.Context, holder string, open dispatch.OpenJob
 			w, err = f.claim(ctx, tx, holder, found, limit)
 			return err
 		})
-		if errors.Is(err, dispatch.ErrOtherKind) || errors.Is(err, dispatch.ErrPaused) { // a worker of another kind, or a pause, was faster
+		if dispatch.IsOvertaken(err) {
 			w, err = Work{}, nil
 		}
 		if err != nil || len(w.Leases) > 0 {

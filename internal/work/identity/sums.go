@@ -9,7 +9,7 @@ import (
 // cannot be derived from anything else. A sum covers the whole row but a key's last
 // use, which changes with every minute of work.
 var (
-	workspaces  = rowsum.Table[query.Workspace]{Name: "workspace", Key: 1, Later: []string{"ArtifactDays", "DailyCents"}}
+	workspaces  = rowsum.Table[query.Workspace]{Name: "workspace", Key: 1, Later: []string{"ArtifactDays", "DailyCents", "Tags", "FramesAtOnce"}}
 	people      = rowsum.Table[query.Person]{Name: "person", Key: 1}
 	logins      = rowsum.Table[query.PersonLogin]{Name: "person_login", Key: 2}
 	accountKeys = rowsum.Table[query.AccountKey]{Name: "account_key", Key: 1, Except: []string{"LastUsedAt"}}

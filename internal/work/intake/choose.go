@@ -72,9 +72,10 @@ func (in *Intake) Choose(ctx context.Context, workspaceID, uploadID string, s se
 
 // storedUpload is an upload whose files can be read.
 type storedUpload struct {
-	manifest project.Manifest
-	keys     map[string]string // of its parts
-	alone    bool              // a .blend without further files
+	workspaceID string
+	manifest    project.Manifest
+	keys        map[string]string // of its parts
+	alone       bool              // a .blend without further files
 }
 
 // stored reads where the files of an upload are. Error: upload_not_found.
@@ -90,6 +91,7 @@ func (in *Intake) stored(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 	if err != nil {
 		return of, err
 	}
+	of.workspaceID = workspaceID
 	if of.manifest, err = project.ManifestOf(ctx, tx, uploadID); err != nil {
 		return of, err
 	}
@@ -105,15 +107,16 @@ func (in *Intake) stored(ctx context.Context, tx *db.Tx, workspaceID, uploadID s
 func (in *Intake) sceneOfUpload(ctx context.Context, of storedUpload, s settings.Settings) (quote.Scene, error) {
 	tree := project.NewTree(ctx, in.Blobs, of.manifest, of.keys)
 	if of.alone {
-		return in.sceneOfFile(ctx, opener{of.manifest.Name(), func() (io.ReadCloser, error) { return tree.Open(of.manifest.Main) }}, s)
+		return in.sceneOfFile(ctx, opener{of.workspaceID, of.manifest.Name(), func() (io.ReadCloser, error) { return tree.Open(of.manifest.Main) }}, s)
 	}
-	return in.sceneOfProject(ctx, tree, of.manifest.Main, s, in.renderable, func(*scenefiles.Found) {})
+	return in.sceneOfProject(ctx, tree, of.manifest.Main, s, in.renderableFor(of.workspaceID), func(*scenefiles.Found) {})
 }
 
 // opener is a .blend without further files, whose bytes can be read again.
 type opener struct {
-	filename string
-	open     func() (io.ReadCloser, error)
+	workspaceID string
+	filename    string
+	open        func() (io.ReadCloser, error)
 }
 
 // sceneOfFile reads the scene of a .blend that is rendered with settings.
@@ -127,7 +130,7 @@ func (in *Intake) sceneOfFile(ctx context.Context, of opener, s settings.Setting
 	if err != nil {
 		return scene, Refusal(err)
 	}
-	if err := in.renderable(ctx, facts); err != nil {
+	if err := in.renderable(ctx, of.workspaceID, facts); err != nil {
 		return scene, err
 	}
 	if err := in.completed(ctx, facts, of, s); err != nil {

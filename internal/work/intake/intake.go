@@ -228,17 +228,22 @@ func (r *Received) inspect(ctx context.Context, c *content, body io.Reader) erro
 // renderable is Renderable for the farm as it is. Where settings may follow, what they can
 // change waits for Choose.
 func (r *Received) renderable(ctx context.Context, facts *blendfile.Facts) error {
-	err := r.in.renderable(ctx, facts)
+	err := r.in.renderable(ctx, r.workspaceID, facts)
 	if r.later && (fault.Is(err, fault.NoCamera) || fault.Is(err, fault.PictureTooSmall) || fault.Is(err, fault.EngineNotSupported)) {
 		r.refused, err = err, nil
 	}
 	return err
 }
 
-func (in *Intake) renderable(ctx context.Context, facts *blendfile.Facts) error {
+// renderableFor is renderable for the farm of a workspace.
+func (in *Intake) renderableFor(workspaceID string) func(context.Context, *blendfile.Facts) error {
+	return func(ctx context.Context, facts *blendfile.Facts) error { return in.renderable(ctx, workspaceID, facts) }
+}
+
+func (in *Intake) renderable(ctx context.Context, workspaceID string, facts *blendfile.Facts) error {
 	var farm quote.Farm
 	err := in.DB.Read(ctx, func(tx *db.Tx) (err error) {
-		farm, err = farmOf(ctx, tx)
+		farm, err = farmOf(ctx, tx, workspaceID)
 		return err
 	})
 	if err != nil {
@@ -305,7 +310,7 @@ func (in *Intake) lockAgain(ctx context.Context, tx *db.Tx, upload query.Upload,
 	if err != nil {
 		return q, err
 	}
-	farm, err := farmOf(ctx, tx)
+	farm, err := farmOf(ctx, tx, upload.WorkspaceID)
 	if err != nil {
 		return q, err
 	}
@@ -345,9 +350,10 @@ func (in *Intake) Inspected(ctx context.Context, workspaceID, uploadID string) (
 	return out, err
 }
 
-// farmOf is what a quote says about the online workers.
-func farmOf(ctx context.Context, tx *db.Tx) (quote.Farm, error) {
-	o, err := dispatch.Offered(ctx, tx)
+// farmOf is what a quote says about the online workers that may
+// render for its workspace.
+func farmOf(ctx context.Context, tx *db.Tx, workspaceID string) (quote.Farm, error) {
+	o, err := dispatch.Offered(ctx, tx, workspaceID)
 	farm := quote.Farm{BlenderVersion: o.BlenderVersion, Workers: o.Workers, DenoiseOff: o.DenoiseOff, NoDenoiser: o.NoDenoiser, Lacks: o.Lacks}
 	for _, c := range o.Colors {
 		farm.Colors = append(farm.Colors, quote.Colors(c))
@@ -376,7 +382,7 @@ func (in *Intake) Requote(ctx context.Context, tx *db.Tx, workspaceID, uploadID 
 	if err != nil {
 		return Inspection{}, err
 	}
-	farm, err := farmOf(ctx, tx)
+	farm, err := farmOf(ctx, tx, workspaceID)
 	if err != nil {
 		return Inspection{}, err
 	}

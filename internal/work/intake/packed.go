@@ -15,7 +15,7 @@ import (
 // is committed for it. If the sender announced other bytes than those that came, the caller
 // finds that out. Errors: unavailable when others hold Memory.
 func (r *Received) complete(ctx context.Context, c *content, facts *blendfile.Facts) error {
-	err := r.in.completed(ctx, facts, opener{r.filename, func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) }}, settings.Settings{})
+	err := r.in.completed(ctx, facts, opener{r.workspaceID, r.filename, func() (io.ReadCloser, error) { return c.open(ctx, r.workspaceID) }}, settings.Settings{})
 	if err == nil || errors.Is(err, errUnknown) {
 		return nil
 	}

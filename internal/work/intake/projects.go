@@ -116,7 +116,7 @@ func (r *Received) inspectProject(ctx context.Context, tree fs.FS) error {
 	}
 	r.scene.FilesPartial = r.scene.FilesPartial || !whole
 	r.again = func(ctx context.Context, s settings.Settings) (quote.Scene, error) {
-		return r.in.sceneOfProject(ctx, tree, main.Path, s, r.in.renderable, func(*scenefiles.Found) {})
+		return r.in.sceneOfProject(ctx, tree, main.Path, s, r.in.renderableFor(r.workspaceID), func(*scenefiles.Found) {})
 	}
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
-	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/quote"
 )
@@ -237,9 +236,9 @@ func (s surroundings) estimate(view query.JobViewsRow, now time.Time, o *Object)
 	}
 	if rest := s.rests[o.JobID]; rest != nil {
 		each.Mean = time.Duration(typical * float64(each.Mean))
-		eta, span, ok = s.forecast.FinishRemaining(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), view.Kind, rest, each)
+		eta, span, ok = s.forecast.FinishRemaining(o.JobID, o.WorkspaceID, asksOf(view), rest, each)
 	} else if basis == FreePreview || basis == SimilarScenes {
-		eta, span, ok = s.forecast.Finish(o.JobID, o.WorkspaceID, buildoption.Set(view.Needs), view.Kind, left, each)
+		eta, span, ok = s.forecast.Finish(o.JobID, o.WorkspaceID, asksOf(view), left, each)
 	} else if foreseeable(view) {
 		times := make([]time.Time, 0, len(own))
 		for _, f := range own {

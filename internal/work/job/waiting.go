@@ -22,7 +22,12 @@ const (
 	NoMatchingBlender WaitingReason = "no_matching_blender"
 	WorkersUnable     WaitingReason = "workers_unable" // those online say that they cannot work
 	WorkersBusy       WaitingReason = "workers_busy"   // all that may take one render others
-	Paused            WaitingReason = "paused"         // see Object.PausedBy
+	// NoTaggedWorker: those online could, but lack a tag that the workspace requires of its
+	// workers, or are reserved for workspaces that require one.
+	NoTaggedWorker WaitingReason = "no_tagged_worker"
+	// WorkspaceLimit: the workspace has as many frames in workers' hands as it may have.
+	WorkspaceLimit WaitingReason = "workspace_limit"
+	Paused         WaitingReason = "paused" // see Object.PausedBy
 )
 
 // farthestPosition is the highest queue_position: it means itself or more.
@@ -82,6 +87,24 @@ func (s surroundings) position(view query.JobViewsRow) *int {
 // positionOf is a place in the queue as callers see it.
 func positionOf(place int) *int { return new(min(place, farthestPosition)) }
 
+// asksOf is what a live job asks of workers.
+func asksOf(view query.JobViewsRow) dispatch.Asks {
+	return dispatch.Asks{Needs: buildoption.Set(view.Needs), Kind: view.Kind, Pools: view.Pools}
+}
+
+// missing says what no online worker has of what a job asks.
+func (s surroundings) missing(asks dispatch.Asks) WaitingReason {
+	anyKind, anyPool := asks, asks
+	anyKind.Kind, anyPool.Pools = "", dispatch.AnyPool
+	switch {
+	case s.forecast.Able(anyKind).Workers > 0:
+		return NoMatchingBlender
+	case s.forecast.Able(anyPool).Workers > 0:
+		return NoTaggedWorker
+	}
+	return NoCapableWorker
+}
+
 // reason is the waiting_reason of a live job.
 func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	if !waits(view) {
@@ -90,24 +113,26 @@ func (s surroundings) reason(view query.JobViewsRow) *WaitingReason {
 	if view.Paused != "" {
 		return new(Paused)
 	}
-	needs := buildoption.Set(view.Needs)
-	capable := s.forecast.Able(needs, view.Kind)
+	asks := asksOf(view)
+	capable := s.forecast.Able(asks)
 	if view.Choosy {
 		capable = s.capable[view.Job.JobID]
 	}
 	var reason WaitingReason
-	switch s.forecast.WaitOf(capable) {
+	switch s.forecast.WaitOf(view.Job.WorkspaceID, capable) {
 	case dispatch.WaitForAny:
 		reason = NoWorkerOnline
 	case dispatch.WaitForAble:
 		reason = WorkersUnable
 	case dispatch.WaitForCapable:
 		reason = NoCapableWorker
-		if s.forecast.Able(needs, view.Kind).Workers == 0 && s.forecast.Able(needs, "").Workers > 0 {
-			reason = NoMatchingBlender
+		if s.forecast.Able(asks).Workers == 0 {
+			reason = s.missing(asks)
 		}
 	case dispatch.WaitForIdle:
 		reason = WorkersBusy
+	case dispatch.WaitForLimit:
+		reason = WorkspaceLimit
 	case dispatch.WaitIsOver:
 		return nil
 	}

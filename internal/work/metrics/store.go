@@ -219,7 +219,7 @@ func readJobs(ctx context.Context, tx *db.Tx) (found []prometheus.Metric, err er
 	for _, state := range liveStates {
 		found = append(found, gauge(jobsLive, float64(counts[state]), string(state)))
 	}
-	stranded, err := dispatch.CountStranded(ctx, tx)
+	stranded, _, err := dispatch.CountStranded(ctx, tx)
 	return append(found, gauge(reservedOldest, age(tx, oldest)), gauge(jobsStranded, float64(stranded))), err
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"svc.example/internal/ground/blob"
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/id"
 	"svc.example/internal/ground/lease"
@@ -73,7 +74,7 @@ func (m *Movies) Claim(ctx context.Context, holder string) (w Work, ok bool, err
 		if idle, err := dispatch.Idles(ctx, tx, holder); err != nil || !idle {
 			return err
 		}
-		next, err := tx.MovieNext(ctx, tx.Now)
+		next, err := tx.MovieNext(ctx, query.MovieNextParams{Now: tx.Now, WorkerID: holder})
 		if db.IsNotFound(err) {
 			return nil
 		}

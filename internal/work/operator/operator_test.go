@@ -231,6 +231,15 @@ func TestAnActIsRefusedBeforeItIsAskedFor(t *testing.T) {
 			"issuer": {fault.InvalidRequest, func(context.Context, *db.Tx) (operator.Act, error) {
 				return operator.SetInvoiceIssuer(invoice.Issuer{Prefix: "A1"})
 			}},
+			"tags": {fault.WorkspaceNotFound, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.RequireTags(ctx, tx, "WSP-1", []string{"rtx"})
+			}},
+			"a tag": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.RequireTags(ctx, tx, "WSP-1", []string{"RTX"})
+			}},
+			"frames at once": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
+				return operator.LimitFrames(ctx, tx, "WSP-1", -1)
+			}},
 			"daily cents": {fault.InvalidRequest, func(ctx context.Context, tx *db.Tx) (operator.Act, error) {
 				return operator.LimitSpending(ctx, tx, "WSP-1", -1)
 			}},

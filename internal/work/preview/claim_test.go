@@ -2,6 +2,7 @@ package preview_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"svc.example/internal/ground/lease"
 	"svc.example/internal/render/buildoption"
 	"svc.example/internal/work/framecheck"
+	"svc.example/internal/work/operator"
 	"svc.example/internal/work/preview"
 )
 
@@ -67,6 +69,31 @@ func TestAPreviewGoesOnlyToAWorkerWhoseBlenderIsBuiltForIt(t *testing.T) {
 		}
 		if got := w.claim(able); got.PreviewID != first.PreviewID {
 			t.Errorf("the worker got %s, want %s", got.PreviewID, first.PreviewID)
+		}
+	})
+}
+
+func TestAPreviewGoesOnlyToAWorkerWithTheTagsOfItsWorkspace(t *testing.T) {
+	each(t, func(t *testing.T, w world) {
+		workspace, elsewhere := w.Workspace(t), w.Workspace(t)
+		w.Write(t, func(ctx context.Context, tx *db.Tx) error {
+			act, err := operator.RequireTags(ctx, tx, workspace, []string{"rtx"})
+			return errors.Join(err, act.Perform(ctx, tx, operator.Account("test")))
+		})
+		plain := w.Worker(t)
+		first := w.ordered(workspace, w.NewUpload(t, workspace, 1), 0)
+		if reason := first.WaitingReason; reason == nil || *reason != preview.NoCapableWorker {
+			t.Errorf("it waits because of %v, want %s", reason, preview.NoCapableWorker)
+		}
+		w.wantNone("it lacks the tag", plain)
+		reserved := w.TaggedWorker(t, true, "rtx")
+		free := w.ordered(elsewhere, w.NewUpload(t, elsewhere, 1), 0)
+		if got := w.claim(reserved); got.PreviewID != first.PreviewID {
+			t.Errorf("the reserved worker got %s, want %s", got.PreviewID, first.PreviewID)
+		}
+		w.wantNone("it is reserved", w.TaggedWorker(t, true, "rtx"))
+		if got := w.claim(plain); got.PreviewID != free.PreviewID {
+			t.Errorf("the worker without tags got %s, want %s", got.PreviewID, free.PreviewID)
 		}
 	})
 }

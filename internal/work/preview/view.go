@@ -158,6 +158,11 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	if v.Findings == nil {
 		v.Findings = []quote.Warning{}
 	}
+	asks := dispatch.Asks{Needs: buildoption.Set(row.Needs)}
+	var err error
+	if asks.Pools, err = dispatch.RequiredPools(ctx, tx, row.WorkspaceID); err != nil {
+		return v, err
+	}
 	// This includes the worker that ended the preview: the estimate of a finished picture
 	// does not claim that no worker is available.
 	forecast, err := p.Forecasts.Since(ctx, tx, row.EndedAt)
@@ -166,7 +171,7 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	}
 	switch v.Status {
 	case Queued:
-		v.WaitingReason = waitingReason(forecast, buildoption.Set(row.Needs))
+		v.WaitingReason = waitingReason(forecast, asks)
 		v.ExpiresAt = new(db.Time(row.CreatedAt).Add(contract.PreviewWait))
 	case Ready:
 		gone := db.Time(row.EndedAt).Add(contract.PreviewRetention)
@@ -179,16 +184,16 @@ func (p *Previews) view(ctx context.Context, tx *db.Tx, row query.Preview, quote
 	}
 	if row.RenderUs > 0 {
 		v.Seconds = new(seconds(row.RenderUs))
-		v.Estimate = estimateOf(forecast, row, quoted.count)
+		v.Estimate = estimateOf(forecast, row, asks, quoted.count)
 	}
 	return v, nil
 }
 
 // estimateOf is what so many frames of the scene of a preview would take.
-func estimateOf(forecast *dispatch.Forecast, row query.Preview, frames int64) *Estimate {
+func estimateOf(forecast *dispatch.Forecast, row query.Preview, asks dispatch.Asks, frames int64) *Estimate {
 	each := dispatch.FrameTime{Mean: micros(row.FrameUs), Low: micros(row.FrameLowUs), High: micros(row.FrameHighUs)}
 	e := &Estimate{FrameLow: seconds(row.FrameLowUs), FrameHigh: seconds(row.FrameHighUs)}
-	if _, span, ok := forecast.Finish("", row.WorkspaceID, buildoption.Set(row.Needs), "", float64(frames), each); ok {
+	if _, span, ok := forecast.Finish("", row.WorkspaceID, asks, float64(frames), each); ok {
 		e.TotalLow, e.TotalHigh = new(tenths(span.LowSeconds)), new(tenths(span.HighSeconds))
 	}
 	return e
@@ -196,15 +201,15 @@ func estimateOf(forecast *dispatch.Forecast, row query.Preview, frames int64) *E
 
 // waitingReason is why a queued preview waits; nil when an idle worker is about to take
 // it.
-func waitingReason(forecast *dispatch.Forecast, needs buildoption.Set) *string {
-	switch forecast.WaitOf(forecast.Able(needs, "")) {
+func waitingReason(forecast *dispatch.Forecast, asks dispatch.Asks) *string {
+	switch forecast.WaitOf("", forecast.Able(asks)) {
 	case dispatch.WaitForAny, dispatch.WaitForAble:
 		return new(NoWorkerOnline)
 	case dispatch.WaitForCapable:
 		return new(NoCapableWorker)
 	case dispatch.WaitForIdle:
 		return new(WorkersBusy)
-	case dispatch.WaitIsOver:
+	case dispatch.WaitIsOver, dispatch.WaitForLimit:
 	}
 	return nil
 }

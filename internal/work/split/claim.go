@@ -36,13 +36,18 @@ func (c *Cuts) Claim(ctx context.Context, workerID string) (w Work, ok bool, err
 		if err != nil || worker.Strips != 1 || worker.SuspendedUntil > tx.Now {
 			return err
 		}
-		if w, ok, err = c.claimFinish(ctx, tx, worker); err != nil || ok {
+		if w, ok, err = c.claimFinish(ctx, tx, worker); err != nil {
 			return err
 		}
-		w, ok, err = c.claimStrip(ctx, tx, worker)
-		return err
+		if ok {
+			return dispatch.CheckLimit(ctx, tx, w.Job.JobID)
+		}
+		if w, ok, err = c.claimStrip(ctx, tx, worker); err != nil || !ok {
+			return err
+		}
+		return dispatch.CheckLimit(ctx, tx, w.Job.JobID)
 	})
-	if errors.Is(err, lease.ErrLost) { // another worker was faster
+	if errors.Is(err, lease.ErrLost) || errors.Is(err, dispatch.ErrLimit) { // another worker was faster
 		return Work{}, false, nil
 	}
 	return w, ok && err == nil, err
@@ -62,7 +67,7 @@ func (c *Cuts) Due(ctx context.Context, tx *db.Tx, most int) (int, error) {
 
 // claimFinish gives a worker the lease of a frame that the service holds, and whose strips are in.
 func (c *Cuts) claimFinish(ctx context.Context, tx *db.Tx, worker query.Worker) (Work, bool, error) {
-	ready, err := tx.StripsReady(ctx, query.StripsReadyParams{Class: dispatch.ClassOf(worker), Holder: holder, Lacks: worker.Lacks, Kind: worker.Kind})
+	ready, err := tx.StripsReady(ctx, query.StripsReadyParams{Class: dispatch.ClassOf(worker), Holder: holder, Lacks: worker.Lacks, Pools: worker.Pools, Kind: worker.Kind})
 	if db.IsNotFound(err) {
 		return Work{}, false, nil
 	}
@@ -87,7 +92,7 @@ func (c *Cuts) claimFinish(ctx context.Context, tx *db.Tx, worker query.Worker) 
 
 // claimStrip leases the strip that waits longest.
 func (c *Cuts) claimStrip(ctx context.Context, tx *db.Tx, worker query.Worker) (Work, bool, error) {
-	next, err := tx.StripNext(ctx, query.StripNextParams{Now: tx.Now, Class: dispatch.ClassOf(worker), WorkerID: worker.WorkerID, Lacks: worker.Lacks, Kind: worker.Kind})
+	next, err := tx.StripNext(ctx, query.StripNextParams{Now: tx.Now, Class: dispatch.ClassOf(worker), WorkerID: worker.WorkerID, Lacks: worker.Lacks, Pools: worker.Pools, Kind: worker.Kind})
 	if db.IsNotFound(err) {
 		return Work{}, false, nil
 	}

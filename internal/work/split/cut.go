@@ -106,6 +106,12 @@ func (c *Cuts) newCut(ctx context.Context, tx *db.Tx, record job.Record, p plan)
 	if err != nil || idle < 1 {
 		return nil, err
 	}
+	// More strips than its workspace may have in workers' hands would only wait.
+	if room, err := dispatch.Room(ctx, tx, record.JobID); err != nil || room < 1 {
+		return nil, err
+	} else if room < idle {
+		idle = room
+	}
 	stored, err := tx.StripBytes(ctx, record.WorkspaceID)
 	if err != nil {
 		return nil, fmt.Errorf("count the bytes of strips: %w", err)

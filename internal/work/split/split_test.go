@@ -274,6 +274,41 @@ func TestAFrameIsRenderedByAllThatAreIdle(t *testing.T) {
 	})
 }
 
+// TestStripsKeepTheLimitAndTheTagsOfTheirWorkspace: a cut has no more strips than the workspace
+// may have frames in workers' hands, and workers without its tags get none.
+func TestStripsKeepTheLimitAndTheTagsOfTheirWorkspace(t *testing.T) {
+	each(t, 1, func(t *testing.T, w world, workers []string) {
+		var workspace string
+		w.Read(t, func(ctx context.Context, tx *db.Tx) error {
+			record, err := job.Read(ctx, tx, w.job)
+			workspace = record.WorkspaceID
+			return err
+		})
+		limit := func(most int64) {
+			w.Write(t, func(ctx context.Context, tx *db.Tx) error { return dispatch.LimitFrames(ctx, tx, workspace, most) })
+		}
+		require := func(tags ...string) {
+			w.Write(t, func(ctx context.Context, tx *db.Tx) error { return dispatch.RequireTags(ctx, tx, workspace, tags) })
+		}
+		limit(2)
+		first := w.cut(workers[0], 2)
+		limit(1)
+		w.wantNothing("the limit is reached", workers[1])
+		limit(2)
+		require("rtx")
+		w.wantNothing("it lacks a tag", workers[1])
+		require()
+		second := w.next(workers[1])
+		w.deliver(first, second)
+		require("rtx")
+		w.wantNothing("it lacks a tag, and the frame is to be finished", workers[1])
+		require()
+		w.wantFinished(workers[1], 2)
+		limit(0)
+		require()
+	})
+}
+
 func TestALostWorkerCostsOneStrip(t *testing.T) {
 	each(t, 1, func(t *testing.T, w world, workers []string) {
 		first, lost, third := w.cut(workers[0], 3), w.next(workers[1]), w.next(workers[2])

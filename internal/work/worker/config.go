@@ -17,6 +17,7 @@ import (
 	"svc.example/internal/render/gpu"
 	"svc.example/internal/work/farmapi"
 	"svc.example/internal/work/worker/blenders"
+	"svc.example/internal/work/workertags"
 )
 
 // Farm is the part of the server that a worker calls; *farmapi.Client implements it. All
@@ -87,7 +88,11 @@ type Config struct {
 	// time and keeps undelivered results, input files and kernels across runs.
 	WorkDir string
 	Name    string // shown to the operator; it need not be unique
-	Log     *slog.Logger
+	// Tags are what workspaces can require of the worker. Reserved has it take nothing of
+	// workspaces that require none.
+	Tags     workertags.Set
+	Reserved bool
+	Log      *slog.Logger
 
 	Device  blender.Device  // GPU when empty
 	Denoise blender.Denoise // Keep when empty
@@ -202,7 +207,7 @@ func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 		_, name, _ := info.Choose(blender.CPU)
 		return farmapi.RegisterRequest{
 			Name: c.Name, Renderer: contract.SyntheticRenderer, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-			Device: "CPU", DeviceName: name, Denoise: string(c.Denoise),
+			Device: "CPU", DeviceName: name, Denoise: string(c.Denoise), Tags: c.Tags, Reserved: c.Reserved,
 		}, nil
 	}
 	if info.Version != contract.BlenderVersion {
@@ -232,6 +237,6 @@ func (c Config) Admit(info blender.Info) (farmapi.RegisterRequest, error) {
 	}
 	return farmapi.RegisterRequest{
 		Name: c.Name, Renderer: contract.RendererID, BlenderVersion: info.Version, BlenderBuildHash: info.BuildHash,
-		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox, Colors: info.Colors, Lacks: info.Lacks,
+		Device: device, DeviceName: name, Denoise: denoise, Sandbox: info.Sandbox, Colors: info.Colors, Lacks: info.Lacks, Tags: c.Tags, Reserved: c.Reserved,
 	}, nil
 }

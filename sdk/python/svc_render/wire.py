@@ -17,7 +17,7 @@ TERMINAL = frozenset(("completed", "failed", "cancelled"))
 JobStatus = Literal["awaiting_submit", "queued", "rendering", "packaging", "completed", "failed", "cancelled"]
 
 #: Why no worker renders a frame of a job.
-WaitingReason = Literal["no_worker_online", "workers_unable", "no_capable_worker", "no_matching_blender", "workers_busy", "paused"]
+WaitingReason = Literal["no_worker_online", "workers_unable", "no_capable_worker", "no_matching_blender", "no_tagged_worker", "workers_busy", "workspace_limit", "paused"]
 
 #: What has become of a quote.
 QuoteStatus = Literal["open", "accepted", "expired"]

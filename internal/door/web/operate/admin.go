@@ -308,7 +308,7 @@ func adminBack(path string) string {
 }
 
 // acts are the acts of operators by the name that forms give them. Each makes its act of
-// the form's fields subject, reason, amount (in dollars, cents, days, or a priority) and reference.
+// the form's fields subject, reason, amount (in dollars, cents, days or frames, tags, or a priority) and reference.
 var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Values) (operator.Act, error){
 	"drain": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		return operator.DrainWorker(ctx, tx, form.Get("subject"), false)
@@ -348,6 +348,16 @@ var acts = map[string]func(ctx context.Context, tx *db.Tx, s *Site, form url.Val
 			return operator.Act{}, fault.Field("daily_cents", "must be a whole number of cents")
 		}
 		return operator.LimitSpending(ctx, tx, form.Get("subject"), cents)
+	},
+	"tags": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		return operator.RequireTags(ctx, tx, form.Get("subject"), strings.Fields(form.Get("amount")))
+	},
+	"frames": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
+		n, err := strconv.ParseInt(strings.TrimSpace(form.Get("amount")), 10, 64)
+		if err != nil {
+			return operator.Act{}, fault.Field("frames_at_once", "must be a whole number")
+		}
+		return operator.LimitFrames(ctx, tx, form.Get("subject"), n)
 	},
 	"retention": func(ctx context.Context, tx *db.Tx, _ *Site, form url.Values) (operator.Act, error) {
 		days, err := strconv.Atoi(strings.TrimSpace(form.Get("amount")))

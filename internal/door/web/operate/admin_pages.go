@@ -218,8 +218,10 @@ type workspaceView struct {
 	WorkspaceID, Name string
 	CreatedAt         time.Time
 	ErasedAt          *time.Time
-	ArtifactDays      int64 // 0: as the service's setting
-	DailyCents        int64 // 0: no limit
+	ArtifactDays      int64  // 0: as the service's setting
+	DailyCents        int64  // 0: no limit
+	Tags              string // that its workers must have, between spaces
+	FramesAtOnce      int64  // 0: no limit
 	People            []string
 	Balance           wallet.Balance
 	Frozen            *freeze.Frozen
@@ -240,7 +242,7 @@ func (s *Site) adminWorkspace(r *http.Request, _ identity.Principal) (page.Page,
 			return err
 		}
 		v.WorkspaceID, v.Name, v.CreatedAt, v.ErasedAt, v.People = row.WorkspaceID, row.Name, db.Time(row.CreatedAt), db.OptionalTime(row.ErasedAt), people
-		v.ArtifactDays, v.DailyCents = row.ArtifactDays, row.DailyCents
+		v.ArtifactDays, v.DailyCents, v.Tags, v.FramesAtOnce = row.ArtifactDays, row.DailyCents, strings.TrimSpace(row.Tags), row.FramesAtOnce
 		if v.Balance, err = wallet.Get(ctx, tx, id); err != nil {
 			return err
 		}

@@ -165,6 +165,10 @@ func WaitText(o job.Object) string {
 		return "waiting for a machine with the same Blender as the frames so far" + place
 	case job.NoCapableWorker:
 		return "waiting: no machine that is online can take this job" + place
+	case job.NoTaggedWorker:
+		return "waiting: no machine that is set aside for your workspace is online" + place
+	case job.WorkspaceLimit:
+		return "waiting: your workspace renders as many frames at once as it may" + place
 	case job.Paused:
 		return PausedText(o)
 	}

@@ -1,6 +1,6 @@
 -- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until)
-VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @strips, @registered_at, @seen_at, @suspended_until)
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until, tags, reserved, pools)
+VALUES (@worker_id, @key_id, @name, @renderer, @blender_version, @build_hash, @device, @device_name, @denoise, @kind, @sandbox, @colors, @lacks, @strips, @registered_at, @seen_at, @suspended_until, @tags, @reserved, @pools)
 RETURNING *;
 
 -- name: WorkerGet :one
@@ -99,7 +99,7 @@ UPDATE turn SET played = played + CAST(@played AS bigint), play_us = play_us + C
 
 -- name: TurnPlay :one
 -- What a job whose frames depend on those before has taken so far.
-SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
+SELECT t.needs, t.kind, t.pools, t.plays_from, t.played, t.play_us, j.frame_step, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = @job_id;
 
 -- name: FramesQueued :many
@@ -133,7 +133,7 @@ SELECT count(*) FROM (SELECT t.party FROM turn t WHERE t.within = '' AND t.waiti
 -- The queues of within that have waiting frames and are not paused, those of the highest
 -- priority first and of these the least served, after a place. Small statements that walk an index: PostgreSQL plans a combined one
 -- over jobs and frames badly as long as it has not counted new rows.
-SELECT party, served_us, priority FROM turn
+SELECT party, served_us, priority, most_held FROM turn
 WHERE within = @within AND waiting > 0 AND paused = ''
   AND (priority < @priority OR (priority = @priority AND (served_us > @served_us OR (served_us = @served_us AND party > @party))))
 ORDER BY priority DESC, served_us, party
@@ -153,7 +153,7 @@ SELECT count(*) AS frames,
     SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
     WHERE v.subject = @job_id AND v.undecided = 1 AND v.key_id <> @key_id AND w.state = 'waiting' AND w.due_at <= CAST(@now AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = @key_id AND i.subject = @job_id AND (i.item = v.item OR (i.holder = @holder AND i.incapable = 1)))
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & CAST(@lacks AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST(@kind AS text))))
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & CAST(@lacks AS bigint)) <> 0 OR (n.pools & CAST(@pools AS bigint)) <> n.pools OR n.kind NOT IN ('', 'any', CAST(@kind AS text))))
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = @key_id AND e.subject = @job_id)
     OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = @job_id) THEN 1 ELSE 0 END AS bigint) AS failed_before,
@@ -161,7 +161,7 @@ SELECT count(*) AS frames,
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = @job_id AND l.state = 'waiting' AND +l.due_at <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & CAST(@lacks AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST(@kind AS text))))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & CAST(@lacks AS bigint)) <> 0 OR (n.pools & CAST(@pools AS bigint)) <> n.pools OR n.kind NOT IN ('', 'any', CAST(@kind AS text))))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = @job_id AND u.key_id = @key_id AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = @key_id AND g.subject = @job_id AND g.holder = @holder AND g.incapable = 1)
     AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = @holder OR c.class <> CAST(@class AS text) OR (c.key_id = @key_id AND c.other_key = 1)))
@@ -170,7 +170,7 @@ FROM (
         AND (f.holder = @holder OR EXISTS (
           SELECT 1 FROM worker o
           WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
-            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
             AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
               AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open;
@@ -184,7 +184,7 @@ WHERE f.key_id = @key_id AND f.subject = @job_id
   AND (f.holder = @holder OR EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint) AND o.key_id <> @key_id
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
         AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
 UNION
@@ -194,7 +194,7 @@ SELECT c.frame FROM candidate c WHERE c.job_id = @job_id AND (c.worker_id = @hol
 -- How much its workspace was served, and how far a job is ahead of its workspace's
 -- next one of its priority. None for a job that is paused or that one of a higher priority
 -- comes before.
-SELECT w.served_us AS workspace_served_us, j.plays, j.plays_from, j.played, j.play_us,
+SELECT w.served_us AS workspace_served_us, w.party AS workspace_id, w.most_held, j.plays, j.plays_from, j.played, j.play_us,
   CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0 AND t.paused = '' AND t.priority = j.priority), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = @job_id AND j.waiting > 0 AND j.paused = ''
@@ -203,29 +203,33 @@ WHERE j.party = @job_id AND j.waiting > 0 AND j.paused = ''
 -- name: TurnsWaiting :many
 -- Every job with waiting frames that is not paused, by workspace and then by turn, with what
 -- a claim of one of its frames is charged by.
-SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, t.pools, w.served_us AS workspace_served_us, w.most_held, j.status, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
 ORDER BY t.within, t.priority DESC, t.served_us, t.party;
 
 -- name: WorkersIdle :many
 -- How many workers are online, not suspended and able to work, and how many of those hold no
--- frame and no strip, by their kind and by what their Blenders were built without.
-SELECT o.lacks, o.kind, count(*) AS online,
+-- frame and no strip, by their kind, by what their Blenders were built without and by their pools.
+SELECT o.lacks, o.kind, o.pools, count(*) AS online,
   CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 0 ELSE 1 END), 0) AS bigint) AS idle
-FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.unable = '' GROUP BY o.lacks, o.kind;
+FROM worker o WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.unable = '' GROUP BY o.lacks, o.kind, o.pools;
 
 -- name: WorkersUnable :one
 -- How many workers are online that cannot work.
 SELECT count(*) FROM worker WHERE seen_at >= @since AND unable <> '' AND suspended_until < @drained;
 
 -- name: TurnsStranded :one
--- Jobs with waiting frames of which each online worker is of another kind or lacks something,
+-- Jobs with waiting frames of which each online worker is of another kind, or lacks a tag or something else,
 -- while some are online.
-SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
+-- untagged counts those that a worker could take but for its tags.
+SELECT count(*) AS jobs,
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM worker u
+    WHERE u.seen_at >= @since AND u.suspended_until <= @now AND (t.needs & u.lacks) = 0 AND t.kind IN ('', 'any', u.kind)) THEN 1 ELSE 0 END), 0) AS bigint) AS untagged
+FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
   AND EXISTS (SELECT 1 FROM worker a WHERE a.seen_at >= @since AND a.suspended_until <= @now)
   AND NOT EXISTS (SELECT 1 FROM worker o
-    WHERE o.seen_at >= @since AND o.suspended_until <= @now AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind));
+    WHERE o.seen_at >= @since AND o.suspended_until <= @now AND (t.needs & o.lacks) = 0 AND (t.pools & o.pools) = t.pools AND t.kind IN ('', 'any', o.kind));
 
 -- name: WorkersFor :many
 -- Of the rendering jobs of a workspace from oldest to newest: how many online workers may
@@ -237,7 +241,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = @workspace_id AND j.status = 'rendering' AND j.job_id >= @oldest AND j.job_id <= @newest
     AND o.seen_at >= CAST(@since AS bigint) AND o.suspended_until <= CAST(@now AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind))) AND (
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind))) AND (
     EXISTS (
       SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
       WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
@@ -255,7 +259,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
               AND (f.holder = o.worker_id OR EXISTS (
                 SELECT 1 FROM worker p
                 WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.key_id <> o.key_id
-                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
+                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & p.lacks) <> 0 OR (n.pools & p.pools) <> n.pools OR n.kind NOT IN ('', 'any', p.kind)))
                   AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
                     AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
       OR EXISTS (
@@ -264,7 +268,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR (n.pools & p.pools) <> n.pools OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
       OR EXISTS (
         SELECT 1 FROM failed_attempt f
@@ -272,7 +276,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST(@since AS bigint) AND p.suspended_until <= CAST(@now AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR (n.pools & p.pools) <> n.pools OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
   )
 ) AS s
@@ -283,24 +287,24 @@ GROUP BY s.job_id;
 -- Frames whose job awaits the result of another key are left out.
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
-  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND (k.kind NOT IN ('', 'any', CAST(@kind AS text)) OR k.paused <> ''))
+  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND ((k.pools & CAST(@pools AS bigint)) <> k.pools OR k.kind NOT IN ('', 'any', CAST(@kind AS text)) OR k.paused <> ''))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1;
 
 -- name: JobFailedBefore :one
 -- A job that holder cannot render and that no other worker is available for.
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND t.kind IN ('', 'any', CAST(@kind AS text))
+WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND (t.pools & CAST(@pools AS bigint)) = t.pools AND t.kind IN ('', 'any', CAST(@kind AS text))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-      AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind)
+      AND (t.needs & o.lacks) = 0 AND (t.pools & o.pools) = t.pools AND t.kind IN ('', 'any', o.kind)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1;
 
@@ -310,7 +314,7 @@ LIMIT 1;
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.worker_id <> @holder
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = @subject AND (g.item = @item OR g.incapable = 1))
   LIMIT 1) AS others;
 
@@ -320,7 +324,7 @@ SELECT count(*) FROM (
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
   WHERE o.seen_at >= @since AND o.key_id <> @key_id AND k.revoked_at = 0
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > @now)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = @subject AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others;
@@ -429,17 +433,17 @@ DELETE FROM failed_attempt WHERE (lease_id, attempt) IN (
 SELECT * FROM worker WHERE seen_at >= @since ORDER BY seen_at DESC, worker_id LIMIT 1000;
 
 -- name: WorkersOffer :many
--- What the workers that are online would do to a scene.
-SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= @since GROUP BY blender_version, denoise;
+-- What the workers of some pools that are online would do to a scene.
+SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= @since AND (CAST(@pools AS bigint) & pools) = CAST(@pools AS bigint) GROUP BY blender_version, denoise;
 
 -- name: WorkersColors :many
 -- What the Blenders of workers that are online have for colour management; the most common
 -- ones, so that a key with many workers makes no quote slow.
-SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= @since AND colors <> '' GROUP BY colors ORDER BY workers DESC, colors LIMIT 8;
+SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= @since AND colors <> '' AND (CAST(@pools AS bigint) & pools) = CAST(@pools AS bigint) GROUP BY colors ORDER BY workers DESC, colors LIMIT 8;
 
 -- name: WorkersLack :many
 -- What the Blenders of workers that are online were built without.
-SELECT DISTINCT lacks FROM worker WHERE seen_at >= @since;
+SELECT DISTINCT lacks FROM worker WHERE seen_at >= @since AND (CAST(@pools AS bigint) & pools) = CAST(@pools AS bigint);
 
 -- name: WorkersByState :many
 -- How many workers are online, by how long they are suspended and whether they hold a
@@ -461,9 +465,9 @@ SELECT holder, count(*) AS frames FROM lease WHERE queue IN ('frame', 'strip') A
 -- name: DemandOfJobs :many
 -- What each job under way has waiting, and in workers' hands, by workspace, with what its
 -- finished frames took.
-SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us,
+SELECT t.party, t.within, t.needs, t.pools, w.most_held, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us,
   CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
-FROM turn t JOIN job j ON j.job_id = t.party
+FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party;
 
 -- name: AuditTurns :many
@@ -489,7 +493,7 @@ WHERE (j.status IN ('queued', 'rendering')) <> EXISTS (SELECT 1 FROM turn t WHER
 SELECT t.* FROM turn t
 WHERE t.paused NOT IN ('', 'workspace', 'operator') OR (t.paused = '') <> (t.paused_at = 0) OR t.priority < 1 OR t.priority > 100
    OR (t.within = '' AND (t.paused <> '' OR t.priority <> 50 OR t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
-   OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
+   OR (t.within <> '' AND (t.most_held <> 0 OR t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)));
 
 -- name: WorkerDelete :execrows
@@ -532,3 +536,73 @@ SELECT CAST((SELECT count(*) FROM lease h WHERE h.queue = 'frame' AND h.state = 
 -- name: WorkersRegistered :one
 -- The workers that a node key registered since a time.
 SELECT count(*) FROM worker WHERE seen_at >= @since AND key_id = @key_id AND registered_at >= @since;
+
+-- name: PoolsLock :one
+-- The lock of all pools. Giving a tag a bit needs it, and so does reading the bits of a new worker.
+SELECT bit FROM pool WHERE bit = 1 FOR UPDATE;
+
+-- name: Pools :many
+SELECT * FROM pool WHERE tag <> '' ORDER BY bit;
+
+-- name: PoolsFree :many
+-- Tags that no workspace requires any more.
+DELETE FROM pool WHERE tag <> '' AND NOT EXISTS (SELECT 1 FROM turn t WHERE (t.pools & pool.bit) <> 0) RETURNING bit;
+
+-- name: PoolAdd :exec
+INSERT INTO pool (tag, bit) VALUES (@tag, @bit);
+
+-- name: WorkersInPool :exec
+-- A tag has got a bit; '' takes the bit from all.
+UPDATE worker SET pools = CASE WHEN tags || ' ' LIKE '% ' || CAST(@tag AS text) || ' %' THEN pools | CAST(@bit AS bigint) ELSE (pools | CAST(@bit AS bigint)) - CAST(@bit AS bigint) END
+WHERE pools <> CASE WHEN tags || ' ' LIKE '% ' || CAST(@tag AS text) || ' %' THEN pools | CAST(@bit AS bigint) ELSE (pools | CAST(@bit AS bigint)) - CAST(@bit AS bigint) END;
+
+-- name: TurnsRequire :exec
+-- The jobs of a workspace require pools.
+UPDATE turn SET pools = @pools WHERE within = @workspace_id AND pools <> @pools;
+
+-- name: TurnRequire :exec
+-- A workspace requires pools, also one that never had a job.
+INSERT INTO turn (party, within, waiting, served_us, pools) VALUES (@workspace_id, '', 0, 0, @pools)
+ON CONFLICT (party) DO UPDATE SET pools = excluded.pools;
+
+-- name: TurnLimit :exec
+-- So many frames of a workspace may be rendered at once.
+INSERT INTO turn (party, within, waiting, served_us, most_held) VALUES (@workspace_id, '', 0, 0, @most_held)
+ON CONFLICT (party) DO UPDATE SET most_held = excluded.most_held;
+
+-- name: TurnJoinPools :exec
+-- A job requires what its workspace does, whose turn is locked.
+UPDATE turn SET pools = (SELECT w.pools FROM turn w WHERE w.party = turn.within)
+WHERE turn.party = @job_id AND turn.pools <> (SELECT w.pools FROM turn w WHERE w.party = turn.within);
+
+-- name: TurnPools :one
+-- What a workspace requires.
+SELECT pools, most_held FROM turn WHERE party = @workspace_id AND within = '';
+
+-- name: WorkspaceHeld :one
+-- The frames and strips of a workspace that workers have.
+SELECT count(*) FROM turn t JOIN lease l ON l.subject = t.party AND l.queue IN ('frame', 'strip') AND l.state = 'held' AND l.holder <> 'service'
+WHERE t.within = @workspace_id;
+
+-- name: WorkspacesHeld :many
+-- The workspaces with a limit that have frames in workers' hands.
+SELECT w.party, count(*) AS held FROM turn w JOIN turn t ON t.within = w.party
+JOIN lease l ON l.subject = t.party AND l.queue IN ('frame', 'strip') AND l.state = 'held' AND l.holder <> 'service'
+WHERE w.within = '' AND w.most_held > 0 GROUP BY w.party;
+
+-- name: AuditPoolBits :many
+SELECT * FROM pool ORDER BY bit;
+
+-- name: AuditPools :many
+-- Jobs that require something else than their workspace does.
+SELECT t.party FROM turn t JOIN turn w ON w.party = t.within WHERE t.within <> '' AND t.pools <> w.pools;
+
+-- name: AuditRequired :many
+-- What workspaces require of workers, by their rows and by their turns.
+SELECT w.workspace_id, w.tags, w.frames_at_once, CAST(coalesce(t.pools, 1) AS bigint) AS pools, CAST(coalesce(t.most_held, 0) AS bigint) AS most_held
+FROM workspace w LEFT JOIN turn t ON t.party = w.workspace_id
+WHERE w.tags <> '' OR w.frames_at_once <> 0 OR t.pools <> 1 OR t.most_held <> 0;
+
+-- name: TurnWorkspace :one
+-- The turn of the workspace of a job.
+SELECT w.* FROM turn j JOIN turn w ON w.party = j.within WHERE j.party = @job_id;

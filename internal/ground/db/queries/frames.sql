@@ -89,7 +89,7 @@ SELECT job_id, frame FROM candidate GROUP BY job_id, frame ORDER BY min(created_
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= @since AND o.suspended_until <= @now
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
     AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST(@class AS text)
     AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = @job_id AND c.frame = @frame
       AND (c.worker_id = o.worker_id OR (c.key_id = o.key_id AND CAST(@other_key AS bigint) = 1)))

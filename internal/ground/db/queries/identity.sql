@@ -1,6 +1,6 @@
 -- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents)
-VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at, @artifact_days, @daily_cents);
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once)
+VALUES (@workspace_id, @name, @created_at, @proof_page, @row_sum, @erased_at, @artifact_days, @daily_cents, @tags, @frames_at_once);
 
 -- name: WorkspaceGet :one
 SELECT * FROM workspace WHERE workspace_id = @workspace_id;
@@ -108,6 +108,12 @@ UPDATE workspace SET name = @name WHERE workspace_id = @workspace_id AND erased_
 
 -- name: WorkspaceDailyCents :one
 UPDATE workspace SET daily_cents = @daily_cents WHERE workspace_id = @workspace_id RETURNING *;
+
+-- name: WorkspaceTags :one
+UPDATE workspace SET tags = @tags WHERE workspace_id = @workspace_id RETURNING *;
+
+-- name: WorkspaceFramesAtOnce :one
+UPDATE workspace SET frames_at_once = @frames_at_once WHERE workspace_id = @workspace_id RETURNING *;
 
 -- name: WorkspaceArtifactDays :one
 UPDATE workspace SET artifact_days = @artifact_days WHERE workspace_id = @workspace_id RETURNING *;

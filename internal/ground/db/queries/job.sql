@@ -80,7 +80,7 @@ UPDATE job SET artifact_removed_at = @now, seq = seq + 1 WHERE job_id = @job_id 
 -- altogether, in thousandths of a frame. choosy: whether some worker may not take each of
 -- its frames, because of earlier failures. stuck: whether no frame is in, and only keys
 -- that held one for too long hold any. needs: what a worker's Blender must be built with
--- for it. kind: the kind of workers that it stays with. paused: by whom it is. priority: 0
+-- for it. kind: the kind of workers that it stays with. pools: those that it requires. paused: by whom it is. priority: 0
 -- while it has no queue position. expires_at: when its artifact is due to be removed. served_us: its place in its workspace's queue. plays: whether its frames depend
 -- on earlier ones; the members after it say how long that took.
 SELECT sqlc.embed(job),
@@ -99,7 +99,7 @@ SELECT sqlc.embed(job),
   CAST(CASE WHEN job.status = 'completed' AND job.artifact_removed_at = 0 THEN
     coalesce((SELECT x.due_at FROM lease x WHERE x.lease_id = 'expire:artifact/' || job.job_id || ':0'), 0) ELSE 0 END AS bigint) AS expires_at,
   CAST(coalesce(mine.served_us, 0) AS bigint) AS served_us, CAST(coalesce(ours.served_us, 0) AS bigint) AS workspace_served_us,
-  CAST(coalesce(mine.needs, 0) AS bigint) AS needs, CAST(coalesce(mine.kind, '') AS text) AS kind,
+  CAST(coalesce(mine.needs, 0) AS bigint) AS needs, CAST(coalesce(mine.kind, '') AS text) AS kind, CAST(coalesce(mine.pools, 1) AS bigint) AS pools,
   CAST(coalesce(mine.paused, '') AS text) AS paused, CAST(coalesce(mine.priority, 0) AS bigint) AS priority,
   CAST(coalesce(mine.plays, 0) = 1 AS boolean) AS plays, CAST(coalesce(mine.plays_from, 0) AS bigint) AS plays_from,
   CAST(coalesce(mine.played, 0) AS bigint) AS played, CAST(coalesce(mine.play_us, 0) AS bigint) AS play_us

@@ -12,7 +12,11 @@ SELECT count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 
 SELECT count(*) FROM lease WHERE queue = 'movie' AND state = 'held' AND holder = @holder;
 
 -- name: MovieNext :one
-SELECT lease_id FROM lease WHERE queue = 'movie' AND state = 'waiting' AND due_at <= CAST(@now AS bigint) ORDER BY due_at, subject LIMIT 1;
+-- The movie that waits longest of workspaces that require no tag that a worker lacks.
+SELECT lease_id FROM lease WHERE queue = 'movie' AND state = 'waiting' AND due_at <= CAST(@now AS bigint)
+  AND NOT EXISTS (SELECT 1 FROM worker o JOIN job j ON j.job_id = lease.subject LEFT JOIN turn n ON n.party = j.workspace_id
+    WHERE o.worker_id = @worker_id AND (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1))
+ORDER BY due_at, subject LIMIT 1;
 
 -- name: MovieHolder :one
 SELECT holder FROM lease WHERE lease_id = @lease_id AND state = 'held';

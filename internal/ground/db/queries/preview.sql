@@ -29,17 +29,17 @@ WHERE p.workspace_id = @workspace_id AND (p.created_at > CAST(@since AS bigint) 
 
 -- name: PreviewsAnyWaiting :one
 -- Whether a preview waits that a worker may take: it needs nothing that its Blender was
--- built without.
+-- built without, and its workspace requires no tag that the worker lacks.
 SELECT count(*) FROM (
   SELECT p.preview_id FROM preview p
-  WHERE p.status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = @worker_id AND (p.needs & o.lacks) <> 0)
+  WHERE p.status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o LEFT JOIN turn n ON n.party = p.workspace_id WHERE o.worker_id = @worker_id AND ((p.needs & o.lacks) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
   LIMIT 1) AS waits;
 
 -- name: PreviewNext :one
 -- The first one of each workspace comes before the second of any, of those that a worker may
 -- take.
 SELECT * FROM preview
-WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = @worker_id AND (preview.needs & o.lacks) <> 0)
+WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o LEFT JOIN turn n ON n.party = preview.workspace_id WHERE o.worker_id = @worker_id AND ((preview.needs & o.lacks) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
 ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED;
 
 -- name: PreviewsHeld :one

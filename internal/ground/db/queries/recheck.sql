@@ -7,13 +7,16 @@ SELECT CAST(EXISTS (SELECT 1 FROM lease WHERE queue = 'recheck' AND state = 'wai
 SELECT count(*) FROM lease l JOIN job j ON j.job_id = l.subject WHERE l.queue = 'recheck' AND j.workspace_id = @workspace_id;
 
 -- name: RecheckNext :one
--- The reused frame that waits longest of those that workers of this one's class have rendered.
+-- The reused frame that waits longest of those that workers of this one's class have
+-- rendered, of workspaces that require no tag that this one lacks.
 SELECT l.subject, l.item FROM lease l
 JOIN frame f ON f.job_id = l.subject AND f.frame = l.item
 JOIN job j ON j.job_id = l.subject
 JOIN upload u ON u.upload_id = j.upload_id
 JOIN worker w ON w.renderer = f.renderer AND w.device = f.device AND w.device_name = f.device_name AND w.blender_version = f.blender_version AND w.build_hash = f.build_hash
+LEFT JOIN turn n ON n.party = j.workspace_id
 WHERE l.queue = 'recheck' AND l.state = 'waiting' AND l.due_at <= @now AND w.worker_id = @worker_id
+  AND (coalesce(n.pools, 1) & w.pools) = coalesce(n.pools, 1)
   AND u.removed_at = 0 AND j.artifact_removed_at = 0
 ORDER BY l.due_at, l.subject, l.item LIMIT 1;
 

@@ -16,18 +16,23 @@ SELECT count(*) FROM (SELECT s.job_id FROM strip s WHERE s.is_open = 1 LIMIT 1) 
 SELECT job_id, frame FROM strip WHERE is_open = 1 GROUP BY job_id, frame ORDER BY job_id, frame LIMIT CAST(@max AS bigint);
 
 -- name: StripNext :one
--- The strip that waits longest of those that a worker may render.
+-- The strip that waits longest of those that a worker may render, of workspaces with fewer frames in
+-- workers' hands than they may have at once.
 SELECT s.job_id, s.frame, s.part, l.lease_id FROM lease l JOIN strip s ON s.job_id = l.subject AND s.frame * 16 + s.part = l.item
 WHERE l.queue = 'strip' AND l.state = 'waiting' AND l.due_at <= CAST(@now AS bigint) AND s.is_open = 1 AND s.class = CAST(@class AS text)
   AND ' ' || s.avoid || ' ' NOT LIKE '% ' || CAST(@worker_id AS text) || ' %'
-  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & CAST(@lacks AS bigint)) = 0 AND n.kind IN ('', 'any', CAST(@kind AS text)))
+  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & CAST(@lacks AS bigint)) = 0 AND (n.pools & CAST(@pools AS bigint)) = n.pools AND n.kind IN ('', 'any', CAST(@kind AS text)))
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = l.subject AND w.most_held <= (
+    SELECT count(*) FROM turn t JOIN lease h ON h.subject = t.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE t.within = j.within))
 ORDER BY l.due_at, l.subject, l.item LIMIT 1;
 
 -- name: StripsReady :one
 -- A frame of which all strips are in, and which the service keeps for a worker that finishes it.
 SELECT s.job_id, s.frame FROM strip s JOIN lease l ON l.lease_id = 'frame:' || s.job_id || ':' || CAST(s.frame AS text)
 WHERE s.is_open = 1 AND s.class = CAST(@class AS text) AND l.holder = CAST(@holder AS text)
-  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = s.job_id AND (n.needs & CAST(@lacks AS bigint)) = 0 AND n.kind IN ('', 'any', CAST(@kind AS text)))
+  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = s.job_id AND (n.needs & CAST(@lacks AS bigint)) = 0 AND (n.pools & CAST(@pools AS bigint)) = n.pools AND n.kind IN ('', 'any', CAST(@kind AS text)))
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = s.job_id AND w.most_held <= (
+    SELECT count(*) FROM turn t JOIN lease h ON h.subject = t.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE t.within = j.within))
 GROUP BY s.job_id, s.frame HAVING min(s.delivered_at) > 0 ORDER BY max(s.delivered_at), s.job_id LIMIT 1;
 
 -- name: StripsDue :one
@@ -45,7 +50,7 @@ FROM worker o
 WHERE o.seen_at >= @since AND o.suspended_until <= @now AND o.unable = '' AND o.strips = 1
   AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST(@class AS text)
   AND ' ' || CAST(@avoid AS text) || ' ' NOT LIKE '% ' || o.worker_id || ' %'
-  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND (n.needs & o.lacks) = 0 AND n.kind IN ('', 'any', o.kind));
+  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = @job_id AND (n.needs & o.lacks) = 0 AND (n.pools & o.pools) = n.pools AND n.kind IN ('', 'any', o.kind));
 
 -- name: StripRivals :one
 -- The frames that wait for a worker.

@@ -9,11 +9,110 @@ import (
 	"context"
 )
 
+const auditPoolBits = `-- name: AuditPoolBits :many
+SELECT tag, bit FROM pool ORDER BY bit
+`
+
+func (q *Queries) AuditPoolBits(ctx context.Context) ([]Pool, error) {
+	rows, err := q.db.QueryContext(ctx, auditPoolBits)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Pool
+	for rows.Next() {
+		var i Pool
+		if err := rows.Scan(&i.Tag, &i.Bit); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditPools = `-- name: AuditPools :many
+SELECT t.party FROM turn t JOIN turn w ON w.party = t.within WHERE t.within <> '' AND t.pools <> w.pools
+`
+
+// Jobs that require something else than their workspace does.
+func (q *Queries) AuditPools(ctx context.Context) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, auditPools)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []string
+	for rows.Next() {
+		var party string
+		if err := rows.Scan(&party); err != nil {
+			return nil, err
+		}
+		items = append(items, party)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const auditRequired = `-- name: AuditRequired :many
+SELECT w.workspace_id, w.tags, w.frames_at_once, CAST(coalesce(t.pools, 1) AS bigint) AS pools, CAST(coalesce(t.most_held, 0) AS bigint) AS most_held
+FROM workspace w LEFT JOIN turn t ON t.party = w.workspace_id
+WHERE w.tags <> '' OR w.frames_at_once <> 0 OR t.pools <> 1 OR t.most_held <> 0
+`
+
+type AuditRequiredRow struct {
+	WorkspaceID  string
+	Tags         string
+	FramesAtOnce int64
+	Pools        int64
+	MostHeld     int64
+}
+
+// What workspaces require of workers, by their rows and by their turns.
+func (q *Queries) AuditRequired(ctx context.Context) ([]AuditRequiredRow, error) {
+	rows, err := q.db.QueryContext(ctx, auditRequired)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditRequiredRow
+	for rows.Next() {
+		var i AuditRequiredRow
+		if err := rows.Scan(
+			&i.WorkspaceID,
+			&i.Tags,
+			&i.FramesAtOnce,
+			&i.Pools,
+			&i.MostHeld,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const auditTurnOwners = `-- name: AuditTurnOwners :many
-SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs, t.kind, t.paused, t.paused_at, t.priority FROM turn t
+SELECT t.party, t.within, t.waiting, t.served_us, t.counted_us, t.plays, t.plays_from, t.played, t.play_us, t.needs, t.kind, t.paused, t.paused_at, t.priority, t.pools, t.most_held FROM turn t
 WHERE t.paused NOT IN ('', 'workspace', 'operator') OR (t.paused = '') <> (t.paused_at = 0) OR t.priority < 1 OR t.priority > 100
    OR (t.within = '' AND (t.paused <> '' OR t.priority <> 50 OR t.counted_us <> 0 OR t.served_us < 0 OR NOT EXISTS (SELECT 1 FROM workspace w WHERE w.workspace_id = t.party)))
-   OR (t.within <> '' AND (t.counted_us < 0 OR t.served_us < t.counted_us
+   OR (t.within <> '' AND (t.most_held <> 0 OR t.counted_us < 0 OR t.served_us < t.counted_us
      OR NOT EXISTS (SELECT 1 FROM job j WHERE j.job_id = t.party AND j.workspace_id = t.within)))
 `
 
@@ -43,6 +142,8 @@ func (q *Queries) AuditTurnOwners(ctx context.Context) ([]Turn, error) {
 			&i.Paused,
 			&i.PausedAt,
 			&i.Priority,
+			&i.Pools,
+			&i.MostHeld,
 		); err != nil {
 			return nil, err
 		}
@@ -105,9 +206,9 @@ func (q *Queries) AuditTurns(ctx context.Context) ([]AuditTurnsRow, error) {
 }
 
 const demandOfJobs = `-- name: DemandOfJobs :many
-SELECT t.party, t.within, t.needs, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us,
+SELECT t.party, t.within, t.needs, t.pools, w.most_held, CAST(CASE WHEN t.paused = '' THEN t.waiting ELSE 0 END AS bigint) AS waiting, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us,
   CAST((SELECT count(*) FROM lease l WHERE l.subject = t.party AND l.queue = 'frame' AND l.state = 'held') AS bigint) AS held
-FROM turn t JOIN job j ON j.job_id = t.party
+FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' ORDER BY t.within, t.party
 `
 
@@ -115,6 +216,8 @@ type DemandOfJobsRow struct {
 	Party           string
 	Within          string
 	Needs           int64
+	Pools           int64
+	MostHeld        int64
 	Waiting         int64
 	FramesCompleted int64
 	RenderUs        int64
@@ -136,6 +239,8 @@ func (q *Queries) DemandOfJobs(ctx context.Context) ([]DemandOfJobsRow, error) {
 			&i.Party,
 			&i.Within,
 			&i.Needs,
+			&i.Pools,
+			&i.MostHeld,
 			&i.Waiting,
 			&i.FramesCompleted,
 			&i.RenderUs,
@@ -514,7 +619,7 @@ WHERE f.key_id = $1 AND f.subject = $2
   AND (f.holder = $3 OR EXISTS (
     SELECT 1 FROM worker o
     WHERE o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint) AND o.key_id <> $1
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = f.subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = f.subject
         AND (h.item = f.item OR (h.holder = o.worker_id AND h.incapable = 1)))))
 UNION
@@ -566,12 +671,12 @@ func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int
 const frameFailedBefore = `-- name: FrameFailedBefore :one
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = $1 AND f.holder = $2 AND l.state = 'waiting' AND l.due_at <= $3
-  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND (k.kind NOT IN ('', 'any', CAST($4 AS text)) OR k.paused <> ''))
+  AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND ((k.pools & CAST($4 AS bigint)) <> k.pools OR k.kind NOT IN ('', 'any', CAST($5 AS text)) OR k.paused <> ''))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $5 AND o.suspended_until <= $3 AND o.worker_id <> $2
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    WHERE o.seen_at >= $6 AND o.suspended_until <= $3 AND o.worker_id <> $2
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = l.subject AND (g.item = l.item OR g.incapable = 1)))
 LIMIT 1
 `
@@ -580,6 +685,7 @@ type FrameFailedBeforeParams struct {
 	KeyID  string
 	Holder string
 	Now    int64
+	Pools  int64
 	Kind   string
 	Since  int64
 }
@@ -596,6 +702,7 @@ func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforePa
 		arg.KeyID,
 		arg.Holder,
 		arg.Now,
+		arg.Pools,
 		arg.Kind,
 		arg.Since,
 	)
@@ -798,12 +905,12 @@ func (q *Queries) FramesToShare(ctx context.Context) (int64, error) {
 
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
-WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND t.kind IN ('', 'any', CAST($3 AS text))
+WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND (t.pools & CAST($3 AS bigint)) = t.pools AND t.kind IN ('', 'any', CAST($4 AS text))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
-    WHERE o.seen_at >= $4 AND o.suspended_until <= $5 AND o.worker_id <> $2
-      AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind)
+    WHERE o.seen_at >= $5 AND o.suspended_until <= $6 AND o.worker_id <> $2
+      AND (t.needs & o.lacks) = 0 AND (t.pools & o.pools) = t.pools AND t.kind IN ('', 'any', o.kind)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = f.subject AND g.incapable = 1))
 LIMIT 1
 `
@@ -811,6 +918,7 @@ LIMIT 1
 type JobFailedBeforeParams struct {
 	KeyID  string
 	Holder string
+	Pools  int64
 	Kind   string
 	Since  int64
 	Now    int64
@@ -821,6 +929,7 @@ func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams
 	row := q.db.QueryRowContext(ctx, jobFailedBefore,
 		arg.KeyID,
 		arg.Holder,
+		arg.Pools,
 		arg.Kind,
 		arg.Since,
 		arg.Now,
@@ -1132,7 +1241,7 @@ const otherKeySeen = `-- name: OtherKeySeen :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o JOIN node_key k ON k.key_id = o.key_id
   WHERE o.seen_at >= $1 AND o.key_id <> $2 AND k.revoked_at = 0
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM key_standing s WHERE s.key_id = o.key_id AND s.paused_until > $4)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.subject = $3 AND g.holder = o.worker_id AND g.incapable = 1)
   LIMIT 1) AS others
@@ -1163,7 +1272,7 @@ const othersFor = `-- name: OthersFor :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.worker_id <> $3
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $4 AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $4 AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = o.key_id AND g.holder = o.worker_id AND g.subject = $4 AND (g.item = $5 OR g.incapable = 1))
   LIMIT 1) AS others
 `
@@ -1189,6 +1298,87 @@ func (q *Queries) OthersFor(ctx context.Context, arg OthersForParams) (int64, er
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const poolAdd = `-- name: PoolAdd :exec
+INSERT INTO pool (tag, bit) VALUES ($1, $2)
+`
+
+type PoolAddParams struct {
+	Tag string
+	Bit int64
+}
+
+func (q *Queries) PoolAdd(ctx context.Context, arg PoolAddParams) error {
+	_, err := q.db.ExecContext(ctx, poolAdd, arg.Tag, arg.Bit)
+	return err
+}
+
+const pools = `-- name: Pools :many
+SELECT tag, bit FROM pool WHERE tag <> '' ORDER BY bit
+`
+
+func (q *Queries) Pools(ctx context.Context) ([]Pool, error) {
+	rows, err := q.db.QueryContext(ctx, pools)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Pool
+	for rows.Next() {
+		var i Pool
+		if err := rows.Scan(&i.Tag, &i.Bit); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const poolsFree = `-- name: PoolsFree :many
+DELETE FROM pool WHERE tag <> '' AND NOT EXISTS (SELECT 1 FROM turn t WHERE (t.pools & pool.bit) <> 0) RETURNING bit
+`
+
+// Tags that no workspace requires any more.
+func (q *Queries) PoolsFree(ctx context.Context) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, poolsFree)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []int64
+	for rows.Next() {
+		var bit int64
+		if err := rows.Scan(&bit); err != nil {
+			return nil, err
+		}
+		items = append(items, bit)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const poolsLock = `-- name: PoolsLock :one
+SELECT bit FROM pool WHERE bit = 1 FOR UPDATE
+`
+
+// The lock of all pools. Giving a tag a bit needs it, and so does reading the bits of a new worker.
+func (q *Queries) PoolsLock(ctx context.Context) (int64, error) {
+	row := q.db.QueryRowContext(ctx, poolsLock)
+	var bit int64
+	err := row.Scan(&bit)
+	return bit, err
 }
 
 const turnAllow = `-- name: TurnAllow :execrows
@@ -1271,6 +1461,17 @@ func (q *Queries) TurnFree(ctx context.Context, arg TurnFreeParams) error {
 	return err
 }
 
+const turnJoinPools = `-- name: TurnJoinPools :exec
+UPDATE turn SET pools = (SELECT w.pools FROM turn w WHERE w.party = turn.within)
+WHERE turn.party = $1 AND turn.pools <> (SELECT w.pools FROM turn w WHERE w.party = turn.within)
+`
+
+// A job requires what its workspace does, whose turn is locked.
+func (q *Queries) TurnJoinPools(ctx context.Context, jobID string) error {
+	_, err := q.db.ExecContext(ctx, turnJoinPools, jobID)
+	return err
+}
+
 const turnKeep = `-- name: TurnKeep :exec
 UPDATE turn SET kind = $1 WHERE party = $2
 `
@@ -1297,8 +1498,24 @@ func (q *Queries) TurnKind(ctx context.Context, jobID string) (string, error) {
 	return kind, err
 }
 
+const turnLimit = `-- name: TurnLimit :exec
+INSERT INTO turn (party, within, waiting, served_us, most_held) VALUES ($1, '', 0, 0, $2)
+ON CONFLICT (party) DO UPDATE SET most_held = excluded.most_held
+`
+
+type TurnLimitParams struct {
+	WorkspaceID string
+	MostHeld    int64
+}
+
+// So many frames of a workspace may be rendered at once.
+func (q *Queries) TurnLimit(ctx context.Context, arg TurnLimitParams) error {
+	_, err := q.db.ExecContext(ctx, turnLimit, arg.WorkspaceID, arg.MostHeld)
+	return err
+}
+
 const turnLock = `-- name: TurnLock :one
-SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs, kind, paused, paused_at, priority FROM turn WHERE party = $1 FOR UPDATE
+SELECT party, within, waiting, served_us, counted_us, plays, plays_from, played, play_us, needs, kind, paused, paused_at, priority, pools, most_held FROM turn WHERE party = $1 FOR UPDATE
 `
 
 func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
@@ -1319,6 +1536,8 @@ func (q *Queries) TurnLock(ctx context.Context, party string) (Turn, error) {
 		&i.Paused,
 		&i.PausedAt,
 		&i.Priority,
+		&i.Pools,
+		&i.MostHeld,
 	)
 	return i, err
 }
@@ -1387,7 +1606,7 @@ func (q *Queries) TurnNow(ctx context.Context, arg TurnNowParams) (int64, error)
 }
 
 const turnOfJob = `-- name: TurnOfJob :one
-SELECT w.served_us AS workspace_served_us, j.plays, j.plays_from, j.played, j.play_us,
+SELECT w.served_us AS workspace_served_us, w.party AS workspace_id, w.most_held, j.plays, j.plays_from, j.played, j.play_us,
   CAST(j.served_us - coalesce((SELECT min(t.served_us) FROM turn t WHERE t.within = j.within AND t.waiting > 0 AND t.paused = '' AND t.priority = j.priority), j.served_us) AS bigint) AS ahead_us
 FROM turn j JOIN turn w ON w.party = j.within
 WHERE j.party = $1 AND j.waiting > 0 AND j.paused = ''
@@ -1396,6 +1615,8 @@ WHERE j.party = $1 AND j.waiting > 0 AND j.paused = ''
 
 type TurnOfJobRow struct {
 	WorkspaceServedUs int64
+	WorkspaceID       string
+	MostHeld          int64
 	Plays             int64
 	PlaysFrom         int64
 	Played            int64
@@ -1411,6 +1632,8 @@ func (q *Queries) TurnOfJob(ctx context.Context, jobID string) (TurnOfJobRow, er
 	var i TurnOfJobRow
 	err := row.Scan(
 		&i.WorkspaceServedUs,
+		&i.WorkspaceID,
+		&i.MostHeld,
 		&i.Plays,
 		&i.PlaysFrom,
 		&i.Played,
@@ -1426,7 +1649,7 @@ SELECT count(*) AS frames,
     SELECT v.lease_id FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
     WHERE v.subject = $1 AND v.undecided = 1 AND v.key_id <> $2 AND w.state = 'waiting' AND w.due_at <= CAST($3 AS bigint)
       AND NOT EXISTS (SELECT 1 FROM failed_attempt i WHERE i.key_id = $2 AND i.subject = $1 AND (i.item = v.item OR (i.holder = $4 AND i.incapable = 1)))
-      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND ((n.needs & CAST($5 AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST($6 AS text))))
+      AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND ((n.needs & CAST($5 AS bigint)) <> 0 OR (n.pools & CAST($6 AS bigint)) <> n.pools OR n.kind NOT IN ('', 'any', CAST($7 AS text))))
     LIMIT 1), '') AS text) AS asked,
   CAST(CASE WHEN EXISTS (SELECT 1 FROM failed_attempt e WHERE e.key_id = $2 AND e.subject = $1)
     OR EXISTS (SELECT 1 FROM candidate d WHERE d.job_id = $1) THEN 1 ELSE 0 END AS bigint) AS failed_before,
@@ -1434,16 +1657,16 @@ SELECT count(*) AS frames,
 FROM (
   SELECT l.lease_id FROM lease l
   WHERE l.queue = 'frame' AND l.subject = $1 AND l.state = 'waiting' AND +l.due_at <= CAST($3 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND ((n.needs & CAST($5 AS bigint)) <> 0 OR n.kind NOT IN ('', 'any', CAST($6 AS text))))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $1 AND ((n.needs & CAST($5 AS bigint)) <> 0 OR (n.pools & CAST($6 AS bigint)) <> n.pools OR n.kind NOT IN ('', 'any', CAST($7 AS text))))
     AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = $1 AND u.key_id = $2 AND u.undecided = 1)
     AND NOT EXISTS (SELECT 1 FROM failed_attempt g WHERE g.key_id = $2 AND g.subject = $1 AND g.holder = $4 AND g.incapable = 1)
-    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($7 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
+    AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = l.subject AND c.frame = l.item AND (c.worker_id = $4 OR c.class <> CAST($8 AS text) OR (c.key_id = $2 AND c.other_key = 1)))
     AND NOT EXISTS (
       SELECT 1 FROM failed_attempt f WHERE f.key_id = $2 AND f.subject = l.subject AND f.item = l.item
         AND (f.holder = $4 OR EXISTS (
           SELECT 1 FROM worker o
-          WHERE o.seen_at >= CAST($8 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
-            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+          WHERE o.seen_at >= CAST($9 AS bigint) AND o.suspended_until <= CAST($3 AS bigint) AND o.key_id <> $2
+            AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
             AND NOT EXISTS (SELECT 1 FROM failed_attempt h WHERE h.key_id = o.key_id AND h.subject = l.subject
               AND (h.item = l.item OR (h.holder = o.worker_id AND h.incapable = 1))))))
   LIMIT 1) AS open
@@ -1455,6 +1678,7 @@ type TurnOpenParams struct {
 	Now    int64
 	Holder string
 	Lacks  int64
+	Pools  int64
 	Kind   string
 	Class  string
 	Since  int64
@@ -1482,6 +1706,7 @@ func (q *Queries) TurnOpen(ctx context.Context, arg TurnOpenParams) (TurnOpenRow
 		arg.Now,
 		arg.Holder,
 		arg.Lacks,
+		arg.Pools,
 		arg.Kind,
 		arg.Class,
 		arg.Since,
@@ -1528,13 +1753,14 @@ func (q *Queries) TurnPaused(ctx context.Context, jobID string) (TurnPausedRow, 
 }
 
 const turnPlay = `-- name: TurnPlay :one
-SELECT t.needs, t.kind, t.plays_from, t.played, t.play_us, j.frame_step, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
+SELECT t.needs, t.kind, t.pools, t.plays_from, t.played, t.play_us, j.frame_step, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN job j ON j.job_id = t.party WHERE t.party = $1
 `
 
 type TurnPlayRow struct {
 	Needs           int64
 	Kind            string
+	Pools           int64
 	PlaysFrom       int64
 	Played          int64
 	PlayUs          int64
@@ -1550,6 +1776,7 @@ func (q *Queries) TurnPlay(ctx context.Context, jobID string) (TurnPlayRow, erro
 	err := row.Scan(
 		&i.Needs,
 		&i.Kind,
+		&i.Pools,
 		&i.PlaysFrom,
 		&i.Played,
 		&i.PlayUs,
@@ -1590,6 +1817,23 @@ func (q *Queries) TurnPlays(ctx context.Context, arg TurnPlaysParams) error {
 	return err
 }
 
+const turnPools = `-- name: TurnPools :one
+SELECT pools, most_held FROM turn WHERE party = $1 AND within = ''
+`
+
+type TurnPoolsRow struct {
+	Pools    int64
+	MostHeld int64
+}
+
+// What a workspace requires.
+func (q *Queries) TurnPools(ctx context.Context, workspaceID string) (TurnPoolsRow, error) {
+	row := q.db.QueryRowContext(ctx, turnPools, workspaceID)
+	var i TurnPoolsRow
+	err := row.Scan(&i.Pools, &i.MostHeld)
+	return i, err
+}
+
 const turnRank = `-- name: TurnRank :exec
 UPDATE turn SET priority = $1, served_us = CASE WHEN served_us < CAST($2 AS bigint) THEN CAST($2 AS bigint) ELSE served_us END
 WHERE party = $3
@@ -1604,6 +1848,22 @@ type TurnRankParams struct {
 // Nor has one that gets another priority saved up any against those that have it already.
 func (q *Queries) TurnRank(ctx context.Context, arg TurnRankParams) error {
 	_, err := q.db.ExecContext(ctx, turnRank, arg.Priority, arg.ServedUs, arg.Party)
+	return err
+}
+
+const turnRequire = `-- name: TurnRequire :exec
+INSERT INTO turn (party, within, waiting, served_us, pools) VALUES ($1, '', 0, 0, $2)
+ON CONFLICT (party) DO UPDATE SET pools = excluded.pools
+`
+
+type TurnRequireParams struct {
+	WorkspaceID string
+	Pools       int64
+}
+
+// A workspace requires pools, also one that never had a job.
+func (q *Queries) TurnRequire(ctx context.Context, arg TurnRequireParams) error {
+	_, err := q.db.ExecContext(ctx, turnRequire, arg.WorkspaceID, arg.Pools)
 	return err
 }
 
@@ -1623,8 +1883,37 @@ func (q *Queries) TurnResume(ctx context.Context, arg TurnResumeParams) error {
 	return err
 }
 
+const turnWorkspace = `-- name: TurnWorkspace :one
+SELECT w.party, w.within, w.waiting, w.served_us, w.counted_us, w.plays, w.plays_from, w.played, w.play_us, w.needs, w.kind, w.paused, w.paused_at, w.priority, w.pools, w.most_held FROM turn j JOIN turn w ON w.party = j.within WHERE j.party = $1
+`
+
+// The turn of the workspace of a job.
+func (q *Queries) TurnWorkspace(ctx context.Context, jobID string) (Turn, error) {
+	row := q.db.QueryRowContext(ctx, turnWorkspace, jobID)
+	var i Turn
+	err := row.Scan(
+		&i.Party,
+		&i.Within,
+		&i.Waiting,
+		&i.ServedUs,
+		&i.CountedUs,
+		&i.Plays,
+		&i.PlaysFrom,
+		&i.Played,
+		&i.PlayUs,
+		&i.Needs,
+		&i.Kind,
+		&i.Paused,
+		&i.PausedAt,
+		&i.Priority,
+		&i.Pools,
+		&i.MostHeld,
+	)
+	return i, err
+}
+
 const turnsOf = `-- name: TurnsOf :many
-SELECT party, served_us, priority FROM turn
+SELECT party, served_us, priority, most_held FROM turn
 WHERE within = $1 AND waiting > 0 AND paused = ''
   AND (priority < $2 OR (priority = $2 AND (served_us > $3 OR (served_us = $3 AND party > $4))))
 ORDER BY priority DESC, served_us, party
@@ -1643,6 +1932,7 @@ type TurnsOfRow struct {
 	Party    string
 	ServedUs int64
 	Priority int64
+	MostHeld int64
 }
 
 // The queues of within that have waiting frames and are not paused, those of the highest
@@ -1663,7 +1953,12 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	var items []TurnsOfRow
 	for rows.Next() {
 		var i TurnsOfRow
-		if err := rows.Scan(&i.Party, &i.ServedUs, &i.Priority); err != nil {
+		if err := rows.Scan(
+			&i.Party,
+			&i.ServedUs,
+			&i.Priority,
+			&i.MostHeld,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -1677,11 +1972,29 @@ func (q *Queries) TurnsOf(ctx context.Context, arg TurnsOfParams) ([]TurnsOfRow,
 	return items, nil
 }
 
+const turnsRequire = `-- name: TurnsRequire :exec
+UPDATE turn SET pools = $1 WHERE within = $2 AND pools <> $1
+`
+
+type TurnsRequireParams struct {
+	Pools       int64
+	WorkspaceID string
+}
+
+// The jobs of a workspace require pools.
+func (q *Queries) TurnsRequire(ctx context.Context, arg TurnsRequireParams) error {
+	_, err := q.db.ExecContext(ctx, turnsRequire, arg.Pools, arg.WorkspaceID)
+	return err
+}
+
 const turnsStranded = `-- name: TurnsStranded :one
-SELECT count(*) FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
+SELECT count(*) AS jobs,
+  CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM worker u
+    WHERE u.seen_at >= $1 AND u.suspended_until <= $2 AND (t.needs & u.lacks) = 0 AND t.kind IN ('', 'any', u.kind)) THEN 1 ELSE 0 END), 0) AS bigint) AS untagged
+FROM turn t WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
   AND EXISTS (SELECT 1 FROM worker a WHERE a.seen_at >= $1 AND a.suspended_until <= $2)
   AND NOT EXISTS (SELECT 1 FROM worker o
-    WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND (t.needs & o.lacks) = 0 AND t.kind IN ('', 'any', o.kind))
+    WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND (t.needs & o.lacks) = 0 AND (t.pools & o.pools) = t.pools AND t.kind IN ('', 'any', o.kind))
 `
 
 type TurnsStrandedParams struct {
@@ -1689,17 +2002,23 @@ type TurnsStrandedParams struct {
 	Now   int64
 }
 
-// Jobs with waiting frames of which each online worker is of another kind or lacks something,
+type TurnsStrandedRow struct {
+	Jobs     int64
+	Untagged int64
+}
+
+// Jobs with waiting frames of which each online worker is of another kind, or lacks a tag or something else,
 // while some are online.
-func (q *Queries) TurnsStranded(ctx context.Context, arg TurnsStrandedParams) (int64, error) {
+// untagged counts those that a worker could take but for its tags.
+func (q *Queries) TurnsStranded(ctx context.Context, arg TurnsStrandedParams) (TurnsStrandedRow, error) {
 	row := q.db.QueryRowContext(ctx, turnsStranded, arg.Since, arg.Now)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+	var i TurnsStrandedRow
+	err := row.Scan(&i.Jobs, &i.Untagged)
+	return i, err
 }
 
 const turnsWaiting = `-- name: TurnsWaiting :many
-SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, w.served_us AS workspace_served_us, j.status, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
+SELECT t.party, t.within, t.served_us, t.waiting, t.priority, t.needs, t.kind, t.pools, w.served_us AS workspace_served_us, w.most_held, j.status, CAST(j.frames_completed - j.frames_reused AS bigint) AS frames_completed, j.render_us
 FROM turn t JOIN turn w ON w.party = t.within JOIN job j ON j.job_id = t.party
 WHERE t.within <> '' AND t.waiting > 0 AND t.paused = ''
 ORDER BY t.within, t.priority DESC, t.served_us, t.party
@@ -1713,7 +2032,9 @@ type TurnsWaitingRow struct {
 	Priority          int64
 	Needs             int64
 	Kind              string
+	Pools             int64
 	WorkspaceServedUs int64
+	MostHeld          int64
 	Status            string
 	FramesCompleted   int64
 	RenderUs          int64
@@ -1738,7 +2059,9 @@ func (q *Queries) TurnsWaiting(ctx context.Context) ([]TurnsWaitingRow, error) {
 			&i.Priority,
 			&i.Needs,
 			&i.Kind,
+			&i.Pools,
 			&i.WorkspaceServedUs,
+			&i.MostHeld,
 			&i.Status,
 			&i.FramesCompleted,
 			&i.RenderUs,
@@ -1792,9 +2115,9 @@ func (q *Queries) TurnsWaitingMost(ctx context.Context, max int64) ([]TurnsWaiti
 }
 
 const workerCreate = `-- name: WorkerCreate :one
-INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
-RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
+INSERT INTO worker (worker_id, key_id, name, renderer, blender_version, build_hash, device, device_name, denoise, kind, sandbox, colors, lacks, strips, registered_at, seen_at, suspended_until, tags, reserved, pools)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
+RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
 `
 
 type WorkerCreateParams struct {
@@ -1815,6 +2138,9 @@ type WorkerCreateParams struct {
 	RegisteredAt   int64
 	SeenAt         int64
 	SuspendedUntil int64
+	Tags           string
+	Reserved       int64
+	Pools          int64
 }
 
 func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Worker, error) {
@@ -1836,6 +2162,9 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		arg.RegisteredAt,
 		arg.SeenAt,
 		arg.SuspendedUntil,
+		arg.Tags,
+		arg.Reserved,
+		arg.Pools,
 	)
 	var i Worker
 	err := row.Scan(
@@ -1861,6 +2190,9 @@ func (q *Queries) WorkerCreate(ctx context.Context, arg WorkerCreateParams) (Wor
 		&i.Unable,
 		&i.Kind,
 		&i.Strips,
+		&i.Tags,
+		&i.Reserved,
+		&i.Pools,
 	)
 	return i, err
 }
@@ -1886,7 +2218,7 @@ func (q *Queries) WorkerDelete(ctx context.Context, arg WorkerDeleteParams) (int
 }
 
 const workerGet = `-- name: WorkerGet :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips FROM worker WHERE worker_id = $1
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools FROM worker WHERE worker_id = $1
 `
 
 func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error) {
@@ -1915,12 +2247,15 @@ func (q *Queries) WorkerGet(ctx context.Context, workerID string) (Worker, error
 		&i.Unable,
 		&i.Kind,
 		&i.Strips,
+		&i.Tags,
+		&i.Reserved,
+		&i.Pools,
 	)
 	return i, err
 }
 
 const workerLock = `-- name: WorkerLock :one
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips FROM worker WHERE worker_id = $1 FOR UPDATE
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools FROM worker WHERE worker_id = $1 FOR UPDATE
 `
 
 func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, error) {
@@ -1949,6 +2284,9 @@ func (q *Queries) WorkerLock(ctx context.Context, workerID string) (Worker, erro
 		&i.Unable,
 		&i.Kind,
 		&i.Strips,
+		&i.Tags,
+		&i.Reserved,
+		&i.Pools,
 	)
 	return i, err
 }
@@ -2024,7 +2362,7 @@ func (q *Queries) WorkerSeen(ctx context.Context, arg WorkerSeenParams) error {
 }
 
 const workerSetUnable = `-- name: WorkerSetUnable :one
-UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
+UPDATE worker SET unable = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
 `
 
 type WorkerSetUnableParams struct {
@@ -2066,12 +2404,15 @@ func (q *Queries) WorkerSetUnable(ctx context.Context, arg WorkerSetUnableParams
 		&i.Unable,
 		&i.Kind,
 		&i.Strips,
+		&i.Tags,
+		&i.Reserved,
+		&i.Pools,
 	)
 	return i, err
 }
 
 const workerSuspend = `-- name: WorkerSuspend :one
-UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
+UPDATE worker SET faults = $1, suspensions = $2, suspended_until = $3 WHERE worker_id = $4 RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
 `
 
 type WorkerSuspendParams struct {
@@ -2112,6 +2453,9 @@ func (q *Queries) WorkerSuspend(ctx context.Context, arg WorkerSuspendParams) (W
 		&i.Unable,
 		&i.Kind,
 		&i.Strips,
+		&i.Tags,
+		&i.Reserved,
+		&i.Pools,
 	)
 	return i, err
 }
@@ -2166,8 +2510,13 @@ func (q *Queries) WorkersByState(ctx context.Context, arg WorkersByStateParams) 
 }
 
 const workersColors = `-- name: WorkersColors :many
-SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= $1 AND colors <> '' GROUP BY colors ORDER BY workers DESC, colors LIMIT 8
+SELECT colors, count(*) AS workers FROM worker WHERE seen_at >= $1 AND colors <> '' AND (CAST($2 AS bigint) & pools) = CAST($2 AS bigint) GROUP BY colors ORDER BY workers DESC, colors LIMIT 8
 `
+
+type WorkersColorsParams struct {
+	Since int64
+	Pools int64
+}
 
 type WorkersColorsRow struct {
 	Colors  string
@@ -2176,8 +2525,8 @@ type WorkersColorsRow struct {
 
 // What the Blenders of workers that are online have for colour management; the most common
 // ones, so that a key with many workers makes no quote slow.
-func (q *Queries) WorkersColors(ctx context.Context, since int64) ([]WorkersColorsRow, error) {
-	rows, err := q.db.QueryContext(ctx, workersColors, since)
+func (q *Queries) WorkersColors(ctx context.Context, arg WorkersColorsParams) ([]WorkersColorsRow, error) {
+	rows, err := q.db.QueryContext(ctx, workersColors, arg.Since, arg.Pools)
 	if err != nil {
 		return nil, err
 	}
@@ -2205,7 +2554,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
   FROM job j CROSS JOIN worker o
   WHERE j.workspace_id = $1 AND j.status = 'rendering' AND j.job_id >= $2 AND j.job_id <= $3
     AND o.seen_at >= CAST($4 AS bigint) AND o.suspended_until <= CAST($5 AS bigint)
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind))) AND (
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind))) AND (
     EXISTS (
       SELECT 1 FROM failed_attempt v JOIN lease w ON w.lease_id = v.lease_id
       WHERE v.subject = j.job_id AND v.undecided = 1 AND v.key_id <> o.key_id AND w.state = 'waiting'
@@ -2223,7 +2572,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
               AND (f.holder = o.worker_id OR EXISTS (
                 SELECT 1 FROM worker p
                 WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.key_id <> o.key_id
-                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
+                  AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND ((n.needs & p.lacks) <> 0 OR (n.pools & p.pools) <> n.pools OR n.kind NOT IN ('', 'any', p.kind)))
                   AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.subject = l.subject
                     AND (k.item = l.item OR (k.holder = p.worker_id AND k.incapable = 1)))))))
       OR EXISTS (
@@ -2232,7 +2581,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR (n.pools & p.pools) <> n.pools OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = l.subject AND (k.item = l.item OR k.incapable = 1))))
       OR EXISTS (
         SELECT 1 FROM failed_attempt f
@@ -2240,7 +2589,7 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
           AND NOT EXISTS (
             SELECT 1 FROM worker p
             WHERE p.seen_at >= CAST($4 AS bigint) AND p.suspended_until <= CAST($5 AS bigint) AND p.worker_id <> o.worker_id
-              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR n.kind NOT IN ('', 'any', p.kind)))
+              AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = j.job_id AND ((n.needs & p.lacks) <> 0 OR (n.pools & p.pools) <> n.pools OR n.kind NOT IN ('', 'any', p.kind)))
               AND NOT EXISTS (SELECT 1 FROM failed_attempt k WHERE k.key_id = p.key_id AND k.holder = p.worker_id AND k.subject = j.job_id AND k.incapable = 1)))))
   )
 ) AS s
@@ -2351,9 +2700,9 @@ func (q *Queries) WorkersHold(ctx context.Context) ([]WorkersHoldRow, error) {
 }
 
 const workersIdle = `-- name: WorkersIdle :many
-SELECT o.lacks, o.kind, count(*) AS online,
+SELECT o.lacks, o.kind, o.pools, count(*) AS online,
   CAST(coalesce(sum(CASE WHEN EXISTS (SELECT 1 FROM lease h WHERE h.holder = o.worker_id AND h.state = 'held' AND h.queue IN ('frame', 'strip')) THEN 0 ELSE 1 END), 0) AS bigint) AS idle
-FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.unable = '' GROUP BY o.lacks, o.kind
+FROM worker o WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.unable = '' GROUP BY o.lacks, o.kind, o.pools
 `
 
 type WorkersIdleParams struct {
@@ -2364,12 +2713,13 @@ type WorkersIdleParams struct {
 type WorkersIdleRow struct {
 	Lacks  int64
 	Kind   string
+	Pools  int64
 	Online int64
 	Idle   int64
 }
 
 // How many workers are online, not suspended and able to work, and how many of those hold no
-// frame and no strip, by their kind and by what their Blenders were built without.
+// frame and no strip, by their kind, by what their Blenders were built without and by their pools.
 func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]WorkersIdleRow, error) {
 	rows, err := q.db.QueryContext(ctx, workersIdle, arg.Since, arg.Now)
 	if err != nil {
@@ -2382,6 +2732,7 @@ func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]Wor
 		if err := rows.Scan(
 			&i.Lacks,
 			&i.Kind,
+			&i.Pools,
 			&i.Online,
 			&i.Idle,
 		); err != nil {
@@ -2398,13 +2749,34 @@ func (q *Queries) WorkersIdle(ctx context.Context, arg WorkersIdleParams) ([]Wor
 	return items, nil
 }
 
-const workersLack = `-- name: WorkersLack :many
-SELECT DISTINCT lacks FROM worker WHERE seen_at >= $1
+const workersInPool = `-- name: WorkersInPool :exec
+UPDATE worker SET pools = CASE WHEN tags || ' ' LIKE '% ' || CAST($1 AS text) || ' %' THEN pools | CAST($2 AS bigint) ELSE (pools | CAST($2 AS bigint)) - CAST($2 AS bigint) END
+WHERE pools <> CASE WHEN tags || ' ' LIKE '% ' || CAST($1 AS text) || ' %' THEN pools | CAST($2 AS bigint) ELSE (pools | CAST($2 AS bigint)) - CAST($2 AS bigint) END
 `
 
+type WorkersInPoolParams struct {
+	Tag string
+	Bit int64
+}
+
+// A tag has got a bit; ” takes the bit from all.
+func (q *Queries) WorkersInPool(ctx context.Context, arg WorkersInPoolParams) error {
+	_, err := q.db.ExecContext(ctx, workersInPool, arg.Tag, arg.Bit)
+	return err
+}
+
+const workersLack = `-- name: WorkersLack :many
+SELECT DISTINCT lacks FROM worker WHERE seen_at >= $1 AND (CAST($2 AS bigint) & pools) = CAST($2 AS bigint)
+`
+
+type WorkersLackParams struct {
+	Since int64
+	Pools int64
+}
+
 // What the Blenders of workers that are online were built without.
-func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error) {
-	rows, err := q.db.QueryContext(ctx, workersLack, since)
+func (q *Queries) WorkersLack(ctx context.Context, arg WorkersLackParams) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, workersLack, arg.Since, arg.Pools)
 	if err != nil {
 		return nil, err
 	}
@@ -2427,7 +2799,7 @@ func (q *Queries) WorkersLack(ctx context.Context, since int64) ([]int64, error)
 }
 
 const workersOfKeySuspend = `-- name: WorkersOfKeySuspend :many
-UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips
+UPDATE worker SET suspended_until = CAST($1 AS bigint) WHERE key_id = $2 AND seen_at >= $3 AND suspended_until < CAST($1 AS bigint) RETURNING worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools
 `
 
 type WorkersOfKeySuspendParams struct {
@@ -2468,6 +2840,9 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 			&i.Unable,
 			&i.Kind,
 			&i.Strips,
+			&i.Tags,
+			&i.Reserved,
+			&i.Pools,
 		); err != nil {
 			return nil, err
 		}
@@ -2483,8 +2858,13 @@ func (q *Queries) WorkersOfKeySuspend(ctx context.Context, arg WorkersOfKeySuspe
 }
 
 const workersOffer = `-- name: WorkersOffer :many
-SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= $1 GROUP BY blender_version, denoise
+SELECT blender_version, denoise, count(*) AS workers FROM worker WHERE seen_at >= $1 AND (CAST($2 AS bigint) & pools) = CAST($2 AS bigint) GROUP BY blender_version, denoise
 `
+
+type WorkersOfferParams struct {
+	Since int64
+	Pools int64
+}
 
 type WorkersOfferRow struct {
 	BlenderVersion string
@@ -2492,9 +2872,9 @@ type WorkersOfferRow struct {
 	Workers        int64
 }
 
-// What the workers that are online would do to a scene.
-func (q *Queries) WorkersOffer(ctx context.Context, since int64) ([]WorkersOfferRow, error) {
-	rows, err := q.db.QueryContext(ctx, workersOffer, since)
+// What the workers of some pools that are online would do to a scene.
+func (q *Queries) WorkersOffer(ctx context.Context, arg WorkersOfferParams) ([]WorkersOfferRow, error) {
+	rows, err := q.db.QueryContext(ctx, workersOffer, arg.Since, arg.Pools)
 	if err != nil {
 		return nil, err
 	}
@@ -2551,7 +2931,7 @@ func (q *Queries) WorkersRegistered(ctx context.Context, arg WorkersRegisteredPa
 }
 
 const workersSeen = `-- name: WorkersSeen :many
-SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
+SELECT worker_id, key_id, name, blender_version, build_hash, device, device_name, denoise, registered_at, seen_at, sandbox, faults, suspensions, suspended_until, renderer, row_sum, colors, lacks, left_at, unable, kind, strips, tags, reserved, pools FROM worker WHERE seen_at >= $1 ORDER BY seen_at DESC, worker_id LIMIT 1000
 `
 
 func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error) {
@@ -2586,6 +2966,9 @@ func (q *Queries) WorkersSeen(ctx context.Context, since int64) ([]Worker, error
 			&i.Unable,
 			&i.Kind,
 			&i.Strips,
+			&i.Tags,
+			&i.Reserved,
+			&i.Pools,
 		); err != nil {
 			return nil, err
 		}
@@ -2615,4 +2998,52 @@ func (q *Queries) WorkersUnable(ctx context.Context, arg WorkersUnableParams) (i
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const workspaceHeld = `-- name: WorkspaceHeld :one
+SELECT count(*) FROM turn t JOIN lease l ON l.subject = t.party AND l.queue IN ('frame', 'strip') AND l.state = 'held' AND l.holder <> 'service'
+WHERE t.within = $1
+`
+
+// The frames and strips of a workspace that workers have.
+func (q *Queries) WorkspaceHeld(ctx context.Context, workspaceID string) (int64, error) {
+	row := q.db.QueryRowContext(ctx, workspaceHeld, workspaceID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const workspacesHeld = `-- name: WorkspacesHeld :many
+SELECT w.party, count(*) AS held FROM turn w JOIN turn t ON t.within = w.party
+JOIN lease l ON l.subject = t.party AND l.queue IN ('frame', 'strip') AND l.state = 'held' AND l.holder <> 'service'
+WHERE w.within = '' AND w.most_held > 0 GROUP BY w.party
+`
+
+type WorkspacesHeldRow struct {
+	Party string
+	Held  int64
+}
+
+// The workspaces with a limit that have frames in workers' hands.
+func (q *Queries) WorkspacesHeld(ctx context.Context) ([]WorkspacesHeldRow, error) {
+	rows, err := q.db.QueryContext(ctx, workspacesHeld)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkspacesHeldRow
+	for rows.Next() {
+		var i WorkspacesHeldRow
+		if err := rows.Scan(&i.Party, &i.Held); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }

@@ -472,7 +472,7 @@ const confirmerOnline = `-- name: ConfirmerOnline :one
 SELECT count(*) FROM (
   SELECT o.worker_id FROM worker o
   WHERE o.seen_at >= $1 AND o.suspended_until <= $2
-    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND ((n.needs & o.lacks) <> 0 OR n.kind NOT IN ('', 'any', o.kind)))
+    AND NOT EXISTS (SELECT 1 FROM turn n WHERE n.party = $3 AND ((n.needs & o.lacks) <> 0 OR (n.pools & o.pools) <> n.pools OR n.kind NOT IN ('', 'any', o.kind)))
     AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST($4 AS text)
     AND NOT EXISTS (SELECT 1 FROM candidate c WHERE c.job_id = $3 AND c.frame = $5
       AND (c.worker_id = o.worker_id OR (c.key_id = o.key_id AND CAST($6 AS bigint) = 1)))

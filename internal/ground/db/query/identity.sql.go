@@ -1215,7 +1215,7 @@ func (q *Queries) SignInLinksOf(ctx context.Context, arg SignInLinksOfParams) (i
 }
 
 const workspaceArtifactDays = `-- name: WorkspaceArtifactDays :one
-UPDATE workspace SET artifact_days = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
+UPDATE workspace SET artifact_days = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
 `
 
 type WorkspaceArtifactDaysParams struct {
@@ -1235,6 +1235,8 @@ func (q *Queries) WorkspaceArtifactDays(ctx context.Context, arg WorkspaceArtifa
 		&i.ErasedAt,
 		&i.ArtifactDays,
 		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
 	)
 	return i, err
 }
@@ -1251,8 +1253,8 @@ func (q *Queries) WorkspaceCount(ctx context.Context) (int64, error) {
 }
 
 const workspaceCreate = `-- name: WorkspaceCreate :exec
-INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+INSERT INTO workspace (workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type WorkspaceCreateParams struct {
@@ -1264,6 +1266,8 @@ type WorkspaceCreateParams struct {
 	ErasedAt     int64
 	ArtifactDays int64
 	DailyCents   int64
+	Tags         string
+	FramesAtOnce int64
 }
 
 func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams) error {
@@ -1276,12 +1280,14 @@ func (q *Queries) WorkspaceCreate(ctx context.Context, arg WorkspaceCreateParams
 		arg.ErasedAt,
 		arg.ArtifactDays,
 		arg.DailyCents,
+		arg.Tags,
+		arg.FramesAtOnce,
 	)
 	return err
 }
 
 const workspaceDailyCents = `-- name: WorkspaceDailyCents :one
-UPDATE workspace SET daily_cents = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
+UPDATE workspace SET daily_cents = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
 `
 
 type WorkspaceDailyCentsParams struct {
@@ -1301,13 +1307,15 @@ func (q *Queries) WorkspaceDailyCents(ctx context.Context, arg WorkspaceDailyCen
 		&i.ErasedAt,
 		&i.ArtifactDays,
 		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
 	)
 	return i, err
 }
 
 const workspaceErase = `-- name: WorkspaceErase :one
 UPDATE workspace SET name = '', proof_page = 0, erased_at = CASE WHEN erased_at = 0 THEN CAST($1 AS bigint) ELSE erased_at END
-WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
+WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
 `
 
 type WorkspaceEraseParams struct {
@@ -1328,12 +1336,41 @@ func (q *Queries) WorkspaceErase(ctx context.Context, arg WorkspaceEraseParams) 
 		&i.ErasedAt,
 		&i.ArtifactDays,
 		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
+	)
+	return i, err
+}
+
+const workspaceFramesAtOnce = `-- name: WorkspaceFramesAtOnce :one
+UPDATE workspace SET frames_at_once = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
+`
+
+type WorkspaceFramesAtOnceParams struct {
+	FramesAtOnce int64
+	WorkspaceID  string
+}
+
+func (q *Queries) WorkspaceFramesAtOnce(ctx context.Context, arg WorkspaceFramesAtOnceParams) (Workspace, error) {
+	row := q.db.QueryRowContext(ctx, workspaceFramesAtOnce, arg.FramesAtOnce, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+		&i.ErasedAt,
+		&i.ArtifactDays,
+		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
 	)
 	return i, err
 }
 
 const workspaceGet = `-- name: WorkspaceGet :one
-SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents FROM workspace WHERE workspace_id = $1
+SELECT workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once FROM workspace WHERE workspace_id = $1
 `
 
 func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspace, error) {
@@ -1348,6 +1385,8 @@ func (q *Queries) WorkspaceGet(ctx context.Context, workspaceID string) (Workspa
 		&i.ErasedAt,
 		&i.ArtifactDays,
 		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
 	)
 	return i, err
 }
@@ -1366,7 +1405,7 @@ func (q *Queries) WorkspaceLock(ctx context.Context, workspaceID string) (int64,
 }
 
 const workspaceProofPage = `-- name: WorkspaceProofPage :one
-UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
+UPDATE workspace SET proof_page = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
 `
 
 type WorkspaceProofPageParams struct {
@@ -1386,12 +1425,14 @@ func (q *Queries) WorkspaceProofPage(ctx context.Context, arg WorkspaceProofPage
 		&i.ErasedAt,
 		&i.ArtifactDays,
 		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
 	)
 	return i, err
 }
 
 const workspaceRename = `-- name: WorkspaceRename :one
-UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents
+UPDATE workspace SET name = $1 WHERE workspace_id = $2 AND erased_at = 0 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
 `
 
 type WorkspaceRenameParams struct {
@@ -1411,6 +1452,35 @@ func (q *Queries) WorkspaceRename(ctx context.Context, arg WorkspaceRenameParams
 		&i.ErasedAt,
 		&i.ArtifactDays,
 		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
+	)
+	return i, err
+}
+
+const workspaceTags = `-- name: WorkspaceTags :one
+UPDATE workspace SET tags = $1 WHERE workspace_id = $2 RETURNING workspace_id, name, created_at, proof_page, row_sum, erased_at, artifact_days, daily_cents, tags, frames_at_once
+`
+
+type WorkspaceTagsParams struct {
+	Tags        string
+	WorkspaceID string
+}
+
+func (q *Queries) WorkspaceTags(ctx context.Context, arg WorkspaceTagsParams) (Workspace, error) {
+	row := q.db.QueryRowContext(ctx, workspaceTags, arg.Tags, arg.WorkspaceID)
+	var i Workspace
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.Name,
+		&i.CreatedAt,
+		&i.ProofPage,
+		&i.RowSum,
+		&i.ErasedAt,
+		&i.ArtifactDays,
+		&i.DailyCents,
+		&i.Tags,
+		&i.FramesAtOnce,
 	)
 	return i, err
 }

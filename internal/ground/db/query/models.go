@@ -562,6 +562,11 @@ type PersonLogin struct {
 	RowSum    string
 }
 
+type Pool struct {
+	Tag string
+	Bit int64
+}
+
 type Preview struct {
 	PreviewID   string
 	WorkspaceID string
@@ -805,6 +810,8 @@ type Turn struct {
 	Paused    string
 	PausedAt  int64
 	Priority  int64
+	Pools     int64
+	MostHeld  int64
 }
 
 type Unsummed struct {
@@ -927,6 +934,9 @@ type Worker struct {
 	Unable         string
 	Kind           string
 	Strips         int64
+	Tags           string
+	Reserved       int64
+	Pools          int64
 }
 
 type Workspace struct {
@@ -938,6 +948,8 @@ type Workspace struct {
 	ErasedAt     int64
 	ArtifactDays int64
 	DailyCents   int64
+	Tags         string
+	FramesAtOnce int64
 }
 
 type WorkspaceFreeze struct {

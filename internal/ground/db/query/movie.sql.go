@@ -63,11 +63,20 @@ func (q *Queries) MovieJobs(ctx context.Context, workspaceID string) ([]string, 
 }
 
 const movieNext = `-- name: MovieNext :one
-SELECT lease_id FROM lease WHERE queue = 'movie' AND state = 'waiting' AND due_at <= CAST($1 AS bigint) ORDER BY due_at, subject LIMIT 1
+SELECT lease_id FROM lease WHERE queue = 'movie' AND state = 'waiting' AND due_at <= CAST($1 AS bigint)
+  AND NOT EXISTS (SELECT 1 FROM worker o JOIN job j ON j.job_id = lease.subject LEFT JOIN turn n ON n.party = j.workspace_id
+    WHERE o.worker_id = $2 AND (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1))
+ORDER BY due_at, subject LIMIT 1
 `
 
-func (q *Queries) MovieNext(ctx context.Context, now int64) (string, error) {
-	row := q.db.QueryRowContext(ctx, movieNext, now)
+type MovieNextParams struct {
+	Now      int64
+	WorkerID string
+}
+
+// The movie that waits longest of workspaces that require no tag that a worker lacks.
+func (q *Queries) MovieNext(ctx context.Context, arg MovieNextParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, movieNext, arg.Now, arg.WorkerID)
 	var lease_id string
 	err := row.Scan(&lease_id)
 	return lease_id, err

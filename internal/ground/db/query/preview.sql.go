@@ -622,7 +622,7 @@ func (q *Queries) PreviewNewest(ctx context.Context, arg PreviewNewestParams) (P
 
 const previewNext = `-- name: PreviewNext :one
 SELECT preview_id, workspace_id, upload_id, frame, status, ordinal, created_at, begun_at, claimed_at, ended_at, worker_id, device, device_name, blob_key, sha256, size_bytes, width, height, finding, render_us, frame_low_us, frame_us, frame_high_us, fault_code, fault_text, row_sum, needs, settings FROM preview
-WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = $1 AND (preview.needs & o.lacks) <> 0)
+WHERE status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o LEFT JOIN turn n ON n.party = preview.workspace_id WHERE o.worker_id = $1 AND ((preview.needs & o.lacks) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
 ORDER BY ordinal, preview_id LIMIT 1 FOR UPDATE SKIP LOCKED
 `
 
@@ -808,12 +808,12 @@ func (q *Queries) PreviewUpload(ctx context.Context, arg PreviewUploadParams) (s
 const previewsAnyWaiting = `-- name: PreviewsAnyWaiting :one
 SELECT count(*) FROM (
   SELECT p.preview_id FROM preview p
-  WHERE p.status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o WHERE o.worker_id = $1 AND (p.needs & o.lacks) <> 0)
+  WHERE p.status = 'queued' AND NOT EXISTS (SELECT 1 FROM worker o LEFT JOIN turn n ON n.party = p.workspace_id WHERE o.worker_id = $1 AND ((p.needs & o.lacks) <> 0 OR (coalesce(n.pools, 1) & o.pools) <> coalesce(n.pools, 1)))
   LIMIT 1) AS waits
 `
 
 // Whether a preview waits that a worker may take: it needs nothing that its Blender was
-// built without.
+// built without, and its workspace requires no tag that the worker lacks.
 func (q *Queries) PreviewsAnyWaiting(ctx context.Context, workerID string) (int64, error) {
 	row := q.db.QueryRowContext(ctx, previewsAnyWaiting, workerID)
 	var count int64

@@ -497,7 +497,9 @@ const stripNext = `-- name: StripNext :one
 SELECT s.job_id, s.frame, s.part, l.lease_id FROM lease l JOIN strip s ON s.job_id = l.subject AND s.frame * 16 + s.part = l.item
 WHERE l.queue = 'strip' AND l.state = 'waiting' AND l.due_at <= CAST($1 AS bigint) AND s.is_open = 1 AND s.class = CAST($2 AS text)
   AND ' ' || s.avoid || ' ' NOT LIKE '% ' || CAST($3 AS text) || ' %'
-  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & CAST($4 AS bigint)) = 0 AND n.kind IN ('', 'any', CAST($5 AS text)))
+  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = l.subject AND (n.needs & CAST($4 AS bigint)) = 0 AND (n.pools & CAST($5 AS bigint)) = n.pools AND n.kind IN ('', 'any', CAST($6 AS text)))
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = l.subject AND w.most_held <= (
+    SELECT count(*) FROM turn t JOIN lease h ON h.subject = t.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE t.within = j.within))
 ORDER BY l.due_at, l.subject, l.item LIMIT 1
 `
 
@@ -506,6 +508,7 @@ type StripNextParams struct {
 	Class    string
 	WorkerID string
 	Lacks    int64
+	Pools    int64
 	Kind     string
 }
 
@@ -516,13 +519,15 @@ type StripNextRow struct {
 	LeaseID string
 }
 
-// The strip that waits longest of those that a worker may render.
+// The strip that waits longest of those that a worker may render, of workspaces with fewer frames in
+// workers' hands than they may have at once.
 func (q *Queries) StripNext(ctx context.Context, arg StripNextParams) (StripNextRow, error) {
 	row := q.db.QueryRowContext(ctx, stripNext,
 		arg.Now,
 		arg.Class,
 		arg.WorkerID,
 		arg.Lacks,
+		arg.Pools,
 		arg.Kind,
 	)
 	var i StripNextRow
@@ -579,7 +584,7 @@ FROM worker o
 WHERE o.seen_at >= $1 AND o.suspended_until <= $2 AND o.unable = '' AND o.strips = 1
   AND o.device || '|' || o.device_name || '|' || o.renderer || '|' || o.blender_version || '|' || o.build_hash = CAST($3 AS text)
   AND ' ' || CAST($4 AS text) || ' ' NOT LIKE '% ' || o.worker_id || ' %'
-  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = $5 AND (n.needs & o.lacks) = 0 AND n.kind IN ('', 'any', o.kind))
+  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = $5 AND (n.needs & o.lacks) = 0 AND (n.pools & o.pools) = n.pools AND n.kind IN ('', 'any', o.kind))
 `
 
 type StripWorkersParams struct {
@@ -879,7 +884,9 @@ func (q *Queries) StripsOfJob(ctx context.Context, jobID string) ([]Strip, error
 const stripsReady = `-- name: StripsReady :one
 SELECT s.job_id, s.frame FROM strip s JOIN lease l ON l.lease_id = 'frame:' || s.job_id || ':' || CAST(s.frame AS text)
 WHERE s.is_open = 1 AND s.class = CAST($1 AS text) AND l.holder = CAST($2 AS text)
-  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = s.job_id AND (n.needs & CAST($3 AS bigint)) = 0 AND n.kind IN ('', 'any', CAST($4 AS text)))
+  AND EXISTS (SELECT 1 FROM turn n WHERE n.party = s.job_id AND (n.needs & CAST($3 AS bigint)) = 0 AND (n.pools & CAST($4 AS bigint)) = n.pools AND n.kind IN ('', 'any', CAST($5 AS text)))
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = s.job_id AND w.most_held <= (
+    SELECT count(*) FROM turn t JOIN lease h ON h.subject = t.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE t.within = j.within))
 GROUP BY s.job_id, s.frame HAVING min(s.delivered_at) > 0 ORDER BY max(s.delivered_at), s.job_id LIMIT 1
 `
 
@@ -887,6 +894,7 @@ type StripsReadyParams struct {
 	Class  string
 	Holder string
 	Lacks  int64
+	Pools  int64
 	Kind   string
 }
 
@@ -901,6 +909,7 @@ func (q *Queries) StripsReady(ctx context.Context, arg StripsReadyParams) (Strip
 		arg.Class,
 		arg.Holder,
 		arg.Lacks,
+		arg.Pools,
 		arg.Kind,
 	)
 	var i StripsReadyRow

@@ -46,7 +46,11 @@ func All() []Alert {
 			return when(f.unable > 0, "%s", count(f.unable, "worker", "workers"))
 		}},
 		{Name: "job_stranded", After: 15 * time.Minute, Title: "No online worker can take a job that waits", Runbook: "runbook-tickets#svcjobstranded", says: func(f facts) string {
-			return when(f.stranded > 0, "%s", count(f.stranded, "job waits", "jobs wait"))
+			why := ""
+			if f.untagged > 0 {
+				why = fmt.Sprintf("; %s for a worker with the tags that its workspace requires", count(f.untagged, "waits", "wait"))
+			}
+			return when(f.stranded > 0, "%s%s", count(f.stranded, "job waits", "jobs wait"), why)
 		}},
 		{Name: "files_down", After: 2 * time.Minute, Title: "Files cannot be stored", Runbook: "runbook#svcblobsdown", ofHost: true, says: func(f facts) string {
 			return when(f.files != nil, "the store does not take a file")
@@ -112,13 +116,13 @@ func Lookup(name string) Alert {
 
 // facts are what alerts are about.
 type facts struct {
-	now                                                     time.Time
-	host                                                    string
-	ready, able, unable, stranded, dead, breaches, reuseOff int64
-	late                                                    time.Duration
-	audited, keyEnd                                         time.Time // zero for never
-	free                                                    int64     // bytes
-	files                                                   error
+	now                                                               time.Time
+	host                                                              string
+	ready, able, unable, stranded, untagged, dead, breaches, reuseOff int64
+	late                                                              time.Duration
+	audited, keyEnd                                                   time.Time // zero for never
+	free                                                              int64     // bytes
+	files                                                             error
 }
 
 // facts reads them.
@@ -143,7 +147,7 @@ func (w *Watch) facts(ctx context.Context, tx *db.Tx) (f facts, err error) {
 			f.able += n
 		}
 	}
-	if f.stranded, err = dispatch.CountStranded(ctx, tx); err != nil {
+	if f.stranded, f.untagged, err = dispatch.CountStranded(ctx, tx); err != nil {
 		return f, err
 	}
 	if f.dead, err = tx.DeadLetterCount(ctx); err != nil {
