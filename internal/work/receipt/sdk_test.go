@@ -188,6 +188,7 @@ func forgeries(t *testing.T) (cases []judged) {
 			j.Pictures[0], j.Pictures[1] = j.Pictures[1], j.Pictures[0]
 			pack(t, j)
 		},
+		"a pixel hash that lies":         func(j *receipttest.Job) { pixelsLie(j, 1); pack(t, j) },
 		"a receipt of test mode":         func(j *receipttest.Job) { j.Receipt.Test = true },
 		"a manifest that lies":           func(j *receipttest.Job) { j.Manifest.JobID = "JOB-2"; pack(t, j) },
 		"outputs":                        func(j *receipttest.Job) { outputs(t, j) },
@@ -214,7 +215,7 @@ func forgeries(t *testing.T) (cases []judged) {
 		changed.Receipt = retyped(t, changed.Receipt, from, to)
 		cases = append(cases, changed)
 	}
-	return append(cases, partsAndOrigins(t)...)
+	return slices.Concat(cases, pictures(t), partsAndOrigins(t))
 }
 
 // retyped is an envelope whose content is signed again under another type.
@@ -299,7 +300,7 @@ func TestTheSDKsJudgeReceiptsAsThisPackageDoes(t *testing.T) {
 		verdicts[i] = c.verdict(t)
 	}
 	// Every check fails somewhere, or the comparison says little.
-	for _, check := range []string{"", "test", "signature", "statement", "members", "artifact", "contents", "frames", "outputs", "manifest", "log", "key", "reused"} {
+	for _, check := range []string{"", "test", "signature", "statement", "members", "artifact", "contents", "frames", "pixels", "outputs", "manifest", "log", "key", "reused"} {
 		if !slices.Contains(verdicts, check) {
 			t.Errorf("no case fails first at %q", check)
 		}

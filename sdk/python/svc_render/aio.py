@@ -111,9 +111,9 @@ class AsyncClient:
         return await self._run(lambda client: client.download(job_id, path, progress=progress))
 
     async def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None,
-                     test: bool = False) -> Report:
+                     test: bool = False, pixels: bool = True) -> Report:
         """Client.verify."""
-        return await self._run(lambda client: client.verify(job_id, path, keys=keys, test=test))
+        return await self._run(lambda client: client.verify(job_id, path, keys=keys, test=test, pixels=pixels))
 
     async def jobs(self, *, status: Optional[JobStatus] = None, tag: str = "", search: str = "", since: str = "", until: str = "",
                    limit: int = 0) -> AsyncIterator[Job]:

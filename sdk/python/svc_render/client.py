@@ -190,13 +190,15 @@ class Client:
         return cast(Artifact, transfer.download(
             self._transport, lambda: cast("Dict[str, Any]", self.artifact(job_id)), path, progress))
 
-    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None, test: bool = False) -> Report:
+    def verify(self, job_id: str, path: transfer.Path, *, keys: Optional[Iterable[Any]] = None, test: bool = False,
+               pixels: bool = True) -> Report:
         """Fetches receipt and proof of a job and verifies them with the ZIP at ``path``.
         Without ``keys`` those that the service publishes now are taken. It raises
         VerificationError, also when a check of the ZIP, the log or the key was not made, and of
-        a receipt of test mode unless ``test`` takes it for what it is."""
+        a receipt of test mode unless ``test`` takes it for what it is. Without ``pixels``, pictures
+        are not decoded, which takes a second or more for each."""
         return verify(self.receipt(job_id), self.signing_keys() if keys is None else keys, artifact=path,
-                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"), test=test)
+                      proof=self.proof(job_id), require=("artifact", "contents", "frames", "log"), test=test, pixels=pixels)
 
     # The workspace.
 

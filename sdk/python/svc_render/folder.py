@@ -7,17 +7,19 @@ import os
 from typing import Any, Iterable, Optional, Union
 
 from .errors import VerificationError
-from .proof import Check, Report, verify
+from .proof import Check, Report, check_of, pixels_are, verify
 from .transfer import sha256_of
 
 RECEIPT, PROOF, KEYS = "receipt.json", "proof.json", "keys.json"
 
 
-def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iterable[Any]] = None, test: bool = False) -> Report:
+def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iterable[Any]] = None, test: bool = False,
+                  pixels: bool = True) -> Report:
     """Verifies a folder that a render filled: the receipt with its key and its place in the log,
     and the ZIP, the frames next to it, or both. Without ``keys``, those of keys.json in the
     folder are taken; give the service's own for a folder that somebody else made. It raises
-    VerificationError, also when neither the ZIP nor all frames are there."""
+    VerificationError, also when neither the ZIP nor all frames are there. PNGs are decoded too, for
+    the check "pixels", unless ``pixels`` is false: that takes a second or more for each."""
     def path(name: str) -> str:
         return os.path.join(os.fspath(folder), name)
 
@@ -30,7 +32,7 @@ def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iter
     report = verify(receipt, known, proof=proof, test=test)
     archive = str(report.receipt["artifact"]["filename"])
     if os.path.basename(archive) == archive and os.path.isfile(path(archive)):
-        report = verify(receipt, known, artifact=path(archive), proof=proof, test=test)
+        report = verify(receipt, known, artifact=path(archive), proof=proof, test=test, pixels=pixels)
     checks = list(report.checks)
     frames = report.receipt["frames"]
     here = [frame for frame in frames if os.path.isfile(path(frame["file"]))]
@@ -39,6 +41,9 @@ def verify_folder(folder: Union[str, "os.PathLike[str]"], *, keys: Optional[Iter
         checks.append(Check("pictures", "failed", "not as in the receipt: %s" % ", ".join(wrong[:10])))
     elif here:
         checks.append(Check("pictures", "ok", "%d of %d frames are here, with the bytes of the receipt" % (len(here), len(frames))))
+    whole = [frame for frame in here if frame["file"] not in wrong]
+    if whole and all(check.name != "pixels" for check in checks):  # those of the ZIP were compared with it
+        checks.append(check_of("pixels", lambda: pixels_are(whole, lambda frame: open(path(frame["file"]), "rb"), pixels)))
     if len(here) == len(frames):  # then the ZIP has nothing to add
         checks = [check for check in checks if (check.name, check.status) != ("artifact", "skipped")]
     report = report._replace(checks=checks)

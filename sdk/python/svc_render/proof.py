@@ -1,7 +1,7 @@
 """Verifies a receipt without a network and without trusting the service (docs/verify.md).
 
 What is checked is what ``svc verify`` checks, in the same order and under the same names,
-except that pictures are compared by their bytes and not decoded ("pixels" is skipped), and
+except that of the pictures only PNG is decoded, for the check "pixels", and
 that "members" compares values and not how they were written. Members that a later service
 adds to a receipt are signed like the others, and are not judged.
 """
@@ -14,10 +14,12 @@ import hashlib
 import json
 import os
 import zipfile
-from typing import IO, Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union
+from functools import partial
+from typing import IO, Any, BinaryIO, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Tuple, Union, cast
 
 from . import ed25519
 from .errors import VerificationError
+from .pixels import BadPicture, pixels_of
 from .receipt import Contradiction, check_receipt, manifest_of, outputs_of, reused_of, same, strips_of
 from .tree import Checkpoint, b64, open_checkpoint, path_root, tree_root
 
@@ -67,7 +69,7 @@ class _Failed(Exception):
 def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
            artifact: Union[None, str, "os.PathLike[str]", BinaryIO] = None,
            proof: Union[None, str, bytes, Dict[str, Any]] = None, checkpoint: str = "",
-           require: Sequence[str] = (), test: bool = False,
+           require: Sequence[str] = (), test: bool = False, pixels: bool = True,
            origins: Iterable[Union[str, bytes, Dict[str, Any]]] = ()) -> Report:
     """Verifies a receipt: an answer of the receipt's route, or a bare envelope.
 
@@ -76,20 +78,16 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
     ``checkpoint`` one of the same size from another source. ``origins`` are the receipts of
     earlier jobs from which the job took frames over, for the check "reused". ``require`` names checks that must
     have been made. A receipt of test mode fails at the check "test", since nothing was rendered
-    or paid; ``test`` accepts it as such. VerificationError has the whole report.
+    or paid; ``test`` accepts it as such. Without ``pixels``, pictures are not decoded, which takes
+    a second or more for each. VerificationError has the whole report.
     """
     known = [_key(key) for key in keys]
     checks: List[Check] = []
     state: Dict[str, Any] = {"receipt": {}, "key_id": ""}
 
     def made(name: str, run: Any) -> bool:
-        try:
-            status, text = run()
-        except (_Failed, Contradiction, ValueError, KeyError, TypeError, AttributeError, OSError,
-                zipfile.BadZipFile, NotImplementedError, RecursionError) as failed:
-            status, text = "failed", str(failed) or type(failed).__name__
-        checks.append(Check(name, status, text))
-        return bool(status != "failed")
+        checks.append(check_of(name, run))
+        return checks[-1].status != "failed"
 
     document = _read(receipt)
     proven = _read(proof) if proof is not None else None
@@ -100,7 +98,7 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
         if artifact is None:
             checks.append(Check("artifact", "skipped", "no ZIP was given: what was delivered is not checked"))
         else:
-            _check_artifact(made, artifact, state["receipt"])
+            _check_artifact(made, artifact, state["receipt"], pixels)
         made("log", lambda: _log(proven, known, state, checkpoint))
         made("key", lambda: _in_time(proven, known, state, checks))
         if any("reused" in frame for frame in state["receipt"]["frames"]):
@@ -114,6 +112,16 @@ def verify(receipt: Union[str, bytes, Dict[str, Any]], keys: Iterable[Any], *,
         if name not in done:
             raise VerificationError(name, "this check was required and was not made", report)
     return report
+
+
+def check_of(name: str, run: Callable[[], Tuple[str, str]]) -> Check:
+    """What came of a check."""
+    try:
+        status, text = run()
+    except (_Failed, Contradiction, ValueError, KeyError, TypeError, AttributeError, OSError,
+            zipfile.BadZipFile, NotImplementedError, RecursionError) as failed:
+        status, text = "failed", str(failed) or type(failed).__name__
+    return Check(name, status, text)
 
 
 def _explained(checks: List[Check], receipt: Dict[str, Any]) -> bool:
@@ -255,7 +263,7 @@ def _members(document: Dict[str, Any], state: Dict[str, Any]) -> Tuple[str, str]
     return "ok", "the plain members are the signed ones"
 
 
-def _check_artifact(made: Any, artifact: Union[str, "os.PathLike[str]", BinaryIO], receipt: Dict[str, Any]) -> None:
+def _check_artifact(made: Any, artifact: Union[str, "os.PathLike[str]", BinaryIO], receipt: Dict[str, Any], pixels: bool) -> None:
     try:
         file = open(artifact, "rb") if isinstance(artifact, (str, os.PathLike)) else artifact
     except OSError as cause:
@@ -270,7 +278,7 @@ def _check_artifact(made: Any, artifact: Union[str, "os.PathLike[str]", BinaryIO
                     made("contents", lambda: ("failed", "it cannot be read as a ZIP"))
                 return
             made("frames", lambda: _frames(archive, receipt, entries))
-            made("pixels", lambda: ("skipped", "pictures are compared by their bytes: svc verify decodes them as well"))
+            made("pixels", lambda: pixels_are(receipt["frames"], partial(_opened, archive, entries), pixels))
             if outputs_of(receipt):
                 made("outputs", lambda: _outputs(archive, receipt, entries))
             made("manifest", lambda: _manifest(archive, receipt))
@@ -327,6 +335,40 @@ def _frames(archive: zipfile.ZipFile, receipt: Dict[str, Any], entries: Dict[str
     for frame in receipt["frames"]:
         _entry(archive, entries["output/" + frame["file"]], frame)
     return "ok", "%d of %d have the receipt's size and SHA-256" % ((receipt["frame_count"],) * 2)
+
+
+def _opened(archive: zipfile.ZipFile, entries: Dict[str, zipfile.ZipInfo], frame: Dict[str, Any]) -> IO[bytes]:
+    return archive.open(entries["output/" + frame["file"]])
+
+
+def pixels_are(frames: Sequence[Dict[str, Any]], opened: Callable[[Dict[str, Any]], IO[bytes]], decode: bool) -> Tuple[str, str]:
+    """Decodes pictures and compares their pixels with the receipt. One whose bytes differ is left
+    to the check of these."""
+    if not decode:
+        return "skipped", "you asked to leave the pictures undecoded"
+    same, foreign, wrong = 0, 0, []  # type: int, int, List[str]
+    for frame in frames:
+        with opened(frame) as file:
+            if _sum(file) != frame["sha256"]:
+                continue
+        with opened(frame) as file:
+            try:
+                found = pixels_of(cast(BinaryIO, file))
+            except BadPicture as damage:
+                wrong.append("%s: %s" % (frame["file"], damage))
+                continue
+        if found is None:
+            foreign += 1
+        elif found == frame["pixel_sha256"]:
+            same += 1
+        else:
+            wrong.append(frame["file"])
+    if wrong:
+        raise _Failed("%d of %d differ from the receipt: %s" % (len(wrong), len(frames), ", ".join(wrong[:10])))
+    others = "%d are in a format that is not decoded here" % foreign
+    if not same:
+        return "skipped", "no frame could be compared: " + others
+    return "ok", "%d of %d decode to the receipt's pixel hash" % (same, len(frames)) + ("; " + others if foreign else "")
 
 
 def _outputs(archive: zipfile.ZipFile, receipt: Dict[str, Any], entries: Dict[str, zipfile.ZipInfo]) -> Tuple[str, str]:

@@ -65,7 +65,7 @@ def sync(client: Client, transport: Transport, path: str, job_id: str, folder: t
     _write(folder, RECEIPT, client.read(path + "/receipt"))
     _write(folder, PROOF, client.read(path + "/proof"))
     _write(folder, KEYS, json.dumps({"ok": True, "keys": client.signing_keys()}).encode("utf-8"))
-    report = verify_folder(folder, test=transport.test_mode)
+    report = verify_folder(folder, test=transport.test_mode, pixels=False)  # the bytes came from the service that signs
     if report.receipt["job_id"] != job_id:
         raise SvcError("the service sent the receipt of job %s" % report.receipt["job_id"])
 

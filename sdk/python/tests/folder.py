@@ -28,6 +28,7 @@ def failed():
 
 
 told["whole"] = failed()
+told["pixels"] = [check.text for check in svc_render.verify_folder(folder).checks if check.name == "pixels"]
 shutil.move(paths[0], paths[0] + ".kept")
 told["without_a_frame"] = failed()
 shutil.copy(paths[1], paths[0])

@@ -93,9 +93,10 @@ export declare class Client {
         progress?: Progress;
     }): Promise<Blob>;
     /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
-    verify(jobId: string, artifact: Source, { keys, test, signal }?: Call & {
+    verify(jobId: string, artifact: Source, { keys, test, pixels, signal }?: Call & {
         keys?: Iterable<TrustedKey>;
         test?: boolean;
+        pixels?: boolean;
     }): Promise<Report>;
     /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */
     jobs({ status, tag, search, from, to, limit, signal }?: Call & {

@@ -145,10 +145,10 @@ export class Client {
         return downloadFile(this.transport, artifactOf, path, progress, signal);
     }
     /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
-    async verify(jobId, artifact, { keys, test = false, signal } = {}) {
+    async verify(jobId, artifact, { keys, test = false, pixels = true, signal } = {}) {
         const { text } = await this.transport.exchange("GET", this.jobPath(jobId, "/receipt"), { signal });
         const proof = await this.transport.exchange("GET", this.jobPath(jobId, "/proof"), { signal });
-        return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test });
+        return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})), { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test, pixels });
     }
     // The workspace.
     /** The workspace's jobs, newest first; page after page, as far as the caller goes. `search` is at most four words, each a part of the file's name or of a tag. `from` and `to` are the first and the last day of creation in UTC, such as 2026-11-27. */

@@ -29,7 +29,12 @@ export interface Handle {
 export declare function disk(): Promise<Disk>;
 /** The content of a file, read when it is used. */
 export declare function blobOf(source: Source): Promise<Blob>;
-/** The SHA-256 of a blob, lower-case hex. Browsers have no other way than to read it whole. */
+/** A SHA-256 that is fed piece by piece. Browsers have no other way than to keep all pieces. */
+export declare function hashing(): Promise<{
+    update(bytes: Uint8Array): void;
+    hex(): Promise<string>;
+}>;
+/** The SHA-256 of a blob, lower-case hex. */
 export declare function sha256(blob: Blob): Promise<string>;
 /** The SHA-256 of bytes, by Web Crypto. */
 export declare function digest(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>>;

@@ -23,21 +23,27 @@ export async function blobOf(source) {
         throw new FileChanged(`${source} cannot be read: ${cause.message}`, { cause });
     }
 }
-/** The SHA-256 of a blob, lower-case hex. Browsers have no other way than to read it whole. */
-export async function sha256(blob) {
-    let crypto;
+/** A SHA-256 that is fed piece by piece. Browsers have no other way than to keep all pieces. */
+export async function hashing() {
     try {
-        crypto = (await platform("crypto"));
+        const hash = (await platform("crypto")).createHash("sha256");
+        return { update: (bytes) => void hash.update(bytes), hex: async () => hash.digest("hex") };
     }
     catch {
-        return hex(await digest(new Uint8Array(await blob.arrayBuffer())));
+        const pieces = [];
+        return {
+            update: (bytes) => void pieces.push(bytes.slice()),
+            hex: async () => hex(await digest(new Uint8Array(await new Blob(pieces).arrayBuffer()))),
+        };
     }
-    const hash = crypto.createHash("sha256");
-    const reader = blob.stream().getReader();
+}
+/** The SHA-256 of a blob, lower-case hex. */
+export async function sha256(blob) {
+    const hash = await hashing(), reader = blob.stream().getReader();
     for (;;) {
         const { done, value } = await reader.read();
         if (done)
-            return hash.digest("hex");
+            return hash.hex();
         hash.update(value);
     }
 }

@@ -1,6 +1,6 @@
 import { DownloadChanged, JobEnded, SvcError, VerificationError } from "./errors.js";
 import { blobOf, disk, sha256 } from "./files.js";
-import { verify } from "./verify.js";
+import { checkOf, pixelsAre, verify } from "./verify.js";
 const RECEIPT = "receipt.json", PROOF = "proof.json", KEYS = "keys.json";
 /** A job whose frames come into a folder while somebody iterates over it. */
 export class Rendering {
@@ -54,7 +54,7 @@ export async function* sync(client, transport, path, jobId, folder, signal) {
     await write(`${folder}/${RECEIPT}`, await client.read(`${path}/receipt`, calls));
     await write(`${folder}/${PROOF}`, await client.read(`${path}/proof`, calls));
     await write(`${folder}/${KEYS}`, new TextEncoder().encode(JSON.stringify({ ok: true, keys: await client.signingKeys(calls) })));
-    const report = await verifyFolder(folder, { test: transport.testMode });
+    const report = await verifyFolder(folder, { test: transport.testMode, pixels: false }); // the bytes came from the service that signs
     if (report.receipt.job_id !== jobId)
         throw new SvcError("the service sent the receipt of another job");
 }
@@ -86,30 +86,35 @@ async function write(path, content) {
  * Verifies a folder that a render filled: the receipt with its key and its place in the log, and
  * the ZIP, the frames next to it, or both. Without `keys`, those of keys.json in the folder are
  * taken; give the service's own for a folder that somebody else made. It throws
- * VerificationError, also when neither the ZIP nor all frames are there.
+ * VerificationError, also when neither the ZIP nor all frames are there. PNGs are decoded too, for
+ * the check "pixels", unless `pixels` is false: that takes some time for each.
  */
-export async function verifyFolder(folder, { keys, test = false } = {}) {
+export async function verifyFolder(folder, { keys, test = false, pixels = true } = {}) {
     const text = async (name) => (await blobOf(`${folder}/${name}`)).text();
     const trusted = keys ? [...keys] : JSON.parse(await text(KEYS)).keys;
-    const receipt = await text(RECEIPT), options = { proof: await text(PROOF), test };
+    const receipt = await text(RECEIPT), options = { proof: await text(PROOF), test, pixels };
     let report = await verify(receipt, trusted, options);
     const name = report.receipt.artifact.filename;
     const artifact = /[/\\]/.test(name) ? undefined : await blobOf(`${folder}/${name}`).catch(() => undefined);
     if (artifact)
         report = await verify(receipt, trusted, { ...options, artifact });
-    const wrong = [];
+    const wrong = [], whole = [];
     let here = 0;
-    for (const { file, sha256: want } of report.receipt.frames) {
+    for (const { file, sha256: want, pixel_sha256 } of report.receipt.frames) {
         const frame = await blobOf(`${folder}/${file}`).catch(() => undefined);
         if (!frame)
             continue;
         here++;
         if ((await sha256(frame)) !== want)
             wrong.push(file);
+        else
+            whole.push({ file, sha256: want, pixel_sha256, content: async () => frame });
     }
     const all = report.receipt.frames.length;
     const pictures = wrong.length > 0 ? [{ name: "pictures", status: "failed", text: `not as in the receipt: ${wrong.slice(0, 10).join(", ")}` }]
         : here > 0 ? [{ name: "pictures", status: "ok", text: `${here} of ${all} frames are here, with the bytes of the receipt` }] : [];
+    if (!artifact && whole.length > 0)
+        pictures.push(await checkOf("pixels", () => pixelsAre(whole, pixels))); // those of the ZIP were compared with it
     // Where all frames are here, the ZIP has nothing to add.
     const checks = [...report.checks.filter((check) => here < all || check.name !== "artifact" || check.status !== "skipped"), ...pictures];
     const told = { ...report, checks, notChecked: checks.filter((check) => check.status === "skipped").map((check) => check.name) };

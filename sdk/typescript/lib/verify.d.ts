@@ -36,6 +36,21 @@ export interface VerifyOptions {
     /** Accepts a receipt of test mode as such. Without it one fails at the check "test": nothing was
     rendered or paid. */
     test?: boolean;
+    /** False leaves pictures undecoded, which takes some time for each. The check "pixels" is then skipped. */
+    pixels?: boolean;
 }
 /** Verifies a receipt: an answer of the receipt's route, or a bare envelope. VerificationError has the whole report. */
 export declare function verify(receipt: Document, keys: Iterable<TrustedKey>, options?: VerifyOptions): Promise<Report>;
+/** What a check found: a text, or a skipped one. */
+export type Found = string | {
+    skipped: string;
+};
+/** What came of a check. */
+export declare function checkOf(name: CheckName, check: () => Promise<Found>): Promise<Check>;
+/** Decodes pictures and compares their pixels with the receipt. One whose bytes differ is left to the check of these. */
+export declare function pixelsAre(frames: {
+    file: string;
+    sha256: string;
+    pixel_sha256: string;
+    content(): Promise<Blob>;
+}[], decode?: boolean): Promise<Found>;

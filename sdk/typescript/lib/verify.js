@@ -2,12 +2,13 @@
  * Verifies a receipt without a network and without trusting the service (docs/verify.md).
  *
  * What is checked is what `svc verify` checks, in the same order and under the same names,
- * except that pictures are compared by their bytes and not decoded ("pixels" is skipped), and
+ * except that of the pictures only PNG is decoded, for the check "pixels", and
  * that "members" compares values and not how they were written. Members that a later service
  * adds to a receipt are signed like the others, and are not judged.
  */
 import { VerificationError } from "./errors.js";
 import { blobOf, digest, hex, sha256 } from "./files.js";
+import { pixelsOf } from "./pixels.js";
 import { checkReceipt, manifestOf, outputsOf, reusedOf, stripsOf } from "./receipt.js";
 import { parseStrictly, same } from "./strictjson.js";
 import { b64, equal, join, openCheckpoint, pathRoot, signedBy, toB64, treeRoot, utf8 } from "./tree.js";
@@ -69,7 +70,7 @@ class Verification {
             this.checks.push({ name: "artifact", status: "skipped", text: "no ZIP was given: what was delivered is not checked" });
         }
         else {
-            await this.delivered(options.artifact, receipt);
+            await this.delivered(options.artifact, receipt, options);
         }
         await this.made("log", () => this.inLog(receipt, proof, options.checkpoint));
         await this.made("key", async () => this.inTime(receipt));
@@ -94,15 +95,9 @@ class Verification {
     }
     /** Makes a check, and says whether it did not fail. */
     async made(name, check) {
-        try {
-            const found = await check();
-            this.checks.push(typeof found === "string" ? { name, status: "ok", text: found } : { name, status: "skipped", text: found.skipped });
-            return true;
-        }
-        catch (error) {
-            this.checks.push({ name, status: "failed", text: error instanceof Error ? error.message : String(error) });
-            return false;
-        }
+        const found = await checkOf(name, check);
+        this.checks.push(found);
+        return found.status !== "failed";
     }
     async signature(document) {
         ({ payload: this.payload, keyId: this.keyId } = await this.open("envelope" in document ? document["envelope"] : document));
@@ -166,7 +161,7 @@ class Verification {
             throw new Error("the plain members are not the signed ones");
         return "the plain members are the signed ones";
     }
-    async delivered(source, receipt) {
+    async delivered(source, receipt, options) {
         let file;
         const entries = new Map();
         await this.made("artifact", async () => artifactIs(file = await blobOf(source), receipt.artifact));
@@ -176,7 +171,7 @@ class Verification {
         if (!(await this.made("contents", () => contentsAre(archive, receipt, entries))))
             return;
         await this.made("frames", () => framesAre(receipt, entries));
-        await this.made("pixels", async () => ({ skipped: "pictures are compared by their bytes: svc verify decodes them as well" }));
+        await this.made("pixels", async () => pixelsAre(receipt.frames.map((frame) => ({ ...frame, content: () => entries.get("output/" + frame.file).content() })), options.pixels));
         if (outputsOf(receipt).length > 0)
             await this.made("outputs", () => outputsAre(receipt, entries));
         await this.made("manifest", () => manifestIs(receipt, entries));
@@ -252,6 +247,45 @@ async function framesAre(receipt, entries) {
     for (const frame of receipt.frames)
         await entryIs(entries.get("output/" + frame.file), frame);
     return `${receipt.frame_count} of ${receipt.frame_count} have the receipt's size and SHA-256`;
+}
+/** What came of a check. */
+export async function checkOf(name, check) {
+    try {
+        const found = await check();
+        return typeof found === "string" ? { name, status: "ok", text: found } : { name, status: "skipped", text: found.skipped };
+    }
+    catch (error) {
+        return { name, status: "failed", text: error instanceof Error ? error.message : String(error) };
+    }
+}
+/** Decodes pictures and compares their pixels with the receipt. One whose bytes differ is left to the check of these. */
+export async function pixelsAre(frames, decode = true) {
+    if (!decode)
+        return { skipped: "you asked to leave the pictures undecoded" };
+    let same = 0, foreign = 0;
+    const wrong = [];
+    for (const { file, sha256: want, pixel_sha256, content } of frames) {
+        const picture = await content();
+        if ((await sha256(picture)) !== want)
+            continue;
+        try {
+            const found = await pixelsOf(picture);
+            if (found === undefined)
+                foreign++;
+            else if (found === pixel_sha256)
+                same++;
+            else
+                wrong.push(file);
+        }
+        catch (error) {
+            wrong.push(`${file}: ${error.message}`);
+        }
+    }
+    if (wrong.length > 0)
+        throw new Error(`${wrong.length} of ${frames.length} differ from the receipt: ${wrong.slice(0, 10).join(", ")}`);
+    if (same === 0)
+        return { skipped: `no frame could be compared: ${foreign} are in a format that is not decoded here` };
+    return `${same} of ${frames.length} decode to the receipt's pixel hash` + (foreign > 0 ? `; ${foreign} are in a format that is not decoded here` : "");
 }
 async function outputsAre(receipt, entries) {
     const outputs = outputsOf(receipt);

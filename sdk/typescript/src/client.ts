@@ -175,11 +175,11 @@ export class Client {
   }
 
   /** Fetches receipt and proof of a job and verifies them with its ZIP. Without `keys` those that the service publishes now are taken. It throws VerificationError, also when a check of the ZIP or the log was not made, and of a receipt of test mode unless `test` takes it for what it is. */
-  async verify(jobId: string, artifact: Source, { keys, test = false, signal }: Call & { keys?: Iterable<TrustedKey>; test?: boolean } = {}): Promise<Report> {
+  async verify(jobId: string, artifact: Source, { keys, test = false, pixels = true, signal }: Call & { keys?: Iterable<TrustedKey>; test?: boolean; pixels?: boolean } = {}): Promise<Report> {
     const { text } = await this.transport.exchange("GET", this.jobPath(jobId, "/receipt"), { signal });
     const proof = await this.transport.exchange("GET", this.jobPath(jobId, "/proof"), { signal });
     return verify(text, keys ?? (await this.signingKeys(signal ? { signal } : {})),
-      { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test });
+      { artifact, proof: proof.text, require: ["artifact", "contents", "frames", "log"], test, pixels });
   }
 
   // The workspace.
