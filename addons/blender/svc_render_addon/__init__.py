@@ -28,7 +28,7 @@ def unregister():
     ui.unregister()
 
 
-def submit(**options):
-    """Sends the open scene and starts its render: see openscene.submit."""
+def render(**options):
+    """Renders the open scene on the service: see openscene.render."""
     from . import openscene
-    return openscene.submit(**options)
+    return openscene.render(**options)

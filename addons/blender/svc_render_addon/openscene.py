@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The same without a window: a farm's own pipeline submits with
+"""The same without a window: a farm's own pipeline renders with
 
     blender -b scene.blend --python-exit-code 1 --python-expr \\
-      "import bpy; bpy.ops.svcrender.submit(frames='1-250', folder='/renders')"
+      "import bpy; bpy.ops.svcrender.render(frames='1-250', folder='/renders', max_cents=300)"
 """
 
 import os
@@ -63,11 +63,10 @@ def check_online():
         raise RuntimeError("Online access is off. Start Blender with --online-mode, or allow it in the preferences (System > Network).")
 
 
-def submit(frames="", folder="", most_cents=-1, wait=True, pack=True, say=print):
-    """Sends, prices and starts the open scene, and with ``wait`` brings its frames back.
-    ``most_cents`` is the highest price that is accepted; -1 is any. ``pack`` packs the files
-    into the copy; without it they are sent with it. Returns the job's entry. Errors:
-    SvcError, RuntimeError."""
+def render(frames="", folder="", max_cents=None, wait=True, pack=True, say=print):
+    """Sends and prices the open scene, starts it unless it costs more than ``max_cents``, and with
+    ``wait`` brings its frames back. ``pack`` packs the files into the copy; without it they are
+    sent with it. Returns the job's entry. Errors: SvcError, RuntimeError."""
     import bpy
     check_online()
     wanted = frames.strip() or None
@@ -85,9 +84,10 @@ def submit(frames="", folder="", most_cents=-1, wait=True, pack=True, say=print)
         for file in differ:
             say("svc: %s: %s (%s)" % (file["why"], file["path"], file["name"] or file["owner"] or "?"))
     say("svc: %d frames, %.2f %s" % (quote["frame_count"], quote["price_cents"] / 100, quote.get("currency", "USD")))
-    if 0 <= most_cents < quote["price_cents"]:
-        raise RuntimeError("The price is %d cents, and %d are allowed. Nothing was started." % (quote["price_cents"], most_cents))
-    job = work.start(client, jobs, account.server(), quote, name or "untitled", os.path.abspath(folder) if folder else default_folder(bpy.data.filepath))
+    if max_cents is not None and quote["price_cents"] > max_cents:
+        raise RuntimeError("The price is %d cents, and at most %d are allowed. Nothing was started." % (quote["price_cents"], max_cents))
+    where = os.path.abspath(folder) if folder else default_folder(bpy.data.filepath)
+    job = work.start(client, jobs, account.server(), quote, name or "untitled", where, max_cents)
     say("svc: started %s" % job["job_id"])
     if wait:
         finish(client, jobs, quote["quote_id"], stop, say)

@@ -300,26 +300,26 @@ def objects_using(block):
     return {one for one in bpy.context.view_layer.objects if one in seen}
 
 
-class SVCRENDER_OT_submit(bpy.types.Operator):
-    """Send the open scene, accept its price and start it, without a window"""
+class SVCRENDER_OT_render(bpy.types.Operator):
+    """Price the open scene, start it unless it costs more than the ceiling, and put its frames into a folder, without a window"""
 
-    bl_idname = "svcrender.submit"
-    bl_label = "Submit to the Render Service"
+    bl_idname = "svcrender.render"
+    bl_label = "Render on the Service"
     bl_options = {"INTERNAL"}
 
-    frames: bpy.props.StringProperty(description="3, 1-250 or 1-250:5; the scene's own range without it")
+    frames: bpy.props.StringProperty(description="3, 1-250, 1-250x5 or 1-50,80; the scene's own range without it")
     folder: bpy.props.StringProperty(subtype="DIR_PATH")
-    most_cents: bpy.props.IntProperty(default=-1, min=-1, description="The highest price that is accepted; -1 is any")
+    max_cents: bpy.props.IntProperty(default=-1, min=-1, description="The most that it may cost, in cents; -1 is any price")
     wait: bpy.props.BoolProperty(default=True, description="Bring the frames back before it returns")
     pack: bpy.props.BoolProperty(default=True, description="Pack the scene's files into the copy. Otherwise they are uploaded next to it")
 
     def execute(self, context):
         try:
-            openscene.submit(frames=self.frames, folder=bpy.path.abspath(self.folder), most_cents=self.most_cents, wait=self.wait, pack=self.pack)
+            openscene.render(frames=self.frames, folder=bpy.path.abspath(self.folder), wait=self.wait, pack=self.pack,
+                             max_cents=None if self.max_cents < 0 else self.max_cents)
         except Exception as error:  # reported, so that a script that calls it raises
             from .session import words
-            return_text = words(error)
-            self.report({"ERROR"}, return_text)
+            self.report({"ERROR"}, words(error))
             return {"CANCELLED"}
         return {"FINISHED"}
 
@@ -327,4 +327,4 @@ class SVCRENDER_OT_submit(bpy.types.Operator):
 CLASSES = (SVCRENDER_OT_sign_in, SVCRENDER_OT_open_page, SVCRENDER_OT_sign_out, SVCRENDER_OT_price, SVCRENDER_OT_stop,
            SVCRENDER_OT_look, SVCRENDER_OT_start, SVCRENDER_OT_forget, SVCRENDER_OT_cancel, SVCRENDER_OT_remove,
            SVCRENDER_OT_play, SVCRENDER_OT_open_folder, SVCRENDER_OT_show_frames, SVCRENDER_OT_show_look,
-           SVCRENDER_OT_show_datablock, SVCRENDER_OT_submit)
+           SVCRENDER_OT_show_datablock, SVCRENDER_OT_render)

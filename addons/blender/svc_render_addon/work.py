@@ -78,12 +78,13 @@ def missing(quote, left):
     return listed
 
 
-def start(client, jobs, server, quote, name, folder):
-    """Spends: starts a quote whose price and terms the person has accepted. The job is noted
-    first, so that it is found again when Blender ends in the middle."""
+def start(client, jobs, server, quote, name, folder, max_cents=None):
+    """Spends: starts a quote whose price and terms the person has accepted; the service refuses
+    one above ``max_cents``. The job is noted first, so that it is found again when Blender ends in
+    the middle."""
     jobs.add(server, quote, name, folder)
     try:
-        job = client.start(quote, legal_acceptance=LEGAL_V1)
+        job = client.start(quote, legal_acceptance=LEGAL_V1, max_cents=max_cents)
     except SvcError as error:
         if getattr(error, "code", ""):
             jobs.remove(quote["quote_id"])  # the service refused: there is no job

@@ -242,6 +242,8 @@ func (a desk) rendersAndChangesNothing() {
 			t.Errorf("svc verify: %v\n%s", err, output)
 		}
 	}
+	a.rendersBelowACeiling()
+
 	var out struct {
 		Server  string `json:"server"`
 		Refused bool   `json:"refused"`
@@ -249,6 +251,24 @@ func (a desk) rendersAndChangesNothing() {
 	a.does("sign-out", &out, nil)
 	if out.Server != "" || !out.Refused {
 		t.Errorf("after signing out: %+v", out)
+	}
+}
+
+// rendersBelowACeiling has a scene rendered by one call of the operator, which starts nothing that
+// costs more than it is told.
+func (a desk) rendersBelowACeiling() {
+	a.t.Helper()
+	var told struct {
+		Refused string
+		Started int
+		Frames  []string
+	}
+	a.does("render", &told, nil)
+	if !strings.Contains(told.Refused, "The price is 2 cents, and at most 1 are allowed. Nothing was started.") || told.Started != 0 {
+		a.t.Errorf("above the ceiling: %q, %d started", told.Refused, told.Started)
+	}
+	if !slices.Equal(told.Frames, []string{"frame_0001.png", "frame_0002.png"}) {
+		a.t.Errorf("the frames are %v", told.Frames)
 	}
 }
 
