@@ -20,6 +20,9 @@ type Settings struct {
 	// OutputName is how frames are named: "frame" (frame_0001, the default) or "scene" (the
 	// scene's own names).
 	OutputName string `json:"output_name,omitempty"`
+	// OCIO is the path in the project of the OpenColorIO configuration with which Blender runs;
+	// "" for Blender's own. The project has the files that it needs.
+	OCIO string `json:"ocio,omitempty"`
 }
 
 // write puts the settings into a form.
@@ -32,7 +35,7 @@ func (s Settings) write(form *multipart.Writer) error {
 	}
 	for _, field := range []struct{ name, value string }{
 		{"scene", s.Scene}, {"camera", s.Camera}, {"view_layer", s.ViewLayer}, {"resolution_percentage", number(s.ResolutionPercentage)},
-		{"resolution_x", number(s.ResolutionX)}, {"resolution_y", number(s.ResolutionY)}, {"samples", number(s.Samples)}, {"output_name", s.OutputName},
+		{"resolution_x", number(s.ResolutionX)}, {"resolution_y", number(s.ResolutionY)}, {"samples", number(s.Samples)}, {"output_name", s.OutputName}, {"ocio", s.OCIO},
 	} {
 		if field.value == "" {
 			continue

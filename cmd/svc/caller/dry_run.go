@@ -86,6 +86,7 @@ func (c *Render) dryRun(app *kong.Context) error {
 	}
 	table := terminal.NewTable(app.Stdout)
 	table.Rowf("file", "%s, %s", facts.Filename, terminal.InBytes.Text(facts.SizeBytes))
+	facts.config.say(table.Rowf)
 	printFiles(table.Rowf, facts.found)
 	table.Rowf("send", "%s, %s; only what the service lacks", terminal.CountOf(len(all.Files), "file"), terminal.InBytes.Text(all.SizeBytes))
 	if facts.Refused != nil {

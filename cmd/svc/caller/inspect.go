@@ -29,6 +29,7 @@ import (
 type Inspect struct {
 	File        string `arg:"" type:"existingfile" help:"The .blend file."`
 	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read. Default: the folder of the .blend."`
+	OCIO        string `name:"ocio" env:"SVC_OCIO" placeholder:"PATH" help:"OpenColorIO configuration to judge colours by. none is Blender's own. Default: the configuration that the variable OCIO names."`
 	SettingFlags
 	JSON bool `name:"json" env:"SVC_JSON" help:"Print one JSON object with all details instead of a table."`
 }
@@ -59,6 +60,7 @@ type inspected struct {
 	LibrarySimulations []blendfile.Simulation `json:"library_simulations"`
 
 	chosen settings.Settings
+	config config
 	found  *scenefiles.Found
 	alone  bool // the .blend is all that would be sent
 }
@@ -72,7 +74,7 @@ type refusal struct {
 
 // Run reads the file and prints its facts.
 func (c *Inspect) Run(app *kong.Context) error {
-	found, err := inspect(c.File, FileFlags{ProjectRoot: c.ProjectRoot}, c.settings())
+	found, err := inspect(c.File, FileFlags{ProjectRoot: c.ProjectRoot, OCIO: c.OCIO}, c.settings())
 	if err != nil {
 		return err
 	}
@@ -93,9 +95,13 @@ func inspect(path string, flags FileFlags, chosen client.Settings) (*inspected, 
 	name := filepath.Base(path)
 	i := &inspected{OK: true, Filename: name, SizeBytes: size, Facts: facts, Currency: contract.Currency, Warnings: []quote.Warning{}, chosen: settings.Settings(chosen)}
 	i.found = &scenefiles.Found{Main: name, Files: []scenefiles.File{}, Simulations: []blendfile.Simulation{}}
+	i.config = configOf(flags)
+	if err := i.config.check(flags); err != nil {
+		return nil, err
+	}
 	if !flags.NoFiles {
 		if err := i.find(path, flags.ProjectRoot); err != nil {
-			return nil, fmt.Errorf("find the scene's files: %w", err)
+			return nil, fmt.Errorf("find the scene's files: %w", quote.BadSettings(err))
 		}
 	}
 	i.Files, i.FilesPartial, i.LibrarySimulations = i.found.Files, i.found.Partial, i.found.Simulations
@@ -119,6 +125,9 @@ func (f *inspected) find(path, root string) error {
 		return err
 	}
 	defer func() { _ = disk.Close() }()
+	if f.chosen.OCIO, err = f.config.in(disk); err != nil {
+		return err
+	}
 	if err := disk.ActiveScene(context.Background(), f.Facts, scenefiles.Options{Settings: f.chosen}); err != nil {
 		return err
 	}
@@ -201,6 +210,7 @@ func (f *inspected) print(w io.Writer) {
 		row("warning", "%s (%s)", w.Message, w.Code)
 		row("", "%s", w.SuggestedAction)
 	}
+	f.config.say(row)
 	printFiles(row, f.found)
 	f.printSimulations(row)
 	f.printLists(row)

@@ -32,7 +32,7 @@ func (r *run) order(ctx context.Context) (*jobFile, error) {
 		return nil, err
 	}
 	defer r.scene.close()
-	r.scene.reuse = r.Reuse
+	r.scene.reuse, r.Settings = r.Reuse, r.scene.chosen
 	same := func(j *jobFile) bool {
 		return j.InputSHA256 == r.scene.sum && j.ProjectSHA256 == r.scene.projectSum() && j.Frames == string(r.Frames) && j.Settings == r.Settings && j.RerenderOf == "" && profile.SameServer(j.Server, r.Server)
 	}

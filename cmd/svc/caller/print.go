@@ -50,6 +50,9 @@ func printQuote(to terminal.Display, q *client.Quote, missing []string, wallet *
 	if camera := q.Settings.Camera; camera != "" {
 		row("camera", "%s", camera)
 	}
+	if config := q.Settings.OCIO; config != "" {
+		row("colours", "OpenColorIO configuration %s", config)
+	}
 	if layer := q.Settings.ViewLayer; layer != "" {
 		row("layer", "%s", layer)
 	}

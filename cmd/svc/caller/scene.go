@@ -21,6 +21,7 @@ import (
 // FileFlags select the files that go with a .blend.
 type FileFlags struct {
 	ProjectRoot string `env:"SVC_PROJECT_ROOT" type:"existingdir" placeholder:"DIR" help:"Folder that contains the scene's files. Nothing outside it is read or sent. Default: the folder of the .blend."`
+	OCIO        string `name:"ocio" env:"SVC_OCIO" placeholder:"PATH" help:"OpenColorIO configuration to render with; it is uploaded with its LUTs. none is Blender's own. Default: the configuration that the variable OCIO names."`
 	NoFiles     bool   `env:"SVC_NO_FILES" help:"Upload only the .blend, without the files that its scene uses."`
 }
 
@@ -34,6 +35,7 @@ type scene struct {
 	// project is what is sent of found; nil where there is nothing besides the .blend.
 	project *client.Project
 	chosen  client.Settings
+	config  config
 	reuse   bool // frames of earlier jobs that show the same
 }
 
@@ -52,6 +54,10 @@ func openScene(ctx context.Context, path string, flags FileFlags, chosen client.
 	s := &scene{path: path, chosen: chosen}
 	if err := settings.Settings(chosen).Check(); err != nil {
 		return nil, terminal.WrongUsage(quote.BadSettings(err))
+	}
+	s.config = configOf(flags)
+	if err := s.config.check(flags); err != nil {
+		return nil, err
 	}
 	if flags.NoFiles {
 		_, _, err = readFacts(path, chosen)
@@ -104,6 +110,10 @@ func mainFile(path string, flags FileFlags) (string, FileFlags, error) {
 // find looks for the files.
 func (s *scene) find(ctx context.Context, root string) (err error) {
 	if s.disk, err = scenefiles.OpenDisk(s.path, root); err != nil {
+		return err
+	}
+	if s.chosen.OCIO, err = s.config.in(s.disk); err != nil {
+		s.close()
 		return err
 	}
 	if s.found, err = s.disk.Find(ctx, scenefiles.Options{Settings: settings.Settings(s.chosen)}); err != nil {
@@ -189,6 +199,7 @@ func (s *scene) say(to terminal.Display, missing bool) {
 		return
 	}
 	table := terminal.NewTable(nil)
+	s.config.say(table.Rowf)
 	if missing {
 		printFiles(table.Rowf, s.found)
 	} else if s.project != nil {

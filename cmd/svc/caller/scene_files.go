@@ -26,6 +26,8 @@ var fileNouns = []struct {
 	{scenefiles.KindCache, "cache", "caches"},
 	{scenefiles.KindSimulation, "cache folder", "cache folders"},
 	{scenefiles.KindSound, "sound", "sounds"},
+	{scenefiles.KindColours, "OpenColorIO configuration", "OpenColorIO configurations"},
+	{scenefiles.KindLUT, "LUT", "LUTs"},
 }
 
 // noun names a number of files of a kind.

@@ -120,7 +120,7 @@ type balance struct {
 	OwedCents      cents  `json:"owed_cents" jsonschema:"Taken back of payments."`
 	MissingCents   cents  `json:"missing_cents"`
 	Currency       string `json:"currency"`
-	WalletURL      string `json:"wallet_url" jsonschema:"Where a person adds credit."`
+	WalletURL      string `json:"wallet_url" jsonschema:"For adding credit."`
 	step
 }
 

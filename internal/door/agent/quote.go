@@ -30,7 +30,7 @@ type quoteIn struct {
 	FrameStep  *frameStep  `json:"frame_step,omitempty" jsonschema:"Step; 1 when left out."`
 	JobID      jobID       `json:"job_id,omitempty" jsonschema:"An ended job."`
 	Frames     string      `json:"frames,omitempty" jsonschema:"Such as 3,7-9."`
-	Reuse      bool        `json:"reuse,omitempty" jsonschema:"Reuse unchanged frames of earlier jobs, free."`
+	Reuse      bool        `json:"reuse,omitempty" jsonschema:"Reuse unchanged frames, free."`
 	settings.Settings
 }
 

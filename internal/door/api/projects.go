@@ -23,7 +23,7 @@ type projectInput struct {
 		FrameEnd   *int             `json:"frame_end,omitempty" doc:"Last frame; without it the scene's own."`
 		FrameStep  *int             `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; without it the scene's own."`
 		Frames     *frameChoice     `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
-		reuseChoice
+		ReuseChoice
 		settings.Settings
 	}
 }

@@ -45,13 +45,13 @@ type requoteInput struct {
 		FrameEnd   *int         `json:"frame_end,omitempty" doc:"Last frame; required with frame_start."`
 		FrameStep  *int         `json:"frame_step,omitempty" doc:"Every how many frames one is rendered; 1 or above, and 1 by default."`
 		Frames     *frameChoice `json:"frames,omitempty" doc:"Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step."`
-		reuseChoice
+		ReuseChoice
 		settings.Settings
 	}
 }
 
-// reuseChoice asks for frames of earlier jobs.
-type reuseChoice struct {
+// ReuseChoice asks for frames of earlier jobs.
+type ReuseChoice struct {
 	Reuse bool `json:"reuse,omitempty" doc:"True takes over frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing. The answer lists them in reused_frames."`
 }
 

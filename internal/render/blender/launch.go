@@ -58,6 +58,12 @@ func (p *Process) launch() error {
 	if err := p.writeDriver(); err != nil {
 		return fmt.Errorf("write Blender's driver: %w", err)
 	}
+	if c := p.opts.Colours; c != nil {
+		var err error
+		if p.placed, err = p.place(*c); err != nil { // by the job's names, as in Open
+			return &Error{Code: Crashed, Message: err.Error()}
+		}
+	}
 	settings, err := json.Marshal(map[string]any{
 		"out": p.out(), "device": p.opts.Device, "denoise": p.opts.Denoise, "uncompressed": p.opts.Uncompressed, "whole": p.opts.Whole,
 	})
@@ -101,6 +107,9 @@ func (p *Process) command(program, script, settings string) sandbox.Command {
 		Write: []string{p.home(), p.out()},
 		Root:  p.root(),
 		GPU:   p.opts.Device == GPU,
+	}
+	if p.placed != "" {
+		c.Env = append(c.Env, "OCIO="+p.config())
 	}
 	if c.GPU {
 		c.Read = append(c.Read, toolkits()...)

@@ -63,6 +63,9 @@ type Options struct {
 	// writes tiles through a file, which takes longer than the samples of a light frame.
 	// Opened.Whole says whether that is so.
 	Whole int64
+	// Colours, when set, is what Open takes, with an OpenColorIO configuration in its settings:
+	// Blender reads that as it starts. Without it Blender uses its own.
+	Colours *Input
 	// attack is Python that tests have the driver run, as if a file had found a way in.
 	attack string
 }

@@ -25,6 +25,7 @@ type Process struct {
 	output   output
 	info     Info
 	outputs  OutputLimits   // of the open file
+	placed   string         // the folder of Options.Colours; "" without it
 	started  time.Time      // when the driver said that the last frame began
 	played   int            // frames of the current command that were computed and not rendered
 	done     chan struct{}  // closed when the process has ended and been waited for
@@ -66,6 +67,9 @@ func Start(ctx context.Context, opts Options) (*Process, error) {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
 	if err := p.call(ctx, nil, "ready", &p.info); err != nil {
+		return nil, errors.Join(p.withoutColours(err), p.Close())
+	}
+	if err := p.usesColours(); err != nil {
 		return nil, errors.Join(err, p.Close())
 	}
 	if !p.info.Guarded {
@@ -101,15 +105,14 @@ func (p *Process) root() string {
 func (p *Process) out() string { return filepath.Join(p.dir, "out") }
 
 // Open loads the main file of in and sets device, denoising and output. It may be called
-// once. Blender sees the files under their own names, and nothing else. When ctx ends the
+// once; of an input with an OpenColorIO configuration only for Options.Colours. Blender sees the files under their own names, and nothing else. When ctx ends the
 // process ends. Errors: *Error with gpu_unavailable, denoiser_unavailable,
 // frame_check_failed (another scene than in.Scene), blender_crashed, out_of_memory or
 // no_progress.
 func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
-	root := filepath.Join(p.in(), "job") // away from the driver, whatever the files' names
-	folder, err := in.place(root, p.root())
+	folder, err := p.folderOf(in)
 	if err != nil {
-		return Opened{}, fmt.Errorf("give Blender the job's files: %w", err)
+		return Opened{}, err
 	}
 	inside := filepath.Join(folder, filepath.FromSlash(in.Main))
 	if in.Outputs != nil {
@@ -128,6 +131,15 @@ func (p *Process) Open(ctx context.Context, in Input) (Opened, error) {
 		return opened, err
 	}
 	return opened, p.fits(opened)
+}
+
+// place gives Blender the files of a job.
+func (p *Process) place(in Input) (folder string, err error) {
+	root := filepath.Join(p.in(), "job") // away from the driver, whatever the files' names
+	if folder, err = in.place(root, p.root()); err != nil {
+		err = fmt.Errorf("give Blender the job's files: %w", err)
+	}
+	return folder, err
 }
 
 // pixelBytes is Blender's memory for a pixel of a finished picture: four floats.

@@ -11,6 +11,7 @@ import (
 
 	"svc.example/internal/render/blendfile"
 	"svc.example/internal/render/scenefiles"
+	"svc.example/internal/render/settings"
 )
 
 // ErrTooManyFiles reports that a scene refers to more files than a search follows.
@@ -36,15 +37,16 @@ func OnDisk(ctx context.Context, blend, root string) (*Scene, error) {
 	return s, s.addAll(found, func(path string) (string, error) { return hashOf(disk.Tree, path) })
 }
 
-// InTree reads a .blend and the files that its scene needs from a tree. hash is the hash of a
-// file of the tree, by its path. Errors are those of Read, scenefiles.Find, hash, and
+// InTree reads a .blend and the files that its scene needs from a tree. config is the
+// OpenColorIO configuration with which it is rendered, "" for Blender's own. hash is the hash of
+// a file of the tree, by its path. Errors are those of Read, scenefiles.Find, hash, and
 // ErrTooManyFiles.
-func InTree(ctx context.Context, tree fs.FS, main string, hash func(path string) (string, error), o blendfile.Options) (*Scene, error) {
+func InTree(ctx context.Context, tree fs.FS, main, config string, hash func(path string) (string, error), o blendfile.Options) (*Scene, error) {
 	s, err := Read(func() (io.ReadCloser, error) { return tree.Open(main) }, o)
 	if err != nil {
 		return nil, err
 	}
-	found, err := scenefiles.Find(ctx, tree, main, scenefiles.Options{Memory: o.Memory})
+	found, err := scenefiles.Find(ctx, tree, main, scenefiles.Options{Memory: o.Memory, Settings: settings.Settings{OCIO: config}})
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,12 @@ package scenefiles
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"svc.example/internal/render/blendfile"
 )
@@ -17,6 +19,7 @@ type Disk struct {
 	Tree fs.FS
 	Main string // path of the .blend in Tree
 	root *os.Root
+	more []*os.Root // of other folders in Tree
 }
 
 // OpenDisk opens the folder of a .blend. root is the folder that its files may lie in; ""
@@ -59,7 +62,70 @@ func (d *Disk) ActiveScene(ctx context.Context, facts *blendfile.Facts, o Option
 }
 
 // Close ends the reading of the folder.
-func (d *Disk) Close() error { return d.root.Close() }
+func (d *Disk) Close() error {
+	err := d.root.Close()
+	for _, r := range d.more {
+		err = errors.Join(err, r.Close())
+	}
+	return err
+}
+
+// Configure finds an OpenColorIO configuration of this machine in Tree. One that is not in the
+// folder is brought there with all that is in its own. name is its path, as settings have it.
+// Errors are those of the file system.
+func (d *Disk) Configure(config string) (name string, err error) {
+	full, err := filepath.Abs(config)
+	if err != nil {
+		return "", fmt.Errorf("find the OpenColorIO configuration: %w", err)
+	}
+	if inside, err := filepath.Rel(d.root.Name(), full); err == nil && filepath.IsLocal(inside) {
+		name = filepath.ToSlash(inside)
+		if _, err := fs.Stat(d.Tree, name); err == nil {
+			return name, nil
+		}
+	}
+	if _, err := os.Stat(full); err != nil {
+		return "", fmt.Errorf("find the OpenColorIO configuration: %w", err)
+	}
+	folder, err := os.OpenRoot(filepath.Dir(full))
+	if err != nil {
+		return "", fmt.Errorf("open the folder of the OpenColorIO configuration: %w", err)
+	}
+	d.more = append(d.more, folder)
+	at := "ocio"
+	for n := 2; ; n++ {
+		if _, err := fs.Stat(d.Tree, at); errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		at = fmt.Sprintf("ocio-%d", n)
+	}
+	d.Tree = withFolder{d.Tree, at, withMain{folder.FS(), filepath.Base(full), full}}
+	return at + "/" + filepath.Base(full), nil
+}
+
+// withFolder is a tree with another one in it, in a folder that it has not. The folder is found
+// by the names of its files only.
+type withFolder struct {
+	fs.FS
+	at     string
+	folder fs.FS
+}
+
+// Open opens a file of one of the trees.
+func (w withFolder) Open(name string) (fs.File, error) {
+	if below, ok := strings.CutPrefix(name, w.at+"/"); ok {
+		return w.folder.Open(below)
+	}
+	return w.FS.Open(name)
+}
+
+// Stat describes a file without opening it.
+func (w withFolder) Stat(name string) (fs.FileInfo, error) {
+	if below, ok := strings.CutPrefix(name, w.at+"/"); ok {
+		return fs.Stat(w.folder, below)
+	}
+	return fs.Stat(w.FS, name)
+}
 
 // OnDisk is Find for a .blend of this machine's disk. Errors are those of OpenDisk and Find.
 func OnDisk(ctx context.Context, blend, root string, o Options) (*Found, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/colour/ocio"
 	"svc.example/internal/render/scenefiles/alias"
 	"svc.example/internal/render/sequence"
 )
@@ -35,6 +36,9 @@ type Found struct {
 	// Aliases are the names under which Blender looks for files that the tree has elsewhere,
 	// sorted by At. Two are never at one place.
 	Aliases []alias.Alias `json:"-"`
+	// Colours is the configuration that the settings name; nil without one. It and its files are
+	// among Files.
+	Colours *ocio.Found `json:"-"`
 }
 
 // File is what a .blend says of one other file, or of files that belong together.
@@ -105,6 +109,8 @@ const (
 	KindScript     Kind = "script"     // a shader in Open Shading Language
 	KindLight      Kind = "light"      // an IES profile
 	KindLibrary    Kind = "library"
+	KindColours    Kind = "color_config" // an OpenColorIO configuration
+	KindLUT        Kind = "lut"          // a file that such a one needs
 )
 
 // Status says whether a file is there.

@@ -80,7 +80,7 @@ func (o Options) withDefaults() Options {
 // Find finds the files that the active scene of a .blend needs. main is its path in the
 // tree. A link in the tree that leads out of it must not open: os.Root.FS is such a tree.
 // Errors: those of blendfile.Open for the main file, blendfile.ErrBusy as Options.Memory
-// says, and those of the context. A library that cannot be read is no error: see
+// says, *settings.Error of an OpenColorIO configuration, and those of the context. A library that cannot be read is no error: see
 // File.Problem.
 func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, error) {
 	s, err := begin(ctx, files, main, o)
@@ -91,7 +91,11 @@ func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, err
 	if err := s.follow(); err != nil {
 		return nil, err
 	}
-	return s.gather()
+	found, err := s.gather()
+	if err != nil {
+		return nil, err
+	}
+	return found, found.addColours(files, s.o.Settings.OCIO)
 }
 
 // begin opens the main file. The caller closes the search.

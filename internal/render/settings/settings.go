@@ -1,8 +1,10 @@
 // Package settings is what of a .blend is rendered, where an order differs from the
-// file: scene, camera, view layer, picture size and samples, and how frames are named.
+// file: scene, camera, view layer, picture size and samples, how frames are named, and the
+// configuration of colours.
 //
 // What always holds: a render with settings shows what the same Blender renders of a file that
-// was saved with them. The zero value chooses nothing. Equal settings have equal text.
+// was saved with them; with OCIO, what it renders when it runs with that configuration. The zero
+// value chooses nothing. Equal settings have equal text.
 //
 // Package blendfile compares them with a file, package blender applies them. Start reading at
 // Settings.
@@ -11,6 +13,7 @@ package settings
 import (
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -31,6 +34,7 @@ type Settings struct {
 	ResolutionY          int    `json:"resolution_y,omitempty" minimum:"4" maximum:"65536" doc:"Height of the pictures in pixels, before cropping."`
 	Samples              int    `json:"samples,omitempty" minimum:"1" maximum:"16777216" doc:"Cycles samples of a pixel; at most the scene's."`
 	OutputName           string `json:"output_name,omitempty" enum:"frame,scene" doc:"How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path)."`
+	OCIO                 string `json:"ocio,omitempty" minLength:"1" maxLength:"1024" doc:"Path in the project of the OpenColorIO configuration with which Blender runs; Blender's own when left out. See the page Colours."`
 }
 
 // Values of OutputName.
@@ -44,6 +48,7 @@ const (
 	maxName              = 255
 	leastSide, mostSide  = 4, 65536
 	mostSamples, percent = 1 << 24, 100
+	maxPath              = 1024 // of a file of the project
 )
 
 // Field is a setting with its place in Settings: Text or Number.
@@ -66,6 +71,7 @@ func (s *Settings) Fields() []Field {
 		{Name: "resolution_y", Number: &s.ResolutionY, Least: leastSide, Most: mostSide},
 		{Name: "samples", Number: &s.Samples, Least: 1, Most: mostSamples},
 		{Name: "output_name", Text: &s.OutputName, Most: maxName},
+		{Name: "ocio", Text: &s.OCIO, Most: maxPath},
 	}
 }
 
@@ -119,6 +125,8 @@ func (s Settings) Check() error {
 		return Refuse("resolution_percentage", s.ResolutionPercentage, "cannot be chosen together with resolution_x and resolution_y")
 	case s.OutputName != "" && s.OutputName != NameFrame && s.OutputName != NameScene:
 		return Refuse("output_name", s.OutputName, "must be %s or %s", NameFrame, NameScene)
+	case s.OCIO != "" && (!fs.ValidPath(s.OCIO) || s.OCIO == "." || strings.Contains(s.OCIO, `\\`)):
+		return Refuse("ocio", s.OCIO, "must be a path in the project, with / between folders")
 	}
 	return nil
 }

@@ -121,6 +121,9 @@ type opener struct {
 
 // sceneOfFile reads the scene of a .blend that is rendered with settings.
 func (in *Intake) sceneOfFile(ctx context.Context, of opener, s settings.Settings) (scene quote.Scene, err error) {
+	if s.OCIO != "" {
+		return scene, quote.BadSettings(settings.Refuse("ocio", s.OCIO, "needs a project: send the .blend with the configuration and its files"))
+	}
 	r, err := of.open()
 	if err != nil {
 		return scene, fmt.Errorf("open the upload again: %w", err)

@@ -186,6 +186,9 @@ func PutFiles(s *quote.Scene, found *scenefiles.Found) {
 			s.ColorManagement.Others = append(s.ColorManagement.Others, quote.UsedSpace(u))
 		}
 	}
+	if c := found.Colours; c != nil {
+		s.Configure(c.Path, c.SHA256, c.Version, c.Offer)
+	}
 	needPacked(s, found.Packed)
 	s.WorldVolume = s.WorldVolume || found.WorldVolume
 	if s.StripOverlap > 0 && (s.WorldVolume || len(found.Simulations)+len(s.LinkedLibraries) > 0) { // only the main file is known so well

@@ -118,6 +118,9 @@ func (j *Jobs) log(ctx context.Context, tx *db.Tx, job Record, a Artifact) error
 		if r.Settings, err = settings.Read(job.Settings); err != nil {
 			return receipt.Entry{}, err
 		}
+		if r.OCIO, err = input.ConfigOf(r.Settings.OCIO); err != nil {
+			return receipt.Entry{}, err
+		}
 		r.Input, r.LogIndex, r.Test = input, &index, j.Test
 		if r, err = receipt.WithFrameSet(r, key); err != nil {
 			return receipt.Entry{}, err

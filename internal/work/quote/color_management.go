@@ -17,6 +17,31 @@ type ColorManagement struct {
 	Sequencer   string       `json:"sequencer_space,omitempty" doc:"Colour space of the sequencer, where it makes the picture."`
 	Images      []ImageSpace `json:"images,omitempty" doc:"Each colour space of images that the picture needs, with one of them."`
 	Others      []UsedSpace  `json:"others,omitempty" doc:"The colour spaces of movie clips, strips, compositor nodes and images of libraries that the picture needs."`
+	// Config is nil where Blender's own is used.
+	Config *ColorConfig `json:"config,omitempty" doc:"The project's OpenColorIO configuration, with which the scene is rendered; absent where Blender's own is used."`
+}
+
+// ColorConfig is an OpenColorIO configuration of a project.
+type ColorConfig struct {
+	Path    string      `json:"path"`
+	SHA256  string      `json:"sha256"`
+	Version string      `json:"version" doc:"Format version, such as 2.1."`
+	Display string      `json:"display" doc:"The default display."`
+	View    string      `json:"view" doc:"The default view of that display."`
+	Lacks   []ColorLack `json:"lacks,omitempty" doc:"What the scene asks for and the configuration does not have."`
+}
+
+// mostLacks bounds what is kept of a configuration that lacks names.
+const mostLacks = 100
+
+// Configure notes that the scene is rendered with the configuration at a path, and what of the
+// scene's colour management that does not have.
+func (s *Scene) Configure(path, sha256, version string, o colour.Offer) {
+	if s.ColorManagement == nil { // older files than 2.64
+		s.ColorManagement = &ColorManagement{}
+	}
+	c := s.ColorManagement
+	c.Config = &ColorConfig{Path: path, SHA256: sha256, Version: version, Display: o.Displays[0].Name, View: o.Displays[0].Views[0], Lacks: first(c.lacks(o), mostLacks)}
 }
 
 // UsedSpace is a colour space, and what is in it or converts from or to it. Images that are
@@ -83,11 +108,15 @@ func (c ColorManagement) lacks(o colour.Offer) (all []ColorLack) {
 	return all
 }
 
-// colorLacks lists what the Blender that will render does not have: any of the workers'
-// that reported what theirs have, or otherwise the renderer's version.
+// colorLacks lists what the Blender that will render does not have: by the project's own
+// configuration, by any of the workers' that reported what theirs have, or otherwise by the
+// renderer's version.
 func (f Farm) colorLacks(c *ColorManagement) (all []ColorLack) {
 	if c == nil {
 		return nil
+	}
+	if c.Config != nil {
+		return c.Config.Lacks
 	}
 	for _, of := range f.Colors {
 		for _, lack := range c.lacks(of.Offer) {

@@ -11,7 +11,7 @@ import (
 // tiles or the pictures of a set, a folder of caches.
 type SceneFile struct {
 	Path   string     `json:"path" doc:"Path in the project; for a missing file, the path where Blender looks for it."`
-	Kind   string     `json:"kind" enum:"image,sequence,udim,movie,volume,font,sound,cache,simulation,library"`
+	Kind   string     `json:"kind" enum:"image,sequence,udim,movie,volume,font,sound,cache,simulation,library,color_config,lut"`
 	From   string     `json:"from" doc:"The .blend of the project that names it."`
 	Owner  string     `json:"owner,omitempty" doc:"The data-block that wants it."`
 	UsedBy string     `json:"used_by,omitempty" doc:"What uses that data-block, such as \"material Floor\"."`

@@ -212,11 +212,15 @@ func pictureWarnings() []WarningRow {
 				return when(ok && file > number, map[string]string{"file": in.FileVersion, "renderer": renderer},
 					"The file was saved by Blender %s, but is rendered with Blender %s.", in.FileVersion, renderer)
 			}},
-		{WarnColors, SeverityPicture, "The file uses a display, view transform, look or colour space that the workers' Blender does not have.",
-			"Blender uses its defaults: the sRGB display, that display's first view (Standard) and no look. Images in an unknown colour space are not converted; clips and strips are read in their usual one; conversion nodes are muted.",
-			"Choose settings that a plain Blender of the workers' version has (Render > Color Management; each image's Color Space). Or render to OpenEXR and apply your own configuration to the frames.",
+		{WarnColors, SeverityPicture, "The file uses a display, view transform, look or colour space that the workers' Blender, or the project's OpenColorIO configuration, does not have.",
+			"Blender uses its defaults: the first display (sRGB), that display's first view (Standard) and no look. Images in an unknown colour space are not converted; clips and strips are read in their usual one; conversion nodes are muted.",
+			"Choose settings that a plain Blender of the workers' version has (Render > Color Management; each image's Color Space). Or send your OpenColorIO configuration with the project (ocio).",
 			func(in *inspected) (any, string) {
 				colors := in.farm.colorLacks(in.ColorManagement)
+				if c := in.ColorManagement; c != nil && c.Config != nil {
+					return when(len(colors) > 0, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "config": c.Config.Path},
+						"The OpenColorIO configuration %s lacks colour settings that this scene uses: %s.", c.Config.Path, listed(colors, lackText))
+				}
 				return when(len(colors) > 0, map[string]any{"count": len(colors), "missing": first(colors, mostDetail), "workers": in.farm.Workers},
 					"The workers' Blender lacks colour settings that this scene uses: %s.", listed(colors, lackText))
 			}},

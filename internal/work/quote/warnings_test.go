@@ -278,6 +278,14 @@ func TestColorsAreComparedWithTheBlenderThatRenders(t *testing.T) {
 			{Kind: "color_space", Name: "Alien", UsedBy: "strip plate", Instead: "the default of its files", Workers: 3},
 			{Kind: "color_space", Name: "Stranger", UsedBy: "node Convert Colorspace", Instead: "no conversion", Workers: 3},
 		}},
+		"the project's configuration, whatever workers have": {with(func(c *quote.ColorManagement) {
+			s := quote.Scene{ColorManagement: c}
+			c.Sequencer = "Film Log"
+			s.Configure("config.ocio", "", "2.1", colour.Offer{Displays: []colour.Display{{Name: "Cinema", Views: []string{"Film"}}}, Looks: []string{"Punchy"}, Spaces: []string{"Film Log"}})
+		}), online(has("AgX", 3)), []quote.ColorLack{
+			{Kind: "display", Name: "sRGB", UsedBy: "scene", Instead: "Cinema"}, {Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Film"},
+			{Kind: "color_space", Name: "sRGB", UsedBy: "image wood", Instead: "no conversion"},
+		}},
 		"no worker is online: the contract's 4.1": {&quote.ColorManagement{Display: "sRGB", View: "AgX", Look: "AgX - Punchy", Images: []quote.ImageSpace{{Image: "sky", Space: "Linear ACES"}}}, quote.Farm{}, nil},
 		"not reported: 3.4":                       {&quote.ColorManagement{Display: "sRGB", View: "AgX"}, quote.Farm{BlenderVersion: "3.4.1"}, []quote.ColorLack{{Kind: "view", Name: "AgX", UsedBy: "scene", Instead: "Standard"}}},
 		"not reported: an unknown version":        {&quote.ColorManagement{Display: "Cinema"}, quote.Farm{BlenderVersion: "5.2.0"}, nil},

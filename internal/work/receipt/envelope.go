@@ -209,7 +209,7 @@ func (r Receipt) consistent() error {
 			return fmt.Errorf("file %q has no proper hash or size", f.Filename)
 		}
 	}
-	if err := r.Input.consistent(); err != nil {
+	if err := errors.Join(r.Input.consistent(), r.consistentColors()); err != nil {
 		return err
 	}
 	if r.FrameCount != len(r.Frames) || r.FrameCount == 0 || r.FrameStep < 1 {

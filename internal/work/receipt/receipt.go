@@ -51,7 +51,10 @@ type Receipt struct {
 	// Settings are what the order chose of the file: the pictures are those of a file that was
 	// saved with them. Absent where nothing was chosen.
 	Settings settings.Settings `json:"settings,omitzero"`
-	Renderer Renderer          `json:"renderer"`
+	// OCIO is the OpenColorIO configuration of the project with which Blender ran, one of the
+	// input's files; absent where it ran with its own.
+	OCIO     *InputConfig `json:"ocio,omitempty"`
+	Renderer Renderer     `json:"renderer"`
 	// RenderDevice is what really rendered: "GPU" or "CPU". One CPU frame makes it
 	// "CPU". DeviceName is the device's own name, or
 	// the names of all devices.
@@ -120,6 +123,13 @@ type Frame struct {
 	Strips []Strip `json:"strips,omitempty"`
 	// Outputs are the files that File Output nodes wrote for the frame; absent without any.
 	Outputs []Output `json:"outputs,omitempty"`
+}
+
+// InputConfig is an OpenColorIO configuration among the files of the input, which also has the
+// files that it needs.
+type InputConfig struct {
+	Path   string `json:"path"`
+	SHA256 string `json:"sha256"`
 }
 
 // Output is a file that a frame has besides its picture. Its path in the ZIP is

@@ -36,6 +36,7 @@ func partsAndOrigins(t *testing.T) (cases []judged) {
 		other := honest(t, 3, 2, 11, func(j *receipttest.Job) { change(j); j.Receipt.ReceiptID = "RCT-earlier" })
 		add(name, honest(t, 3, 5, 11, taken), other.Receipt)
 	}
+	cases = append(cases, configurations(t)...)
 	hash := func(digit string) string { return string(bytes.Repeat([]byte(digit), 64)) }
 	for name, lie := range map[string]struct {
 		change   func(*receipttest.Job)
@@ -57,6 +58,42 @@ func partsAndOrigins(t *testing.T) (cases []judged) {
 		c.Receipt = unset(t, c.Receipt)
 		add(name+", before the lie", judged{Receipt: c.Receipt, Keys: c.Keys})
 		add(name, judged{Receipt: retyped(t, c.Receipt, lie.from, lie.to), Keys: c.Keys})
+	}
+	return cases
+}
+
+// configurations are receipts of a project with an OpenColorIO configuration, an honest one and
+// such that lie.
+func configurations(t *testing.T) (cases []judged) {
+	t.Helper()
+	hash := func(digit string) string { return string(bytes.Repeat([]byte(digit), 64)) }
+	ordered := func(j *receipttest.Job) {
+		r := &j.Receipt
+		r.Input = receipt.InputOf(r.Input.File, []receipt.InputFile{
+			{Path: "config.ocio", SHA256: hash("c"), SizeBytes: 9}, {Path: "other.ocio", SHA256: hash("d"), SizeBytes: 9}, {Path: "shot.blend", SHA256: r.Input.SHA256, SizeBytes: r.Input.SizeBytes},
+		})
+		r.Settings.OCIO = "config.ocio"
+		config, err := r.Input.ConfigOf(r.Settings.OCIO)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.OCIO = config
+	}
+	c := honest(t, 3, 5, 11, ordered)
+	c.Receipt = unset(t, c.Receipt)
+	cases = append(cases, judged{name: "a configuration", Receipt: c.Receipt, Keys: c.Keys})
+	member := `"ocio":{"path":"config.ocio","sha256":"` + hash("c") + `"}`
+	for name, to := range map[string]string{
+		"the hash of another":    `"ocio":{"path":"config.ocio","sha256":"` + hash("d") + `"}`,
+		"another file":           `"ocio":{"path":"other.ocio","sha256":"` + hash("d") + `"}`,
+		"none, which is ordered": `"next":1`,
+		"no hash":                `"ocio":{"path":"config.ocio"}`,
+		"nothing":                `"ocio":{}`,
+	} {
+		cases = append(cases, judged{name: "a configuration: " + name, Receipt: retyped(t, c.Receipt, member, to), Keys: c.Keys})
+	}
+	for name, from := range map[string]string{"one that is not ordered": `"settings":{"ocio":"config.ocio"},`, "one that is not in the project": `{"path":"config.ocio","sha256":"` + hash("c") + `","size_bytes":9},`} {
+		cases = append(cases, judged{name: "a configuration: " + name, Receipt: retyped(t, c.Receipt, from, ""), Keys: c.Keys})
 	}
 	return cases
 }

@@ -140,7 +140,7 @@ func (l *slot) compareAndFinish(ctx, drainCtx context.Context, s renderedFrame) 
 // compare renders a frame in a second process. A second process is needed because
 // data survives in the first one in more places than Cycles.
 func (l *slot) compare(ctx context.Context, s renderedFrame) (same bool, err error) {
-	second, err := l.pool.take(ctx)
+	second, err := l.sessionFor(ctx, s.job.files.input)
 	if err != nil {
 		return false, err
 	}

@@ -2,7 +2,6 @@ package worker
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -181,10 +180,10 @@ func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, e
 	job := t.job
 	files.input.Plays, files.input.Scene, files.input.Settings, files.input.Frames = job.Plays, job.Scene, job.Settings, framesOf(job)
 	files.input.Outputs = l.outputLimits()
-	session, err := l.pool.take(ctx)
+	session, err := l.sessionFor(ctx, files.input)
 	if err != nil {
 		files.remove()
-		return nil, errors.Join(errUnable, err)
+		return nil, err
 	}
 	a := &openJob{Session: session, job: job, files: files}
 	l.pool.open = a
@@ -200,7 +199,7 @@ func (l *slot) openScene(ctx context.Context, t *task, files files) (*openJob, e
 	}
 	t.openTime += time.Since(begun)
 	a.guard = l.newGuard(a)
-	if a.guard.watched {
+	if a.guard.watched && job.Settings.OCIO == "" {
 		l.pool.warm() // the comparison needs a second process soon
 	}
 	l.log.Info("file opened", "job_id", job.JobID, "scene", a.opened.Scene, "switched", a.opened.Switched,

@@ -70,10 +70,16 @@ func (l *slot) renderPreview(ctx, drainCtx context.Context, t *task) error {
 	if err != nil {
 		return err
 	}
-	session, err := l.pool.take(ctx)
+	start := ctx
+	if files.input.Settings.OCIO != "" { // what it reads at its start is the caller's
+		var cancel context.CancelFunc
+		start, cancel = context.WithTimeout(ctx, limit)
+		defer cancel()
+	}
+	session, err := l.sessionFor(start, files.input)
 	if err != nil {
 		files.remove()
-		return errors.Join(errUnable, err)
+		return inTime(start, t.job.Preview, err)
 	}
 	a := &openJob{Session: session, job: t.job, files: files}
 	defer l.pool.retire(a)

@@ -31,16 +31,35 @@ func (w *Worker) newSlot(i int) (*slot, error) {
 	if err := os.MkdirAll(l.pictures, 0o700); err != nil {
 		return nil, fmt.Errorf("make a folder for pictures: %w", err)
 	}
-	l.pool = newProcessPool(l.startSession)
+	l.pool = newProcessPool(func(ctx context.Context) (Session, error) { return l.startSession(ctx, nil) })
 	return l, nil
 }
 
 // startSession starts one Blender with the settings of this worker. Every process keeps
-// data between frames; which frames make use of it is the guard's choice.
-func (l *slot) startSession(ctx context.Context) (Session, error) {
+// data between frames; which frames make use of it is the guard's choice. colours is the input of
+// a job with colours of its own, nil for any other.
+func (l *slot) startSession(ctx context.Context, colours *blender.Input) (Session, error) {
 	return l.cfg.Renderer.Start(ctx, blender.Options{
-		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Uncompressed: true, Whole: l.cfg.WholePicture, Kernels: l.machine.kernels,
+		Temp: l.dirs.processes, Out: l.pictures, Device: l.cfg.Device, Denoise: l.cfg.Denoise, KeepData: true, Uncompressed: true, Whole: l.cfg.WholePicture, Kernels: l.machine.kernels, Colours: colours,
 	})
+}
+
+// sessionFor returns a process for an input: the spare, or one that has read the input's
+// OpenColorIO configuration. A configuration may keep Blender from starting, so that failure is
+// the job's and not this machine's. Errors: such a *blender.Error, errUnable.
+func (l *slot) sessionFor(ctx context.Context, in blender.Input) (Session, error) {
+	if in.Settings.OCIO == "" {
+		session, err := l.pool.take(ctx)
+		if err != nil {
+			err = errors.Join(errUnable, err)
+		}
+		return session, err
+	}
+	session, err := l.startSession(ctx, &in)
+	if _, ofJob := errors.AsType[*blender.Error](err); err != nil && !ofJob {
+		err = errors.Join(errUnable, err)
+	}
+	return session, err
 }
 
 // begin and end count the slots that render.

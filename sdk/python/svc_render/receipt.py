@@ -38,6 +38,7 @@ def check_receipt(r: Dict[str, Any]) -> None:
     for file in (r["artifact"], r["input"]):
         _hashed(file, "file %r" % file["filename"])
     _project(r["input"])
+    _colors(r)
     frames, step = r["frames"], _number(r["frame_step"])
     if not isinstance(frames, list) or not frames or r["frame_count"] != len(frames) or step < 1:
         raise Contradiction("its frame count is not that of the frames listed")
@@ -135,6 +136,18 @@ def _strips(frame: Dict[str, Any]) -> None:
         if (not _is_digest(strip["sha256"]) or strip.get("above") != above or _is_digest(strip.get("below")) is last):
             raise Contradiction("the strips of frame %d do not agree at row %d" % (frame["frame"], row))
         row, above = strip["to"], strip.get("below")
+
+
+def _colors(r: Dict[str, Any]) -> None:
+    """The OpenColorIO configuration is the one that was ordered, and a file of the project."""
+    path = r.get("settings", {}).get("ocio")
+    if path is None and "ocio" not in r:
+        return
+    config = r.get("ocio", {})
+    _members(config, frozenset(("path", "sha256")), "the OpenColorIO configuration")
+    files = {file["path"]: file["sha256"] for file in r["input"].get("files", [])}
+    if config["path"] != path or not _is_digest(config["sha256"]) or files.get(path) != config["sha256"]:
+        raise Contradiction("the OpenColorIO configuration is not the one that was ordered, with the hash of the project's file")
 
 
 def _outputs(frame: Dict[str, Any], names: Set[str]) -> None:

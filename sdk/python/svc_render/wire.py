@@ -63,6 +63,7 @@ class Settings(TypedDict, total=False):
     resolution_y: int
     samples: int
     output_name: str
+    ocio: str  # path in the project of the OpenColorIO configuration with which Blender runs
     reuse: bool  # take over frames of earlier jobs that show the same, at no cost
 
 

@@ -16,6 +16,7 @@ export async function checkReceipt(value) {
         hashed(file, `file ${file.filename}`);
     }
     await checkProject(r.input);
+    checkColors(r);
     if (!Array.isArray(r.frames) || r.frames.length === 0 || r.frame_count !== r.frames.length || !(whole(r.frame_step) >= 1)) {
         throw new Error("its frame count is not that of the frames listed");
     }
@@ -111,6 +112,17 @@ function checkStrips({ frame, strips = [] }) {
         row = to;
         seam = below;
     });
+}
+/** The OpenColorIO configuration is the one that was ordered, and a file of the project. */
+function checkColors(r) {
+    const path = r["settings"]?.["ocio"];
+    if (path === undefined && !("ocio" in r))
+        return;
+    const config = members(r["ocio"], ["path", "sha256"], "the OpenColorIO configuration");
+    const file = (r.input.files ?? []).find((one) => one.path === path);
+    if (config["path"] !== path || !isDigest(config["sha256"]) || file?.sha256 !== config["sha256"]) {
+        throw new Error("the OpenColorIO configuration is not the one that was ordered, with the hash of the project's file");
+    }
 }
 /** Outputs have safe names, which no other output of the job has. Frames taken over have none. */
 function checkOutputs(frame, names) {

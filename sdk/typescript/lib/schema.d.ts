@@ -268,7 +268,29 @@ export interface Schemas {
         /** @description The job of the workspace that the frames are compared with: the newest of a file with the same name, not counting the number of its version; of any file if there is none. */
         job_id: string;
     };
+    ColorConfig: {
+        /** @description The default display. */
+        display: string;
+        /** @description What the scene asks for and the configuration does not have. */
+        lacks?: Schemas["ColorLack"][];
+        path: string;
+        sha256: string;
+        /** @description Format version, such as 2.1. */
+        version: string;
+        /** @description The default view of that display. */
+        view: string;
+    };
+    ColorLack: {
+        instead: string;
+        kind: string;
+        name: string;
+        used_by?: string;
+        /** Format: int64 */
+        workers?: number;
+    };
     ColorManagement: {
+        /** @description The project's OpenColorIO configuration, with which the scene is rendered; absent where Blender's own is used. */
+        config?: Schemas["ColorConfig"];
         /** @description Display device; absent where the output is linear. */
         display?: string;
         /** @description Each colour space of images that the picture needs, with one of them. */
@@ -629,6 +651,10 @@ export interface Schemas {
         sha256: string;
         /** Format: int64 */
         size_bytes: number;
+    };
+    InputConfig: {
+        path: string;
+        sha256: string;
     };
     InputFile: {
         path: string;
@@ -1652,6 +1678,8 @@ export interface Schemas {
         frames?: string | number[];
         /** @description Path of the .blend to render, one of the files. */
         main: string;
+        /** @description Path in the project of the OpenColorIO configuration with which Blender runs; Blender's own when left out. See the page Colours. */
+        ocio?: string;
         /**
          * @description How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path).
          * @enum {string}
@@ -1672,6 +1700,8 @@ export interface Schemas {
          * @description Height of the pictures in pixels, before cropping.
          */
         resolution_y?: number;
+        /** @description True takes over frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing. The answer lists them in reused_frames. */
+        reuse?: boolean;
         /**
          * Format: int64
          * @description Cycles samples of a pixel; at most the scene's.
@@ -1794,6 +1824,8 @@ export interface Schemas {
         frame_step?: number;
         /** @description Frames to render: numbers, ranges and ranges with a step, separated by commas, such as 3,7-9 or 10-100x5; or a list of numbers. Replaces frame_start, frame_end and frame_step. */
         frames?: string | number[];
+        /** @description Path in the project of the OpenColorIO configuration with which Blender runs; Blender's own when left out. See the page Colours. */
+        ocio?: string;
         /**
          * @description How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path).
          * @enum {string}
@@ -1814,6 +1846,8 @@ export interface Schemas {
          * @description Height of the pictures in pixels, before cropping.
          */
         resolution_y?: number;
+        /** @description True takes over frames that an earlier job of the workspace rendered and whose pictures are the same. They cost nothing. The answer lists them in reused_frames. */
+        reuse?: boolean;
         /**
          * Format: int64
          * @description Cycles samples of a pixel; at most the scene's.
@@ -1859,6 +1893,7 @@ export interface Schemas {
         job_id: string;
         /** Format: int64 */
         log_index: number | null;
+        ocio?: Schemas["InputConfig"];
         pricing_version: string;
         quote_id: string;
         receipt_id: string;
@@ -2559,7 +2594,7 @@ export interface Schemas {
         /** @description The .blend of the project that names it. */
         from: string;
         /** @enum {string} */
-        kind: "image" | "sequence" | "udim" | "movie" | "volume" | "font" | "sound" | "cache" | "simulation" | "library";
+        kind: "image" | "sequence" | "udim" | "movie" | "volume" | "font" | "sound" | "cache" | "simulation" | "library" | "color_config" | "lut";
         /** @description The data-block that wants it. */
         owner?: string;
         /** @description Path in the project; for a missing file, the path where Blender looks for it. */
@@ -2643,6 +2678,8 @@ export interface Schemas {
     Settings: {
         /** @description Name of the camera for all frames; the scene's own, and those of its markers, when left out. */
         camera?: string;
+        /** @description Path in the project of the OpenColorIO configuration with which Blender runs; Blender's own when left out. See the page Colours. */
+        ocio?: string;
         /**
          * @description How frames are named: frame (frame_0001, the default) or scene (by the scene's own output path).
          * @enum {string}

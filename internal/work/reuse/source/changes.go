@@ -47,7 +47,7 @@ func (r *Reader) earlier(ctx context.Context, o order, scene *contentkey.Scene) 
 	}
 	if len(both) > 0 {
 		was := scene
-		if wholeOf(before.project) != wholeOf(o.project) || before.settings.Scene != "" {
+		if wholeOf(before.project) != wholeOf(o.project) || before.settings.Scene != "" || before.settings.OCIO != o.settings.OCIO {
 			if was, err = r.scene(ctx, before); err != nil {
 				return nil
 			}

@@ -108,7 +108,7 @@ func (r *Reader) scene(ctx context.Context, o order) (*contentkey.Scene, error) 
 		}
 		return "", &fs.PathError{Op: "hash", Path: path, Err: errors.New("it is no file of the project")}
 	}
-	return contentkey.InTree(ctx, project.NewTree(ctx, r.Blobs, o.project, o.keys), o.project.Main, hash, blendfile.Options{Memory: r.Memory})
+	return contentkey.InTree(ctx, project.NewTree(ctx, r.Blobs, o.project, o.keys), o.project.Main, o.settings.OCIO, hash, blendfile.Options{Memory: r.Memory})
 }
 
 // wholeOf is a hash of all files of a project.
