@@ -1,8 +1,13 @@
 package farm
 
 import (
+	"log/slog"
+	"slices"
 	"testing"
 
+	"svc.example/internal/ground/contract"
+	"svc.example/internal/render/blender"
+	"svc.example/internal/work/worker"
 	engines "svc.example/internal/work/worker/blenders"
 )
 
@@ -35,6 +40,36 @@ func TestAllGPUsRenderOnGPUs(t *testing.T) {
 	} {
 		if err := c.run.Validate(); (err == nil) != c.taken {
 			t.Errorf("%+v: %v", c.run, err)
+		}
+	}
+}
+
+// TestTheTagsOfAWorkerAreChecked before it starts, and a reserved worker has some.
+func TestTheTagsOfAWorkerAreChecked(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		flags MachineFlags
+		taken bool
+	}{
+		{MachineFlags{Tag: []string{"rtx", "studio-b"}}, true},
+		{MachineFlags{Tag: []string{"rtx"}, Reserved: true}, true},
+		{MachineFlags{Reserved: true}, false},
+		{MachineFlags{Tag: []string{"RTX"}}, false},
+		{MachineFlags{Tag: []string{"a", "b", "c", "d", "e", "f", "g", "h", "i"}}, false},
+	} {
+		if err := c.flags.Check(BlenderFlags{}); (err == nil) != c.taken {
+			t.Errorf("%+v: %v", c.flags, err)
+		}
+	}
+	var config worker.Config
+	MachineFlags{Tag: []string{"studio-b", "rtx"}, Reserved: true}.Apply(&config)
+	config.Log = slog.New(slog.DiscardHandler)
+	for _, synthetic := range []bool{true, false} {
+		info := blender.Info{Version: contract.BlenderVersion, Synthetic: synthetic, Devices: []blender.DeviceInfo{{Type: "CPU", Name: "a CPU"}}}
+		config.Device = blender.CPU
+		says, err := config.Admit(info)
+		if err != nil || !slices.Equal(says.Tags, []string{"rtx", "studio-b"}) || !says.Reserved {
+			t.Errorf("it registers with %v, reserved %t (%v)", says.Tags, says.Reserved, err)
 		}
 	}
 }
