@@ -57,7 +57,7 @@ func guideDoors() []guideDoor {
 		},
 		{
 			Name: "Build", For: "You connect a program, a pipeline or an agent.", Quickstart: guide{Name: "build"},
-			Guides:    named("keys-and-spending", "sdk", "conformance", "agents", "webhooks", "test-mode", "oauth", "verify", "verify-independently", "versions"),
+			Guides:    named("keys-and-spending", "sdk", "conformance", "agents", "agent-tools", "webhooks", "webhook-receivers", "test-mode", "oauth", "verify", "verify-independently", "versions"),
 			Reference: named("interface", "interface-basics", "interface-routes", "interface-shapes", "interface-account", "interface-wallet", "interface-uploads", "interface-projects", "interface-scene", "interface-quotes", "interface-jobs", "interface-job-routes", "interface-receipts", "errors", "states", "webhook-events", "limits", "cli", "sdk-operations", "sdk-python", "sdk-typescript"),
 		},
 		{

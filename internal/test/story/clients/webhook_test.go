@@ -26,17 +26,17 @@ import (
 	"svc.example/internal/test/story"
 )
 
-// snippet is the program of a language that docs/webhooks.md shows.
+// snippet is the program of a language that docs/webhook-receivers.md shows.
 func snippet(t *testing.T, language string) string {
 	t.Helper()
-	text, err := os.ReadFile("../../../../docs/webhooks.md")
+	text, err := os.ReadFile("../../../../docs/webhook-receivers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, rest, found := strings.Cut(string(text), "```"+language+"\n")
 	program, _, ends := strings.Cut(rest, "\n```")
 	if !found || !ends {
-		t.Fatalf("docs/webhooks.md shows no %s", language)
+		t.Fatalf("docs/webhook-receivers.md shows no %s", language)
 	}
 	return program + "\n"
 }
