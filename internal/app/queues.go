@@ -37,6 +37,7 @@ func (a *App) queues(p parts) map[string]lease.Queue {
 		lease.Queue{Name: lease.ExpireQueue, LongestPause: time.Hour, MaxFailures: patience},
 		lease.Queue{Name: intake.FetchQueue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: identity.LinkQueue, LongestPause: longestPause, MaxFailures: identity.MaxDeliveries},
+		lease.Queue{Name: identity.InvitationQueue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: webhook.Queue, LongestPause: longestPause, MaxFailures: patience},
 		lease.Queue{Name: alert.NoticeQueue, LongestPause: longestPause, MaxFailures: alert.MaxNotices},
 		lease.Queue{Name: notice.Queue, LongestPause: longestPause, MaxFailures: notice.MaxTries},

@@ -178,6 +178,7 @@ func (a *App) background(p parts, in *intake.Intake, workers *farm.Server, count
 	queues := a.queues(p)
 	return append(a.work(p, in, workers),
 		a.runner(queues[identity.LinkQueue], linkParallel, a.signInLinks(p.at).Send).Run,
+		a.runner(queues[identity.InvitationQueue], 1, a.invitations(p.at).Deliver).Run,
 		a.runner(queues[webhook.NoticeQueue], 1, a.notices().Notify).Run,
 		a.runner(queues[alert.NoticeQueue], 1, a.lowWallets(p.at).Notify).Run,
 		a.runner(queues[notice.Queue], jobMailParallel, a.jobMails(p).Notify).Run,

@@ -55,7 +55,7 @@ func ofBrowsers(path string) bool {
 // ofWorkspace reports whether a path is about the workspace itself, in either mode: its
 // keys, its people and its settings.
 func ofWorkspace(path string) bool {
-	return hasPrefix(path, "/console/keys", "/console/settings", "/console/sign-", "/console/mode", "/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages")
+	return hasPrefix(path, "/console/keys", "/console/settings", links.MembersPath, links.InvitationPath, "/console/workspace", "/console/sign-", "/console/mode", "/v1/auth/", "/v1/api-keys", "/v1/agent-keys", "/v1/workspace/proof-pages")
 }
 
 // hasTestSide reports whether a path exists in test worlds.

@@ -180,7 +180,8 @@ func (a *App) pages(errs *front.Errors, p parts, in *intake.Intake, signIn *oaut
 		Shared: page.Shared{DB: a.DB, Test: a.test, TestMode: !a.Config.TestMode.Off, Links: p.at, Errors: errs, Log: a.Config.Log},
 		Console: console.Config{
 			Jobs: p.jobs, Watch: p.watch, Artifacts: p.artifacts, Overviews: p.overviews, Movies: p.movies, Previews: p.previews, Intake: in, Webhooks: a.webhooks, Payments: p.payments, OAuth: signIn, Shares: p.shares,
-			Leave: a.leave, Mails: a.Config.Mail != nil && *a.Config.JobMail > 0, UploadStall: a.Config.UploadStall,
+			Invitations: a.invitations(p.at),
+			Leave:       a.leave, Mails: a.Config.Mail != nil && *a.Config.JobMail > 0, UploadStall: a.Config.UploadStall,
 		},
 		Public: public.Config{Intake: in, Board: p.board, Proofs: p.jobs, Terms: a.Config.Terms, Downloads: a.Config.Downloads},
 		ByLink: shared.Config{Jobs: p.jobs, Watch: p.watch, Overviews: p.overviews, Artifacts: p.artifacts, Intake: in, Shares: p.shares},
@@ -262,6 +263,15 @@ func (a *App) signInLinks(at links.Links) identity.Links {
 		deliver = a.Config.Mail.Deliver
 	}
 	return identity.Links{DB: a.DB, Address: at, Deliver: deliver, Mailed: a.Config.Mail != nil}
+}
+
+// invitations brings people into workspaces.
+func (a *App) invitations(at links.Links) identity.Invitations {
+	i := identity.Invitations{DB: a.DB, Address: at}
+	if a.Config.Mail != nil {
+		i.Send = a.Config.Mail.Send
+	}
+	return i
 }
 
 // jobMails mails people how their jobs ended.

@@ -191,10 +191,11 @@ func (c *workspaceCreate) Run(k *kong.Context) error {
 		if p, err = identity.CreateWorkspace(ctx, tx, c.Email); err != nil || known {
 			return err
 		}
-		if account, err = identity.CreateAccountKey(ctx, tx, p.WorkspaceID, "first account key"); err != nil {
+		owner := identity.Principal{WorkspaceID: p.WorkspaceID, Credential: identity.Credential{PersonID: p.PersonID}}
+		if account, err = identity.CreateOwnAccountKey(ctx, tx, owner, "first account key", false); err != nil {
 			return err
 		}
-		if agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "first agent key"}); err != nil || c.CreditCents == 0 {
+		if agent, err = identity.CreateAgentKey(ctx, tx, p.WorkspaceID, identity.AgentTerms{Name: "first agent key", MadeBy: p.PersonID}); err != nil || c.CreditCents == 0 {
 			return err
 		}
 		act, err := operator.Credit(ctx, tx, p.WorkspaceID, wallet.NewReference(), c.CreditCents)

@@ -197,9 +197,10 @@ A cell is the answer's status: 401 ` + "`unauthenticated`" + `, 403 ` + "`cross_
 *wrong kind*: each credential that the route does not take, workers' keys too. *ended*: a revoked key, a session signed out
 or past its 14 days. *another site*: a session, used by another site's page; a key is good from anywhere. *own only*: the
 route names no thing, and shows or makes another workspace's own. *test mode only*: with a real credential, 409 ` + "`wrong_mode`" + `.
+*viewer*, *member*, *owner*: a session of a person with that role; 403 is ` + "`insufficient_role`" + `. Keys have no role.
 
-| route | takes | nothing | wrong kind | ended | another site | another workspace |
-|---|---|---|---|---|---|---|
+| route | takes | nothing | wrong kind | ended | another site | another workspace | viewer | member | owner |
+|---|---|---|---|---|---|---|---|---|---|
 `
 
 // public checks a route that takes no credential: none makes a difference.
@@ -229,7 +230,7 @@ func (w *world) public(op operation) []string {
 	} else if !plain.letIn() {
 		w.t.Errorf("%s: %s %s", op.id, plain, plain.code)
 	}
-	return []string{takes, entry, entry, entry, site, entry}
+	return []string{takes, entry, entry, entry, site, entry, "-", "-", "-"}
 }
 
 // guarded checks a route that takes credentials.
@@ -265,7 +266,7 @@ func (w *world) guarded(op operation) []string {
 	}
 	slices.Sort(names)
 	refused := unauthenticated.String()
-	return []string{strings.Join(names, ", "), refused, refused, refused, site, others}
+	return append([]string{strings.Join(names, ", "), refused, refused, refused, site, others}, w.asRoles(op)...)
 }
 
 // others checks that another workspace meets none of the owner's things.

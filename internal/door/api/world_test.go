@@ -42,6 +42,7 @@ type world struct {
 	keys                   map[string]string // a key's id, by where its kind is managed
 	belongings             []string          // what no stranger may ever read
 	samples                map[string]sample
+	roles                  map[identity.Role]string // sessions of people in the owner's workspace
 }
 
 // sample is a request that an operation understands.
@@ -70,6 +71,7 @@ func newWorld(t *testing.T, url string) *world {
 	s.post("/node/v1/jobs/"+w.path["job_id"]+"/cancel", body{}) // ended, so that event streams end
 	w.path["preview_id"] = s.post("/node/v1/uploads/"+w.path["upload_id"]+"/preview", body{}).text("preview_id")
 	w.owner, w.stranger, w.ended = w.credentials(s.owner, false), w.credentials(s.other, false), w.credentials(s.owner, true)
+	w.join()
 	w.keys = map[string]string{}
 	for _, routes := range []string{"/v1/api-keys", "/v1/agent-keys"} {
 		b := s.signedIn(s.owner)

@@ -35,7 +35,7 @@ var worlds = apptest.Share(nil)
 var registering = apptest.Share(func(c *app.Config) { c.Registration = true })
 
 func TestMain(m *testing.M) {
-	code := apptest.Run(m, worlds, registering)
+	code := apptest.Run(m, worlds, registering, walked)
 	if err := chromium.close(); err != nil {
 		fmt.Fprintln(os.Stderr, "the browser:", err)
 		code = max(code, 1)

@@ -29,6 +29,7 @@ import (
 	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/stripetest"
 	"svc.example/internal/work/dispatch"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/synthetic"
 	"svc.example/internal/work/worker"
 )
@@ -101,6 +102,9 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	completed(tested)
 	priced := p.upload("scene.blend", demo.Scene())
 	p.submit("/console/keys", "name", "render farm", "limit", "10")
+	p.submit("/console/members", "email", "animator.with.a.rather.long.address@studio.example.com", "role", "member")
+	joins(t, w, p, identity.Viewer)
+	apptest.Join(t, started.DB, empty.ID, p.Email, identity.Viewer) // the pages offer to switch
 	boss.submit("/admin/acts", "act", "freeze", "subject", empty.ID, "reason", "Its payment is disputed.", "yes", "yes")
 	p.submit("/console/webhooks", "url", "https://studio.example.com/hooks", "description", "the studio")
 	operators := map[string]string{
@@ -110,7 +114,7 @@ func TestPagesOfTheConsoleReadWellOnEveryScreen(t *testing.T) {
 	pages := map[string]string{
 		"home": "/", "webhooks": "/console/webhooks", "leaderboard": "/leaderboard",
 		"jobs": "/console", "jobs-none": "/console?status=failed", "new": "/console/new", "upload": priced.path, "job": done, "frame": done + "/frames/2",
-		"compare": done + "/frames/2?with=5", "_choose": done + "/frames/2/compare", "wallet": "/console/wallet", "_invoices": "/console/wallet/invoices", "keys": "/console/keys", "settings": "/console/settings",
+		"compare": done + "/frames/2?with=5", "_choose": done + "/frames/2/compare", "wallet": "/console/wallet", "_invoices": "/console/wallet/invoices", "keys": "/console/keys", "settings": "/console/settings", "_members": "/console/members",
 		"guide": "/guide", "_first-render": "/guide/first-render", "_warnings": "/guide/warnings", "terms": "/terms", "_sdks": "/sdk/", "_blender": "/blender/", "sign-in": "/sign-in",
 		"consent": questionOf("http://127.0.0.1:1/"), "device": "/oauth/device", "device-consent": "/oauth/device?user_code=" + deviceCode(t, base),
 		"hand-over": handOver(t, base, artist.Agent.Secret),

@@ -40,6 +40,10 @@ const (
 	InvalidSignature     Code = "invalid_signature"
 	CrossOriginRefused   Code = "cross_origin_refused"
 	InsufficientScope    Code = "insufficient_scope"
+	InsufficientRole     Code = "insufficient_role"
+	InvitationInvalid    Code = "invitation_invalid"
+	MemberNotFound       Code = "member_not_found"
+	LastOwner            Code = "last_owner"
 	RouteNotFound        Code = "route_not_found"
 	RenderNotFound       Code = "render_not_found"
 	FrameNotFound        Code = "frame_not_found"
@@ -207,6 +211,7 @@ func malformed() []Entry {
 		{FileNotFetched, 400, true, "Check that the URL returns the file itself, without a sign-in or redirect; or upload the file.", DoorAPI},
 		{InvalidWebhookURL, 400, false, "Use an https URL of a public host, without a user name, on port 443 or above 1023.", DoorAPI},
 		{WebhookSecretShort, 400, false, "Send a webhook_secret of 16 characters or more, or leave it out to have one generated.", DoorAPI},
+		{InvitationInvalid, 400, false, "Ask an owner of the workspace for a new invitation.", DoorAPI},
 		{LinkInvalid, 400, false, "Request a new link and open it before it expires. Each link works once.", DoorAPI},
 		{IdempotencyHeadersIncomplete, 400, false, "Send all nine headers of the group, or none of them.", DoorAPI},
 		{FingerprintMismatch, 400, false, "Compute X-Svc-Request-Fingerprint from the values of the other headers.", DoorAPI},
@@ -227,6 +232,7 @@ func refused() []Entry {
 		{InsufficientFunds, 402, false, "Add credit to the wallet or quote fewer frames, then start again.", DoorAPI},
 		{CrossOriginRefused, 403, false, "Call this route from the service's own pages, or send a bearer key.", DoorAPI},
 		{InsufficientScope, 403, false, "Use a credential that has the scope named in the message.", DoorAPI},
+		{InsufficientRole, 403, false, "Ask an owner of the workspace to do this, or to change your role.", DoorAPI},
 		{PreviewsOff, 403, false, "Start a job of one frame instead: this service has no free previews.", DoorAPI},
 		{RouteNotFound, 404, false, "Check the path against /openapi.json.", DoorAPI},
 		{RenderNotFound, 404, false, "Check the job id, and check that your key belongs to the job's workspace.", DoorAPI},
@@ -235,6 +241,7 @@ func refused() []Entry {
 		{QuoteNotFound, 404, false, "Inspect or quote again to get a new quote_id.", DoorAPI},
 		{TopUpNotFound, 404, false, "Use a top_up_id from the list of top-ups.", DoorAPI},
 		{InvoiceNotFound, 404, false, "Use a number from the list of invoices.", DoorAPI},
+		{MemberNotFound, 404, false, "Reload the list of members.", DoorAPI},
 		{KeyNotFound, 404, false, "Use a key_id from the list of keys.", DoorAPI},
 		{EndpointNotFound, 404, false, "Use an endpoint_id from the list of webhook endpoints.", DoorAPI},
 		{DeliveryNotFound, 404, false, "Use a delivery_id from the list of deliveries.", DoorAPI},
@@ -271,6 +278,7 @@ func conflicting() []Entry {
 		{PreviewLimitReached, 409, false, "Use the previews you have. If detail.available_at is not null, you can order another one then.", DoorAPI},
 		{TopUpLimitReached, 409, false, "Pay an open top-up or let it expire, then start a new one.", DoorAPI},
 		{KeyLimitReached, 409, false, "Revoke a key that you no longer need, then create the new one.", DoorAPI},
+		{LastOwner, 409, false, "Make another member an owner first.", DoorAPI},
 		{ShareLimitReached, 409, false, "End a share link that you no longer need, then share the job again.", DoorAPI},
 		{EndpointDisabled, 409, false, "Enable the webhook endpoint, then try again.", DoorAPI},
 		{EndpointLimitReached, 409, false, "Delete a webhook endpoint that you no longer need, then create the new one.", DoorAPI},

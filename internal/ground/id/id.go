@@ -24,6 +24,7 @@ const (
 	Receipt     = "RCT-"
 	Workspace   = "WSP-"
 	Person      = "PER-"
+	Invitation  = "IVT-"
 	Node        = "NOD-"
 	Benchmark   = "BMR-"
 	Preview     = "PRV-"

@@ -109,6 +109,12 @@ func (l Links) Result(resultID string) string { return l.To(ResultPath + resultI
 // GPU returns the leaderboard's page of one GPU.
 func (l Links) GPU(slug string) string { return l.To(GPUPath + slug) }
 
+// Invitation returns the address that opens an invitation. The token works once; that is
+// kept by its issuer.
+func (l Links) Invitation(token string) string {
+	return l.Page(InvitationPath, url.Values{"token": {token}})
+}
+
 // SignIn returns the address that a sign-in link opens. The token works once; that
 // is kept by its issuer, not by the address.
 func (l Links) SignIn(token string) string {

@@ -10,6 +10,8 @@ const (
 	StripePath      = "/v1/payments/stripe" // events of the payment provider
 	TermsPath       = "/terms"              // what legal_acceptance accepts
 	WalletPath      = "/console/wallet"     // a person's money
+	MembersPath     = "/console/members"    // the people of a workspace
+	InvitationPath  = "/console/invitation" // what the mail of an invitation opens
 	DownloadPath    = "/v1/artifacts/"      // signed downloads, by job id
 
 	NoticesPath      = "/notices/"     // ends mails about jobs, by person id

@@ -45,7 +45,7 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 		if has, err = wallet.Get(ctx, tx, l.Subject); err != nil {
 			return err
 		}
-		people, err = tx.WorkspacePeople(ctx, l.Subject)
+		people, err = tx.WorkspaceOwners(ctx, l.Subject)
 		return err
 	})
 	if err != nil {

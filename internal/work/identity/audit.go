@@ -36,9 +36,29 @@ func Audit(ctx context.Context, tx *db.Tx, breach func(rule, subject, format str
 		func() error { return sessions.Audit(ctx, tx, breach, nil) },
 		func() error { return signInLinks.Audit(ctx, tx, breach, nil) },
 		func() error { return operators.Audit(ctx, tx, breach, nil) },
+		func() error { return members.Audit(ctx, tx, breach, nil) },
+		func() error { return invitations.Audit(ctx, tx, breach, nil) },
+		func() error { return auditMembers(ctx, tx, breach) },
 	} {
 		if err := audit(); err != nil {
 			return fmt.Errorf("audit who may call: %w", err)
+		}
+	}
+	return nil
+}
+
+// auditMembers reports workspaces that nobody owns, and people who are not in the workspace
+// that their sign-in opens.
+func auditMembers(ctx context.Context, tx *db.Tx, breach func(rule, subject, format string, args ...any)) error {
+	rows, err := tx.AuditMembers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if r.Lacks == "owner" {
+			breach("a workspace has an owner", r.Subject, "none of its members is one")
+		} else {
+			breach("a person is in the workspace that their sign-in opens", r.Subject, "they are no member of it")
 		}
 	}
 	return nil

@@ -8,28 +8,33 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/lease"
+	"svc.example/internal/work/notice"
 )
 
-// Erase removes the people of a workspace with all that signs them in, empties its name
-// and those of its keys, revokes the keys, hides its proof pages and marks it as erased. A
-// person has one workspace, so none of them belongs to another one. Repeating it changes
-// nothing. Error: workspace_not_found.
+// Erase takes the people out of a workspace, empties its name and those of its keys, revokes
+// the keys, hides its proof pages and marks it as erased. People who are in no other workspace
+// are removed, with all that signs them in. Repeating it changes nothing. Error:
+// workspace_not_found.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
-	_, emails, err := WorkspaceOf(ctx, tx, workspaceID)
-	if err != nil {
+	if _, _, err := WorkspaceOf(ctx, tx, workspaceID); err != nil {
 		return err
 	}
-	for _, email := range emails {
-		if err := lease.Erase(ctx, tx, LinkQueue, email); err != nil {
+	if err := tx.SessionsErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase sessions: %w", err)
+	}
+	if err := tx.InvitationsErase(ctx, query.InvitationsEraseParams{WorkspaceID: workspaceID}); err != nil {
+		return fmt.Errorf("erase invitations: %w", err)
+	}
+	all, err := tx.MembersOf(ctx, workspaceID)
+	if err != nil {
+		return fmt.Errorf("list members: %w", err)
+	}
+	for _, m := range all {
+		if err := part(ctx, tx, workspaceID, m.PersonID); err != nil {
 			return err
 		}
-		if err := tx.SignInLinksErase(ctx, email); err != nil {
-			return fmt.Errorf("erase sign-in links: %w", err)
-		}
-	}
-	for _, erase := range []func(context.Context, string) error{tx.SessionsErase, tx.OperatorsErase, tx.LoginsErase, tx.PeopleErase} {
-		if err := erase(ctx, workspaceID); err != nil {
-			return fmt.Errorf("erase people: %w", err)
+		if err := leave(ctx, tx, workspaceID, Person{m.PersonID, m.Email, m.Home}); err != nil {
+			return err
 		}
 	}
 	if err := eraseKeys(ctx, tx, workspaceID); err != nil {
@@ -40,6 +45,39 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 		return fmt.Errorf("erase workspace: %w", err)
 	}
 	return workspaces.Renew(ctx, tx, row)
+}
+
+// leave removes a person who was in an erased workspace only, and otherwise has their sign-in
+// open another one.
+func leave(ctx context.Context, tx *db.Tx, workspaceID string, p Person) error {
+	others, err := Memberships(ctx, tx, p.PersonID)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return rehome(ctx, tx, workspaceID, p.PersonID)
+	}
+	if err := lease.Erase(ctx, tx, LinkQueue, p.Email); err != nil {
+		return err
+	}
+	if err := tx.InvitationsErase(ctx, query.InvitationsEraseParams{Email: p.Email}); err != nil {
+		return fmt.Errorf("erase invitations: %w", err)
+	}
+	if err := tx.SignInLinksErase(ctx, p.Email); err != nil {
+		return fmt.Errorf("erase sign-in links: %w", err)
+	}
+	if err := notice.EraseReader(ctx, tx, p.PersonID); err != nil {
+		return err
+	}
+	if _, err := tx.OperatorRemove(ctx, p.PersonID); err != nil {
+		return fmt.Errorf("erase an operator: %w", err)
+	}
+	for _, erase := range []func(context.Context, string) error{tx.PersonSessionsErase, tx.LoginsErase, tx.PersonErase} {
+		if err := erase(ctx, p.PersonID); err != nil {
+			return fmt.Errorf("erase a person: %w", err)
+		}
+	}
+	return nil
 }
 
 // LockWorkspace locks a workspace, so that what is counted of it stays counted, and so

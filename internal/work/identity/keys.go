@@ -68,15 +68,27 @@ func limitKeys(ctx context.Context, tx *db.Tx, workspaceID string, count func(co
 // key: the answer holds a secret, so none is stored to be repeated. Errors:
 // invalid_key_name, key_limit_reached.
 func CreateAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
-	return createAccountKey(ctx, tx, workspaceID, contract.AccountKeyPrefix, name)
+	return createAccountKey(ctx, tx, workspaceID, contract.AccountKeyPrefix, name, "")
 }
 
 // CreateTestAccountKey is CreateAccountKey for a key of test mode.
 func CreateTestAccountKey(ctx context.Context, tx *db.Tx, workspaceID, name string) (NewKey, error) {
-	return createAccountKey(ctx, tx, workspaceID, contract.TestAccountKeyPrefix, name)
+	return createAccountKey(ctx, tx, workspaceID, contract.TestAccountKeyPrefix, name, "")
 }
 
-func createAccountKey(ctx context.Context, tx *db.Tx, workspaceID, prefix, name string) (NewKey, error) {
+// CreateOwnAccountKey makes an account key, or one of test mode, for an owner of the
+// workspace, with whom it ends. Errors: those of CreateAccountKey, insufficient_role.
+func CreateOwnAccountKey(ctx context.Context, tx *db.Tx, who Principal, name string, test bool) (NewKey, error) {
+	prefix := contract.AccountKeyPrefix
+	if test {
+		prefix = contract.TestAccountKeyPrefix
+	}
+	return createAccountKey(ctx, tx, who.WorkspaceID, prefix, name, who.Credential.PersonID)
+}
+
+// createAccountKey makes an account key. madeBy is the person who makes it; "" for an
+// operator.
+func createAccountKey(ctx context.Context, tx *db.Tx, workspaceID, prefix, name, madeBy string) (NewKey, error) {
 	k, err := newKey(tx, prefix, name)
 	if err != nil {
 		return NewKey{}, err
@@ -84,8 +96,11 @@ func createAccountKey(ctx context.Context, tx *db.Tx, workspaceID, prefix, name 
 	if err := limitKeys(ctx, tx, workspaceID, tx.AccountKeyActive); err != nil {
 		return NewKey{}, err
 	}
+	if err := mayMake(ctx, tx, workspaceID, madeBy, Owner); err != nil {
+		return NewKey{}, err
+	}
 	row := query.AccountKey{
-		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now,
+		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix, CreatedAt: tx.Now, MadeBy: madeBy,
 	}
 	row.RowSum = accountKeys.Of(row)
 	if err := tx.AccountKeyCreate(ctx, query.AccountKeyCreateParams(row)); err != nil {
@@ -108,6 +123,9 @@ type AgentTerms struct {
 	Resources []string
 	// Test makes a key of test mode.
 	Test bool
+	// MadeBy is the person who makes the key, with whom it ends; "" for an operator. It
+	// takes an owner; where a program only gets tokens, a member.
+	MadeBy string
 	// OnlyTokens makes a key whose secret is not known to anyone: package oauth gives
 	// out tokens for it.
 	OnlyTokens bool
@@ -122,7 +140,7 @@ func (t AgentTerms) prefix() string {
 }
 
 // CreateAgentKey makes an agent key of a workspace. Errors: invalid_key_name,
-// key_limit_reached.
+// key_limit_reached, insufficient_role.
 func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms AgentTerms) (NewKey, error) {
 	k, err := newKey(tx, terms.prefix(), terms.Name)
 	if err != nil {
@@ -131,12 +149,20 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms Ag
 	if err := RoomForAgentKey(ctx, tx, workspaceID); err != nil {
 		return NewKey{}, err
 	}
+	least := Owner
+	if terms.OnlyTokens {
+		least = Member
+	}
+	if err := mayMake(ctx, tx, workspaceID, terms.MadeBy, least); err != nil {
+		return NewKey{}, err
+	}
 	if terms.OnlyTokens {
 		k.MaskedPrefix = terms.prefix() + "…"
 	}
 	row := query.AgentKey{
 		KeyID: k.KeyID, WorkspaceID: workspaceID, Name: k.Name, SecretSha256: Hash(k.Secret), MaskedPrefix: k.MaskedPrefix,
 		SpendLimitCents: noLimit, CreatedAt: tx.Now, Scopes: terms.Scopes.String(), Resources: strings.Join(terms.Resources, " "),
+		MadeBy: terms.MadeBy,
 	}
 	if terms.SpendLimitCents != nil {
 		row.SpendLimitCents = *terms.SpendLimitCents
@@ -150,6 +176,19 @@ func CreateAgentKey(ctx context.Context, tx *db.Tx, workspaceID string, terms Ag
 		return NewKey{}, fmt.Errorf("create agent key: %w", err)
 	}
 	return k, nil
+}
+
+// mayMake refuses a person who cannot make a key, now that the workspace is locked: one who
+// was removed meanwhile would keep what they make. Error: insufficient_role.
+func mayMake(ctx context.Context, tx *db.Tx, workspaceID, personID string, least Role) error {
+	if personID == "" {
+		return nil
+	}
+	role, err := roleIn(ctx, tx, workspaceID, personID)
+	if err == nil && !role.Includes(least) {
+		err = insufficientRole(least, role)
+	}
+	return err
 }
 
 // RoomForAgentKey refuses where a workspace has as many active agent keys as it may. It locks

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
@@ -54,5 +55,5 @@ func openVerified(ctx context.Context, tx *db.Tx, p Person, before string) (Open
 	if err := notice.Verified(ctx, tx, p.PersonID); err != nil {
 		return Opened{}, err
 	}
-	return open(ctx, tx, p, before)
+	return open(ctx, tx, p, before, tx.Time().Add(contract.SessionLife))
 }

@@ -15,8 +15,8 @@ import (
 	"svc.example/internal/work/wallet"
 )
 
-// Person is a person who signs in. A person has one workspace; Email is in the spelling
-// of address.
+// Person is a person who signs in. WorkspaceID is the workspace that signing in opens: the one
+// that the person used last. Email is in the spelling of address.
 type Person struct {
 	PersonID    string
 	Email       string
@@ -46,7 +46,8 @@ func address(email string) (string, error) {
 	return spelling, nil
 }
 
-// CreateWorkspace makes a person with that address, a workspace and an empty wallet. If
+// CreateWorkspace makes a person with that address, and a workspace with an empty wallet that
+// the person owns. If
 // the address is known, it returns that person and changes nothing. Errors:
 // invalid_request; unavailable when a concurrent transaction creates the same person,
 // after which a retry finds it.
@@ -57,16 +58,14 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 	}
 	known, err := tx.PersonByEmail(ctx, email)
 	if err == nil {
-		return Person{known.PersonID, known.Email, known.WorkspaceID}, nil
+		return Person{known.PersonID, known.Email, known.WorkspaceID}, adopt(ctx, tx, known)
 	}
 	if !db.IsNotFound(err) {
 		return Person{}, fmt.Errorf("look up person: %w", err)
 	}
-	p := Person{PersonID: id.New(id.Person), Email: email, WorkspaceID: id.New(id.Workspace)}
-	workspace := query.Workspace{WorkspaceID: p.WorkspaceID, Name: email, CreatedAt: tx.Now, ProofPage: 1}
-	workspace.RowSum = workspaces.Of(workspace)
-	if err := tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams(workspace)); err != nil {
-		return Person{}, fmt.Errorf("create workspace: %w", err)
+	p := Person{PersonID: id.New(id.Person), Email: email}
+	if p.WorkspaceID, err = createWorkspace(ctx, tx, email); err != nil {
+		return Person{}, err
 	}
 	person := query.Person{PersonID: p.PersonID, Email: email, WorkspaceID: p.WorkspaceID, CreatedAt: tx.Now}
 	person.RowSum = people.Of(person)
@@ -78,7 +77,31 @@ func CreateWorkspace(ctx context.Context, tx *db.Tx, email string) (Person, erro
 	if made == 0 {
 		return Person{}, fault.New(fault.Unavailable, "Another sign-in with this address is in progress. Try again.")
 	}
-	return p, wallet.Open(ctx, tx, p.WorkspaceID)
+	_, err = join(ctx, tx, p.WorkspaceID, p.PersonID, Owner, "")
+	return p, err
+}
+
+// createWorkspace makes a workspace with an empty wallet, and nobody in it.
+func createWorkspace(ctx context.Context, tx *db.Tx, name string) (workspaceID string, err error) {
+	row := query.Workspace{WorkspaceID: id.New(id.Workspace), Name: name, CreatedAt: tx.Now, ProofPage: 1}
+	row.RowSum = workspaces.Of(row)
+	if err := tx.WorkspaceCreate(ctx, query.WorkspaceCreateParams(row)); err != nil {
+		return "", fmt.Errorf("create workspace: %w", err)
+	}
+	return row.WorkspaceID, wallet.Open(ctx, tx, row.WorkspaceID)
+}
+
+// adopt makes a person the owner of their workspace if nobody is in it: a process of an older
+// version that served during the upgrade has made both.
+func adopt(ctx context.Context, tx *db.Tx, p query.Person) error {
+	count, err := tx.MemberCount(ctx, p.WorkspaceID)
+	if err == nil && count.People == 0 {
+		_, err = join(ctx, tx, p.WorkspaceID, p.PersonID, Owner, "")
+	}
+	if err != nil {
+		return fmt.Errorf("read the members of a workspace: %w", err)
+	}
+	return nil
 }
 
 // WorkspaceView is a workspace as the operator sees it.
@@ -124,7 +147,7 @@ func WorkspaceOf(ctx context.Context, tx *db.Tx, workspaceID string) (query.Work
 	if err != nil {
 		return w, nil, fmt.Errorf("read workspace: %w", err)
 	}
-	people, err := tx.PeopleOf(ctx, workspaceID)
+	people, err := tx.MembersOf(ctx, workspaceID)
 	if err != nil {
 		return w, nil, fmt.Errorf("list people: %w", err)
 	}

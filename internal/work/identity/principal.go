@@ -31,6 +31,8 @@ type Principal struct {
 	// SpendLimitCents bounds the credential's spending in a calendar month (UTC); nil
 	// leaves the wallet as the only bound.
 	SpendLimitCents *int64
+	// Role is what the person of a session may do in the workspace; "" for a key.
+	Role Role
 	// Operator says that the person of a session operates the service. No key does.
 	Operator bool
 }
@@ -40,8 +42,8 @@ type Credential struct {
 	Kind CredentialKind
 	// KeyID is the key's id; "" for a session.
 	KeyID string
-	// Email is the address of a session's person; "" for a key.
-	Email string
+	// Email is the address of a session's person, and PersonID their id; "" for a key.
+	Email, PersonID string
 }
 
 // CredentialKind is one of the credential systems of spec 5.

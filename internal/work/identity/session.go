@@ -14,8 +14,8 @@ import (
 )
 
 // Opened is a session that was just opened. Nothing stores Token: it goes into the
-// browser's cookie, and the database keeps its hash. Expires is contract.SessionLife
-// from now.
+// browser's cookie, and the database keeps its hash. Expires is at most
+// contract.SessionLife from now.
 type Opened struct {
 	Person  Person
 	Token   string
@@ -44,13 +44,13 @@ func SignIn(ctx context.Context, tx *db.Tx, linkToken, before string) (Opened, e
 	if err != nil {
 		return Opened{}, err
 	}
-	return open(ctx, tx, p, before)
+	return open(ctx, tx, p, before, tx.Time().Add(contract.SessionLife))
 }
 
 // open always makes a new session, so that a token planted in the browser before the
 // sign-in is worthless. It also deletes expired sessions and links: signing in is
 // what creates them, so the tables stay small without a job of their own.
-func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, error) {
+func open(ctx context.Context, tx *db.Tx, p Person, before string, until time.Time) (Opened, error) {
 	for _, clear := range []func() error{
 		func() error { return tx.SessionDelete(ctx, Hash(before)) },
 		func() error { return tx.SessionsEnd(ctx, tx.Now) },
@@ -64,8 +64,8 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 	if err != nil {
 		return Opened{}, err
 	}
-	o := Opened{p, token, tx.Time().Add(contract.SessionLife)}
-	row := query.Session{TokenSha256: Hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires)}
+	o := Opened{p, token, until}
+	row := query.Session{TokenSha256: Hash(token), PersonID: p.PersonID, CreatedAt: tx.Now, ExpiresAt: db.Micros(o.Expires), WorkspaceID: p.WorkspaceID}
 	row.RowSum = sessions.Of(row)
 	if err := tx.SessionCreate(ctx, query.SessionCreateParams(row)); err != nil {
 		return Opened{}, fmt.Errorf("create session: %w", err)
@@ -76,8 +76,9 @@ func open(ctx context.Context, tx *db.Tx, p Person, before string) (Opened, erro
 // SignInAgain is the suggested action for a caller without a session.
 const SignInAgain = "Sign in on the service's own pages, then call again."
 
-// Session authenticates a session cookie's value. The person acts for the workspace
-// with every scope and without a spending limit. The session does not get longer by its
+// Session authenticates a session cookie's value. The person acts for the session's
+// workspace within their role there, and without a spending limit. A session of a workspace
+// that the person has left opens nothing. The session does not get longer by its
 // use. Errors: unauthenticated, rate_limited.
 func Session(ctx context.Context, d *db.DB, token string) (p Principal, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
@@ -88,7 +89,11 @@ func Session(ctx context.Context, d *db.DB, token string) (p Principal, err erro
 		if err != nil {
 			return fmt.Errorf("look up session: %w", err)
 		}
-		p = Principal{WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: SessionCredential, Email: row.Email}, Scopes: AllScopes(), Operator: row.OperatorSince != 0}
+		role := Role(row.Role)
+		p = Principal{
+			WorkspaceID: row.WorkspaceID, Credential: Credential{Kind: SessionCredential, Email: row.Email, PersonID: row.PersonID},
+			Scopes: role.scopes(), Role: role, Operator: row.OperatorSince != 0,
+		}
 		return nil
 	})
 	if err == nil {

@@ -104,15 +104,15 @@ func drop(ctx context.Context, tx *db.Tx, personID string) error {
 
 // Ended is a job that ended.
 type Ended struct {
-	JobID  string
-	Status string // of package job
+	JobID, WorkspaceID string
+	Status             string // of package job
 }
 
 // Waiting is what a person is to be told.
 type Waiting struct {
-	PersonID, Email, WorkspaceID string
-	Off                          bool    // the person has switched the mails off since
-	Jobs                         []Ended // in the order in which they ended
+	PersonID, Email string
+	Off             bool    // the person has switched the mails off since
+	Jobs            []Ended // in the order in which they ended
 }
 
 // Read reads what a person is to be told; no jobs mean nothing.
@@ -123,7 +123,7 @@ func Read(ctx context.Context, tx *db.Tx, personID string) (w Waiting, err error
 	}
 	w.PersonID = personID
 	for _, f := range found {
-		w.Email, w.WorkspaceID, w.Off, w.Jobs = f.Email, f.WorkspaceID, f.OffAt != 0, append(w.Jobs, Ended{f.JobID, f.Status})
+		w.Email, w.Off, w.Jobs = f.Email, f.OffAt != 0, append(w.Jobs, Ended{f.JobID, f.WorkspaceID, f.Status})
 	}
 	return w, nil
 }
@@ -152,19 +152,29 @@ func Sent(ctx context.Context, tx *db.Tx, l lease.Lease, w Waiting, pause time.D
 	return lease.AddOrAdvance(ctx, tx, Queue, w.PersonID, 0, tx.Time().Add(pause))
 }
 
-// Erase removes what is here of the people of a workspace. Call it before they are removed.
+// Forget drops the mails to a person about the jobs of a workspace, which they have left.
+func Forget(ctx context.Context, tx *db.Tx, workspaceID, personID string) error {
+	if err := tx.NoticesForget(ctx, query.NoticesForgetParams{PersonID: personID, WorkspaceID: workspaceID}); err != nil {
+		return fmt.Errorf("forget notices: %w", err)
+	}
+	return nil
+}
+
+// Erase removes the mails about the jobs of a workspace. Call it while its jobs are there.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
-	people, err := tx.PeopleOf(ctx, workspaceID)
-	if err != nil {
-		return fmt.Errorf("list people: %w", err)
+	if err := tx.NoticesErase(ctx, workspaceID); err != nil {
+		return fmt.Errorf("erase notices: %w", err)
 	}
-	for _, p := range people {
-		if err := lease.Erase(ctx, tx, Queue, p.PersonID); err != nil {
-			return err
-		}
+	return nil
+}
+
+// EraseReader removes what is here of a person. Call it before the person is removed.
+func EraseReader(ctx context.Context, tx *db.Tx, personID string) error {
+	if err := lease.Erase(ctx, tx, Queue, personID); err != nil {
+		return err
 	}
-	for _, erase := range []func(context.Context, string) error{tx.NoticesErase, tx.NoticeReadersErase} {
-		if err := erase(ctx, workspaceID); err != nil {
+	for _, erase := range []func(context.Context, string) error{tx.NoticesDelete, tx.NoticeReaderErase} {
+		if err := erase(ctx, personID); err != nil {
 			return fmt.Errorf("erase notices: %w", err)
 		}
 	}

@@ -98,8 +98,9 @@ func (s *Server) answer(r Request, values url.Values) string {
 // Terms is what a person agrees to.
 type Terms struct {
 	WorkspaceID     string
-	SpendLimitCents int64 // of a calendar month
-	Days            int   // until the key ends
+	PersonID        string // with whom the key ends
+	SpendLimitCents int64  // of a calendar month
+	Days            int    // until the key ends
 }
 
 // check refuses terms that no page offers. Error: invalid_request.
@@ -130,7 +131,7 @@ func (s *Server) Allow(ctx context.Context, r Request, terms Terms) (location st
 		return create(ctx, tx, query.OauthRequest{
 			SecretSha256: identity.Hash(code), Kind: "code", ClientID: r.Client.ID, RedirectUri: r.RedirectURI, Challenge: r.Challenge,
 			Scopes: r.Scopes.String(), Resources: strings.Join(r.Resources, " "), Status: "allowed", KeyName: r.Client.KeyName(),
-			WorkspaceID: terms.WorkspaceID, SpendLimitCents: terms.SpendLimitCents, LifeDays: int64(terms.Days), ExpiresAt: tx.Now + CodeLife.Microseconds(),
+			WorkspaceID: terms.WorkspaceID, PersonID: terms.PersonID, SpendLimitCents: terms.SpendLimitCents, LifeDays: int64(terms.Days), ExpiresAt: tx.Now + CodeLife.Microseconds(),
 		})
 	})
 	if err != nil {
@@ -161,7 +162,7 @@ func create(ctx context.Context, tx *db.Tx, row query.OauthRequest) error {
 func change(ctx context.Context, tx *db.Tx, row query.OauthRequest) error {
 	err := tx.OauthRequestChange(ctx, query.OauthRequestChangeParams{
 		Status: row.Status, KeyName: row.KeyName, WorkspaceID: row.WorkspaceID, SpendLimitCents: row.SpendLimitCents, LifeDays: row.LifeDays,
-		KeyID: row.KeyID, PolledAt: row.PolledAt, PollSeconds: row.PollSeconds, RowSum: requests.Of(row), SecretSha256: row.SecretSha256,
+		KeyID: row.KeyID, PolledAt: row.PolledAt, PollSeconds: row.PollSeconds, RowSum: requests.Of(row), PersonID: row.PersonID, SecretSha256: row.SecretSha256,
 	})
 	if err != nil {
 		return fmt.Errorf("change the request of a program: %w", err)

@@ -193,7 +193,7 @@ func (s *Server) AllowDevice(ctx context.Context, typed string, client Client, t
 		if err := identity.RoomForAgentKey(ctx, tx, terms.WorkspaceID); err != nil {
 			return err
 		}
-		row.Status, row.KeyName, row.WorkspaceID = "allowed", client.KeyName(), terms.WorkspaceID
+		row.Status, row.KeyName, row.WorkspaceID, row.PersonID = "allowed", client.KeyName(), terms.WorkspaceID, terms.PersonID
 		row.SpendLimitCents, row.LifeDays = terms.SpendLimitCents, int64(terms.Days)
 		return change(ctx, tx, row)
 	})

@@ -12,7 +12,7 @@ import (
 // The rows of this package carry checksums: which program has which key cannot be
 // derived from anything else.
 var (
-	requests = rowsum.Table[query.OauthRequest]{Name: "oauth_request", Key: 1}
+	requests = rowsum.Table[query.OauthRequest]{Name: "oauth_request", Key: 1, Later: []string{"PersonID"}}
 	grants   = rowsum.Table[query.OauthGrant]{Name: "oauth_grant", Key: 1}
 )
 

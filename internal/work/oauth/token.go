@@ -134,10 +134,10 @@ func (s *Server) grant(ctx context.Context, tx *db.Tx, row query.OauthRequest) (
 	}
 	key, err := identity.CreateAgentKey(ctx, tx, row.WorkspaceID, identity.AgentTerms{
 		Name: row.KeyName, SpendLimitCents: &row.SpendLimitCents, Life: time.Duration(row.LifeDays) * 24 * time.Hour,
-		Scopes: scopes, Resources: strings.Fields(row.Resources), OnlyTokens: true,
+		Scopes: scopes, Resources: strings.Fields(row.Resources), OnlyTokens: true, MadeBy: row.PersonID,
 	})
 	if f, is := errors.AsType[*fault.Error](err); is && f.Code != fault.Internal {
-		return t, wrong(InvalidGrant, f.Message), nil // its keys are too many now, or the workspace is erased
+		return t, wrong(InvalidGrant, f.Message), nil // its keys are too many now, the workspace is erased, or the person has left it
 	}
 	if err != nil {
 		return t, nil, err

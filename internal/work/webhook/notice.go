@@ -40,7 +40,7 @@ func (n Notices) Notify(ctx context.Context, l lease.Lease) error {
 		if endpoint, err = tx.WebhookEndpointGet(ctx, l.Subject); err != nil {
 			return fmt.Errorf("read webhook endpoint: %w", err)
 		}
-		people, err = tx.WorkspacePeople(ctx, endpoint.WorkspaceID)
+		people, err = tx.WorkspaceOwners(ctx, endpoint.WorkspaceID)
 		return err
 	})
 	if err != nil {

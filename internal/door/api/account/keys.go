@@ -167,7 +167,7 @@ func (s *Server) mayBeMade(test bool) error {
 func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*operation.Private[apiKeyCreated], error) {
 	var made identity.NewKey
 	err := s.DB.Write(ctx, func(tx *db.Tx) (err error) {
-		made, err = identity.CreateAccountKey(ctx, tx, operation.Caller(ctx).WorkspaceID, in.Body.Name)
+		made, err = identity.CreateOwnAccountKey(ctx, tx, operation.Caller(ctx), in.Body.Name, false)
 		return err
 	})
 	return operation.NoStore(apiKeyCreated{true, made.Secret, made.KeyID, made.Name, made.CreatedAt}, err)
@@ -176,7 +176,7 @@ func (s *Server) createAPIKey(ctx context.Context, in *createAPIKeyInput) (*oper
 // createAgentKey creates an agent key. Errors: invalid_key_name,
 // key_limit_reached, wrong_mode.
 func (s *Server) createAgentKey(ctx context.Context, in *createAgentKeyInput) (*operation.Private[agentKeyCreated], error) {
-	terms := identity.AgentTerms{Name: in.Body.Name, SpendLimitCents: in.Body.SpendLimitCents, Test: in.Body.Test}
+	terms := identity.AgentTerms{Name: in.Body.Name, SpendLimitCents: in.Body.SpendLimitCents, Test: in.Body.Test, MadeBy: operation.Caller(ctx).Credential.PersonID}
 	if days := in.Body.ExpiresInDays; days != nil {
 		terms.Life = time.Duration(*days) * 24 * time.Hour
 	}

@@ -5,13 +5,18 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"svc.example/internal/door/api/operation"
 	"svc.example/internal/ground/fault"
+	"svc.example/internal/work/identity"
 )
 
 // codesOf lists the error codes of an operation, in the order of fault.Table.
 // Tests compare every refusal that they get with the document.
 func codesOf(op *huma.Operation) []fault.Code {
 	can := slices.Concat(commonCodes(), operationCodes()[op.OperationID], shareCodes()[op.OperationID], queueCodes()[op.OperationID], invoiceCodes()[op.OperationID])
+	if takesSession(op) && operation.RoleFor(op) != identity.Viewer {
+		can = append(can, fault.InsufficientRole)
+	}
 	var ordered []fault.Code
 	for _, row := range fault.Table() {
 		if slices.Contains(can, row.Code) {
@@ -19,6 +24,14 @@ func codesOf(op *huma.Operation) []fault.Code {
 		}
 	}
 	return ordered
+}
+
+// takesSession reports whether a person may call an operation from a browser.
+func takesSession(op *huma.Operation) bool {
+	return slices.ContainsFunc(op.Security, func(scheme map[string][]string) bool {
+		_, is := scheme[operation.SessionScheme]
+		return is
+	})
 }
 
 // commonCodes are the codes that every operation can answer with.

@@ -64,8 +64,8 @@ func KeepRequestID(ctx huma.Context, next func(huma.Context)) {
 }
 
 // Guard makes the middlewares that check credentials. Each refuses with
-// unauthenticated or insufficient_scope, and with cross_origin_refused when a
-// page of another site uses a session. It is safe for concurrent use.
+// unauthenticated, insufficient_scope or insufficient_role, and with
+// cross_origin_refused when a page of another site uses a session. It is safe for concurrent use.
 type Guard struct {
 	db         *db.DB
 	resource   string // what a token for the HTTP API names
@@ -175,6 +175,9 @@ func authenticated(by authenticator) Middleware {
 		caller, err := by(r)
 		if err == nil {
 			err = caller.Require(identity.ScopeRead)
+		}
+		if err == nil {
+			err = caller.RequireRole(RoleFor(ctx.Operation()))
 		}
 		if err != nil {
 			Fail(ctx, err)

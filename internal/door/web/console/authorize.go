@@ -47,10 +47,10 @@ var asked = []string{"response_type", "client_id", "redirect_uri", "state", "cod
 
 // authorizeRoutes adds the pages on which a person answers programs.
 func (s *Site) authorizeRoutes(mux *http.ServeMux) {
-	mux.Handle("GET "+links.AuthorizePath, s.Page(s.Admit(s.authorize)))
-	mux.Handle("POST "+links.AuthorizePath, s.Page(s.Form(s.answerProgram)))
-	mux.Handle("GET "+links.DevicePath, s.Page(s.Admit(s.device)))
-	s.FormAt(mux, deviceAnswerPath, links.DevicePath, s.answerDevice)
+	mux.Handle("GET "+links.AuthorizePath, s.Page(s.AdmitAs(identity.Member, s.authorize)))
+	mux.Handle("POST "+links.AuthorizePath, s.Page(s.Form(identity.Member, s.answerProgram)))
+	mux.Handle("GET "+links.DevicePath, s.Page(s.AdmitAs(identity.Member, s.device)))
+	s.FormAt(mux, deviceAnswerPath, links.DevicePath, identity.Member, s.answerDevice)
 }
 
 // authorize shows the program that asks and what it wants.
@@ -119,7 +119,7 @@ func (s *Site) answerProgram(r *http.Request, who identity.Principal) (page.Page
 
 // termsOf reads what a person allows. Error: invalid_request.
 func termsOf(who identity.Principal, scopes identity.Scopes, limit, days string) (t oauth.Terms, err error) {
-	t.WorkspaceID = who.WorkspaceID
+	t.WorkspaceID, t.PersonID = who.WorkspaceID, who.Credential.PersonID
 	if scopes.Has(identity.ScopeSpend) {
 		cents, err := page.Dollars("limit", limit, 0, wallet.MaxCents)
 		if err == nil && cents == nil {

@@ -38,7 +38,7 @@ func (s *Site) compare(r *http.Request, who identity.Principal, v *frameView, vi
 		if err != nil {
 			return err
 		}
-		v.Other, with = &jobRow{other}, cmp.Or(with, fmt.Sprint(v.Frame))
+		v.Other, with = new(rowOf(who, other)), cmp.Or(with, fmt.Sprint(v.Frame))
 		if !v.Other.Pictures() {
 			views = nil // they are not kept
 		}
@@ -87,7 +87,7 @@ func (s *Site) chooseJob(r *http.Request, who identity.Principal) (page.Page, er
 	if err != nil {
 		return page.Page{}, err
 	}
-	v := compareView{jobRow: jobRow{o}, Number: r.PathValue("frame")}
+	v := compareView{jobRow: rowOf(who, o), Number: r.PathValue("frame")}
 	if _, err := s.previewOf(r, who); err != nil {
 		return page.Page{}, err
 	}
@@ -101,7 +101,7 @@ func (s *Site) chooseJob(r *http.Request, who identity.Principal) (page.Page, er
 			return page.Page{}, err
 		}
 		for _, other := range all {
-			v.offer(jobRow{other})
+			v.offer(rowOf(who, other))
 		}
 	}
 	return page.Page{Template: "compare", Title: fmt.Sprintf("Compare frame %s of %s", v.Number, o.Filename), Section: page.JobsSection, Content: v}, nil

@@ -20,6 +20,7 @@ import (
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/artifact"
+	"svc.example/internal/work/identity"
 	"svc.example/internal/work/intake"
 	"svc.example/internal/work/job"
 	"svc.example/internal/work/movie"
@@ -54,6 +55,8 @@ type Config struct {
 	// Leave erases a workspace for good, with its files. Errors: jobs_not_ended,
 	// money_reserved, workspace_frozen.
 	Leave func(ctx context.Context, workspaceID string) error
+	// Invitations brings people into workspaces.
+	Invitations identity.Invitations
 	// Mails says that people are mailed how their jobs end.
 	Mails bool
 	// UploadStall is how long an upload may go without a new byte; 0 means one
@@ -86,9 +89,11 @@ const (
 // Routes adds the pages of a workspace, and the pictures, files and streams that they show.
 //
 // Each chain reads from the inside out: a function builds a page, form or signedIn admits
-// the person, page renders and sends.
+// the person, page renders and sends. Everyone in the workspace reads; each form names the least
+// role that may send it.
 func (s *Site) Routes(mux *http.ServeMux) {
 	s.authorizeRoutes(mux)
+	s.membersRoutes(mux)
 	mux.Handle("GET /sign-in", s.Page(s.SignInPage))
 	mux.Handle("POST /console/sign-in", s.Page(s.AskForLink))
 	s.LeadHome(mux, "/console/sign-in", "/sign-in")
@@ -97,27 +102,27 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+page.ConsolePath, s.Page(s.Admit(s.jobs)))
 	mux.Handle("GET "+page.ConsolePath+"/live", s.AdmitRaw(s.liveJobs))
 
-	mux.Handle("GET "+newPath, s.Page(s.Admit(s.newRender)))
+	mux.Handle("GET "+newPath, s.Page(s.AdmitAs(identity.Member, s.newRender)))
 	mux.Handle("POST "+newPath, s.Errors.Handle(s.receive))
-	s.FormAt(mux, newPath+"/sample", newPath, s.sample)
+	s.FormAt(mux, newPath+"/sample", newPath, identity.Member, s.sample)
 	upload := uploadsPath + "{upload_id}"
 	mux.Handle("GET "+upload, s.Page(s.Admit(s.upload)))
-	s.FormAt(mux, upload+"/frames", upload, s.requote)
-	mux.Handle("POST "+upload+"/look", s.Page(s.Form(s.orderPreview)))
+	s.FormAt(mux, upload+"/frames", upload, identity.Member, s.requote)
+	mux.Handle("POST "+upload+"/look", s.Page(s.Form(identity.Member, s.orderPreview)))
 	mux.Handle("GET "+upload+"/look", s.AdmitRaw(s.previewState))
 	mux.Handle("GET "+upload+"/look/{preview_id}", s.AdmitRaw(s.previewPicture))
-	s.FormAt(mux, upload+"/start", upload, s.start)
+	s.FormAt(mux, upload+"/start", upload, identity.Member, s.start)
 
-	s.FormAt(mux, selectedPath, page.ConsolePath, s.selected)
+	s.FormAt(mux, selectedPath, page.ConsolePath, identity.Member, s.selected)
 	one := jobsPath + "{job_id}"
 	mux.Handle("GET "+one, s.Page(s.Admit(s.job)))
 	mux.Handle("GET "+one+"/live", s.AdmitRaw(s.liveJob))
-	s.FormAt(mux, one+"/cancel", one, s.cancel)
-	s.FormAt(mux, one+"/pause", one, s.queued(s.pause))
-	s.FormAt(mux, one+"/resume", one, s.queued(s.resume))
-	s.FormAt(mux, one+"/priority", one, s.queued(s.prioritize))
-	s.FormAt(mux, one+"/tags", one, s.queued(s.tag))
-	s.FormAt(mux, one+"/rerender", one, s.rerender)
+	s.FormAt(mux, one+"/cancel", one, identity.Member, s.cancel)
+	s.FormAt(mux, one+"/pause", one, identity.Member, s.queued(s.pause))
+	s.FormAt(mux, one+"/resume", one, identity.Member, s.queued(s.resume))
+	s.FormAt(mux, one+"/priority", one, identity.Member, s.queued(s.prioritize))
+	s.FormAt(mux, one+"/tags", one, identity.Member, s.queued(s.tag))
+	s.FormAt(mux, one+"/rerender", one, identity.Member, s.rerender)
 	mux.Handle("GET "+one+"/thumbnail", s.AdmitRaw(s.thumbnail))
 	mux.Handle("GET "+one+"/frames", s.Page(s.Admit(s.openFrame)))
 	mux.Handle("GET "+one+"/frames.zip", s.AdmitRaw(s.selection))
@@ -135,35 +140,35 @@ func (s *Site) Routes(mux *http.ServeMux) {
 	mux.Handle("GET "+one+"/receipt", s.AdmitRaw(s.receipt))
 
 	mux.Handle("GET "+one+"/share", s.Page(s.Admit(s.share)))
-	mux.Handle("POST "+one+"/share", s.Page(s.Form(s.makeShare)))
-	s.FormAt(mux, one+"/share/end", one+"/share", s.endShare)
+	mux.Handle("POST "+one+"/share", s.Page(s.Form(identity.Member, s.makeShare)))
+	s.FormAt(mux, one+"/share/end", one+"/share", identity.Member, s.endShare)
 	mux.Handle("GET "+sharesPath, s.Page(s.Admit(s.shares)))
 
 	mux.Handle("GET "+walletPath, s.Page(s.Admit(s.wallet)))
-	s.FormAt(mux, walletPath+"/top-ups", walletPath, s.topUp)
-	s.FormAt(mux, walletPath+"/alert", walletPath, s.walletAlert)
+	s.FormAt(mux, walletPath+"/top-ups", walletPath, identity.Owner, s.topUp)
+	s.FormAt(mux, walletPath+"/alert", walletPath, identity.Owner, s.walletAlert)
 	mux.Handle("GET "+walletPath+"/ledger.csv", s.AdmitRaw(s.ledger))
 	mux.Handle("GET "+walletPath+"/spend.csv", s.AdmitRaw(s.spendFile))
 	mux.Handle("GET "+invoicesPath, s.Page(s.Admit(s.invoices)))
 	mux.Handle("GET "+invoicesPath+"/{number}", s.AdmitRaw(s.invoiceFile))
-	s.FormAt(mux, walletPath+"/billing", invoicesPath, s.setBilling)
+	s.FormAt(mux, walletPath+"/billing", invoicesPath, identity.Owner, s.setBilling)
 	mux.Handle("GET "+keysPath, s.Page(s.Admit(s.keys)))
-	mux.Handle("POST "+keysPath, s.Page(s.Form(s.createKey)))
-	s.FormAt(mux, keysPath+"/{key_id}/revoke", keysPath, s.revokeKey)
-	s.FormAt(mux, modePath, page.ConsolePath, s.switchMode)
+	mux.Handle("POST "+keysPath, s.Page(s.Form(identity.Owner, s.createKey)))
+	s.FormAt(mux, keysPath+"/{key_id}/revoke", keysPath, identity.Owner, s.revokeKey)
+	s.FormAt(mux, modePath, page.ConsolePath, identity.Viewer, s.switchMode)
 	mux.Handle("GET "+settingsPath, s.Page(s.Admit(s.settings)))
-	s.FormAt(mux, settingsPath+"/sessions", settingsPath, s.endOtherSessions)
-	mux.Handle("GET "+settingsPath+"/export", s.AdmitRaw(s.export))
-	s.FormAt(mux, settingsPath+"/name", settingsPath, s.rename)
-	s.FormAt(mux, settingsPath+"/theme", settingsPath, s.setTheme)
-	s.FormAt(mux, settingsPath+"/leave", settingsPath, s.leave)
-	s.FormAt(mux, settingsPath+"/mails", settingsPath, s.setMails)
+	s.FormAt(mux, settingsPath+"/sessions", settingsPath, identity.Viewer, s.endOtherSessions)
+	mux.Handle("GET "+settingsPath+"/export", s.AdmitRawAs(identity.Owner, s.export))
+	s.FormAt(mux, settingsPath+"/name", settingsPath, identity.Owner, s.rename)
+	s.FormAt(mux, settingsPath+"/theme", settingsPath, identity.Viewer, s.setTheme)
+	s.FormAt(mux, settingsPath+"/leave", settingsPath, identity.Owner, s.leave)
+	s.FormAt(mux, settingsPath+"/mails", settingsPath, identity.Viewer, s.setMails)
 	mux.Handle("GET "+links.NoticesPath+"{person_id}", s.Page(s.askUnsubscribe))
 	mux.Handle("POST "+links.NoticesPath+"{person_id}", s.Page(s.unsubscribe))
-	s.FormAt(mux, settingsPath+"/proof-pages", settingsPath, s.setProofPages)
+	s.FormAt(mux, settingsPath+"/proof-pages", settingsPath, identity.Owner, s.setProofPages)
 
 	mux.Handle("GET "+webhook.ConsolePage, s.Page(s.Admit(s.webhooks)))
-	mux.Handle("POST "+webhook.ConsolePage, s.Page(s.Form(s.addEndpoint)))
-	s.FormAt(mux, webhook.ConsolePage+"/{endpoint_id}/{action}", webhook.ConsolePage, s.changeEndpoint)
-	s.FormAt(mux, webhook.ConsolePage+"/{endpoint_id}/deliveries/{delivery_id}", webhook.ConsolePage, s.redeliver)
+	mux.Handle("POST "+webhook.ConsolePage, s.Page(s.Form(identity.Owner, s.addEndpoint)))
+	s.FormAt(mux, webhook.ConsolePage+"/{endpoint_id}/{action}", webhook.ConsolePage, identity.Owner, s.changeEndpoint)
+	s.FormAt(mux, webhook.ConsolePage+"/{endpoint_id}/deliveries/{delivery_id}", webhook.ConsolePage, identity.Owner, s.redeliver)
 }

@@ -102,7 +102,7 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 	if err != nil {
 		return page.Page{}, err
 	}
-	if why := (jobRow{o}).Removed(); why != "" {
+	if why := rowOf(who, o).Removed(); why != "" {
 		return page.Page{}, fault.New(fault.FrameNotFound, "%s", why)
 	}
 	views, err := s.Watch.Frames(ctx, who.WorkspaceID, jobID)
@@ -121,7 +121,7 @@ func (s *Site) frame(r *http.Request, who identity.Principal) (page.Page, error)
 		}
 		return &cell{JobID: jobID, Frame: views[i].Frame, View: &views[i], look: wanted}
 	}
-	v := frameView{jobRow: jobRow{o}, cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
+	v := frameView{jobRow: rowOf(who, o), cell: *cellAt(at), Previous: cellAt(at - 1), Next: cellAt(at + 1), First: views[0].Frame, Last: views[len(views)-1].Frame}
 	if err := s.compare(r, who, &v, views); err != nil {
 		return page.Page{}, err
 	}

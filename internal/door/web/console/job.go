@@ -139,7 +139,7 @@ func (s *Site) jobPage(r *http.Request, who identity.Principal, problem *fault.W
 	if err != nil {
 		return page.Page{}, err
 	}
-	v := jobView{jobRow: jobRow{o}, Problem: problem, Reused: int(record.FramesReused)}
+	v := jobView{jobRow: rowOf(who, o), Problem: problem, Reused: int(record.FramesReused)}
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
 		return page.Page{}, err
 	}
@@ -262,7 +262,7 @@ func (s *Site) sendJob(ctx context.Context, out *stream, who identity.Principal,
 	if err != nil {
 		return err
 	}
-	v := jobView{jobRow: jobRow{o}}
+	v := jobView{jobRow: rowOf(who, o)}
 	if v.ProofPage, err = s.proofPage(ctx, who, o); err != nil {
 		return err
 	}

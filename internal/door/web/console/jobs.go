@@ -49,7 +49,16 @@ func (q unstartedQuote) Path() string { return uploadsPath + q.UploadID }
 func (q unstartedQuote) Says() string { return page.SpanText(q.Left.Seconds()) + " left" }
 
 // jobRow is a job in the list.
-type jobRow struct{ job.Object }
+type jobRow struct {
+	job.Object
+	// Renders says that the person may change and start jobs.
+	Renders bool
+}
+
+// rowOf is a job as a person sees it.
+func rowOf(who identity.Principal, o job.Object) jobRow {
+	return jobRow{o, who.Role.Includes(identity.Member)}
+}
 
 // Path is the job's page.
 func (j jobRow) Path() string { return jobsPath + j.JobID }
@@ -131,7 +140,7 @@ func (s *Site) waiting(r *http.Request, who identity.Principal, v *jobsView) err
 		return err
 	}
 	for _, o := range all {
-		v.Needed = append(v.Needed, jobRow{o})
+		v.Needed = append(v.Needed, rowOf(who, o))
 	}
 	return s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) error {
 		quotes, err := quote.ListUnstarted(ctx, tx, who.WorkspaceID, mostQuotes)
@@ -157,7 +166,7 @@ func (s *Site) jobList(r *http.Request, who identity.Principal) (jobsView, error
 		return v, err
 	}
 	for _, o := range all {
-		v.Jobs = append(v.Jobs, jobRow{o})
+		v.Jobs = append(v.Jobs, rowOf(who, o))
 	}
 	if more {
 		v.Next = v.path("before", all[len(all)-1].JobID)

@@ -56,11 +56,7 @@ func (s *Site) keysPage(r *http.Request, who identity.Principal, v keysView) (pa
 func (s *Site) createKey(r *http.Request, who identity.Principal) (page.Page, error) {
 	v := keysView{Name: r.PostForm.Get("name"), Limit: strings.TrimSpace(r.PostForm.Get("limit")), Days: r.PostForm.Get("days"), Test: r.PostForm.Get("test") == "yes"}
 	made := &newKey{Agent: r.PostForm.Get("kind") != "account"}
-	terms := identity.AgentTerms{Name: v.Name, Test: v.Test}
-	create := identity.CreateAccountKey
-	if v.Test {
-		create = identity.CreateTestAccountKey
-	}
+	terms := identity.AgentTerms{Name: v.Name, Test: v.Test, MadeBy: who.Credential.PersonID}
 	var err error
 	if v.Test && !s.TestMode {
 		err = fault.New(fault.WrongMode, "This service has no test mode.")
@@ -73,7 +69,7 @@ func (s *Site) createKey(r *http.Request, who identity.Principal) (page.Page, er
 				made.NewKey, err = identity.CreateAgentKey(r.Context(), tx, who.WorkspaceID, terms)
 				return err
 			}
-			made.NewKey, err = create(r.Context(), tx, who.WorkspaceID, v.Name)
+			made.NewKey, err = identity.CreateOwnAccountKey(r.Context(), tx, who, v.Name, v.Test)
 			return err
 		})
 	}

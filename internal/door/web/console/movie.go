@@ -37,8 +37,8 @@ func (s *Site) movie(w http.ResponseWriter, r *http.Request, who identity.Princi
 	if problem != nil {
 		return problem
 	}
-	p := page.Page{Template: "movie", Title: "Movie of " + o.Filename, Section: page.JobsSection, Private: true, Forms: true, Email: who.Credential.Email, Operator: who.Operator, Test: s.Test, TestMode: s.TestMode}
-	v := movieView{jobRow: jobRow{o}}
+	p := page.Page{Template: "movie", Title: "Movie of " + o.Filename, Section: page.JobsSection, Private: true, Forms: true, Email: who.Credential.Email, Operator: who.Operator, Role: who.Role, Test: s.Test, TestMode: s.TestMode}
+	v := movieView{jobRow: rowOf(who, o)}
 	if fault.Is(err, fault.MovieNotReady) {
 		p.Reload = 3
 	} else {

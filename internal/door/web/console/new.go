@@ -59,7 +59,7 @@ func (s *Site) receive(w http.ResponseWriter, r *http.Request) error {
 	if err := s.CheckOrigin(r); err != nil {
 		return err
 	}
-	p, err := s.Admit(func(r *http.Request, who identity.Principal) (page.Page, error) {
+	p, err := s.AdmitAs(identity.Member, func(r *http.Request, who identity.Principal) (page.Page, error) {
 		r.Body = intake.WithPace(r.Body, http.NewResponseController(w), s.UploadStall)
 		received, err := s.fileOf(r, who)
 		if err != nil {

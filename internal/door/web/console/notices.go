@@ -14,11 +14,7 @@ import (
 // setMails switches the mails about the person's jobs on or off.
 func (s *Site) setMails(r *http.Request, who identity.Principal) (page.Page, error) {
 	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
-		person, err := tx.PersonByEmail(r.Context(), who.Credential.Email)
-		if err != nil {
-			return err
-		}
-		return notice.Set(r.Context(), tx, person.PersonID, r.PostForm.Get("on") == "yes")
+		return notice.Set(r.Context(), tx, who.Credential.PersonID, r.PostForm.Get("on") == "yes")
 	})
 	return page.Page{Location: settingsPath}, err
 }

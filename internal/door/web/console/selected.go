@@ -123,6 +123,6 @@ func (s *Site) selectedJob(ctx context.Context, who identity.Principal, jobID st
 	if fault.Is(err, fault.RenderNotFound) && refused != nil {
 		o, err = job.Object{JobID: jobID}, nil
 	}
-	one.jobRow = jobRow{o}
+	one.jobRow = rowOf(who, o)
 	return one, err
 }

@@ -34,7 +34,7 @@ func (s *Site) sharePage(r *http.Request, who identity.Principal, v shareView) (
 	if err != nil {
 		return page.Page{}, err
 	}
-	v.jobRow = jobRow{o}
+	v.jobRow = rowOf(who, o)
 	if v.Link == nil {
 		err = s.DB.Read(ctx, func(tx *db.Tx) error {
 			link, err := s.Shares.Of(ctx, tx, who.WorkspaceID, jobID)

@@ -111,6 +111,8 @@ func (v uploadView) JobID() string { return v.Quote.JobID }
 // previewView is the free preview of an upload.
 type previewView struct {
 	UploadID string
+	// Renders says that the person may order one.
+	Renders bool
 	// View is nil before one was ordered.
 	View *preview.View
 }
@@ -207,7 +209,7 @@ func tagField(ctx context.Context, tx *db.Tx, who identity.Principal, form url.V
 
 // newestPreview reads the newest preview of an upload.
 func (s *Site) newestPreview(ctx context.Context, who identity.Principal, uploadID string) (previewView, error) {
-	v := previewView{UploadID: uploadID}
+	v := previewView{UploadID: uploadID, Renders: who.Role.Includes(identity.Member)}
 	found, err := s.Previews.Find(ctx, who.WorkspaceID, uploadID, nil)
 	if fault.Is(err, fault.PreviewNotFound) {
 		return v, nil

@@ -120,7 +120,7 @@ func (s *Site) walletPage(r *http.Request, who identity.Principal, v walletView)
 				return page.Page{}, err
 			}
 			for _, o := range all {
-				v.Holding = append(v.Holding, jobRow{o})
+				v.Holding = append(v.Holding, rowOf(who, o))
 			}
 		}
 	}

@@ -78,8 +78,8 @@ func (s *Site) Routes(mux *http.ServeMux) {
 		mux.Handle("GET "+path, s.Page(s.Admit(s.operates(build))))
 	}
 	mux.Handle("GET "+adminUsagePath+".csv", s.AdmitRaw(s.usageFile))
-	mux.Handle("POST "+adminKeysPath, s.Page(s.Form(s.operates(s.createNodeKey))))
-	mux.Handle("POST "+adminActsPath, s.Page(s.Form(s.operates(s.act))))
+	mux.Handle("POST "+adminKeysPath, s.Page(s.Form(identity.Viewer, s.operates(s.createNodeKey))))
+	mux.Handle("POST "+adminActsPath, s.Page(s.Form(identity.Viewer, s.operates(s.act))))
 }
 
 // operates admits operators. Others learn nothing: route_not_found.

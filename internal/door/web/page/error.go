@@ -41,7 +41,7 @@ func (e ErrorPages) Write(w http.ResponseWriter, r *http.Request, status int, bo
 		body.Error.SuggestedAction = action
 	}
 	p := Page{Template: "error", Title: errorTitle(r.URL.Path, status), Content: errorView{body.Error, backLink(r.URL.Path, who)}, Status: status}
-	p.Email, p.Operator, p.Test, p.TestMode = who.Credential.Email, who.Operator, e.Test, e.TestMode
+	p.Email, p.Operator, p.Role, p.Test, p.TestMode = who.Credential.Email, who.Operator, who.Role, e.Test, e.TestMode
 	p.Theme = ThemeOf(r)
 	p.Forms = p.Test || p.Email != ""
 	text, err := errorSet.Write(p)

@@ -76,6 +76,12 @@ type Page struct {
 	// Email is the address of the signed-in person; "" shows no sign-out
 	// button.
 	Email string
+	// Role is what this person may do in the workspace.
+	Role identity.Role
+	// Workspaces are those of this person, to switch between; empty for a single one.
+	Workspaces []identity.Membership
+	// WorkspaceID is the one that the page shows.
+	WorkspaceID string
 	// Operator says that this person operates the service: the navigation leads to
 	// the operators' pages.
 	Operator bool
@@ -116,6 +122,12 @@ type Page struct {
 	// Reread is the address that scripts read again; "" for none. show sets it.
 	Reread string
 }
+
+// Renders reports whether the person may render in the workspace.
+func (p Page) Renders() bool { return p.Role.Includes(identity.Member) }
+
+// Owns reports whether the person may do everything in the workspace.
+func (p Page) Owns() bool { return p.Role.Includes(identity.Owner) }
 
 // Paths by which groups of pages lead to each other.
 const (

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -16,14 +17,24 @@ import (
 // of 2048 characters.
 const formBytes = 64 << 10
 
-// Admit admits the people of a workspace to one of its pages. Anyone else gets
-// the sign-in page with status 401, at the same address. Signing in leads back to it.
-func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
+// Build builds a page for a person.
+type Build = func(r *http.Request, who identity.Principal) (Page, error)
+
+// Admit admits the people of a workspace to one of its pages that everyone may read. Anyone
+// else gets the sign-in page with status 401, at the same address. Signing in leads back to
+// it.
+func (s *Base) Admit(build Build) func(*http.Request) (Page, error) {
+	return s.AdmitAs(identity.Viewer, build)
+}
+
+// AdmitAs is Admit for people who have a role, or one that may do more. Errors:
+// insufficient_role.
+func (s *Base) AdmitAs(least identity.Role, build Build) func(*http.Request) (Page, error) {
 	return func(r *http.Request) (Page, error) {
 		who, err := s.principal(r)
 		var p Page
 		if err == nil {
-			err = who.Require(identity.ScopeRead)
+			err = require(who, least)
 		}
 		if err == nil {
 			identity.RecordWorkspace(r.Context(), who.WorkspaceID)
@@ -32,13 +43,36 @@ func (s *Base) Admit(build func(r *http.Request, who identity.Principal) (Page, 
 		if fault.Is(err, fault.Unauthenticated) {
 			return s.askToSignIn(r), nil
 		}
-		p.Private, p.Forms, p.Email, p.Operator = true, true, who.Credential.Email, who.Operator
+		if err == nil && p.Location == "" {
+			err = s.offerSwitch(r, who, &p)
+		}
+		p.Private, p.Forms, p.Email, p.Operator, p.Role = true, true, who.Credential.Email, who.Operator, who.Role
 		p.Test, p.TestMode = s.Test, s.TestMode
 		if !p.NoScript {
 			p.Scripts = append([]string{"console.js", "live.js"}, p.Scripts...) // ours hears what htmx says from the first
 		}
 		return p, err
 	}
+}
+
+// offerSwitch lists the workspaces of a person who is in several.
+func (s *Base) offerSwitch(r *http.Request, who identity.Principal, p *Page) error {
+	return s.DB.ReadStatement(r.Context(), func(ctx context.Context, tx *db.Tx) error {
+		all, err := identity.Memberships(ctx, tx, who.Credential.PersonID)
+		if len(all) > 1 {
+			p.Workspaces, p.WorkspaceID = all, who.WorkspaceID
+		}
+		return err
+	})
+}
+
+// require refuses a person who may not read, or not do what least may. Errors:
+// insufficient_scope, insufficient_role.
+func require(who identity.Principal, least identity.Role) error {
+	if err := who.Require(identity.ScopeRead); err != nil {
+		return err
+	}
+	return who.RequireRole(least)
 }
 
 // principal authenticates the session cookie of a request. Errors:
@@ -51,14 +85,21 @@ func (s *Base) principal(r *http.Request) (identity.Principal, error) {
 	return identity.Session(r.Context(), s.DB, token)
 }
 
-// AdmitRaw admits the people of a workspace to anything that is not a page: a
-// picture, a file, a stream. Anyone else gets an error, or the sign-in page where a browser
-// opens the address itself, as a link to a file does. Errors: unauthenticated.
-func (s *Base) AdmitRaw(do func(w http.ResponseWriter, r *http.Request, who identity.Principal) error) http.Handler {
+// Serve serves something that is not a page to a person.
+type Serve = func(w http.ResponseWriter, r *http.Request, who identity.Principal) error
+
+// AdmitRaw admits the people of a workspace to anything that is not a page and that everyone
+// may read: a picture, a file, a stream. Anyone else gets an error, or the sign-in page where
+// a browser opens the address itself, as a link to a file does. Errors: unauthenticated.
+func (s *Base) AdmitRaw(do Serve) http.Handler { return s.AdmitRawAs(identity.Viewer, do) }
+
+// AdmitRawAs is AdmitRaw for people who have a role, or one that may do more. Errors:
+// unauthenticated, insufficient_role.
+func (s *Base) AdmitRawAs(least identity.Role, do Serve) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.principal(r)
 		if err == nil {
-			err = who.Require(identity.ScopeRead)
+			err = require(who, least)
 		}
 		if fault.Is(err, fault.Unauthenticated) && front.AcceptsHTML(r.Header.Get("Accept")) {
 			return s.Show(w, r, s.askToSignIn(r))
@@ -71,12 +112,12 @@ func (s *Base) AdmitRaw(do func(w http.ResponseWriter, r *http.Request, who iden
 	})
 }
 
-// Form runs do for a form of this site, on behalf of the signed-in person. The
-// form is read before the session is checked, because a form of another site
+// Form runs do for a form of this site, on behalf of a signed-in person who has a role, or one
+// that may do more. The form is read before the session is checked, because a form of another site
 // must be refused no matter who submits it. Errors: cross_origin_refused,
-// invalid_request.
-func (s *Base) Form(do func(r *http.Request, who identity.Principal) (Page, error)) func(*http.Request) (Page, error) {
-	admitted := s.Admit(do)
+// invalid_request, insufficient_role.
+func (s *Base) Form(least identity.Role, do Build) func(*http.Request) (Page, error) {
+	admitted := s.AdmitAs(least, do)
 	return func(r *http.Request) (Page, error) {
 		if err := s.readForm(r); err != nil {
 			return Page{}, err
@@ -87,8 +128,8 @@ func (s *Base) Form(do func(r *http.Request, who identity.Principal) (Page, erro
 
 // FormAt serves a form of the page at home. A browser may open the form's address again, such
 // as after a refusal that it showed: that leads to the page. The ids in home are those in path.
-func (s *Base) FormAt(mux *http.ServeMux, path, home string, do func(r *http.Request, who identity.Principal) (Page, error)) {
-	mux.Handle("POST "+path, s.Page(s.Form(do)))
+func (s *Base) FormAt(mux *http.ServeMux, path, home string, least identity.Role, do Build) {
+	mux.Handle("POST "+path, s.Page(s.Form(least, do)))
 	s.LeadHome(mux, path, home)
 }
 

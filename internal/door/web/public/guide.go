@@ -52,7 +52,7 @@ func guideDoors() []guideDoor {
 	return []guideDoor{
 		{
 			Name: "Render", For: "You have a scene and want its frames.", Quickstart: guide{Name: "first-render"},
-			Guides:    named("blender", "price", "files", "order-settings", "colours", "revisions", "reuse", "previews", "frames", "stills", "queue", "overviews", "movies", "sharing", "notices", "results", "your-files", "refunds", "bookkeeping", "engines", "get-svc"),
+			Guides:    named("blender", "price", "files", "order-settings", "colours", "revisions", "reuse", "previews", "frames", "stills", "queue", "overviews", "movies", "sharing", "teams", "notices", "results", "your-files", "refunds", "bookkeeping", "engines", "get-svc"),
 			Reference: named("files-reference", "warnings", "findings", "pictures"),
 		},
 		{

@@ -17,8 +17,8 @@ ON CONFLICT (email) DO NOTHING;
 SELECT * FROM person WHERE email = @email;
 
 -- name: AccountKeyCreate :exec
-INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum)
-VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at, @last_used_at, @revoked_at, @row_sum);
+INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @created_at, @last_used_at, @revoked_at, @row_sum, @made_by);
 
 -- name: AccountKeyBySecret :one
 SELECT key_id, workspace_id, last_used_at, revoked_at FROM account_key WHERE secret_sha256 = @secret_sha256;
@@ -30,8 +30,8 @@ SELECT count(*) FROM account_key WHERE workspace_id = @workspace_id AND revoked_
 UPDATE account_key SET revoked_at = @now WHERE key_id = @key_id AND revoked_at = 0 RETURNING *;
 
 -- name: AgentKeyCreate :exec
-INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources)
-VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at, @last_used_at, @revoked_at, @row_sum, @expires_at, @scopes, @resources);
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by)
+VALUES (@key_id, @workspace_id, @name, @secret_sha256, @masked_prefix, @spend_limit_cents, @created_at, @last_used_at, @revoked_at, @row_sum, @expires_at, @scopes, @resources, @made_by);
 
 -- name: AgentKeyBySecret :one
 -- A program's access token opens its key, until the token's own end.
@@ -143,12 +143,15 @@ DELETE FROM sign_in_link WHERE token_sha256 = @token_sha256;
 DELETE FROM sign_in_link WHERE expires_at <= CAST(@now AS bigint);
 
 -- name: SessionCreate :exec
-INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum)
-VALUES (@token_sha256, @person_id, @created_at, @expires_at, @row_sum);
+INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum, workspace_id)
+VALUES (@token_sha256, @person_id, @created_at, @expires_at, @row_sum, @workspace_id);
 
 -- name: SessionGet :one
-SELECT p.person_id, p.email, p.workspace_id, s.expires_at, CAST(coalesce(o.since, 0) AS bigint) AS operator_since
-FROM session s JOIN person p ON p.person_id = s.person_id LEFT JOIN operator o ON o.person_id = p.person_id
+-- A session opens its workspace only while its person is a member there.
+SELECT p.person_id, p.email, m.workspace_id, m.role, s.expires_at, CAST(coalesce(o.since, 0) AS bigint) AS operator_since
+FROM session s JOIN person p ON p.person_id = s.person_id
+  JOIN member m ON m.workspace_id = s.workspace_id AND m.person_id = s.person_id
+  LEFT JOIN operator o ON o.person_id = p.person_id
 WHERE s.token_sha256 = @token_sha256;
 
 -- name: SessionDelete :exec
@@ -185,12 +188,65 @@ SELECT w.workspace_id, w.name, w.created_at,
   (SELECT count(*) FROM job j WHERE j.workspace_id = w.workspace_id) AS jobs
 FROM workspace w
 WHERE w.workspace_id < @before
-  AND (CAST(@email AS text) = '' OR EXISTS (SELECT 1 FROM person p WHERE p.workspace_id = w.workspace_id AND p.email = CAST(@email AS text)))
+  AND (CAST(@email AS text) = '' OR EXISTS (SELECT 1 FROM member m JOIN person p ON p.person_id = m.person_id WHERE m.workspace_id = w.workspace_id AND p.email = CAST(@email AS text)))
 ORDER BY w.workspace_id DESC
 LIMIT CAST(@max AS bigint);
 
--- name: PeopleOf :many
-SELECT * FROM person WHERE workspace_id = @workspace_id ORDER BY person_id;
+-- name: MembersOf :many
+-- The people of a workspace, the earliest first.
+SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by
+FROM member m JOIN person p ON p.person_id = m.person_id LEFT JOIN person b ON b.person_id = m.added_by
+WHERE m.workspace_id = @workspace_id ORDER BY m.since, m.person_id;
+
+-- name: MemberCreate :execrows
+INSERT INTO member (workspace_id, person_id, role, since, added_by, row_sum)
+VALUES (@workspace_id, @person_id, @role, @since, @added_by, @row_sum)
+ON CONFLICT (workspace_id, person_id) DO NOTHING;
+
+-- name: MemberGet :one
+SELECT * FROM member WHERE workspace_id = @workspace_id AND person_id = @person_id;
+
+-- name: MemberSetRole :one
+UPDATE member SET role = @role WHERE workspace_id = @workspace_id AND person_id = @person_id RETURNING *;
+
+-- name: MemberDelete :exec
+DELETE FROM member WHERE workspace_id = @workspace_id AND person_id = @person_id;
+
+-- name: MemberCount :one
+SELECT count(*) AS people, CAST(coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS bigint) AS owners
+FROM member WHERE workspace_id = @workspace_id;
+
+-- name: WorkspacesOf :many
+-- The workspaces of a person.
+SELECT m.workspace_id, w.name, m.role FROM member m JOIN workspace w ON w.workspace_id = m.workspace_id
+WHERE m.person_id = @person_id ORDER BY w.name, m.workspace_id;
+
+-- name: AuditMembers :many
+-- Workspaces that have people and no owner, and people whose sign-in would open a workspace
+-- that they are not in. The owner of a guest's workspace may never have entered the test world.
+SELECT w.workspace_id AS subject, CAST('owner' AS text) AS lacks FROM workspace w
+WHERE EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = w.workspace_id AND m.added_by <> 'test mode')
+  AND NOT EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = w.workspace_id AND m.role = 'owner')
+UNION ALL
+SELECT p.person_id, CAST('home' AS text) FROM person p
+WHERE NOT EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = p.workspace_id AND m.person_id = p.person_id)
+ORDER BY 1 LIMIT 100;
+
+-- name: PersonLock :one
+-- Locked, so that the workspace that a sign-in opens is chosen by one change at a time.
+SELECT * FROM person WHERE person_id = @person_id FOR NO KEY UPDATE;
+
+-- name: PersonHome :one
+UPDATE person SET workspace_id = @workspace_id WHERE person_id = @person_id RETURNING *;
+
+-- name: MemberSessionsEnd :exec
+DELETE FROM session WHERE workspace_id = @workspace_id AND person_id = @person_id;
+
+-- name: MemberAccountKeysRevoke :many
+UPDATE account_key SET revoked_at = @now WHERE workspace_id = @workspace_id AND made_by = @made_by AND revoked_at = 0 RETURNING *;
+
+-- name: MemberAgentKeysRevoke :many
+UPDATE agent_key SET revoked_at = @now WHERE workspace_id = @workspace_id AND made_by = @made_by AND revoked_at = 0 RETURNING *;
 
 -- name: WorkspaceErase :one
 -- The time of the first erasure stays.
@@ -206,16 +262,19 @@ UPDATE agent_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST(
 WHERE workspace_id = @workspace_id RETURNING *;
 
 -- name: SessionsErase :exec
-DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+DELETE FROM session WHERE workspace_id = @workspace_id;
+
+-- name: PersonSessionsErase :exec
+DELETE FROM session WHERE person_id = @person_id;
 
 -- name: LoginsErase :exec
-DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+DELETE FROM person_login WHERE person_id = @person_id;
 
 -- name: SignInLinksErase :exec
 DELETE FROM sign_in_link WHERE email = @email;
 
--- name: PeopleErase :exec
-DELETE FROM person WHERE workspace_id = @workspace_id;
+-- name: PersonErase :exec
+DELETE FROM person WHERE person_id = @person_id;
 
 -- name: SessionsOf :many
 -- The sessions of the person that the given session belongs to, the newest
@@ -239,6 +298,47 @@ DELETE FROM operator WHERE person_id = @person_id;
 -- name: Operators :many
 SELECT p.email, p.workspace_id, o.since FROM operator o JOIN person p ON p.person_id = o.person_id ORDER BY o.since, p.email;
 
--- name: OperatorsErase :exec
-DELETE FROM operator WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+-- name: InvitationCreate :exec
+INSERT INTO invitation (invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum)
+VALUES (@invitation_id, @workspace_id, @email, @role, @invited_by, @token_sha256, @created_at, @expires_at, @ended_at, @row_sum);
 
+-- name: InvitationGet :one
+SELECT i.invitation_id, i.workspace_id, i.email, i.role, i.expires_at, i.ended_at, w.name, CAST(coalesce(p.email, '') AS text) AS invited_by
+FROM invitation i JOIN workspace w ON w.workspace_id = i.workspace_id LEFT JOIN person p ON p.person_id = i.invited_by
+WHERE i.invitation_id = @invitation_id;
+
+-- name: InvitationByToken :one
+SELECT * FROM invitation WHERE token_sha256 = @token_sha256;
+
+-- name: InvitationEnd :one
+UPDATE invitation SET ended_at = @now WHERE invitation_id = @invitation_id AND workspace_id = @workspace_id AND ended_at = 0 RETURNING *;
+
+-- name: InvitationsReplace :many
+UPDATE invitation SET ended_at = @now WHERE workspace_id = @workspace_id AND email = @email AND ended_at = 0 RETURNING *;
+
+-- name: InvitationsEndBy :many
+-- The open invitations that a person sent.
+UPDATE invitation SET ended_at = @now WHERE workspace_id = @workspace_id AND invited_by = @invited_by AND ended_at = 0 RETURNING *;
+
+-- name: InvitationsOf :many
+-- The open invitations to a workspace, the newest first.
+SELECT i.invitation_id, i.email, i.role, i.created_at, i.expires_at, CAST(coalesce(p.email, '') AS text) AS invited_by
+FROM invitation i LEFT JOIN person p ON p.person_id = i.invited_by
+WHERE i.workspace_id = @workspace_id AND i.ended_at = 0 AND i.expires_at > CAST(@now AS bigint)
+ORDER BY i.created_at DESC, i.invitation_id;
+
+-- name: InvitationsLately :one
+-- How many invitations a workspace has sent since a time, and how many are open.
+SELECT CAST(coalesce(sum(CASE WHEN created_at > CAST(@since AS bigint) THEN 1 ELSE 0 END), 0) AS bigint) AS sent,
+  CAST(coalesce(sum(CASE WHEN ended_at = 0 AND expires_at > CAST(@now AS bigint) THEN 1 ELSE 0 END), 0) AS bigint) AS open
+FROM invitation WHERE workspace_id = @workspace_id;
+
+-- name: InvitationsTo :one
+-- How many invitations an address was sent since a time, by any workspace.
+SELECT count(*) FROM invitation WHERE email = @email AND created_at > CAST(@since AS bigint);
+
+-- name: InvitationsForget :execrows
+DELETE FROM invitation WHERE expires_at <= CAST(@before AS bigint);
+
+-- name: InvitationsErase :exec
+DELETE FROM invitation WHERE workspace_id = @workspace_id OR email = @email;

@@ -12,14 +12,14 @@ UPDATE notice_reader SET off_at = @off_at WHERE person_id = @person_id RETURNING
 UPDATE notice_reader SET sent_at = @now WHERE person_id = @person_id;
 
 -- name: NoticeReadersOf :many
-SELECT r.person_id, r.sent_at FROM notice_reader r JOIN person p ON p.person_id = r.person_id
-WHERE p.workspace_id = @workspace_id AND r.off_at = 0 ORDER BY r.person_id;
+SELECT r.person_id, r.sent_at FROM notice_reader r JOIN member m ON m.person_id = r.person_id
+WHERE m.workspace_id = @workspace_id AND r.off_at = 0 ORDER BY r.person_id;
 
 -- name: NoticeAdd :exec
 INSERT INTO notice (person_id, job_id, created_at) VALUES (@person_id, @job_id, @created_at);
 
 -- name: NoticesOf :many
-SELECT n.job_id, j.status, p.email, p.workspace_id, r.off_at
+SELECT n.job_id, j.status, p.email, j.workspace_id, r.off_at
 FROM notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
 WHERE n.person_id = @person_id ORDER BY n.created_at, n.job_id;
 
@@ -30,16 +30,21 @@ DELETE FROM notice WHERE person_id = @person_id AND job_id = @job_id;
 DELETE FROM notice WHERE person_id = @person_id;
 
 -- name: NoticesErase :exec
-DELETE FROM notice WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+-- What people are still to be told of the jobs of a workspace.
+DELETE FROM notice WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
 
--- name: NoticeReadersErase :exec
-DELETE FROM notice_reader WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = @workspace_id);
+-- name: NoticesForget :exec
+-- The same, of one person.
+DELETE FROM notice WHERE person_id = @person_id AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = @workspace_id);
+
+-- name: NoticeReaderErase :exec
+DELETE FROM notice_reader WHERE person_id = @person_id;
 
 -- name: AuditNotices :many
--- Mails that nothing will send, and those about a job that is not of their person's workspace.
+-- Mails that nothing will send, and those about a job of a workspace that their person is not in.
 SELECT n.person_id, n.job_id, CAST(CASE WHEN r.person_id IS NULL OR j.job_id IS NULL THEN 1 ELSE 0 END AS bigint) AS stray
-FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id LEFT JOIN person p ON p.person_id = n.person_id
-  LEFT JOIN job j ON j.job_id = n.job_id AND j.workspace_id = p.workspace_id
+FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id
+  LEFT JOIN job j ON j.job_id = n.job_id AND EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = j.workspace_id AND m.person_id = n.person_id)
 WHERE r.person_id IS NULL OR j.job_id IS NULL
   OR (NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
     AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id))

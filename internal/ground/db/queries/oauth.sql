@@ -1,6 +1,6 @@
 -- name: OauthRequestCreate :exec
-INSERT INTO oauth_request (secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum)
-VALUES (@secret_sha256, @kind, @user_code, @client_id, @redirect_uri, @challenge, @scopes, @resources, @status, @key_name, @workspace_id, @spend_limit_cents, @life_days, @key_id, @created_at, @expires_at, @polled_at, @poll_seconds, @row_sum);
+INSERT INTO oauth_request (secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum, person_id)
+VALUES (@secret_sha256, @kind, @user_code, @client_id, @redirect_uri, @challenge, @scopes, @resources, @status, @key_name, @workspace_id, @spend_limit_cents, @life_days, @key_id, @created_at, @expires_at, @polled_at, @poll_seconds, @row_sum, @person_id);
 
 -- name: OauthRequestLock :one
 SELECT * FROM oauth_request WHERE secret_sha256 = @secret_sha256 FOR UPDATE;
@@ -11,7 +11,7 @@ SELECT * FROM oauth_request WHERE user_code = CAST(@user_code AS text) AND user_
 
 -- name: OauthRequestChange :exec
 UPDATE oauth_request SET status = @status, key_name = @key_name, workspace_id = @workspace_id, spend_limit_cents = @spend_limit_cents, life_days = @life_days,
-  key_id = @key_id, polled_at = @polled_at, poll_seconds = @poll_seconds, row_sum = @row_sum
+  key_id = @key_id, polled_at = @polled_at, poll_seconds = @poll_seconds, row_sum = @row_sum, person_id = @person_id
 WHERE secret_sha256 = @secret_sha256;
 
 -- name: OauthRequestsEnd :exec

@@ -214,8 +214,10 @@ DELETE FROM webhook_endpoint WHERE deleted_at <> 0 AND deleted_at <= @before AND
 -- Secrets, of any endpoint, that sign nothing any more.
 DELETE FROM webhook_secret WHERE expires_at <> 0 AND expires_at <= @now;
 
--- name: WorkspacePeople :many
-SELECT email FROM person WHERE workspace_id = @workspace_id ORDER BY email;
+-- name: WorkspaceOwners :many
+-- The addresses of those who look after a workspace.
+SELECT p.email FROM member m JOIN person p ON p.person_id = m.person_id
+WHERE m.workspace_id = @workspace_id AND m.role = 'owner' ORDER BY p.email;
 
 -- name: AuditWebhookEvents :many
 -- Jobs whose events are not what their end asks for. SQLite finds the event of a job only

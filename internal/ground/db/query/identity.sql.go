@@ -44,8 +44,8 @@ func (q *Queries) AccountKeyBySecret(ctx context.Context, secretSha256 string) (
 }
 
 const accountKeyCreate = `-- name: AccountKeyCreate :exec
-INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+INSERT INTO account_key (key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
 `
 
 type AccountKeyCreateParams struct {
@@ -58,6 +58,7 @@ type AccountKeyCreateParams struct {
 	LastUsedAt   int64
 	RevokedAt    int64
 	RowSum       string
+	MadeBy       string
 }
 
 func (q *Queries) AccountKeyCreate(ctx context.Context, arg AccountKeyCreateParams) error {
@@ -71,12 +72,13 @@ func (q *Queries) AccountKeyCreate(ctx context.Context, arg AccountKeyCreatePara
 		arg.LastUsedAt,
 		arg.RevokedAt,
 		arg.RowSum,
+		arg.MadeBy,
 	)
 	return err
 }
 
 const accountKeyRevoke = `-- name: AccountKeyRevoke :one
-UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
+UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by
 `
 
 type AccountKeyRevokeParams struct {
@@ -97,12 +99,13 @@ func (q *Queries) AccountKeyRevoke(ctx context.Context, arg AccountKeyRevokePara
 		&i.LastUsedAt,
 		&i.RevokedAt,
 		&i.RowSum,
+		&i.MadeBy,
 	)
 	return i, err
 }
 
 const accountKeyRevokeOf = `-- name: AccountKeyRevokeOf :one
-UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
+UPDATE account_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by
 `
 
 type AccountKeyRevokeOfParams struct {
@@ -124,6 +127,7 @@ func (q *Queries) AccountKeyRevokeOf(ctx context.Context, arg AccountKeyRevokeOf
 		&i.LastUsedAt,
 		&i.RevokedAt,
 		&i.RowSum,
+		&i.MadeBy,
 	)
 	return i, err
 }
@@ -145,7 +149,7 @@ func (q *Queries) AccountKeyTouch(ctx context.Context, arg AccountKeyTouchParams
 
 const accountKeysErase = `-- name: AccountKeysErase :many
 UPDATE account_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST($1 AS bigint) ELSE revoked_at END
-WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum
+WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by
 `
 
 type AccountKeysEraseParams struct {
@@ -172,6 +176,7 @@ func (q *Queries) AccountKeysErase(ctx context.Context, arg AccountKeysErasePara
 			&i.LastUsedAt,
 			&i.RevokedAt,
 			&i.RowSum,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -187,7 +192,7 @@ func (q *Queries) AccountKeysErase(ctx context.Context, arg AccountKeysErasePara
 }
 
 const accountKeysOf = `-- name: AccountKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by FROM account_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
 
 func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]AccountKey, error) {
@@ -209,6 +214,7 @@ func (q *Queries) AccountKeysOf(ctx context.Context, workspaceID string) ([]Acco
 			&i.LastUsedAt,
 			&i.RevokedAt,
 			&i.RowSum,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -281,8 +287,8 @@ func (q *Queries) AgentKeyBySecret(ctx context.Context, secretSha256 string) (Ag
 }
 
 const agentKeyCreate = `-- name: AgentKeyCreate :exec
-INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+INSERT INTO agent_key (key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 `
 
 type AgentKeyCreateParams struct {
@@ -299,6 +305,7 @@ type AgentKeyCreateParams struct {
 	ExpiresAt       int64
 	Scopes          string
 	Resources       string
+	MadeBy          string
 }
 
 func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) error {
@@ -316,6 +323,7 @@ func (q *Queries) AgentKeyCreate(ctx context.Context, arg AgentKeyCreateParams) 
 		arg.ExpiresAt,
 		arg.Scopes,
 		arg.Resources,
+		arg.MadeBy,
 	)
 	return err
 }
@@ -333,7 +341,7 @@ func (q *Queries) AgentKeyLimit(ctx context.Context, keyID string) (int64, error
 }
 
 const agentKeyRevoke = `-- name: AgentKeyRevoke :one
-UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by
 `
 
 type AgentKeyRevokeParams struct {
@@ -358,12 +366,13 @@ func (q *Queries) AgentKeyRevoke(ctx context.Context, arg AgentKeyRevokeParams) 
 		&i.ExpiresAt,
 		&i.Scopes,
 		&i.Resources,
+		&i.MadeBy,
 	)
 	return i, err
 }
 
 const agentKeyRevokeOf = `-- name: AgentKeyRevokeOf :one
-UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources
+UPDATE agent_key SET revoked_at = $1 WHERE key_id = $2 AND workspace_id = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by
 `
 
 type AgentKeyRevokeOfParams struct {
@@ -389,6 +398,7 @@ func (q *Queries) AgentKeyRevokeOf(ctx context.Context, arg AgentKeyRevokeOfPara
 		&i.ExpiresAt,
 		&i.Scopes,
 		&i.Resources,
+		&i.MadeBy,
 	)
 	return i, err
 }
@@ -410,7 +420,7 @@ func (q *Queries) AgentKeyTouch(ctx context.Context, arg AgentKeyTouchParams) er
 
 const agentKeysErase = `-- name: AgentKeysErase :many
 UPDATE agent_key SET name = '', revoked_at = CASE WHEN revoked_at = 0 THEN CAST($1 AS bigint) ELSE revoked_at END
-WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources
+WHERE workspace_id = $2 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by
 `
 
 type AgentKeysEraseParams struct {
@@ -441,6 +451,7 @@ func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) 
 			&i.ExpiresAt,
 			&i.Scopes,
 			&i.Resources,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -456,7 +467,7 @@ func (q *Queries) AgentKeysErase(ctx context.Context, arg AgentKeysEraseParams) 
 }
 
 const agentKeysOf = `-- name: AgentKeysOf :many
-SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
+SELECT key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by FROM agent_key WHERE workspace_id = $1 ORDER BY key_id DESC
 `
 
 func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentKey, error) {
@@ -482,6 +493,7 @@ func (q *Queries) AgentKeysOf(ctx context.Context, workspaceID string) ([]AgentK
 			&i.ExpiresAt,
 			&i.Scopes,
 			&i.Resources,
+			&i.MadeBy,
 		); err != nil {
 			return nil, err
 		}
@@ -537,6 +549,46 @@ func (q *Queries) AgentKeysSpent(ctx context.Context, arg AgentKeysSpentParams) 
 	return items, nil
 }
 
+const auditMembers = `-- name: AuditMembers :many
+SELECT w.workspace_id AS subject, CAST('owner' AS text) AS lacks FROM workspace w
+WHERE EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = w.workspace_id AND m.added_by <> 'test mode')
+  AND NOT EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = w.workspace_id AND m.role = 'owner')
+UNION ALL
+SELECT p.person_id, CAST('home' AS text) FROM person p
+WHERE NOT EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = p.workspace_id AND m.person_id = p.person_id)
+ORDER BY 1 LIMIT 100
+`
+
+type AuditMembersRow struct {
+	Subject string
+	Lacks   string
+}
+
+// Workspaces that have people and no owner, and people whose sign-in would open a workspace
+// that they are not in. The owner of a guest's workspace may never have entered the test world.
+func (q *Queries) AuditMembers(ctx context.Context) ([]AuditMembersRow, error) {
+	rows, err := q.db.QueryContext(ctx, auditMembers)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AuditMembersRow
+	for rows.Next() {
+		var i AuditMembersRow
+		if err := rows.Scan(&i.Subject, &i.Lacks); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const credentialsAlive = `-- name: CredentialsAlive :many
 WITH asked AS (
   SELECT json_array_elements_text(CAST(CAST($1 AS text) AS json)) AS id
@@ -575,6 +627,332 @@ func (q *Queries) CredentialsAlive(ctx context.Context, arg CredentialsAlivePara
 		return nil, err
 	}
 	return items, nil
+}
+
+const invitationByToken = `-- name: InvitationByToken :one
+SELECT invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum FROM invitation WHERE token_sha256 = $1
+`
+
+func (q *Queries) InvitationByToken(ctx context.Context, tokenSha256 string) (Invitation, error) {
+	row := q.db.QueryRowContext(ctx, invitationByToken, tokenSha256)
+	var i Invitation
+	err := row.Scan(
+		&i.InvitationID,
+		&i.WorkspaceID,
+		&i.Email,
+		&i.Role,
+		&i.InvitedBy,
+		&i.TokenSha256,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const invitationCreate = `-- name: InvitationCreate :exec
+INSERT INTO invitation (invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+`
+
+type InvitationCreateParams struct {
+	InvitationID string
+	WorkspaceID  string
+	Email        string
+	Role         string
+	InvitedBy    string
+	TokenSha256  string
+	CreatedAt    int64
+	ExpiresAt    int64
+	EndedAt      int64
+	RowSum       string
+}
+
+func (q *Queries) InvitationCreate(ctx context.Context, arg InvitationCreateParams) error {
+	_, err := q.db.ExecContext(ctx, invitationCreate,
+		arg.InvitationID,
+		arg.WorkspaceID,
+		arg.Email,
+		arg.Role,
+		arg.InvitedBy,
+		arg.TokenSha256,
+		arg.CreatedAt,
+		arg.ExpiresAt,
+		arg.EndedAt,
+		arg.RowSum,
+	)
+	return err
+}
+
+const invitationEnd = `-- name: InvitationEnd :one
+UPDATE invitation SET ended_at = $1 WHERE invitation_id = $2 AND workspace_id = $3 AND ended_at = 0 RETURNING invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum
+`
+
+type InvitationEndParams struct {
+	Now          int64
+	InvitationID string
+	WorkspaceID  string
+}
+
+func (q *Queries) InvitationEnd(ctx context.Context, arg InvitationEndParams) (Invitation, error) {
+	row := q.db.QueryRowContext(ctx, invitationEnd, arg.Now, arg.InvitationID, arg.WorkspaceID)
+	var i Invitation
+	err := row.Scan(
+		&i.InvitationID,
+		&i.WorkspaceID,
+		&i.Email,
+		&i.Role,
+		&i.InvitedBy,
+		&i.TokenSha256,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const invitationGet = `-- name: InvitationGet :one
+SELECT i.invitation_id, i.workspace_id, i.email, i.role, i.expires_at, i.ended_at, w.name, CAST(coalesce(p.email, '') AS text) AS invited_by
+FROM invitation i JOIN workspace w ON w.workspace_id = i.workspace_id LEFT JOIN person p ON p.person_id = i.invited_by
+WHERE i.invitation_id = $1
+`
+
+type InvitationGetRow struct {
+	InvitationID string
+	WorkspaceID  string
+	Email        string
+	Role         string
+	ExpiresAt    int64
+	EndedAt      int64
+	Name         string
+	InvitedBy    string
+}
+
+func (q *Queries) InvitationGet(ctx context.Context, invitationID string) (InvitationGetRow, error) {
+	row := q.db.QueryRowContext(ctx, invitationGet, invitationID)
+	var i InvitationGetRow
+	err := row.Scan(
+		&i.InvitationID,
+		&i.WorkspaceID,
+		&i.Email,
+		&i.Role,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.Name,
+		&i.InvitedBy,
+	)
+	return i, err
+}
+
+const invitationsEndBy = `-- name: InvitationsEndBy :many
+UPDATE invitation SET ended_at = $1 WHERE workspace_id = $2 AND invited_by = $3 AND ended_at = 0 RETURNING invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum
+`
+
+type InvitationsEndByParams struct {
+	Now         int64
+	WorkspaceID string
+	InvitedBy   string
+}
+
+// The open invitations that a person sent.
+func (q *Queries) InvitationsEndBy(ctx context.Context, arg InvitationsEndByParams) ([]Invitation, error) {
+	rows, err := q.db.QueryContext(ctx, invitationsEndBy, arg.Now, arg.WorkspaceID, arg.InvitedBy)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Invitation
+	for rows.Next() {
+		var i Invitation
+		if err := rows.Scan(
+			&i.InvitationID,
+			&i.WorkspaceID,
+			&i.Email,
+			&i.Role,
+			&i.InvitedBy,
+			&i.TokenSha256,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const invitationsErase = `-- name: InvitationsErase :exec
+DELETE FROM invitation WHERE workspace_id = $1 OR email = $2
+`
+
+type InvitationsEraseParams struct {
+	WorkspaceID string
+	Email       string
+}
+
+func (q *Queries) InvitationsErase(ctx context.Context, arg InvitationsEraseParams) error {
+	_, err := q.db.ExecContext(ctx, invitationsErase, arg.WorkspaceID, arg.Email)
+	return err
+}
+
+const invitationsForget = `-- name: InvitationsForget :execrows
+DELETE FROM invitation WHERE expires_at <= CAST($1 AS bigint)
+`
+
+func (q *Queries) InvitationsForget(ctx context.Context, before int64) (int64, error) {
+	result, err := q.db.ExecContext(ctx, invitationsForget, before)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const invitationsLately = `-- name: InvitationsLately :one
+SELECT CAST(coalesce(sum(CASE WHEN created_at > CAST($1 AS bigint) THEN 1 ELSE 0 END), 0) AS bigint) AS sent,
+  CAST(coalesce(sum(CASE WHEN ended_at = 0 AND expires_at > CAST($2 AS bigint) THEN 1 ELSE 0 END), 0) AS bigint) AS open
+FROM invitation WHERE workspace_id = $3
+`
+
+type InvitationsLatelyParams struct {
+	Since       int64
+	Now         int64
+	WorkspaceID string
+}
+
+type InvitationsLatelyRow struct {
+	Sent int64
+	Open int64
+}
+
+// How many invitations a workspace has sent since a time, and how many are open.
+func (q *Queries) InvitationsLately(ctx context.Context, arg InvitationsLatelyParams) (InvitationsLatelyRow, error) {
+	row := q.db.QueryRowContext(ctx, invitationsLately, arg.Since, arg.Now, arg.WorkspaceID)
+	var i InvitationsLatelyRow
+	err := row.Scan(&i.Sent, &i.Open)
+	return i, err
+}
+
+const invitationsOf = `-- name: InvitationsOf :many
+SELECT i.invitation_id, i.email, i.role, i.created_at, i.expires_at, CAST(coalesce(p.email, '') AS text) AS invited_by
+FROM invitation i LEFT JOIN person p ON p.person_id = i.invited_by
+WHERE i.workspace_id = $1 AND i.ended_at = 0 AND i.expires_at > CAST($2 AS bigint)
+ORDER BY i.created_at DESC, i.invitation_id
+`
+
+type InvitationsOfParams struct {
+	WorkspaceID string
+	Now         int64
+}
+
+type InvitationsOfRow struct {
+	InvitationID string
+	Email        string
+	Role         string
+	CreatedAt    int64
+	ExpiresAt    int64
+	InvitedBy    string
+}
+
+// The open invitations to a workspace, the newest first.
+func (q *Queries) InvitationsOf(ctx context.Context, arg InvitationsOfParams) ([]InvitationsOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, invitationsOf, arg.WorkspaceID, arg.Now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []InvitationsOfRow
+	for rows.Next() {
+		var i InvitationsOfRow
+		if err := rows.Scan(
+			&i.InvitationID,
+			&i.Email,
+			&i.Role,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.InvitedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const invitationsReplace = `-- name: InvitationsReplace :many
+UPDATE invitation SET ended_at = $1 WHERE workspace_id = $2 AND email = $3 AND ended_at = 0 RETURNING invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum
+`
+
+type InvitationsReplaceParams struct {
+	Now         int64
+	WorkspaceID string
+	Email       string
+}
+
+func (q *Queries) InvitationsReplace(ctx context.Context, arg InvitationsReplaceParams) ([]Invitation, error) {
+	rows, err := q.db.QueryContext(ctx, invitationsReplace, arg.Now, arg.WorkspaceID, arg.Email)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Invitation
+	for rows.Next() {
+		var i Invitation
+		if err := rows.Scan(
+			&i.InvitationID,
+			&i.WorkspaceID,
+			&i.Email,
+			&i.Role,
+			&i.InvitedBy,
+			&i.TokenSha256,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const invitationsTo = `-- name: InvitationsTo :one
+SELECT count(*) FROM invitation WHERE email = $1 AND created_at > CAST($2 AS bigint)
+`
+
+type InvitationsToParams struct {
+	Email string
+	Since int64
+}
+
+// How many invitations an address was sent since a time, by any workspace.
+func (q *Queries) InvitationsTo(ctx context.Context, arg InvitationsToParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, invitationsTo, arg.Email, arg.Since)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
 }
 
 const loginCreate = `-- name: LoginCreate :exec
@@ -625,12 +1003,272 @@ func (q *Queries) LoginPerson(ctx context.Context, arg LoginPersonParams) (Login
 }
 
 const loginsErase = `-- name: LoginsErase :exec
-DELETE FROM person_login WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
+DELETE FROM person_login WHERE person_id = $1
 `
 
-func (q *Queries) LoginsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.db.ExecContext(ctx, loginsErase, workspaceID)
+func (q *Queries) LoginsErase(ctx context.Context, personID string) error {
+	_, err := q.db.ExecContext(ctx, loginsErase, personID)
 	return err
+}
+
+const memberAccountKeysRevoke = `-- name: MemberAccountKeysRevoke :many
+UPDATE account_key SET revoked_at = $1 WHERE workspace_id = $2 AND made_by = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, created_at, last_used_at, revoked_at, row_sum, made_by
+`
+
+type MemberAccountKeysRevokeParams struct {
+	Now         int64
+	WorkspaceID string
+	MadeBy      string
+}
+
+func (q *Queries) MemberAccountKeysRevoke(ctx context.Context, arg MemberAccountKeysRevokeParams) ([]AccountKey, error) {
+	rows, err := q.db.QueryContext(ctx, memberAccountKeysRevoke, arg.Now, arg.WorkspaceID, arg.MadeBy)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AccountKey
+	for rows.Next() {
+		var i AccountKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+			&i.MadeBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const memberAgentKeysRevoke = `-- name: MemberAgentKeysRevoke :many
+UPDATE agent_key SET revoked_at = $1 WHERE workspace_id = $2 AND made_by = $3 AND revoked_at = 0 RETURNING key_id, workspace_id, name, secret_sha256, masked_prefix, spend_limit_cents, created_at, last_used_at, revoked_at, row_sum, expires_at, scopes, resources, made_by
+`
+
+type MemberAgentKeysRevokeParams struct {
+	Now         int64
+	WorkspaceID string
+	MadeBy      string
+}
+
+func (q *Queries) MemberAgentKeysRevoke(ctx context.Context, arg MemberAgentKeysRevokeParams) ([]AgentKey, error) {
+	rows, err := q.db.QueryContext(ctx, memberAgentKeysRevoke, arg.Now, arg.WorkspaceID, arg.MadeBy)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []AgentKey
+	for rows.Next() {
+		var i AgentKey
+		if err := rows.Scan(
+			&i.KeyID,
+			&i.WorkspaceID,
+			&i.Name,
+			&i.SecretSha256,
+			&i.MaskedPrefix,
+			&i.SpendLimitCents,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+			&i.RevokedAt,
+			&i.RowSum,
+			&i.ExpiresAt,
+			&i.Scopes,
+			&i.Resources,
+			&i.MadeBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const memberCount = `-- name: MemberCount :one
+SELECT count(*) AS people, CAST(coalesce(sum(CASE WHEN role = 'owner' THEN 1 ELSE 0 END), 0) AS bigint) AS owners
+FROM member WHERE workspace_id = $1
+`
+
+type MemberCountRow struct {
+	People int64
+	Owners int64
+}
+
+func (q *Queries) MemberCount(ctx context.Context, workspaceID string) (MemberCountRow, error) {
+	row := q.db.QueryRowContext(ctx, memberCount, workspaceID)
+	var i MemberCountRow
+	err := row.Scan(&i.People, &i.Owners)
+	return i, err
+}
+
+const memberCreate = `-- name: MemberCreate :execrows
+INSERT INTO member (workspace_id, person_id, role, since, added_by, row_sum)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (workspace_id, person_id) DO NOTHING
+`
+
+type MemberCreateParams struct {
+	WorkspaceID string
+	PersonID    string
+	Role        string
+	Since       int64
+	AddedBy     string
+	RowSum      string
+}
+
+func (q *Queries) MemberCreate(ctx context.Context, arg MemberCreateParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, memberCreate,
+		arg.WorkspaceID,
+		arg.PersonID,
+		arg.Role,
+		arg.Since,
+		arg.AddedBy,
+		arg.RowSum,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const memberDelete = `-- name: MemberDelete :exec
+DELETE FROM member WHERE workspace_id = $1 AND person_id = $2
+`
+
+type MemberDeleteParams struct {
+	WorkspaceID string
+	PersonID    string
+}
+
+func (q *Queries) MemberDelete(ctx context.Context, arg MemberDeleteParams) error {
+	_, err := q.db.ExecContext(ctx, memberDelete, arg.WorkspaceID, arg.PersonID)
+	return err
+}
+
+const memberGet = `-- name: MemberGet :one
+SELECT workspace_id, person_id, role, since, added_by, row_sum FROM member WHERE workspace_id = $1 AND person_id = $2
+`
+
+type MemberGetParams struct {
+	WorkspaceID string
+	PersonID    string
+}
+
+func (q *Queries) MemberGet(ctx context.Context, arg MemberGetParams) (Member, error) {
+	row := q.db.QueryRowContext(ctx, memberGet, arg.WorkspaceID, arg.PersonID)
+	var i Member
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.PersonID,
+		&i.Role,
+		&i.Since,
+		&i.AddedBy,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const memberSessionsEnd = `-- name: MemberSessionsEnd :exec
+DELETE FROM session WHERE workspace_id = $1 AND person_id = $2
+`
+
+type MemberSessionsEndParams struct {
+	WorkspaceID string
+	PersonID    string
+}
+
+func (q *Queries) MemberSessionsEnd(ctx context.Context, arg MemberSessionsEndParams) error {
+	_, err := q.db.ExecContext(ctx, memberSessionsEnd, arg.WorkspaceID, arg.PersonID)
+	return err
+}
+
+const memberSetRole = `-- name: MemberSetRole :one
+UPDATE member SET role = $1 WHERE workspace_id = $2 AND person_id = $3 RETURNING workspace_id, person_id, role, since, added_by, row_sum
+`
+
+type MemberSetRoleParams struct {
+	Role        string
+	WorkspaceID string
+	PersonID    string
+}
+
+func (q *Queries) MemberSetRole(ctx context.Context, arg MemberSetRoleParams) (Member, error) {
+	row := q.db.QueryRowContext(ctx, memberSetRole, arg.Role, arg.WorkspaceID, arg.PersonID)
+	var i Member
+	err := row.Scan(
+		&i.WorkspaceID,
+		&i.PersonID,
+		&i.Role,
+		&i.Since,
+		&i.AddedBy,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const membersOf = `-- name: MembersOf :many
+SELECT m.person_id, p.email, p.workspace_id AS home, m.role, m.since, CAST(coalesce(b.email, '') AS text) AS added_by
+FROM member m JOIN person p ON p.person_id = m.person_id LEFT JOIN person b ON b.person_id = m.added_by
+WHERE m.workspace_id = $1 ORDER BY m.since, m.person_id
+`
+
+type MembersOfRow struct {
+	PersonID string
+	Email    string
+	Home     string
+	Role     string
+	Since    int64
+	AddedBy  string
+}
+
+// The people of a workspace, the earliest first.
+func (q *Queries) MembersOf(ctx context.Context, workspaceID string) ([]MembersOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, membersOf, workspaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []MembersOfRow
+	for rows.Next() {
+		var i MembersOfRow
+		if err := rows.Scan(
+			&i.PersonID,
+			&i.Email,
+			&i.Home,
+			&i.Role,
+			&i.Since,
+			&i.AddedBy,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const nodeKeyBySecret = `-- name: NodeKeyBySecret :one
@@ -866,57 +1504,6 @@ func (q *Queries) Operators(ctx context.Context) ([]OperatorsRow, error) {
 	return items, nil
 }
 
-const operatorsErase = `-- name: OperatorsErase :exec
-DELETE FROM operator WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
-`
-
-func (q *Queries) OperatorsErase(ctx context.Context, workspaceID string) error {
-	_, err := q.db.ExecContext(ctx, operatorsErase, workspaceID)
-	return err
-}
-
-const peopleErase = `-- name: PeopleErase :exec
-DELETE FROM person WHERE workspace_id = $1
-`
-
-func (q *Queries) PeopleErase(ctx context.Context, workspaceID string) error {
-	_, err := q.db.ExecContext(ctx, peopleErase, workspaceID)
-	return err
-}
-
-const peopleOf = `-- name: PeopleOf :many
-SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE workspace_id = $1 ORDER BY person_id
-`
-
-func (q *Queries) PeopleOf(ctx context.Context, workspaceID string) ([]Person, error) {
-	rows, err := q.db.QueryContext(ctx, peopleOf, workspaceID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	var items []Person
-	for rows.Next() {
-		var i Person
-		if err := rows.Scan(
-			&i.PersonID,
-			&i.Email,
-			&i.WorkspaceID,
-			&i.CreatedAt,
-			&i.RowSum,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const personByEmail = `-- name: PersonByEmail :one
 SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE email = $1
 `
@@ -962,9 +1549,67 @@ func (q *Queries) PersonCreate(ctx context.Context, arg PersonCreateParams) (int
 	return result.RowsAffected()
 }
 
+const personErase = `-- name: PersonErase :exec
+DELETE FROM person WHERE person_id = $1
+`
+
+func (q *Queries) PersonErase(ctx context.Context, personID string) error {
+	_, err := q.db.ExecContext(ctx, personErase, personID)
+	return err
+}
+
+const personHome = `-- name: PersonHome :one
+UPDATE person SET workspace_id = $1 WHERE person_id = $2 RETURNING person_id, email, workspace_id, created_at, row_sum
+`
+
+type PersonHomeParams struct {
+	WorkspaceID string
+	PersonID    string
+}
+
+func (q *Queries) PersonHome(ctx context.Context, arg PersonHomeParams) (Person, error) {
+	row := q.db.QueryRowContext(ctx, personHome, arg.WorkspaceID, arg.PersonID)
+	var i Person
+	err := row.Scan(
+		&i.PersonID,
+		&i.Email,
+		&i.WorkspaceID,
+		&i.CreatedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const personLock = `-- name: PersonLock :one
+SELECT person_id, email, workspace_id, created_at, row_sum FROM person WHERE person_id = $1 FOR NO KEY UPDATE
+`
+
+// Locked, so that the workspace that a sign-in opens is chosen by one change at a time.
+func (q *Queries) PersonLock(ctx context.Context, personID string) (Person, error) {
+	row := q.db.QueryRowContext(ctx, personLock, personID)
+	var i Person
+	err := row.Scan(
+		&i.PersonID,
+		&i.Email,
+		&i.WorkspaceID,
+		&i.CreatedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
+const personSessionsErase = `-- name: PersonSessionsErase :exec
+DELETE FROM session WHERE person_id = $1
+`
+
+func (q *Queries) PersonSessionsErase(ctx context.Context, personID string) error {
+	_, err := q.db.ExecContext(ctx, personSessionsErase, personID)
+	return err
+}
+
 const sessionCreate = `-- name: SessionCreate :exec
-INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum)
-VALUES ($1, $2, $3, $4, $5)
+INSERT INTO session (token_sha256, person_id, created_at, expires_at, row_sum, workspace_id)
+VALUES ($1, $2, $3, $4, $5, $6)
 `
 
 type SessionCreateParams struct {
@@ -973,6 +1618,7 @@ type SessionCreateParams struct {
 	CreatedAt   int64
 	ExpiresAt   int64
 	RowSum      string
+	WorkspaceID string
 }
 
 func (q *Queries) SessionCreate(ctx context.Context, arg SessionCreateParams) error {
@@ -982,6 +1628,7 @@ func (q *Queries) SessionCreate(ctx context.Context, arg SessionCreateParams) er
 		arg.CreatedAt,
 		arg.ExpiresAt,
 		arg.RowSum,
+		arg.WorkspaceID,
 	)
 	return err
 }
@@ -996,8 +1643,10 @@ func (q *Queries) SessionDelete(ctx context.Context, tokenSha256 string) error {
 }
 
 const sessionGet = `-- name: SessionGet :one
-SELECT p.person_id, p.email, p.workspace_id, s.expires_at, CAST(coalesce(o.since, 0) AS bigint) AS operator_since
-FROM session s JOIN person p ON p.person_id = s.person_id LEFT JOIN operator o ON o.person_id = p.person_id
+SELECT p.person_id, p.email, m.workspace_id, m.role, s.expires_at, CAST(coalesce(o.since, 0) AS bigint) AS operator_since
+FROM session s JOIN person p ON p.person_id = s.person_id
+  JOIN member m ON m.workspace_id = s.workspace_id AND m.person_id = s.person_id
+  LEFT JOIN operator o ON o.person_id = p.person_id
 WHERE s.token_sha256 = $1
 `
 
@@ -1005,10 +1654,12 @@ type SessionGetRow struct {
 	PersonID      string
 	Email         string
 	WorkspaceID   string
+	Role          string
 	ExpiresAt     int64
 	OperatorSince int64
 }
 
+// A session opens its workspace only while its person is a member there.
 func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGetRow, error) {
 	row := q.db.QueryRowContext(ctx, sessionGet, tokenSha256)
 	var i SessionGetRow
@@ -1016,6 +1667,7 @@ func (q *Queries) SessionGet(ctx context.Context, tokenSha256 string) (SessionGe
 		&i.PersonID,
 		&i.Email,
 		&i.WorkspaceID,
+		&i.Role,
 		&i.ExpiresAt,
 		&i.OperatorSince,
 	)
@@ -1046,7 +1698,7 @@ func (q *Queries) SessionsEndOthers(ctx context.Context, tokenSha256 string) (in
 }
 
 const sessionsErase = `-- name: SessionsErase :exec
-DELETE FROM session WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
+DELETE FROM session WHERE workspace_id = $1
 `
 
 func (q *Queries) SessionsErase(ctx context.Context, workspaceID string) error {
@@ -1492,7 +2144,7 @@ SELECT w.workspace_id, w.name, w.created_at,
   (SELECT count(*) FROM job j WHERE j.workspace_id = w.workspace_id) AS jobs
 FROM workspace w
 WHERE w.workspace_id < $1
-  AND (CAST($2 AS text) = '' OR EXISTS (SELECT 1 FROM person p WHERE p.workspace_id = w.workspace_id AND p.email = CAST($2 AS text)))
+  AND (CAST($2 AS text) = '' OR EXISTS (SELECT 1 FROM member m JOIN person p ON p.person_id = m.person_id WHERE m.workspace_id = w.workspace_id AND p.email = CAST($2 AS text)))
 ORDER BY w.workspace_id DESC
 LIMIT CAST($3 AS bigint)
 `
@@ -1531,6 +2183,41 @@ func (q *Queries) Workspaces(ctx context.Context, arg WorkspacesParams) ([]Works
 			&i.ReservedCents,
 			&i.Jobs,
 		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const workspacesOf = `-- name: WorkspacesOf :many
+SELECT m.workspace_id, w.name, m.role FROM member m JOIN workspace w ON w.workspace_id = m.workspace_id
+WHERE m.person_id = $1 ORDER BY w.name, m.workspace_id
+`
+
+type WorkspacesOfRow struct {
+	WorkspaceID string
+	Name        string
+	Role        string
+}
+
+// The workspaces of a person.
+func (q *Queries) WorkspacesOf(ctx context.Context, personID string) ([]WorkspacesOfRow, error) {
+	rows, err := q.db.QueryContext(ctx, workspacesOf, personID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []WorkspacesOfRow
+	for rows.Next() {
+		var i WorkspacesOfRow
+		if err := rows.Scan(&i.WorkspaceID, &i.Name, &i.Role); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

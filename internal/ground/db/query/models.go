@@ -14,6 +14,7 @@ type AccountKey struct {
 	LastUsedAt   int64
 	RevokedAt    int64
 	RowSum       string
+	MadeBy       string
 }
 
 type AgentKey struct {
@@ -30,6 +31,7 @@ type AgentKey struct {
 	ExpiresAt       int64
 	Scopes          string
 	Resources       string
+	MadeBy          string
 }
 
 type AuditRun struct {
@@ -302,6 +304,19 @@ type Idempotency struct {
 	RowSum      string
 }
 
+type Invitation struct {
+	InvitationID string
+	WorkspaceID  string
+	Email        string
+	Role         string
+	InvitedBy    string
+	TokenSha256  string
+	CreatedAt    int64
+	ExpiresAt    int64
+	EndedAt      int64
+	RowSum       string
+}
+
 type Invoice struct {
 	Serial         int64
 	Number         string
@@ -443,6 +458,15 @@ type LedgerTransaction struct {
 	RowSum        string
 }
 
+type Member struct {
+	WorkspaceID string
+	PersonID    string
+	Role        string
+	Since       int64
+	AddedBy     string
+	RowSum      string
+}
+
 type MovedClock struct {
 	ID      int64
 	MovedUs int64
@@ -512,6 +536,7 @@ type OauthRequest struct {
 	PolledAt        int64
 	PollSeconds     int64
 	RowSum          string
+	PersonID        string
 }
 
 type Operator struct {
@@ -705,6 +730,7 @@ type Session struct {
 	CreatedAt   int64
 	ExpiresAt   int64
 	RowSum      string
+	WorkspaceID string
 }
 
 type Share struct {

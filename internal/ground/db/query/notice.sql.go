@@ -11,8 +11,8 @@ import (
 
 const auditNotices = `-- name: AuditNotices :many
 SELECT n.person_id, n.job_id, CAST(CASE WHEN r.person_id IS NULL OR j.job_id IS NULL THEN 1 ELSE 0 END AS bigint) AS stray
-FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id LEFT JOIN person p ON p.person_id = n.person_id
-  LEFT JOIN job j ON j.job_id = n.job_id AND j.workspace_id = p.workspace_id
+FROM notice n LEFT JOIN notice_reader r ON r.person_id = n.person_id
+  LEFT JOIN job j ON j.job_id = n.job_id AND EXISTS (SELECT 1 FROM member m WHERE m.workspace_id = j.workspace_id AND m.person_id = n.person_id)
 WHERE r.person_id IS NULL OR j.job_id IS NULL
   OR (NOT EXISTS (SELECT 1 FROM lease l WHERE l.queue = 'job_notice' AND l.subject = n.person_id)
     AND NOT EXISTS (SELECT 1 FROM dead_letter d WHERE d.queue = 'job_notice' AND d.subject = n.person_id))
@@ -25,7 +25,7 @@ type AuditNoticesRow struct {
 	Stray    int64
 }
 
-// Mails that nothing will send, and those about a job that is not of their person's workspace.
+// Mails that nothing will send, and those about a job of a workspace that their person is not in.
 func (q *Queries) AuditNotices(ctx context.Context) ([]AuditNoticesRow, error) {
 	rows, err := q.db.QueryContext(ctx, auditNotices)
 	if err != nil {
@@ -122,6 +122,15 @@ func (q *Queries) NoticeReaderByEmail(ctx context.Context, email string) (Notice
 	return i, err
 }
 
+const noticeReaderErase = `-- name: NoticeReaderErase :exec
+DELETE FROM notice_reader WHERE person_id = $1
+`
+
+func (q *Queries) NoticeReaderErase(ctx context.Context, personID string) error {
+	_, err := q.db.ExecContext(ctx, noticeReaderErase, personID)
+	return err
+}
+
 const noticeReaderSent = `-- name: NoticeReaderSent :exec
 UPDATE notice_reader SET sent_at = $1 WHERE person_id = $2
 `
@@ -158,18 +167,9 @@ func (q *Queries) NoticeReaderSet(ctx context.Context, arg NoticeReaderSetParams
 	return i, err
 }
 
-const noticeReadersErase = `-- name: NoticeReadersErase :exec
-DELETE FROM notice_reader WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
-`
-
-func (q *Queries) NoticeReadersErase(ctx context.Context, workspaceID string) error {
-	_, err := q.db.ExecContext(ctx, noticeReadersErase, workspaceID)
-	return err
-}
-
 const noticeReadersOf = `-- name: NoticeReadersOf :many
-SELECT r.person_id, r.sent_at FROM notice_reader r JOIN person p ON p.person_id = r.person_id
-WHERE p.workspace_id = $1 AND r.off_at = 0 ORDER BY r.person_id
+SELECT r.person_id, r.sent_at FROM notice_reader r JOIN member m ON m.person_id = r.person_id
+WHERE m.workspace_id = $1 AND r.off_at = 0 ORDER BY r.person_id
 `
 
 type NoticeReadersOfRow struct {
@@ -210,16 +210,32 @@ func (q *Queries) NoticesDelete(ctx context.Context, personID string) error {
 }
 
 const noticesErase = `-- name: NoticesErase :exec
-DELETE FROM notice WHERE person_id IN (SELECT p.person_id FROM person p WHERE p.workspace_id = $1)
+DELETE FROM notice WHERE job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $1)
 `
 
+// What people are still to be told of the jobs of a workspace.
 func (q *Queries) NoticesErase(ctx context.Context, workspaceID string) error {
 	_, err := q.db.ExecContext(ctx, noticesErase, workspaceID)
 	return err
 }
 
+const noticesForget = `-- name: NoticesForget :exec
+DELETE FROM notice WHERE person_id = $1 AND job_id IN (SELECT j.job_id FROM job j WHERE j.workspace_id = $2)
+`
+
+type NoticesForgetParams struct {
+	PersonID    string
+	WorkspaceID string
+}
+
+// The same, of one person.
+func (q *Queries) NoticesForget(ctx context.Context, arg NoticesForgetParams) error {
+	_, err := q.db.ExecContext(ctx, noticesForget, arg.PersonID, arg.WorkspaceID)
+	return err
+}
+
 const noticesOf = `-- name: NoticesOf :many
-SELECT n.job_id, j.status, p.email, p.workspace_id, r.off_at
+SELECT n.job_id, j.status, p.email, j.workspace_id, r.off_at
 FROM notice n JOIN notice_reader r ON r.person_id = n.person_id JOIN person p ON p.person_id = n.person_id JOIN job j ON j.job_id = n.job_id
 WHERE n.person_id = $1 ORDER BY n.created_at, n.job_id
 `

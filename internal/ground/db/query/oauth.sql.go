@@ -160,7 +160,7 @@ func (q *Queries) OauthKey(ctx context.Context, keyID string) (OauthKeyRow, erro
 }
 
 const oauthRequestByUserCode = `-- name: OauthRequestByUserCode :one
-SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum FROM oauth_request WHERE user_code = CAST($1 AS text) AND user_code <> '' FOR UPDATE
+SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum, person_id FROM oauth_request WHERE user_code = CAST($1 AS text) AND user_code <> '' FOR UPDATE
 `
 
 // Locked, so that of two answers to a device one counts.
@@ -187,14 +187,15 @@ func (q *Queries) OauthRequestByUserCode(ctx context.Context, userCode string) (
 		&i.PolledAt,
 		&i.PollSeconds,
 		&i.RowSum,
+		&i.PersonID,
 	)
 	return i, err
 }
 
 const oauthRequestChange = `-- name: OauthRequestChange :exec
 UPDATE oauth_request SET status = $1, key_name = $2, workspace_id = $3, spend_limit_cents = $4, life_days = $5,
-  key_id = $6, polled_at = $7, poll_seconds = $8, row_sum = $9
-WHERE secret_sha256 = $10
+  key_id = $6, polled_at = $7, poll_seconds = $8, row_sum = $9, person_id = $10
+WHERE secret_sha256 = $11
 `
 
 type OauthRequestChangeParams struct {
@@ -207,6 +208,7 @@ type OauthRequestChangeParams struct {
 	PolledAt        int64
 	PollSeconds     int64
 	RowSum          string
+	PersonID        string
 	SecretSha256    string
 }
 
@@ -221,14 +223,15 @@ func (q *Queries) OauthRequestChange(ctx context.Context, arg OauthRequestChange
 		arg.PolledAt,
 		arg.PollSeconds,
 		arg.RowSum,
+		arg.PersonID,
 		arg.SecretSha256,
 	)
 	return err
 }
 
 const oauthRequestCreate = `-- name: OauthRequestCreate :exec
-INSERT INTO oauth_request (secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
+INSERT INTO oauth_request (secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum, person_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20)
 `
 
 type OauthRequestCreateParams struct {
@@ -251,6 +254,7 @@ type OauthRequestCreateParams struct {
 	PolledAt        int64
 	PollSeconds     int64
 	RowSum          string
+	PersonID        string
 }
 
 func (q *Queries) OauthRequestCreate(ctx context.Context, arg OauthRequestCreateParams) error {
@@ -274,12 +278,13 @@ func (q *Queries) OauthRequestCreate(ctx context.Context, arg OauthRequestCreate
 		arg.PolledAt,
 		arg.PollSeconds,
 		arg.RowSum,
+		arg.PersonID,
 	)
 	return err
 }
 
 const oauthRequestLock = `-- name: OauthRequestLock :one
-SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum FROM oauth_request WHERE secret_sha256 = $1 FOR UPDATE
+SELECT secret_sha256, kind, user_code, client_id, redirect_uri, challenge, scopes, resources, status, key_name, workspace_id, spend_limit_cents, life_days, key_id, created_at, expires_at, polled_at, poll_seconds, row_sum, person_id FROM oauth_request WHERE secret_sha256 = $1 FOR UPDATE
 `
 
 func (q *Queries) OauthRequestLock(ctx context.Context, secretSha256 string) (OauthRequest, error) {
@@ -305,6 +310,7 @@ func (q *Queries) OauthRequestLock(ctx context.Context, secretSha256 string) (Oa
 		&i.PolledAt,
 		&i.PollSeconds,
 		&i.RowSum,
+		&i.PersonID,
 	)
 	return i, err
 }

@@ -1904,12 +1904,14 @@ func (q *Queries) WebhookTestsErase(ctx context.Context, workspaceID string) err
 	return err
 }
 
-const workspacePeople = `-- name: WorkspacePeople :many
-SELECT email FROM person WHERE workspace_id = $1 ORDER BY email
+const workspaceOwners = `-- name: WorkspaceOwners :many
+SELECT p.email FROM member m JOIN person p ON p.person_id = m.person_id
+WHERE m.workspace_id = $1 AND m.role = 'owner' ORDER BY p.email
 `
 
-func (q *Queries) WorkspacePeople(ctx context.Context, workspaceID string) ([]string, error) {
-	rows, err := q.db.QueryContext(ctx, workspacePeople, workspaceID)
+// The addresses of those who look after a workspace.
+func (q *Queries) WorkspaceOwners(ctx context.Context, workspaceID string) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, workspaceOwners, workspaceID)
 	if err != nil {
 		return nil, err
 	}

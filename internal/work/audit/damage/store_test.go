@@ -172,13 +172,13 @@ func (s *store) awaitExpiry(c caller) {
 func (s *store) people() {
 	s.Helper()
 	var program string
+	var one identity.Opened
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		used, err := identity.CreateSignInLink(ctx, tx, "one@example.com")
 		if err != nil {
 			return err
 		}
-		one, err := identity.SignIn(ctx, tx, used, "")
-		if err != nil {
+		if one, err = identity.SignIn(ctx, tx, used, ""); err != nil {
 			return err
 		}
 		two, err := identity.SignInByIssuer(ctx, tx, identity.Login{Issuer: "https://issuer.example.com", Subject: "2", Email: "two@example.com", EmailVerified: true}, "")
@@ -216,6 +216,7 @@ func (s *store) people() {
 		return operate(ctx, tx, one, two.Person.WorkspaceID)
 	})
 	s.letIn(program)
+	s.team(one)
 	s.write(func(ctx context.Context, tx *db.Tx) error {
 		return operator.RecordAudit(ctx, tx, operator.AuditRun{BeganAt: time.Now(), BreachCount: 1, Breaches: []operator.Breach{{Rule: "a rule", Subject: "a row", Detail: "why"}}})
 	})
@@ -479,7 +480,7 @@ func (s *store) passing(workspace string) {
 		hold.LapsesAt = tx.Now + time.Minute.Microseconds()
 		_, held := tx.IdempotencyHold(ctx, hold)
 		_, counted := tx.RateAdd(ctx, query.RateAddParams{Client: "203.0.113.9", Now: tx.Now, Cost: time.Minute.Microseconds()})
-		people, err := tx.PeopleOf(ctx, workspace)
+		people, err := tx.MembersOf(ctx, workspace)
 		if err != nil {
 			return err
 		}

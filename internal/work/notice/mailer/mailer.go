@@ -80,7 +80,7 @@ func (m *Mailer) write(ctx context.Context, w notice.Waiting, now time.Time) (id
 		}
 	}
 	for _, one := range listed {
-		o, err := m.Jobs.Get(ctx, w.WorkspaceID, one.JobID)
+		o, err := m.Jobs.Get(ctx, one.WorkspaceID, one.JobID)
 		if err != nil {
 			return identity.Message{}, err
 		}

@@ -51,7 +51,7 @@ func (w *world) person(t *testing.T) (workspaceID, personID string) {
 	t.Helper()
 	workspaceID = w.Workspace(t)
 	w.Write(t, func(ctx context.Context, tx *db.Tx) error {
-		people, err := tx.PeopleOf(ctx, workspaceID)
+		people, err := tx.MembersOf(ctx, workspaceID)
 		if err != nil {
 			return err
 		}
