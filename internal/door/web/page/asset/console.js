@@ -493,3 +493,12 @@ for (const form of document.querySelectorAll("form[data-upload]")) {
     if (files.length) sending.send(files.length === 1 ? files : inProject(files));
   });
 }
+
+// The tabs of a browser share one session. When another tab switches to another workspace, a page
+// of the earlier one leads to the jobs: its forms would act where nobody expects it.
+const { workspace } = document.body.dataset;
+if (workspace) {
+  const tabs = new BroadcastChannel("workspace");
+  tabs.addEventListener("message", ({ data }) => { if (data !== workspace) location.assign("/console"); });
+  tabs.postMessage(workspace);
+}
