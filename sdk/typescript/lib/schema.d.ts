@@ -2066,10 +2066,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, none has all tags that the workspace requires, all that may render other frames, its workspace has as many frames in workers' hands as it may have, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | "paused" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "no_tagged_worker" | "workers_busy" | "workspace_limit" | "paused" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
@@ -2270,10 +2270,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, none has all tags that the workspace requires, all that may render other frames, its workspace has as many frames in workers' hands as it may have, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | "paused" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "no_tagged_worker" | "workers_busy" | "workspace_limit" | "paused" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
@@ -2424,10 +2424,10 @@ export interface Schemas {
         /** @description The renderer's version; once a frame is in, that of the Blender that really rendered. */
         version: string;
         /**
-         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, all that may render other frames, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
+         * @description Why no worker renders a frame of the job: none is online, those online say that they cannot work, none of them may take one, all have another Blender version or other denoising than the frames so far, none has all tags that the workspace requires, all that may render other frames, its workspace has as many frames in workers' hands as it may have, or the job is paused. Null while a frame is rendered, and while a worker is about to take one.
          * @enum {string|null}
          */
-        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "workers_busy" | "paused" | null;
+        waiting_reason: "no_worker_online" | "workers_unable" | "no_capable_worker" | "no_matching_blender" | "no_tagged_worker" | "workers_busy" | "workspace_limit" | "paused" | null;
         /** @description Whether the job's end is told to anybody. */
         webhook_configured: boolean;
         /** @description Only in the answer that creates the job, and only when the service made it. */
