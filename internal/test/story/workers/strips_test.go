@@ -87,8 +87,8 @@ func TestAStripThatDiffersFromItsNeighboursIsRenderedByOthers(t *testing.T) {
 		svc := story.Start(t, config)
 		c := svc.Caller(story.Credit)
 		svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Wrong: 1}})
-		for range 3 {
-			svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond})
+		for range 3 { // so slow that each has one of the four strips, and the fourth is left
+			svc.Worker(synthetic.Renderer{FrameTime: 6 * time.Second})
 		}
 		job, strips := stillOf(t, svc, c, 4)
 		if len(strips) != 4 {
