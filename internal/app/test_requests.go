@@ -98,6 +98,9 @@ func (t *testWorlds) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	inside := r.Clone(ctx)
 	inside.Header.Del("Authorization")
+	if guest == nil {
+		dropSession(inside.Header) // the world would believe one that has ended
+	}
 	if guest != nil && header != "" {
 		inside.Header.Set("Authorization", identity.WorldHeader(header))
 	}
@@ -117,6 +120,18 @@ func (t *testWorlds) serve(w http.ResponseWriter, r *http.Request) error {
 	}
 	world.routes.ServeHTTP(w, inside)
 	return nil
+}
+
+// dropSession removes a session from the cookies of a request.
+func dropSession(header http.Header) {
+	cookies := (&http.Request{Header: header}).Cookies()
+	header.Del("Cookie")
+	kept := &http.Request{Header: header}
+	for _, c := range cookies {
+		if c.Name != contract.SessionCookie {
+			kept.AddCookie(c)
+		}
+	}
 }
 
 // guest authenticates the caller of a request; nil for none, as with a link that

@@ -3,14 +3,17 @@ package app_test
 import (
 	"bytes"
 	"errors"
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
+	"svc.example/internal/ground/contract"
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/demo"
 	"svc.example/internal/ground/fault"
@@ -158,4 +161,82 @@ func TestTestModeIsBounded(t *testing.T) {
 func (s *service) with(t *testing.T, bounds app.TestMode) *service {
 	t.Helper()
 	return start(t, app.Config{Database: dbtest.URL(t, s.app.DB.Engine()), TestMode: bounds})
+}
+
+// TestATestWorldKnowsAPersonAsTheirWorkspaceDoes: a role that has changed holds in test mode
+// from the next request, in each session, and who is no member any more is let in nowhere.
+func TestATestWorldKnowsAPersonAsTheirWorkspaceDoes(t *testing.T) {
+	t.Parallel()
+	dbtest.EachURL(t, func(t *testing.T, url string) {
+		s := start(t, app.Config{Database: url})
+		w := (&apptest.World{App: s.app}).WorkspaceOf(t, "founder@example.com", 0)
+		sessions := []string{apptest.Join(t, s.app.DB, w.ID, "colleague@example.com", identity.Viewer), ""}
+		err := s.app.DB.Write(t.Context(), func(tx *db.Tx) error {
+			link, err := identity.CreateSignInLink(t.Context(), tx, "colleague@example.com")
+			if err != nil {
+				return err
+			}
+			second, err := identity.SignIn(t.Context(), tx, link, "")
+			sessions[1] = second.Token
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		change := func(do func(tx *db.Tx, founder identity.Principal, colleague string) error) {
+			t.Helper()
+			err := s.app.DB.Write(t.Context(), func(tx *db.Tx) error {
+				people, err := identity.Members(t.Context(), tx, w.ID)
+				if err != nil {
+					return err
+				}
+				founder := identity.Principal{WorkspaceID: w.ID, Role: identity.Owner, Credential: identity.Credential{Kind: identity.SessionCredential, Email: people[0].Email, PersonID: people[0].PersonID}}
+				return do(tx, founder, people[1].PersonID)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		alert := func(session, prefix string, want int) {
+			t.Helper()
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodPut, s.base+prefix+"/v1/wallet/alert", strings.NewReader(`{"below_cents":0}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Header.Set("Content-Type", "application/json")
+			r.AddCookie(&http.Cookie{Name: contract.SessionCookie, Value: session})
+			r.AddCookie(&http.Cookie{Name: contract.ModeCookie, Value: contract.ModeTest})
+			answer, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer answer.Body.Close()
+			if answer.StatusCode != want {
+				t.Errorf("a change by an owner only: %s, want %d", answer.Status, want)
+			}
+		}
+		for _, role := range []identity.Role{"", identity.Owner, identity.Viewer, identity.Owner, identity.Viewer} {
+			want := http.StatusForbidden
+			if role == identity.Owner {
+				want = http.StatusOK
+			}
+			if role != "" {
+				change(func(tx *db.Tx, founder identity.Principal, colleague string) error {
+					return identity.SetRole(t.Context(), tx, founder, colleague, role)
+				})
+			}
+			alert(sessions[0], "", want)
+			alert(sessions[0], "/test/"+w.ID, want)
+			sessions[0], sessions[1] = sessions[1], sessions[0]
+		}
+		change(func(tx *db.Tx, founder identity.Principal, colleague string) error {
+			return identity.SetRole(t.Context(), tx, founder, colleague, identity.Owner)
+		})
+		alert(sessions[0], "", http.StatusOK)
+		change(func(tx *db.Tx, founder identity.Principal, colleague string) error {
+			return identity.Remove(t.Context(), tx, founder, colleague)
+		})
+		alert(sessions[0], "", http.StatusUnauthorized)
+		alert(sessions[0], "/test/"+w.ID, http.StatusUnauthorized)
+	})
 }

@@ -83,6 +83,22 @@ func Enter(ctx context.Context, tx *db.Tx, g Guest) error {
 	return err
 }
 
+// EnteredAs reports whether a store knows a caller who has entered it as the real one does:
+// a person's role can change meanwhile, and a key has none.
+func EnteredAs(ctx context.Context, tx *db.Tx, g Guest) (bool, error) {
+	if g.Credential.Kind != SessionCredential {
+		return true, nil
+	}
+	known, err := tx.SessionGet(ctx, Hash(g.Secret))
+	if db.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look up session: %w", err)
+	}
+	return Role(known.Role) == g.Role, nil
+}
+
 func enterWorkspace(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if _, err := tx.WorkspaceGet(ctx, workspaceID); !db.IsNotFound(err) {
 		return err
