@@ -191,6 +191,35 @@ func TestAWorkspaceHasNoMoreFramesAtOnceThanItMay(t *testing.T) {
 	})
 }
 
+// TestAWorkspaceAtItsLimitKeepsNoOtherFromAWorker: of frames that failed before and that only
+// this worker can take, those of others are rendered.
+func TestAWorkspaceAtItsLimitKeepsNoOtherFromAWorker(t *testing.T) {
+	jobtest.Each(t, func(t *testing.T, w *jobtest.World) {
+		only := w.TaggedWorker(t, false, "a", "b")
+		another := w.TaggedWorker(t, false, "a")
+		full := func() {
+			workspace := w.Workspace(t)
+			require(t, w, workspace, "a")
+			limit(t, w, workspace, 1)
+			w.Job(t, workspace, 2)
+			w.Fail(w.ClaimOne(only), fault.BlenderCrashed)
+			w.Fail(w.ClaimOne(another), fault.BlenderCrashed)
+			w.ClaimOne(another)
+		}
+		full()
+		workspace := w.Workspace(t)
+		require(t, w, workspace, "b")
+		jobID := w.Job(t, workspace, 1)
+		w.Fail(w.ClaimOne(only), fault.BlenderCrashed)
+		full()
+		w.Advance(time.Minute)
+		w.Seen(only, another)
+		if l := w.ClaimOne(only); l.Subject != jobID {
+			t.Errorf("the worker got %s, want the frame that only it can take", l.Subject)
+		}
+	})
+}
+
 // claimTogether has workers ask at the same moment, and lists the frames that they got.
 func claimTogether(t *testing.T, w *jobtest.World, workers []string) (held []lease.Lease) {
 	t.Helper()

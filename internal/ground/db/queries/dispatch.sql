@@ -283,10 +283,13 @@ SELECT s.job_id, count(*) AS able, CAST(sum(s.idle) AS bigint) AS idle FROM (
 GROUP BY s.job_id;
 
 -- name: FrameFailedBefore :one
--- A frame that holder failed before and that no other worker is available for.
+-- A frame that holder failed before and that no other worker is available for, of a workspace
+-- with fewer frames in workers' hands than it may have at once.
 -- Frames whose job awaits the result of another key are left out.
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.due_at <= @now
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = l.subject AND w.most_held <= (
+    SELECT count(*) FROM turn m JOIN lease h ON h.subject = m.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE m.within = j.within))
   AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND ((k.pools & CAST(@pools AS bigint)) <> k.pools OR k.kind NOT IN ('', 'any', CAST(@kind AS text)) OR k.paused <> ''))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
@@ -297,9 +300,11 @@ WHERE f.key_id = @key_id AND f.holder = @holder AND l.state = 'waiting' AND l.du
 LIMIT 1;
 
 -- name: JobFailedBefore :one
--- A job that holder cannot render and that no other worker is available for.
+-- A job that holder cannot render and that no other worker is available for, of such a workspace.
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
 WHERE f.key_id = @key_id AND f.holder = @holder AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND (t.pools & CAST(@pools AS bigint)) = t.pools AND t.kind IN ('', 'any', CAST(@kind AS text))
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = f.subject AND w.most_held <= (
+    SELECT count(*) FROM turn m JOIN lease h ON h.subject = m.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE m.within = j.within))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = @key_id AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o

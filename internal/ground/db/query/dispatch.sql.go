@@ -671,6 +671,8 @@ func (q *Queries) FailedItems(ctx context.Context, arg FailedItemsParams) ([]int
 const frameFailedBefore = `-- name: FrameFailedBefore :one
 SELECT l.lease_id, l.subject FROM failed_attempt f JOIN lease l ON l.lease_id = f.lease_id
 WHERE f.key_id = $1 AND f.holder = $2 AND l.state = 'waiting' AND l.due_at <= $3
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = l.subject AND w.most_held <= (
+    SELECT count(*) FROM turn m JOIN lease h ON h.subject = m.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE m.within = j.within))
   AND NOT EXISTS (SELECT 1 FROM turn k WHERE k.party = l.subject AND ((k.pools & CAST($4 AS bigint)) <> k.pools OR k.kind NOT IN ('', 'any', CAST($5 AS text)) OR k.paused <> ''))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
@@ -695,7 +697,8 @@ type FrameFailedBeforeRow struct {
 	Subject string
 }
 
-// A frame that holder failed before and that no other worker is available for.
+// A frame that holder failed before and that no other worker is available for, of a workspace
+// with fewer frames in workers' hands than it may have at once.
 // Frames whose job awaits the result of another key are left out.
 func (q *Queries) FrameFailedBefore(ctx context.Context, arg FrameFailedBeforeParams) (FrameFailedBeforeRow, error) {
 	row := q.db.QueryRowContext(ctx, frameFailedBefore,
@@ -906,6 +909,8 @@ func (q *Queries) FramesToShare(ctx context.Context) (int64, error) {
 const jobFailedBefore = `-- name: JobFailedBefore :one
 SELECT f.subject FROM failed_attempt f JOIN turn t ON t.party = f.subject
 WHERE f.key_id = $1 AND f.holder = $2 AND f.incapable = 1 AND t.waiting > 0 AND t.paused = '' AND (t.pools & CAST($3 AS bigint)) = t.pools AND t.kind IN ('', 'any', CAST($4 AS text))
+  AND NOT EXISTS (SELECT 1 FROM turn j JOIN turn w ON w.party = j.within AND w.most_held > 0 WHERE j.party = f.subject AND w.most_held <= (
+    SELECT count(*) FROM turn m JOIN lease h ON h.subject = m.party AND h.queue IN ('frame', 'strip') AND h.state = 'held' AND h.holder <> 'service' WHERE m.within = j.within))
   AND NOT EXISTS (SELECT 1 FROM failed_attempt u WHERE u.subject = f.subject AND u.key_id = $1 AND u.undecided = 1)
   AND NOT EXISTS (
     SELECT 1 FROM worker o
@@ -924,7 +929,7 @@ type JobFailedBeforeParams struct {
 	Now    int64
 }
 
-// A job that holder cannot render and that no other worker is available for.
+// A job that holder cannot render and that no other worker is available for, of such a workspace.
 func (q *Queries) JobFailedBefore(ctx context.Context, arg JobFailedBeforeParams) (string, error) {
 	row := q.db.QueryRowContext(ctx, jobFailedBefore,
 		arg.KeyID,
