@@ -100,7 +100,7 @@ func (c *Config) places(folder, name string) []string {
 	}
 	places := make([]string, 0, len(c.paths))
 	for _, p := range c.paths {
-		if p = c.expand(p); path.IsAbs(p) {
+		if path.IsAbs(p) {
 			places = append(places, path.Join(p, name))
 			continue
 		}
@@ -112,12 +112,22 @@ func (c *Config) places(folder, name string) []string {
 // variable is one of OpenColorIO's context, such as $SHOT, ${SHOT} or %SHOT%.
 var variable = regexp.MustCompile(`\$\{\w+\}|\$\w+|%\w+%`)
 
-// expand puts the defaults of variables in. Workers have no others: what has no default stays.
+// expand puts the defaults of variables in. Workers have no others: what has no default stays, as
+// does a text that would get longer than a path can be.
 func (c *Config) expand(text string) string {
-	return variable.ReplaceAllStringFunc(text, func(v string) string {
-		if value, ok := c.variables[strings.Trim(v, "${}%")]; ok {
-			return value
+	grown := len(text)
+	longer := variable.ReplaceAllStringFunc(text, func(v string) string {
+		value, ok := c.variables[strings.Trim(v, "${}%")]
+		if grown += len(value); !ok || grown > longestPath {
+			return v
 		}
-		return v
+		return value
 	})
+	if grown > longestPath {
+		return text
+	}
+	return longer
 }
+
+// longestPath bounds a path with its variables' values, as systems do.
+const longestPath = 4096

@@ -32,8 +32,10 @@ const (
 	// maxMarks bounds the characters that separate values. YAML needs one for each, and a value
 	// takes about 200 bytes of memory.
 	maxMarks  = 400_000
+	maxValues = 4 * maxMarks // with those that aliases repeat
 	maxDepth  = 100
-	maxPaths  = 64 // of search_path
+	maxPaths  = 64      // of search_path
+	maxLooks  = 100_000 // files times paths
 	maxName   = 255
 	maxSource = 1024
 )
@@ -55,7 +57,7 @@ type Config struct {
 	// Sources are the files that its transforms read, each once, in the order of the text.
 	Sources []Source
 
-	paths     []string          // of search_path
+	paths     []string          // of search_path, with the variables' defaults
 	variables map[string]string // defaults of its environment
 }
 
@@ -85,6 +87,9 @@ func Read(r io.Reader) (c *Config, err error) {
 	}
 	if document.Kind != yaml.DocumentNode || document.Content[0].Kind != yaml.MappingNode {
 		return nil, refuse("is not an OpenColorIO configuration")
+	}
+	if stands(&document, map[*yaml.Node]int{}) > maxValues {
+		return nil, refuse("has aliases that stand for too many values")
 	}
 	return configOf(document.Content[0])
 }
@@ -138,11 +143,21 @@ func configOf(top *yaml.Node) (*Config, error) {
 		c.Roles[role] = scalar(space)
 	}
 	for name, value := range pairs(member(top, "environment")) {
-		c.variables[name] = scalar(value)
+		if c.variables[name] = scalar(value); len(c.variables[name]) > maxSource {
+			return nil, refuse("has a variable of more than %d bytes", maxSource)
+		}
 	}
-	c.paths = pathsOf(member(top, "search_path"))
+	for _, p := range pathsOf(member(top, "search_path")) {
+		if len(p) > maxSource {
+			return nil, refuse("has a path of more than %d bytes", maxSource)
+		}
+		c.paths = append(c.paths, c.expand(p))
+	}
 	if err := c.collect(top, "", 0); err != nil {
 		return nil, err
+	}
+	if len(c.paths)*len(c.Sources) > maxLooks {
+		return nil, refuse("has %d files to look for in %d folders each, which are too many", len(c.Sources), len(c.paths))
 	}
 	if err := c.offer(top); err != nil {
 		return nil, err

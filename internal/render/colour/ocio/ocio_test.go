@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -179,22 +180,48 @@ func TestAHostileConfigurationIsRefusedAtOnce(t *testing.T) {
 		"100,000 files":           "ocio_profile_version: 2\nroles: {scene_linear: a}\nx:\n" + repeated(100_000, "- !<FileTransform> {src: %d}"),
 		"10,000 files":            small("x:\n" + repeated(10_000, "- !<FileTransform> {src: %d}")),
 		"20,000 spaces":           small(repeated(20_000, "  - !<ColorSpace> {name: %d}")),
+		"aliases of aliases":      small(bomb),
 	} {
 		begun := time.Now()
-		if _, err := ocio.Read(strings.NewReader(text)); !refused(err) && name != "an alias that is itself" {
+		if _, err := ocio.Read(strings.NewReader(text)); !refused(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if took := time.Since(begun); took > 10*time.Second {
 			t.Errorf("%s took %v", name, took)
 		}
 	}
-	if _, err := ocio.Read(strings.NewReader(small(bomb))); err != nil {
-		t.Errorf("aliases that are not expanded: %v", err)
-	}
 	// A gigabyte is read no further than the bound.
 	endless := &endlessText{}
 	if _, err := ocio.Read(endless); !refused(err) || endless.read > ocio.MaxBytes+64<<10 {
 		t.Errorf("%d bytes read: %v", endless.read, err)
+	}
+}
+
+// Little text that stands for much is refused before it takes memory or time.
+func TestAConfigurationCannotStandForMoreThanItsText(t *testing.T) {
+	t.Parallel()
+	list := func(n int, one string) string { return "[" + strings.Repeat(one+", ", n) + "]" }
+	for name, text := range map[string]string{
+		"aliases of colour spaces by aliases": small(repeated(20_000, "  - {name: s%d, aliases: *many}"), "many: &many "+list(100_000, "x")),
+		"colour spaces without names":         small("    x: &big\n"+repeated(60_000, "      k%d: v"), "    y: 1", strings.Repeat("  - *big\n", 60_000)),
+		"views of a display by aliases":       strings.Replace(small("many: &many "+list(100_000, "x"), "shared: 1"), "displays:", "more: &more "+list(100_000, "x")+"\ndisplays:\n  D: "+list(100_000, "*more"), 1),
+		"variables in a search path":          small("environment: {A: "+strings.Repeat("a", 500_000)+"}", "search_path: '"+strings.Repeat("$A", 300_000)+"'", "z: !<FileTransform> {src: a.cube}"),
+		"variables in the name of a file":     small("environment: {A: "+strings.Repeat("a", 500_000)+"}", "z:", repeated(5000, "  - !<FileTransform> {src: '%d"+strings.Repeat("$A", 100)+"'}")),
+		"files in many folders":               small("search_path: ["+strings.Repeat("a, ", 64)+"]", "z:", repeated(5000, "  - !<FileTransform> {src: '%d'}")),
+		"short variables":                     small("environment: {A: "+strings.Repeat("a", 1000)+"}", "search_path: ["+strings.Repeat(strings.Repeat("$A", 500)+", ", 10)+"]", "z:", repeated(5000, "  - !<FileTransform> {src: '%d"+strings.Repeat("$A", 100)+"'}")),
+		"a long search path":                  small("search_path: "+strings.Repeat("a/", 700_000), "z:", repeated(5000, "  - !<FileTransform> {src: '%d'}")),
+	} {
+		begun := time.Now()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		found, err := ocio.Find(fstest.MapFS{"config.ocio": {Data: []byte(text)}}, "config.ocio")
+		runtime.ReadMemStats(&after)
+		if took, used := time.Since(begun), after.TotalAlloc-before.TotalAlloc; took > 10*time.Second || used > 1<<30 {
+			t.Errorf("%s took %v and %d MiB", name, took, used>>20)
+		}
+		if !refused(err) && (name != "short variables" || len(found.Files) != 5000) {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

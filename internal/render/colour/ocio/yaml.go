@@ -16,6 +16,27 @@ func target(node *yaml.Node) *yaml.Node {
 	return node
 }
 
+// stands is how many values a node stands for, with what its aliases repeat: more than maxValues
+// where one repeats itself. known keeps what was counted.
+func stands(node *yaml.Node, known map[*yaml.Node]int) int {
+	if n, ok := known[node]; ok {
+		return n
+	}
+	known[node] = maxValues + 1 // while it is counted
+	n := 1
+	if node.Kind == yaml.AliasNode && node.Alias != nil {
+		n += stands(node.Alias, known)
+	}
+	for _, child := range node.Content {
+		if n > maxValues {
+			break
+		}
+		n += stands(child, known)
+	}
+	known[node] = n
+	return n
+}
+
 // member is the first member of a mapping with a name; nil without it.
 func member(node *yaml.Node, name string) *yaml.Node {
 	for key, value := range pairs(node) {
