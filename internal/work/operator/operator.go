@@ -113,20 +113,24 @@ func Acts(ctx context.Context, tx *db.Tx, before string, limit int) ([]Done, err
 	return all, nil
 }
 
-// Erase empties the words that were said of a workspace, and the addresses of its people.
-// It comes before the people are erased.
+// Erase empties the words that were said of a workspace, and the addresses of those of its people
+// who are in no other one. It comes before the people are erased.
 func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
-	_, emails, err := identity.WorkspaceOf(ctx, tx, workspaceID)
+	people, err := identity.Members(ctx, tx, workspaceID)
 	if err != nil {
 		return err
 	}
 	rows, err := tx.ActsErase(ctx, workspaceID)
-	for _, email := range emails {
+	for _, p := range people {
 		if err != nil {
 			break
 		}
+		var in []identity.Membership
+		if in, err = identity.Memberships(ctx, tx, p.PersonID); err != nil || len(in) > 1 {
+			continue
+		}
 		var more []query.OperatorAct
-		more, err = tx.ActorErase(ctx, email)
+		more, err = tx.ActorErase(ctx, p.Email)
 		rows = append(rows, more...)
 	}
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"svc.example/internal/ground/db"
 	"svc.example/internal/ground/fault"
 	why "svc.example/internal/ground/reason"
+	"svc.example/internal/test/apptest"
 	"svc.example/internal/test/dbtest"
 	"svc.example/internal/work/freeze"
 	"svc.example/internal/work/identity"
@@ -263,6 +264,31 @@ func TestAnActIsRefusedBeforeItIsAskedFor(t *testing.T) {
 			if !fault.Is(err, c.code) {
 				t.Errorf("%s: %v, want %s", name, err, c.code)
 			}
+		}
+	})
+}
+
+// TestOnlyOfPeopleWhoAreErasedTheRecordForgetsWhoActed: an operator who was a member of an erased
+// workspace, and is in another, stays named.
+func TestOnlyOfPeopleWhoAreErasedTheRecordForgetsWhoActed(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, d *db.DB) {
+		ada := workspace(t, d, "ada@example.com")
+		workspace(t, d, "bob@example.com")
+		apptest.Join(t, d, ada.WorkspaceID, "bob@example.com", identity.Viewer)
+		for _, actor := range []string{"ada@example.com", "bob@example.com"} {
+			err := write(t, d, func(ctx context.Context, tx *db.Tx) error {
+				return operator.Act{What: "do", Do: func(context.Context, *db.Tx) error { return nil }}.Perform(ctx, tx, operator.Account(actor))
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		err := write(t, d, func(ctx context.Context, tx *db.Tx) error {
+			return errors.Join(operator.Erase(ctx, tx, ada.WorkspaceID), identity.Erase(ctx, tx, ada.WorkspaceID))
+		})
+		if all := acts(t, d); err != nil || len(all) != 2 || all[0].Actor != "bob@example.com" || all[1].Actor != "erased" {
+			t.Errorf("%v; the record is %+v", err, all)
 		}
 	})
 }
