@@ -123,7 +123,7 @@ func TestStripsHaveTheColoursOfTheProjectsConfiguration(t *testing.T) {
 func TestBlenderHasWhatTheReaderFinds(t *testing.T) {
 	t.Parallel()
 	in, folder := coloured(t, "motion", nil)
-	found, err := ocio.Find(os.DirFS(folder), ociotest.Config)
+	found, err := ocio.Find(os.DirFS(folder), ociotest.Config, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,17 +4,24 @@ import (
 	"errors"
 	"io/fs"
 
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/render/colour/ocio"
 	"svc.example/internal/render/settings"
 )
 
 // addColours adds the OpenColorIO configuration of the settings and what it needs. Error:
-// *settings.Error where the tree has no such configuration that can be used.
-func (f *Found) addColours(files fs.FS, name string) error {
+// *settings.Error where the tree has no such configuration that can be used; blendfile.ErrBusy.
+func (f *Found) addColours(files fs.FS, name string, budget *memory.Budget) error {
 	if name == "" {
 		return nil
 	}
-	found, err := ocio.Find(files, name)
+	share := memory.Share{Of: budget}
+	defer share.End()
+	found, err := ocio.Find(files, name, share.Hold)
+	if errors.Is(err, ocio.ErrBusy) {
+		return blendfile.ErrBusy
+	}
 	if bad, ok := errors.AsType[*ocio.Error](err); ok {
 		return settings.Refuse("ocio", name, "%s", bad.Why)
 	}

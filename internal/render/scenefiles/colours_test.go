@@ -5,8 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"svc.example/internal/render/blendfile"
+	"svc.example/internal/render/blendfile/memory"
 	"svc.example/internal/render/scenefiles"
 	"svc.example/internal/render/settings"
 	"svc.example/internal/test/ociotest"
@@ -92,6 +95,33 @@ func TestALUTThatIsNotThereIsMissing(t *testing.T) {
 		_, err := find(config)
 		if bad, ok := errors.AsType[*settings.Error](err); !ok || bad.Setting != "ocio" {
 			t.Errorf("%s: %v", config, err)
+		}
+	}
+}
+
+// TestAConfigurationCountsInTheMemoryOfInspections, which is given back.
+func TestAConfigurationCountsInTheMemoryOfInspections(t *testing.T) {
+	t.Parallel()
+	folder, _ := shot(t, "")
+	config := filepath.Join(folder, ociotest.Config)
+	text, err := os.ReadFile(config)
+	if err == nil {
+		err = os.WriteFile(config, append(text, "more: ["+strings.Repeat("1, ", 50_000)+"]\n"...), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(budget *memory.Budget) error {
+		_, err := scenefiles.Find(t.Context(), os.DirFS(folder), "scene.blend", scenefiles.Options{Memory: budget, Settings: settings.Settings{OCIO: ociotest.Config}})
+		return err
+	}
+	if err := find(memory.NewBudget(4 << 20)); !errors.Is(err, blendfile.ErrBusy) {
+		t.Errorf("a configuration that takes more memory than there is: %v", err)
+	}
+	enough := memory.NewBudget(16 << 20)
+	for range 3 {
+		if err := find(enough); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -95,7 +95,7 @@ func Find(ctx context.Context, files fs.FS, main string, o Options) (*Found, err
 	if err != nil {
 		return nil, err
 	}
-	return found, found.addColours(files, s.o.Settings.OCIO)
+	return found, found.addColours(files, s.o.Settings.OCIO, o.Memory)
 }
 
 // begin opens the main file. The caller closes the search.

@@ -33,9 +33,9 @@ type File struct {
 
 // Find reads the configuration at a path of a tree and looks for its files there, as OpenColorIO
 // does: in each folder of search_path, which count from the configuration's own. What is outside
-// the tree is not looked for. A link in the tree that leads out of it must not open. Errors:
-// *Error, also where the path names no file, and those of the tree.
-func Find(tree fs.FS, name string) (*Found, error) {
+// the tree is not looked for. A link in the tree that leads out of it must not open. hold grants
+// the memory. Errors: *Error, also where the path names no file; ErrBusy; and those of the tree.
+func Find(tree fs.FS, name string, hold Hold) (*Found, error) {
 	if !fs.ValidPath(name) {
 		return nil, refuse("is not a file of the project")
 	}
@@ -52,7 +52,7 @@ func Find(tree fs.FS, name string) (*Found, error) {
 	}
 	defer func() { _ = file.Close() }() // it was only read
 	sum := sha256.New()
-	config, err := Read(io.TeeReader(file, sum))
+	config, err := read(io.TeeReader(file, sum), hold)
 	if err != nil {
 		return nil, err
 	}

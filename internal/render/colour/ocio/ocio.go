@@ -9,6 +9,7 @@
 package ocio
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,15 +30,15 @@ const (
 	MaxNames = 10_000 // displays, views, looks and colour spaces
 	MaxFiles = 5_000  // names of files
 
-	// maxMarks bounds the characters that separate values. YAML needs one for each, and a value
-	// takes about 200 bytes of memory.
-	maxMarks  = 400_000
-	maxValues = 4 * maxMarks // with those that aliases repeat
-	maxDepth  = 100
-	maxPaths  = 64      // of search_path
-	maxLooks  = 100_000 // files times paths
-	maxName   = 255
-	maxSource = 1024
+	// maxMarks bounds the characters that separate values. YAML needs one for each.
+	maxMarks   = 400_000
+	valueBytes = 220          // of memory
+	maxValues  = 4 * maxMarks // with those that aliases repeat
+	maxDepth   = 100
+	maxPaths   = 64      // of search_path
+	maxLooks   = 100_000 // files times paths
+	maxName    = 255
+	maxSource  = 1024
 )
 
 // Error is why a configuration cannot be used. Its text continues "the configuration ...".
@@ -67,14 +68,28 @@ type Source struct {
 	UsedBy string // what has the transform, such as "look Warm"; "" where that has no name
 }
 
+// ErrBusy reports that there is no memory for a configuration now.
+var ErrBusy = errors.New("too many large files are being read at once")
+
+// Hold makes sure of so many bytes of memory, and reports false when there are not as many. nil
+// makes sure of any number.
+type Hold func(bytes int) bool
+
 // Read reads a configuration. Errors: *Error and those of r.
-func Read(r io.Reader) (c *Config, err error) {
+func Read(r io.Reader) (*Config, error) { return read(r, nil) }
+
+// read is Read with the memory that hold grants. Error: also ErrBusy.
+func read(r io.Reader, hold Hold) (c *Config, err error) {
 	text, err := io.ReadAll(io.LimitReader(r, MaxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("read the OpenColorIO configuration: %w", err)
 	}
-	if err := readable(text); err != nil {
+	marks, err := readable(text)
+	if err != nil {
 		return nil, err
+	}
+	if hold != nil && !hold(2*len(text)+marks*valueBytes) {
+		return nil, ErrBusy
 	}
 	defer func() { // the parser is not ours, and the text is a stranger's
 		if recover() != nil {
@@ -94,9 +109,8 @@ func Read(r io.Reader) (c *Config, err error) {
 	return configOf(document.Content[0])
 }
 
-// readable refuses what is not worth parsing.
-func readable(text []byte) error {
-	marks := 0
+// readable refuses what is not worth parsing, and counts the characters that separate values.
+func readable(text []byte) (marks int, err error) {
 	for _, b := range text {
 		switch b {
 		case '\n', ',', ':', '[', '{', '-', '?':
@@ -105,15 +119,15 @@ func readable(text []byte) error {
 	}
 	switch {
 	case len(text) > MaxBytes:
-		return refuse("is larger than %d MiB", MaxBytes>>20)
+		return 0, refuse("is larger than %d MiB", MaxBytes>>20)
 	case strings.HasPrefix(string(text), "PK"):
-		return refuse("is an archive (.ocioz); unpack it and name its config.ocio")
+		return 0, refuse("is an archive (.ocioz); unpack it and name its config.ocio")
 	case !utf8.Valid(text):
-		return refuse("is not text")
+		return 0, refuse("is not text")
 	case marks > maxMarks:
-		return refuse("has too many values")
+		return 0, refuse("has too many values")
 	}
-	return nil
+	return marks, nil
 }
 
 // plain is text of a stranger in one short line.

@@ -94,7 +94,7 @@ func TestAConfigurationNamesItsFilesWhereOpenColorIOLooks(t *testing.T) {
 	found, err := ocio.Find(fstest.MapFS{
 		"colour/config.ocio": {Data: []byte(studio)}, "colour/castle/looks/warm.cube": {Data: []byte("LUT")},
 		"colour/luts/film.clf": {}, "colour/shared/acescg.spimtx": {}, "gone.cube": {},
-	}, "colour/config.ocio")
+	}, "colour/config.ocio", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +117,13 @@ func TestNoFileIsLookedForOutsideTheTree(t *testing.T) {
 	t.Parallel()
 	for _, src := range []string{"../../etc/passwd", "/etc/passwd", "../../../../../../etc/passwd", `..\..\etc\passwd`, "$HOME/.ssh/id_rsa", "luts/../../../etc/passwd", "."} {
 		text := small("    from_reference: !<FileTransform> {src: '" + src + "'}")
-		found, err := ocio.Find(os.DirFS(write(t, "shot/config.ocio", text)), "shot/config.ocio")
+		found, err := ocio.Find(os.DirFS(write(t, "shot/config.ocio", text)), "shot/config.ocio", nil)
 		if err != nil || len(found.Files) != 1 || found.Files[0].There {
 			t.Errorf("%s: %v, %+v", src, err, found)
 		}
 	}
 	for _, name := range []string{"../config.ocio", "/etc/passwd", "", "shot", "other.ocio"} {
-		if _, err := ocio.Find(os.DirFS(write(t, "shot/config.ocio", small())), name); !refused(err) {
+		if _, err := ocio.Find(os.DirFS(write(t, "shot/config.ocio", small())), name, nil); !refused(err) {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -214,7 +214,7 @@ func TestAConfigurationCannotStandForMoreThanItsText(t *testing.T) {
 		begun := time.Now()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		found, err := ocio.Find(fstest.MapFS{"config.ocio": {Data: []byte(text)}}, "config.ocio")
+		found, err := ocio.Find(fstest.MapFS{"config.ocio": {Data: []byte(text)}}, "config.ocio", nil)
 		runtime.ReadMemStats(&after)
 		if took, used := time.Since(begun), after.TotalAlloc-before.TotalAlloc; took > 10*time.Second || used > 1<<30 {
 			t.Errorf("%s took %v and %d MiB", name, took, used>>20)
@@ -252,7 +252,7 @@ func FuzzRead(f *testing.F) {
 		if !c.Offer.Known() || len(c.Sources) > ocio.MaxFiles {
 			t.Errorf("accepted %+v", c)
 		}
-		found, err := ocio.Find(fstest.MapFS{"a/config.ocio": {Data: []byte(text)}}, "a/config.ocio")
+		found, err := ocio.Find(fstest.MapFS{"a/config.ocio": {Data: []byte(text)}}, "a/config.ocio", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
