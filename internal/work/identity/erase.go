@@ -22,7 +22,7 @@ func Erase(ctx context.Context, tx *db.Tx, workspaceID string) error {
 	if err := tx.SessionsErase(ctx, workspaceID); err != nil {
 		return fmt.Errorf("erase sessions: %w", err)
 	}
-	if err := tx.InvitationsErase(ctx, query.InvitationsEraseParams{WorkspaceID: workspaceID}); err != nil {
+	if err := eraseInvitations(ctx, tx, workspaceID); err != nil {
 		return fmt.Errorf("erase invitations: %w", err)
 	}
 	all, err := tx.MembersOf(ctx, workspaceID)
@@ -60,7 +60,7 @@ func leave(ctx context.Context, tx *db.Tx, workspaceID string, p Person) error {
 	if err := lease.Erase(ctx, tx, LinkQueue, p.Email); err != nil {
 		return err
 	}
-	if err := tx.InvitationsErase(ctx, query.InvitationsEraseParams{Email: p.Email}); err != nil {
+	if err := tx.InvitationsEraseTo(ctx, p.Email); err != nil {
 		return fmt.Errorf("erase invitations: %w", err)
 	}
 	if err := tx.SignInLinksErase(ctx, p.Email); err != nil {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha512"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"svc.example/internal/ground/contract"
@@ -119,9 +120,13 @@ func mayInvite(ctx context.Context, tx *db.Tx, workspaceID, email string) error 
 	if err != nil {
 		return fmt.Errorf("count invitations: %w", err)
 	}
-	to, err := tx.InvitationsTo(ctx, query.InvitationsToParams{Email: email, Since: since})
-	if err != nil {
-		return fmt.Errorf("count the invitations of an address: %w", err)
+	to := int64(0)
+	for _, known := range []string{email, Hash(email)} { // also those to workspaces that are erased
+		n, err := tx.InvitationsTo(ctx, query.InvitationsToParams{Email: known, Since: since})
+		if err != nil {
+			return fmt.Errorf("count the invitations of an address: %w", err)
+		}
+		to += n
 	}
 	switch {
 	case int64(len(people))+lately.Open >= MaxMembers:
@@ -281,6 +286,31 @@ func (i Invitations) Accept(ctx context.Context, tx *db.Tx, who Principal, sessi
 func endInvitationsBy(ctx context.Context, tx *db.Tx, workspaceID, personID string) error {
 	ended, err := tx.InvitationsEndBy(ctx, query.InvitationsEndByParams{Now: tx.Now, WorkspaceID: workspaceID, InvitedBy: personID})
 	return renewEnded(ctx, tx, ended, err)
+}
+
+// eraseInvitations deletes the invitations to a workspace. Of one that counts against its
+// address, the address's hash stays while it does: otherwise erasing would make room for more.
+func eraseInvitations(ctx context.Context, tx *db.Tx, workspaceID string) error {
+	since := tx.Now - invitationsWindow.Microseconds()
+	if err := tx.InvitationsErase(ctx, query.InvitationsEraseParams{WorkspaceID: workspaceID, Before: since}); err != nil {
+		return err
+	}
+	counted, err := tx.InvitationsSince(ctx, query.InvitationsSinceParams{WorkspaceID: workspaceID, Since: since})
+	if err != nil {
+		return err
+	}
+	for _, row := range counted {
+		if !strings.Contains(row.Email, "@") { // it was erased before
+			continue
+		}
+		row, err := tx.InvitationHide(ctx, query.InvitationHideParams{
+			Email: Hash(row.Email), ExpiresAt: row.CreatedAt + invitationsWindow.Microseconds(), Now: tx.Now, InvitationID: row.InvitationID,
+		})
+		if _, err = invitations.Changed(ctx, tx, row, err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // ForgetInvitations deletes invitations that have expired, with their addresses, and dead

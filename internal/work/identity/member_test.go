@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"svc.example/internal/ground/db"
+	"svc.example/internal/ground/db/query"
 	"svc.example/internal/ground/fault"
 	"svc.example/internal/ground/links"
 	"svc.example/internal/work/identity"
@@ -362,6 +363,36 @@ func TestAPersonWhoTransfersAWorkspaceAndLeavesItGetsANewOne(t *testing.T) {
 		if in := h.as(h.open("other@example.com", "")); in.WorkspaceID == founder.WorkspaceID || in.Role != identity.Owner || in.Credential.PersonID != heir.Credential.PersonID {
 			h.t.Errorf("a person who is in another workspace too was erased with one: %+v", in)
 		}
+		h.audit()
+	})
+}
+
+func TestErasingAWorkspaceMakesNoRoomForMoreInvitationsOfAnAddress(t *testing.T) {
+	t.Parallel()
+	each(t, func(h service) {
+		var token string
+		for range 3 {
+			owner := h.as(h.open("owner@example.com", ""))
+			made, err := h.invite(owner, "friend@example.com", identity.Member)
+			if err != nil {
+				h.t.Fatal(err)
+			}
+			token = made
+			for range 2 { // erasing is repeatable
+				h.must(func(ctx context.Context, tx *db.Tx) error { return identity.Erase(ctx, tx, owner.WorkspaceID) })
+			}
+			h.must(func(ctx context.Context, tx *db.Tx) error {
+				rows, err := tx.InvitationsTo(ctx, query.InvitationsToParams{Email: "friend@example.com"})
+				if rows != 0 {
+					h.t.Errorf("%d invitations have the address after the workspace was erased", rows)
+				}
+				return err
+			})
+		}
+		_, err := h.invite(h.as(h.open("owner@example.com", "")), "friend@example.com", identity.Member)
+		h.want(fault.RateLimited, err, "a fourth invitation in a day")
+		_, err = h.accept(h.open("friend@example.com", ""), token)
+		h.want(fault.InvitationInvalid, err, "an invitation to an erased workspace")
 		h.audit()
 	})
 }

@@ -340,5 +340,17 @@ SELECT count(*) FROM invitation WHERE email = @email AND created_at > CAST(@sinc
 -- name: InvitationsForget :execrows
 DELETE FROM invitation WHERE expires_at <= CAST(@before AS bigint);
 
+-- name: InvitationsSince :many
+-- The invitations to a workspace that count against their addresses.
+SELECT * FROM invitation WHERE workspace_id = @workspace_id AND created_at > CAST(@since AS bigint);
+
+-- name: InvitationHide :one
+-- Of an invitation to an erased workspace only what counts against its address stays.
+UPDATE invitation SET email = @email, expires_at = @expires_at, ended_at = CASE WHEN ended_at = 0 THEN CAST(@now AS bigint) ELSE ended_at END
+WHERE invitation_id = @invitation_id RETURNING *;
+
 -- name: InvitationsErase :exec
-DELETE FROM invitation WHERE workspace_id = @workspace_id OR email = @email;
+DELETE FROM invitation WHERE workspace_id = @workspace_id AND created_at <= CAST(@before AS bigint);
+
+-- name: InvitationsEraseTo :exec
+DELETE FROM invitation WHERE email = @email;

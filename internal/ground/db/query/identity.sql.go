@@ -746,6 +746,42 @@ func (q *Queries) InvitationGet(ctx context.Context, invitationID string) (Invit
 	return i, err
 }
 
+const invitationHide = `-- name: InvitationHide :one
+UPDATE invitation SET email = $1, expires_at = $2, ended_at = CASE WHEN ended_at = 0 THEN CAST($3 AS bigint) ELSE ended_at END
+WHERE invitation_id = $4 RETURNING invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum
+`
+
+type InvitationHideParams struct {
+	Email        string
+	ExpiresAt    int64
+	Now          int64
+	InvitationID string
+}
+
+// Of an invitation to an erased workspace only what counts against its address stays.
+func (q *Queries) InvitationHide(ctx context.Context, arg InvitationHideParams) (Invitation, error) {
+	row := q.db.QueryRowContext(ctx, invitationHide,
+		arg.Email,
+		arg.ExpiresAt,
+		arg.Now,
+		arg.InvitationID,
+	)
+	var i Invitation
+	err := row.Scan(
+		&i.InvitationID,
+		&i.WorkspaceID,
+		&i.Email,
+		&i.Role,
+		&i.InvitedBy,
+		&i.TokenSha256,
+		&i.CreatedAt,
+		&i.ExpiresAt,
+		&i.EndedAt,
+		&i.RowSum,
+	)
+	return i, err
+}
+
 const invitationsEndBy = `-- name: InvitationsEndBy :many
 UPDATE invitation SET ended_at = $1 WHERE workspace_id = $2 AND invited_by = $3 AND ended_at = 0 RETURNING invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum
 `
@@ -792,16 +828,25 @@ func (q *Queries) InvitationsEndBy(ctx context.Context, arg InvitationsEndByPara
 }
 
 const invitationsErase = `-- name: InvitationsErase :exec
-DELETE FROM invitation WHERE workspace_id = $1 OR email = $2
+DELETE FROM invitation WHERE workspace_id = $1 AND created_at <= CAST($2 AS bigint)
 `
 
 type InvitationsEraseParams struct {
 	WorkspaceID string
-	Email       string
+	Before      int64
 }
 
 func (q *Queries) InvitationsErase(ctx context.Context, arg InvitationsEraseParams) error {
-	_, err := q.db.ExecContext(ctx, invitationsErase, arg.WorkspaceID, arg.Email)
+	_, err := q.db.ExecContext(ctx, invitationsErase, arg.WorkspaceID, arg.Before)
+	return err
+}
+
+const invitationsEraseTo = `-- name: InvitationsEraseTo :exec
+DELETE FROM invitation WHERE email = $1
+`
+
+func (q *Queries) InvitationsEraseTo(ctx context.Context, email string) error {
+	_, err := q.db.ExecContext(ctx, invitationsEraseTo, email)
 	return err
 }
 
@@ -906,6 +951,50 @@ type InvitationsReplaceParams struct {
 
 func (q *Queries) InvitationsReplace(ctx context.Context, arg InvitationsReplaceParams) ([]Invitation, error) {
 	rows, err := q.db.QueryContext(ctx, invitationsReplace, arg.Now, arg.WorkspaceID, arg.Email)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var items []Invitation
+	for rows.Next() {
+		var i Invitation
+		if err := rows.Scan(
+			&i.InvitationID,
+			&i.WorkspaceID,
+			&i.Email,
+			&i.Role,
+			&i.InvitedBy,
+			&i.TokenSha256,
+			&i.CreatedAt,
+			&i.ExpiresAt,
+			&i.EndedAt,
+			&i.RowSum,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const invitationsSince = `-- name: InvitationsSince :many
+SELECT invitation_id, workspace_id, email, role, invited_by, token_sha256, created_at, expires_at, ended_at, row_sum FROM invitation WHERE workspace_id = $1 AND created_at > CAST($2 AS bigint)
+`
+
+type InvitationsSinceParams struct {
+	WorkspaceID string
+	Since       int64
+}
+
+// The invitations to a workspace that count against their addresses.
+func (q *Queries) InvitationsSince(ctx context.Context, arg InvitationsSinceParams) ([]Invitation, error) {
+	rows, err := q.db.QueryContext(ctx, invitationsSince, arg.WorkspaceID, arg.Since)
 	if err != nil {
 		return nil, err
 	}
