@@ -322,6 +322,14 @@ func TestNoOtherSiteHasAPageOfAWorkspaceCompressed(t *testing.T) {
 			t.Errorf("from %q: %d, compressed: %t, want %t", site, got.status, is, zipped)
 		}
 	}
+	// Another site can open an address with words of its own, and the page reads it again.
+	got := p.ask(http.MethodGet, "/console?text=guess", "", nil, func(r *http.Request) {
+		r.Header.Set("Accept-Encoding", "gzip")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	})
+	if is := got.header.Get("Content-Encoding"); got.status != http.StatusOK || is != "" {
+		t.Errorf("an address with words: %d, encoding %q", got.status, is)
+	}
 }
 
 func TestAKeyIsShownOnceAndEndsAtOnce(t *testing.T) {

@@ -265,8 +265,10 @@ func send(w http.ResponseWriter, r *http.Request, p Page, body []byte) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
 	// Next to words of a stranger, the size of a compressed page reveals what else it shows.
-	// So another site must not be able to have a page of a workspace compressed.
-	zips := (!p.Private || front.OwnRequest(r)) && front.Zips(r, body)
+	// So another site must not be able to have a page of a workspace compressed. It can open one
+	// with its words in the address, and some pages read themselves again.
+	rereads := p.Reload > 0 && r.URL.RawQuery != ""
+	zips := (!p.Private || front.OwnRequest(r) && !rereads) && front.Zips(r, body)
 	if zips {
 		tag = `"` + hex.EncodeToString(sum[:16]) + `-gzip"` // other bytes need another strong tag
 	}
