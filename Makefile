@@ -36,9 +36,9 @@ build: ## Build ./svc
 
 # What every run of the tests needs; nothing is installed twice.
 TEST_NEEDS = @scripts/install-tools postgres chromium xvfb outside sandbox shells python pdf promtool && scripts/install-npm && scripts/install-stripe-mock
-# The longest package first: the others then run at the same time.
+# The longest packages first: the others then run at the same time.
 TESTS      = scripts/step modules "fetching the Go modules of the tests" go list -deps -test ./... >/dev/null && go build -buildvcs=false -o .tools/testrun ./scripts/testrun && scripts/with-blender scripts/with-postgres scripts/with-s3 testrun
-PACKAGES   = ./internal/test/story/... ./...
+PACKAGES   = ./cmd/svc ./internal/test/story/... ./...
 
 .PHONY: test
 test: ## Run every test, with a real Blender, PostgreSQL and S3 server
