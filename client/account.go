@@ -11,7 +11,8 @@ import (
 type Share struct {
 	JobID    string `json:"job_id"`
 	Filename string `json:"filename"`
-	// ShareURL is the page, for anyone who has the address. Only the answer that makes it has it.
+	// ShareURL is the address of the page. It is set only when the share is created; anyone with
+	// the address can open the page.
 	ShareURL     string     `json:"share_url"`
 	Download     bool       `json:"download"` // visitors may download the frames at full size, and the ZIP
 	Proof        bool       `json:"proof"`    // it has the proof, which shows the price

@@ -83,8 +83,8 @@ func Enter(ctx context.Context, tx *db.Tx, g Guest) error {
 	return err
 }
 
-// EnteredAs reports whether a store knows a caller who has entered it as the real one does:
-// a person's role can change meanwhile, and a key has none.
+// EnteredAs reports whether the test world still knows a guest with the role that they have in
+// the real store. A person's role can change after they entered. Keys have no role.
 func EnteredAs(ctx context.Context, tx *db.Tx, g Guest) (bool, error) {
 	if g.Credential.Kind != SessionCredential {
 		return true, nil

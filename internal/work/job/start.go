@@ -242,19 +242,27 @@ func enqueue(ctx context.Context, tx *db.Tx, jobID string) error {
 // readNeeds fills what the scene of a job asks of workers. Where its frames depend on those
 // before, a worker plays from the scene's first one on, or the job's where that is lower.
 func readNeeds(ctx context.Context, tx *db.Tx, job *dispatch.Job, first int64) error {
-	row, err := tx.JobScene(ctx, job.JobID)
+	scene, err := SceneOf(ctx, tx, job.JobID)
 	if err != nil {
-		return fmt.Errorf("read the scene of %s: %w", job.JobID, err)
-	}
-	var scene quote.Scene
-	if err := json.Unmarshal([]byte(row.Scene), &scene); err != nil {
-		return fmt.Errorf("read the scene of %s: %w", job.JobID, err)
+		return err
 	}
 	job.Needs = scene.Needs()
 	if scene.Plays() {
 		job.PlaysFrom = new(min(first, int64(scene.FrameStart)))
 	}
 	return nil
+}
+
+// SceneOf reads what inspect found out about the scene of a job, as it was chosen.
+func SceneOf(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, err error) {
+	row, err := tx.JobScene(ctx, jobID)
+	if err == nil {
+		err = json.Unmarshal([]byte(row.Scene), &scene)
+	}
+	if err != nil {
+		return scene, fmt.Errorf("read the scene of %s: %w", jobID, err)
+	}
+	return scene, nil
 }
 
 // FramesOf is the range of a job's frames: first, first+step and so on up to last has all

@@ -106,7 +106,7 @@ func (c *Cuts) nameFaulty(ctx context.Context, tx *db.Tx, record job.Record, fra
 	if compared == nil {
 		return nil
 	}
-	scene, err := sceneOf(ctx, tx, record.JobID)
+	scene, err := job.SceneOf(ctx, tx, record.JobID)
 	if err != nil || scene.StripOverlap != strips.Overlap {
 		return err
 	}

@@ -117,7 +117,7 @@ func (c *Cuts) about(ctx context.Context, tx *db.Tx, jobID string) (job.Record, 
 	if err != nil {
 		return record, quote.Scene{}, err
 	}
-	scene, err := sceneOf(ctx, tx, jobID)
+	scene, err := job.SceneOf(ctx, tx, jobID)
 	return record, scene, err
 }
 

@@ -79,7 +79,7 @@ func (c *Cuts) plan(ctx context.Context, tx *db.Tx, record job.Record, l lease.L
 	if err != nil {
 		return plan{}, err
 	}
-	if p.scene, err = sceneOf(ctx, tx, record.JobID); err != nil {
+	if p.scene, err = job.SceneOf(ctx, tx, record.JobID); err != nil {
 		return plan{}, err
 	}
 	if len(rows) > 0 {

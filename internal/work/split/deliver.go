@@ -83,7 +83,7 @@ func (c *Cuts) admit(ctx context.Context, d Delivery, jobID string, item int64) 
 		if known = row.WorkerID == d.Lease.Holder && row.Attempt == d.Lease.Attempt && row.Sha256 == d.SHA256; known {
 			return nil
 		}
-		scene, err := sceneOf(ctx, tx, jobID)
+		scene, err := job.SceneOf(ctx, tx, jobID)
 		if err != nil {
 			return err
 		}

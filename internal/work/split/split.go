@@ -22,7 +22,6 @@ package split
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -37,7 +36,6 @@ import (
 	"svc.example/internal/render/strips"
 	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/quote"
 )
 
 // holder holds the lease of a frame while workers render its strips.
@@ -169,18 +167,6 @@ func complete(rows []query.Strip) bool {
 		}
 	}
 	return len(rows) > 0
-}
-
-// sceneOf reads the scene that a job's price is for.
-func sceneOf(ctx context.Context, tx *db.Tx, jobID string) (scene quote.Scene, err error) {
-	row, err := tx.JobScene(ctx, jobID)
-	if err == nil {
-		err = json.Unmarshal([]byte(row.Scene), &scene)
-	}
-	if err != nil {
-		return scene, fmt.Errorf("read the scene of %s: %w", jobID, err)
-	}
-	return scene, nil
 }
 
 // avoiding adds workers to those that get a strip no more.

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"image"
@@ -15,7 +14,6 @@ import (
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/render/strips"
 	"svc.example/internal/work/job"
-	"svc.example/internal/work/quote"
 )
 
 // mostStrips bounds the strips that are shown of a job at once.
@@ -50,45 +48,47 @@ type CutStrip struct {
 // CutFrames lists the frames of a job that are being rendered in strips, by number; the first
 // 256 strips of them. Error: render_not_found.
 func (r *Reader) CutFrames(ctx context.Context, workspaceID, jobID string) (cut []CutFrame, err error) {
-	err = r.DB.Read(ctx, func(tx *db.Tx) error {
-		if _, err := job.Find(ctx, tx, workspaceID, jobID); err != nil {
+	err = r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		if cut, err = cutFrames(ctx, tx, workspaceID, jobID); err != nil || len(cut) == 0 {
 			return err
 		}
-		rows, err := tx.StripsShown(ctx, query.StripsShownParams{JobID: jobID, Max: mostStrips})
-		if err != nil || len(rows) == 0 {
-			return err
+		scene, err := job.SceneOf(ctx, tx, jobID)
+		for i := range cut {
+			cut[i].Width = scene.FrameWidth
 		}
-		row, err := tx.JobScene(ctx, jobID)
-		if err != nil {
-			return err
-		}
-		var scene quote.Scene
-		if err := json.Unmarshal([]byte(row.Scene), &scene); err != nil {
-			return fmt.Errorf("read the scene of %s: %w", jobID, err)
-		}
-		cut = cutFrames(rows, scene.FrameWidth)
-		return nil
+		return err
 	})
 	return cut, err
 }
 
-// cutFrames groups strips by their frames.
-func cutFrames(rows []query.StripsShownRow, width int) (cut []CutFrame) {
+// cutFrames is CutFrames without the width, which the strips do not tell.
+func cutFrames(ctx context.Context, tx *db.Tx, workspaceID, jobID string) (cut []CutFrame, err error) {
+	if _, err := job.Find(ctx, tx, workspaceID, jobID); err != nil {
+		return nil, err
+	}
+	rows, err := tx.StripsShown(ctx, query.StripsShownParams{JobID: jobID, Max: mostStrips})
+	if err != nil {
+		return nil, fmt.Errorf("list strips: %w", err)
+	}
 	for _, s := range rows {
 		if s.Part == 0 || len(cut) == 0 {
-			cut = append(cut, CutFrame{Frame: int(s.Frame), Width: width, Height: int(s.Height)})
+			cut = append(cut, CutFrame{Frame: int(s.Frame), Height: int(s.Height)})
 		}
 		of := &cut[len(cut)-1]
 		shown := strips.Rows{From: int(s.RowFrom), To: int(s.RowTo)}.Wider(int(s.Overlap), int(s.Height))
 		of.Strips = append(of.Strips, CutStrip{Part: int(s.Part), Rows: shown, SHA256: s.Sha256, blobKey: s.BlobKey})
 	}
-	return cut
+	return cut, nil
 }
 
 // CutStrip finds a strip that is in. Errors: render_not_found; frame_not_found, also once the
 // frame is accepted.
 func (r *Reader) CutStrip(ctx context.Context, workspaceID, jobID string, frame, part int) (CutStrip, error) {
-	cut, err := r.CutFrames(ctx, workspaceID, jobID)
+	var cut []CutFrame
+	err := r.DB.Read(ctx, func(tx *db.Tx) (err error) {
+		cut, err = cutFrames(ctx, tx, workspaceID, jobID)
+		return err
+	})
 	if err != nil {
 		return CutStrip{}, err
 	}

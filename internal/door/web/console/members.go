@@ -1,9 +1,7 @@
 package console
 
 import (
-	"context"
 	"net/http"
-	"net/url"
 
 	"svc.example/internal/door/web/page"
 	"svc.example/internal/ground/db"
@@ -56,17 +54,21 @@ func (v membersView) Others() (others []identity.MemberView) {
 func (s *Site) membersRoutes(mux *http.ServeMux) {
 	mux.Handle("GET "+membersPath, s.Page(s.Admit(s.members)))
 	mux.Handle("POST "+membersPath, s.Page(s.Form(identity.Owner, s.invite)))
-	s.FormAt(mux, membersPath+"/leave", membersPath, identity.Viewer, s.leaveTeam)
-	s.FormAt(mux, membersPath+"/transfer", membersPath, identity.Owner, s.changeMember("transfer", func(ctx context.Context, tx *db.Tx, who identity.Principal, form url.Values, _ string) error {
-		return identity.Transfer(ctx, tx, who, form.Get("person"))
+	s.FormAt(mux, membersPath+"/leave", membersPath, identity.Viewer, s.changeMembers("leave", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return identity.Remove(r.Context(), tx, who, who.Credential.PersonID)
 	}))
-	s.FormAt(mux, membersPath+"/{person_id}/role", membersPath, identity.Owner, s.changeMember("role", func(ctx context.Context, tx *db.Tx, who identity.Principal, form url.Values, personID string) error {
-		return identity.SetRole(ctx, tx, who, personID, identity.Role(form.Get("role")))
+	s.FormAt(mux, membersPath+"/transfer", membersPath, identity.Owner, s.changeMembers("transfer", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return identity.Transfer(r.Context(), tx, who, r.PostForm.Get("person"))
 	}))
-	s.FormAt(mux, membersPath+"/{person_id}/remove", membersPath, identity.Owner, s.changeMember("remove", func(ctx context.Context, tx *db.Tx, who identity.Principal, _ url.Values, personID string) error {
-		return identity.Remove(ctx, tx, who, personID)
+	s.FormAt(mux, membersPath+"/{person_id}/role", membersPath, identity.Owner, s.changeMembers("role", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return identity.SetRole(r.Context(), tx, who, r.PathValue("person_id"), identity.Role(r.PostForm.Get("role")))
 	}))
-	s.FormAt(mux, membersPath+"/invitations/{invitation_id}/revoke", membersPath, identity.Owner, s.revokeInvitation)
+	s.FormAt(mux, membersPath+"/{person_id}/remove", membersPath, identity.Owner, s.changeMembers("remove", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return identity.Remove(r.Context(), tx, who, r.PathValue("person_id"))
+	}))
+	s.FormAt(mux, membersPath+"/invitations/{invitation_id}/revoke", membersPath, identity.Owner, s.changeMembers("revoke", func(r *http.Request, tx *db.Tx, who identity.Principal) error {
+		return s.Invitations.Revoke(r.Context(), tx, who, r.PathValue("invitation_id"))
+	}))
 	mux.Handle("GET "+links.InvitationPath, s.Page(s.Admit(s.invitation)))
 	mux.Handle("POST "+links.InvitationPath, s.Page(s.Form(identity.Viewer, s.acceptInvitation)))
 	s.FormAt(mux, switchPath, page.ConsolePath, identity.Viewer, s.switchWorkspace)
@@ -137,47 +139,19 @@ func (s *Site) invite(r *http.Request, who identity.Principal) (page.Page, error
 	return page.Page{Location: membersPath + "?did=invite"}, nil
 }
 
-// changeMember returns the handler of a form that changes who may do what.
-func (s *Site) changeMember(done string, do func(ctx context.Context, tx *db.Tx, who identity.Principal, form url.Values, personID string) error) page.Build {
+// changeMembers returns the handler of a form on the page of members. done names what the
+// form does, for the confirmation.
+func (s *Site) changeMembers(done string, do func(r *http.Request, tx *db.Tx, who identity.Principal) error) page.Build {
 	return func(r *http.Request, who identity.Principal) (page.Page, error) {
-		err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
-			return do(r.Context(), tx, who, r.PostForm, r.PathValue("person_id"))
-		})
-		if err != nil {
+		err := s.DB.Write(r.Context(), func(tx *db.Tx) error { return do(r, tx, who) })
+		switch {
+		case err != nil:
 			return s.refusedMembers(r, who, membersView{Role: identity.Member}, err)
-		}
-		if done == "remove" && r.PathValue("person_id") == who.Credential.PersonID {
-			return s.left()
+		case done == "leave" || done == "remove" && r.PathValue("person_id") == who.Credential.PersonID: // the session has ended too
+			return page.Page{Location: "/sign-in", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}, nil
 		}
 		return page.Page{Location: membersPath + "?did=" + done}, nil
 	}
-}
-
-// leaveTeam takes the person out of the workspace. Their session ends with it.
-func (s *Site) leaveTeam(r *http.Request, who identity.Principal) (page.Page, error) {
-	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
-		return identity.Remove(r.Context(), tx, who, who.Credential.PersonID)
-	})
-	if err != nil {
-		return s.refusedMembers(r, who, membersView{Role: identity.Member}, err)
-	}
-	return s.left()
-}
-
-// left leads a person who has left a workspace to the next sign-in.
-func (s *Site) left() (page.Page, error) {
-	return page.Page{Location: "/sign-in", Cookie: new(identity.ClearedCookie(s.Links.PublicURL))}, nil
-}
-
-// revokeInvitation ends an open invitation.
-func (s *Site) revokeInvitation(r *http.Request, who identity.Principal) (page.Page, error) {
-	err := s.DB.Write(r.Context(), func(tx *db.Tx) error {
-		return s.Invitations.Revoke(r.Context(), tx, who, r.PathValue("invitation_id"))
-	})
-	if err != nil {
-		return s.refusedMembers(r, who, membersView{Role: identity.Member}, err)
-	}
-	return page.Page{Location: membersPath + "?did=revoke"}, nil
 }
 
 // invitationView is the content of the page that an invitation opens.

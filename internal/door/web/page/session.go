@@ -27,8 +27,7 @@ func (s *Base) Admit(build Build) func(*http.Request) (Page, error) {
 	return s.AdmitAs(identity.Viewer, build)
 }
 
-// AdmitAs is Admit for people who have a role, or one that may do more. Errors:
-// insufficient_role.
+// AdmitAs is Admit for people with at least the given role. Error: insufficient_role.
 func (s *Base) AdmitAs(least identity.Role, build Build) func(*http.Request) (Page, error) {
 	return func(r *http.Request) (Page, error) {
 		who, err := s.principal(r)
@@ -66,7 +65,7 @@ func (s *Base) offerSwitch(r *http.Request, who identity.Principal, p *Page) err
 	})
 }
 
-// require refuses a person who may not read, or not do what least may. Errors:
+// require checks that a person may read and has at least the given role. Errors:
 // insufficient_scope, insufficient_role.
 func require(who identity.Principal, least identity.Role) error {
 	if err := who.Require(identity.ScopeRead); err != nil {
@@ -93,8 +92,8 @@ type Serve = func(w http.ResponseWriter, r *http.Request, who identity.Principal
 // a browser opens the address itself, as a link to a file does. Errors: unauthenticated.
 func (s *Base) AdmitRaw(do Serve) http.Handler { return s.AdmitRawAs(identity.Viewer, do) }
 
-// AdmitRawAs is AdmitRaw for people who have a role, or one that may do more. Errors:
-// unauthenticated, insufficient_role.
+// AdmitRawAs is AdmitRaw for people with at least the given role. Errors: unauthenticated,
+// insufficient_role.
 func (s *Base) AdmitRawAs(least identity.Role, do Serve) http.Handler {
 	return s.Errors.Handle(func(w http.ResponseWriter, r *http.Request) error {
 		who, err := s.principal(r)
@@ -112,10 +111,9 @@ func (s *Base) AdmitRawAs(least identity.Role, do Serve) http.Handler {
 	})
 }
 
-// Form runs do for a form of this site, on behalf of a signed-in person who has a role, or one
-// that may do more. The form is read before the session is checked, because a form of another site
-// must be refused no matter who submits it. Errors: cross_origin_refused,
-// invalid_request, insufficient_role.
+// Form handles a form of this site for a signed-in person with at least the given role. It reads
+// the form before it checks the session, so that a form of another site is refused no matter who
+// submits it. Errors: cross_origin_refused, invalid_request, insufficient_role.
 func (s *Base) Form(least identity.Role, do Build) func(*http.Request) (Page, error) {
 	admitted := s.AdmitAs(least, do)
 	return func(r *http.Request) (Page, error) {

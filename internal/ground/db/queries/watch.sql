@@ -25,5 +25,5 @@ SELECT frame FROM frame WHERE job_id = @job_id ORDER BY frame LIMIT 1;
 
 -- name: StripsShown :many
 -- The strips of frames of a job that are being rendered, from the top of each.
-SELECT frame, part, parts, row_from, row_to, height, overlap, blob_key, sha256, size_bytes, delivered_at
+SELECT frame, part, row_from, row_to, height, overlap, blob_key, sha256
 FROM strip WHERE job_id = @job_id AND is_open = 1 ORDER BY frame, part LIMIT CAST(@max AS bigint);

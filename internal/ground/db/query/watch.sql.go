@@ -328,7 +328,7 @@ func (q *Queries) FramesSince(ctx context.Context, arg FramesSinceParams) ([]Fra
 }
 
 const stripsShown = `-- name: StripsShown :many
-SELECT frame, part, parts, row_from, row_to, height, overlap, blob_key, sha256, size_bytes, delivered_at
+SELECT frame, part, row_from, row_to, height, overlap, blob_key, sha256
 FROM strip WHERE job_id = $1 AND is_open = 1 ORDER BY frame, part LIMIT CAST($2 AS bigint)
 `
 
@@ -338,17 +338,14 @@ type StripsShownParams struct {
 }
 
 type StripsShownRow struct {
-	Frame       int64
-	Part        int64
-	Parts       int64
-	RowFrom     int64
-	RowTo       int64
-	Height      int64
-	Overlap     int64
-	BlobKey     string
-	Sha256      string
-	SizeBytes   int64
-	DeliveredAt int64
+	Frame   int64
+	Part    int64
+	RowFrom int64
+	RowTo   int64
+	Height  int64
+	Overlap int64
+	BlobKey string
+	Sha256  string
 }
 
 // The strips of frames of a job that are being rendered, from the top of each.
@@ -364,15 +361,12 @@ func (q *Queries) StripsShown(ctx context.Context, arg StripsShownParams) ([]Str
 		if err := rows.Scan(
 			&i.Frame,
 			&i.Part,
-			&i.Parts,
 			&i.RowFrom,
 			&i.RowTo,
 			&i.Height,
 			&i.Overlap,
 			&i.BlobKey,
 			&i.Sha256,
-			&i.SizeBytes,
-			&i.DeliveredAt,
 		); err != nil {
 			return nil, err
 		}

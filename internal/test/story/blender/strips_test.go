@@ -1,17 +1,13 @@
 package blender_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/db"
-	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
-	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/worker"
 )
 
@@ -29,17 +25,6 @@ func TestOneStillOfTwoBlendersIsThatOfOne(t *testing.T) {
 		}
 		svc.Worker(worker.Blender{Path: path}, story.OnCPU)
 		stop := svc.Worker(worker.Blender{Path: path}, story.OnCPU)
-		idle := func(workers int64) {
-			t.Helper()
-			await.Until(t, "workers that are idle", func() (idle bool) {
-				svc.Read(func(ctx context.Context, tx *db.Tx) error {
-					online, err := dispatch.CountOnline(ctx, tx)
-					idle = online[dispatch.WorkerIdle] == workers
-					return err
-				})
-				return idle
-			})
-		}
 		render := func() *client.Job {
 			t.Helper()
 			job, err := c.Take(c.QuoteOf(scene, 1))
@@ -51,7 +36,7 @@ func TestOneStillOfTwoBlendersIsThatOfOne(t *testing.T) {
 		// The last bits of two Blenders differ now and then, and then the frame is rendered whole.
 		var cut *client.Job
 		for tries, strips := 1, 0; strips != 2; tries++ {
-			cut = stillOf(t, c, scene, func() { idle(2) })
+			cut = stillOf(t, svc, c, scene)
 			c.VerifiedZIP(cut)
 			frames, err := c.Frames(story.Patient(t), cut.JobID)
 			if err != nil || tries > 5 {
@@ -63,7 +48,7 @@ func TestOneStillOfTwoBlendersIsThatOfOne(t *testing.T) {
 			t.Errorf("its receipt is %s, %v", signed.Members, err)
 		}
 		stop()
-		idle(1)
+		svc.AwaitIdle(1)
 		whole := render()
 		if a, b := svc.Frames(cut.JobID)[0], svc.Frames(whole.JobID)[0]; a.PixelSha256 != b.PixelSha256 {
 			t.Errorf("the pixels are %s, those of one Blender %s", a.PixelSha256, b.PixelSha256)
@@ -71,18 +56,11 @@ func TestOneStillOfTwoBlendersIsThatOfOne(t *testing.T) {
 	})
 }
 
-// stillOf renders a frame that is known to take long, when workers are idle.
-func stillOf(t *testing.T, c story.Caller, scene []byte, idle func()) *client.Job {
+// stillOf renders a frame that is known to take long, when two workers are idle.
+func stillOf(t *testing.T, svc *story.Service, c story.Caller, scene []byte) *client.Job {
 	t.Helper()
-	quoted := c.QuoteOf(scene, 1)
-	look, err := c.OrderPreview(story.Patient(t), quoted.UploadID, 0)
-	if err == nil {
-		look, err = c.AwaitPreview(story.Patient(t), look, nil)
-	}
-	if err != nil || look.Status != client.PreviewReady {
-		t.Fatalf("the preview is %+v, %v", look, err)
-	}
-	idle()
+	quoted := c.QuotePreviewed(scene)
+	svc.AwaitIdle(2)
 	job, err := c.Take(quoted)
 	if err != nil {
 		t.Fatal(err)

@@ -1,17 +1,13 @@
 package browser_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
 	"svc.example/client"
 	"svc.example/internal/app"
-	"svc.example/internal/ground/db"
 	"svc.example/internal/test/apptest"
-	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
-	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/synthetic"
 )
 
@@ -23,23 +19,9 @@ func TestTheStripsOfAStillAreShownAsTheyArrive(t *testing.T) {
 		svc := story.Start(t, config)
 		p := svc.Console(svc.Caller(story.Credit))
 		svc.Worker(synthetic.Renderer{FrameTime: 600 * time.Millisecond})
-		quoted := p.QuoteOf(apptest.PlainScene(t), 1)
-		preview, err := p.OrderPreview(story.Patient(t), quoted.UploadID, 0)
-		if err == nil {
-			preview, err = p.AwaitPreview(story.Patient(t), preview, nil)
-		}
-		if err != nil || preview.Status != client.PreviewReady {
-			t.Fatalf("the preview is %+v, %v", preview, err)
-		}
+		quoted := p.QuotePreviewed(apptest.PlainScene(t))
 		leave := svc.Worker(synthetic.Renderer{FrameTime: time.Millisecond, Faults: map[synthetic.Fault]float64{synthetic.Hang: 1}})
-		await.Until(t, "two idle workers", func() (idle bool) {
-			svc.Read(func(ctx context.Context, tx *db.Tx) error {
-				online, err := dispatch.CountOnline(ctx, tx)
-				idle = online[dispatch.WorkerIdle] == 2
-				return err
-			})
-			return idle
-		})
+		svc.AwaitIdle(2)
 		job, err := p.Take(quoted)
 		if err != nil {
 			t.Fatal(err)

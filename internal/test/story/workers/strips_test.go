@@ -14,25 +14,15 @@ import (
 	"svc.example/internal/ground/db/query"
 	"svc.example/internal/render/pixels"
 	"svc.example/internal/test/apptest"
-	"svc.example/internal/test/await"
 	"svc.example/internal/test/story"
-	"svc.example/internal/work/dispatch"
 	"svc.example/internal/work/synthetic"
 )
 
 // stillOf orders one frame that is known to take long, when so many workers are idle, and returns
 // its strips once it is completed.
 func stillOf(t *testing.T, svc *story.Service, c story.Caller, workers int64) (job *client.Job, strips []query.Strip) {
-	quoted := c.QuoteOf(apptest.PlainScene(t), 1)
-	awaitLook(c, lookAt(c, quoted.UploadID, 0), client.PreviewReady)
-	await.Until(t, "workers that are idle", func() (idle bool) {
-		svc.Read(func(ctx context.Context, tx *db.Tx) error {
-			online, err := dispatch.CountOnline(ctx, tx)
-			idle = online[dispatch.WorkerIdle] == workers
-			return err
-		})
-		return idle
-	})
+	quoted := c.QuotePreviewed(apptest.PlainScene(t))
+	svc.AwaitIdle(workers)
 	job, err := c.Take(quoted)
 	if err != nil {
 		t.Fatal(err)
