@@ -113,8 +113,11 @@ func (c *Config) places(folder, name string) []string {
 var variable = regexp.MustCompile(`\$\{\w+\}|\$\w+|%\w+%`)
 
 // expand puts the defaults of variables in. Workers have no others: what has no default stays, as
-// does a text that would get longer than a path can be.
+// does a text with more variables than a path has, or one that would get longer than a path can be.
 func (c *Config) expand(text string) string {
+	if strings.Count(text, "$")+strings.Count(text, "%") > maxVariables {
+		return text
+	}
 	grown := len(text)
 	longer := variable.ReplaceAllStringFunc(text, func(v string) string {
 		value, ok := c.variables[strings.Trim(v, "${}%")]
@@ -129,5 +132,7 @@ func (c *Config) expand(text string) string {
 	return longer
 }
 
-// longestPath bounds a path with its variables' values, as systems do.
-const longestPath = 4096
+const (
+	maxVariables = 32   // of one path
+	longestPath  = 4096 // with the values of its variables, as systems bound it
+)

